@@ -1,0 +1,1 @@
+//! Searches: checkers for every specification.

@@ -1,0 +1,248 @@
+//! Budgets: every search is bounded, and says so when it hits the bound.
+//!
+//! This crate reads no clock and asks nothing of the operating system, so a time limit is kept by someone
+//! else, who calls [`Budget::stop`]; and what memory the process really has can be supplied as a gauge.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+/// How much a checker may spend before it must answer [`Verdict::Unknown`](crate::Verdict::Unknown).
+///
+/// Clones share what they have used and the order to stop; [`Budget::child`] can be stopped by itself.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    configurations: u64,
+    memory: usize,
+    gauge: Option<fn() -> usize>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    stop: OnceLock<Reason>,
+    parent: Option<Arc<Shared>>,
+    memory: AtomicUsize,
+    visited: AtomicU64,
+}
+
+impl Budget {
+    /// No limit short of the machine's.
+    #[must_use]
+    pub fn unlimited() -> Budget {
+        Budget { configurations: u64::MAX, memory: usize::MAX, gauge: None, shared: Arc::default() }
+    }
+
+    /// At most this many configurations in each search.
+    #[must_use]
+    pub fn with_configurations(self, configurations: u64) -> Budget {
+        Budget { configurations, ..self }
+    }
+
+    /// At most this many bytes, in all searches that share this budget together.
+    #[must_use]
+    pub fn with_memory(self, memory: usize) -> Budget {
+        Budget { memory, ..self }
+    }
+
+    /// Counts what `gauge` measures, such as the resident size of the process, where it is more than what
+    /// the searches know of.
+    #[must_use]
+    pub fn with_gauge(self, gauge: fn() -> usize) -> Budget {
+        Budget { gauge: Some(gauge), ..self }
+    }
+
+    /// A budget that obeys this one and can also be stopped alone.
+    #[must_use]
+    pub fn child(&self) -> Budget {
+        let shared = Arc::new(Shared { parent: Some(Arc::clone(&self.shared)), ..Shared::default() });
+        Budget { shared, ..self.clone() }
+    }
+
+    /// Tells every search with this budget, or a child of it, to stop. The first reason counts.
+    pub fn stop(&self, reason: Reason) {
+        let _already_stopped = self.shared.stop.set(reason);
+    }
+
+    /// Why searches have to stop, if they have to.
+    #[must_use]
+    pub fn stopped(&self) -> Option<Reason> {
+        self.shared.lineage().find_map(|it| it.stop.get().cloned())
+    }
+
+    /// Whether a search that has visited `configurations` may go on.
+    ///
+    /// # Errors
+    ///
+    /// The limit that was hit.
+    pub fn allow(&self, configurations: u64) -> Result<(), Reason> {
+        if let Some(reason) = self.stopped() {
+            return Err(reason);
+        }
+        if self.configurations < configurations {
+            return Err(Reason::Configurations(self.configurations));
+        }
+        self.allow_memory(0)
+    }
+
+    /// Whether `more` bytes may be allocated.
+    ///
+    /// # Errors
+    ///
+    /// The limit that would be hit.
+    pub fn allow_memory(&self, more: usize) -> Result<(), Reason> {
+        if self.memory == usize::MAX {
+            return Ok(());
+        }
+        let measured = self.gauge.map_or(0, |gauge| gauge());
+        let used = self.memory_used().max(measured);
+        if self.memory < used.saturating_add(more) { Err(Reason::Memory(self.memory)) } else { Ok(()) }
+    }
+
+    /// The bytes that searches with this budget say they hold.
+    #[must_use]
+    pub fn memory_used(&self) -> usize {
+        self.shared.root().memory.load(Ordering::Relaxed)
+    }
+
+    /// The configurations visited so far by all searches that share this budget, give or take a few.
+    #[must_use]
+    pub fn visited(&self) -> u64 {
+        self.shared.root().visited.load(Ordering::Relaxed)
+    }
+
+    /// Reports that `configurations` more were visited.
+    pub fn visit(&self, configurations: u64) {
+        self.shared.root().visited.fetch_add(configurations, Ordering::Relaxed);
+    }
+
+    /// An account of memory, at zero.
+    #[must_use]
+    pub fn charge(&self) -> Charge {
+        Charge { shared: Arc::clone(&self.shared), bytes: 0 }
+    }
+}
+
+impl Shared {
+    fn lineage(&self) -> impl Iterator<Item = &Shared> {
+        std::iter::successors(Some(self), |it| it.parent.as_deref())
+    }
+
+    fn root(&self) -> &Shared {
+        self.lineage().last().unwrap_or(self)
+    }
+}
+
+/// What one search holds of a shared memory budget; given back when it is dropped.
+#[derive(Debug)]
+pub struct Charge {
+    shared: Arc<Shared>,
+    bytes: usize,
+}
+
+impl Charge {
+    /// The search now holds `bytes`.
+    pub fn set(&mut self, bytes: usize) {
+        let memory = &self.shared.root().memory;
+        if self.bytes <= bytes {
+            memory.fetch_add(bytes - self.bytes, Ordering::Relaxed);
+        } else {
+            memory.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+        }
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+/// Why a checker does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It visited as many configurations as it was allowed.
+    Configurations(u64),
+    /// It needed more than this many bytes.
+    Memory(usize),
+    /// It was stopped after this long.
+    Time(Duration),
+    /// It was stopped because its answer was no longer needed.
+    Outrun,
+    /// It cannot judge such a problem at all.
+    Refused(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Configurations(limit) => write!(f, "the limit of {limit} configurations was hit"),
+            Reason::Memory(limit) => write!(f, "the memory limit of {} was hit", Bytes(*limit)),
+            Reason::Time(limit) => write!(f, "the time limit of {limit:?} was hit"),
+            Reason::Outrun => write!(f, "the search was stopped because it was no longer needed"),
+            Reason::Refused(why) => write!(f, "{why}"),
+        }
+    }
+}
+
+struct Bytes(usize);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] {
+            if self.0 != 0 && self.0.trailing_zeros() >= shift {
+                return write!(f, "{} {unit}", self.0 >> shift);
+            }
+        }
+        write!(f, "{} bytes", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_obeys_its_parent_and_not_its_sibling() {
+        let parent = Budget::unlimited();
+        let (one, other) = (parent.child(), parent.child());
+        one.stop(Reason::Outrun);
+        assert_eq!(one.allow(0), Err(Reason::Outrun));
+        assert_eq!(other.allow(0), Ok(()));
+        parent.stop(Reason::Time(Duration::from_secs(1)));
+        assert_eq!(other.allow(0), Err(Reason::Time(Duration::from_secs(1))));
+        assert_eq!(one.allow(0), Err(Reason::Outrun));
+    }
+
+    #[test]
+    fn memory_is_shared_and_given_back() {
+        let budget = Budget::unlimited().with_memory(1_000);
+        let mut charge = budget.child().charge();
+        charge.set(700);
+        assert_eq!(budget.allow_memory(300), Ok(()));
+        assert_eq!(budget.allow_memory(301), Err(Reason::Memory(1_000)));
+        charge.set(100);
+        assert_eq!(budget.memory_used(), 100);
+        drop(charge);
+        assert_eq!(budget.memory_used(), 0);
+    }
+
+    #[test]
+    fn a_gauge_counts_when_it_sees_more() {
+        let budget = Budget::unlimited().with_memory(1_000).with_gauge(|| 999);
+        assert_eq!(budget.allow_memory(1), Ok(()));
+        assert_eq!(budget.allow_memory(2), Err(Reason::Memory(1_000)));
+    }
+
+    #[test]
+    fn limits_are_named_in_round_units() {
+        assert_eq!(Reason::Memory(1 << 30).to_string(), "the memory limit of 1 GiB was hit");
+        assert_eq!(Reason::Memory(1_000).to_string(), "the memory limit of 1000 bytes was hit");
+    }
+}

@@ -1,0 +1,632 @@
+//! Histories: what the processes called, what they were told, and in which order.
+//!
+//! A [`History`] is stored in columns, one entry an operation, sorted by call: ten million recorded
+//! operations take some 32 bytes each. It is well formed by construction: a process calls only when its
+//! previous operation has returned (or was given up), and no operation returns before it was called.
+//!
+//! Histories come from *events* in the order in which they happened ([`History::from_events`]), or from
+//! *operations* with two times each ([`History::from_operations`]). Times that are equal tell nothing about
+//! order, and are taken to overlap: a call counts as earlier than a return at the same time. That holds
+//! also for two operations of one process, so a coarse clock can hide a violation but never invent one.
+
+use std::fmt;
+
+use crate::{ObjectId, OperationId, ProcessId, rank};
+
+/// One end of an operation, for [`History::from_events`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event<C, R> {
+    /// The process calls, on the object.
+    Call(ProcessId, ObjectId, C),
+    /// The process's open operation returns.
+    Return(ProcessId, R),
+    /// The process's open operation certainly had no effect: it is left out of the history.
+    Fail(ProcessId),
+    /// Nobody knows what became of the process's open operation: it stays pending, and the process goes on.
+    Info(ProcessId),
+}
+
+impl<C, R> Event<C, R> {
+    /// `process` calls, in a history of one object.
+    pub fn call(process: u32, call: C) -> Self {
+        Event::Call(ProcessId(process), ObjectId(0), call)
+    }
+
+    /// `process` is told `ret`.
+    pub fn ret(process: u32, ret: R) -> Self {
+        Event::Return(ProcessId(process), ret)
+    }
+}
+
+/// An operation with the times of its ends, for [`History::from_operations`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timed<C, R> {
+    /// Who called.
+    pub process: ProcessId,
+    /// On what.
+    pub object: ObjectId,
+    /// What was called, with arguments.
+    pub call: C,
+    /// When it was called, by a clock that all processes share.
+    pub called: i64,
+    /// What it returned, and when; `None` while pending.
+    pub returned: Option<(R, i64)>,
+}
+
+/// Where an operation's events lie in the total order of events.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Span {
+    call: u32,
+    // `PENDING` while the operation is, which is later than everything.
+    ret: u32,
+}
+
+const PENDING: u32 = u32::MAX;
+
+impl Span {
+    /// A span from the rank of a call to that of its return, if it has one.
+    ///
+    /// # Panics
+    ///
+    /// If the return is not later than the call.
+    #[must_use]
+    pub fn new(call: u32, ret: Option<u32>) -> Span {
+        assert!(ret.is_none_or(|ret| call < ret && ret != PENDING), "a return is later than its call");
+        Span { call, ret: ret.unwrap_or(PENDING) }
+    }
+
+    /// Rank of the call.
+    #[must_use]
+    pub fn call(self) -> u32 {
+        self.call
+    }
+
+    /// Rank of the return; `None` while pending.
+    #[must_use]
+    pub fn ret(self) -> Option<u32> {
+        (self.ret != PENDING).then_some(self.ret)
+    }
+
+    /// Rank of the return, or one that is later than all others.
+    #[must_use]
+    pub fn end(self) -> u32 {
+        self.ret
+    }
+
+    /// Whether there is no return.
+    #[must_use]
+    pub fn is_pending(self) -> bool {
+        self.ret == PENDING
+    }
+
+    /// The same call, its return forgotten.
+    #[must_use]
+    pub fn without_return(self) -> Span {
+        Span { ret: PENDING, ..self }
+    }
+
+    /// The real-time order: `self` returned before `other` was called.
+    #[must_use]
+    pub fn precedes(self, other: Span) -> bool {
+        self.ret < other.call
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ret() {
+            Some(ret) => write!(f, "[{}, {ret}]", self.call),
+            None => write!(f, "[{}, ..)", self.call),
+        }
+    }
+}
+
+/// One operation of a history, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation<'a, C, R> {
+    /// Its index in call order.
+    pub id: OperationId,
+    /// Who called.
+    pub process: ProcessId,
+    /// On what.
+    pub object: ObjectId,
+    /// What was called, with arguments.
+    pub call: &'a C,
+    /// What it returned; `None` while pending.
+    pub ret: Option<&'a R>,
+    /// Where its events lie.
+    pub span: Span,
+}
+
+/// A well-formed history.
+///
+/// ```
+/// use clewline_core::{Event, History};
+///
+/// // Process 0 writes 1 while process 1 reads.
+/// let history = History::from_events([
+///     Event::call(0, "write(1)"),
+///     Event::call(1, "read"),
+///     Event::ret(0, 0),
+///     Event::ret(1, 1),
+/// ])?;
+/// assert_eq!(history.len(), 2);
+/// # Ok::<(), clewline_core::Malformed>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct History<C, R> {
+    // Invariants: all columns are of one length; `spans` ascends by call; `rets` is `None` exactly where the
+    // span is pending; the ranks in `spans` are distinct.
+    processes: Vec<ProcessId>,
+    objects: Vec<ObjectId>,
+    calls: Vec<C>,
+    rets: Vec<Option<R>>,
+    spans: Vec<Span>,
+    // The index at which each operation (or its call event) was given.
+    sources: Vec<u32>,
+    object_count: u32,
+}
+
+// Ranks are 32-bit, two an operation, and the last one means "pending".
+const MAX_OPERATIONS: usize = (u32::MAX / 2 - 1) as usize;
+
+impl<C, R> History<C, R> {
+    /// Pairs calls with returns.
+    ///
+    /// # Errors
+    ///
+    /// If a process calls while its operation is open, or an event ends an operation that is not.
+    pub fn from_events(events: impl IntoIterator<Item = Event<C, R>>) -> Result<Self, Malformed> {
+        let mut log = EventLog::new();
+        for event in events {
+            log.push(event)?;
+        }
+        Ok(log.finish())
+    }
+
+    /// Ranks the ends of operations by their times. The operations may come in any order.
+    ///
+    /// # Errors
+    ///
+    /// If an operation returns before it is called, or a process calls while its operation is open.
+    pub fn from_operations(operations: impl IntoIterator<Item = Timed<C, R>>) -> Result<Self, Malformed> {
+        let operations = operations.into_iter();
+        let mut columns = TimedColumns::with_capacity(operations.size_hint().0);
+        for operation in operations {
+            columns.push(operation);
+        }
+        columns.finish()
+    }
+
+    fn empty() -> Self {
+        History {
+            processes: Vec::new(),
+            objects: Vec::new(),
+            calls: Vec::new(),
+            rets: Vec::new(),
+            spans: Vec::new(),
+            sources: Vec::new(),
+            object_count: 0,
+        }
+    }
+
+    /// How many operations there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// One more than the largest object id.
+    #[must_use]
+    pub fn object_count(&self) -> usize {
+        self.object_count as usize
+    }
+
+    /// Where each operation lies; an [`OperationId`] indexes this slice, which ascends by call.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// The object of each operation.
+    #[must_use]
+    pub fn objects(&self) -> &[ObjectId] {
+        &self.objects
+    }
+
+    /// What `id` called.
+    #[must_use]
+    pub fn call(&self, id: OperationId) -> &C {
+        &self.calls[id.index()]
+    }
+
+    /// What `id` returned; `None` while pending.
+    #[must_use]
+    pub fn ret(&self, id: OperationId) -> Option<&R> {
+        self.rets[id.index()].as_ref()
+    }
+
+    /// Who called `id`.
+    #[must_use]
+    pub fn process(&self, id: OperationId) -> ProcessId {
+        self.processes[id.index()]
+    }
+
+    /// The position at which `id` (or its call event) was given to the constructor.
+    #[must_use]
+    pub fn source(&self, id: OperationId) -> usize {
+        self.sources[id.index()] as usize
+    }
+
+    /// The operation `id`.
+    #[must_use]
+    pub fn operation(&self, id: OperationId) -> Operation<'_, C, R> {
+        let at = id.index();
+        Operation {
+            id,
+            process: self.processes[at],
+            object: self.objects[at],
+            call: &self.calls[at],
+            ret: self.rets[at].as_ref(),
+            span: self.spans[at],
+        }
+    }
+
+    /// Every operation, in call order.
+    pub fn operations(&self) -> impl ExactSizeIterator<Item = Operation<'_, C, R>> {
+        (0..self.len()).map(|at| self.operation(OperationId::from_index(at)))
+    }
+
+    /// Every event in order: an operation's id, and whether this is its return.
+    #[must_use]
+    pub fn events(&self) -> Vec<(OperationId, End)> {
+        let mut events: Vec<(u32, OperationId, End)> = Vec::with_capacity(2 * self.len());
+        for (at, span) in self.spans.iter().enumerate() {
+            let id = OperationId::from_index(at);
+            events.push((span.call, id, End::Call));
+            events.extend(span.ret().map(|ret| (ret, id, End::Return)));
+        }
+        events.sort_unstable_by_key(|&(rank, ..)| rank);
+        events.into_iter().map(|(_, id, end)| (id, end)).collect()
+    }
+
+    /// Whether no operation is pending.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.spans.iter().all(|it| !it.is_pending())
+    }
+
+    /// The same history with every call and return replaced, or the first error in doing so.
+    ///
+    /// # Errors
+    ///
+    /// Whatever `map` fails with.
+    pub fn try_map<C2, R2, E>(
+        self,
+        mut map: impl FnMut(OperationId, C, Option<R>) -> Result<(C2, Option<R2>), E>,
+    ) -> Result<History<C2, R2>, E> {
+        let mut calls = Vec::with_capacity(self.calls.len());
+        let mut rets = Vec::with_capacity(self.rets.len());
+        for (at, (call, ret)) in self.calls.into_iter().zip(self.rets).enumerate() {
+            let pending = ret.is_none();
+            let (call, ret) = map(OperationId::from_index(at), call, ret)?;
+            assert_eq!(ret.is_none(), pending, "a map keeps pending operations pending");
+            calls.push(call);
+            rets.push(ret);
+        }
+        let History { processes, objects, spans, sources, object_count, .. } = self;
+        Ok(History { processes, objects, calls, rets, spans, sources, object_count })
+    }
+}
+
+/// Which end of an operation an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The call.
+    Call,
+    /// The return.
+    Return,
+}
+
+/// A history in the making, from events.
+#[derive(Clone, Debug)]
+pub struct EventLog<C, R> {
+    history: History<C, R>,
+    // For each process, the operation it waits for.
+    open: Vec<Option<OperationId>>,
+    failed: Vec<OperationId>,
+    events: usize,
+}
+
+impl<C, R> EventLog<C, R> {
+    /// No events yet.
+    #[must_use]
+    pub fn new() -> Self {
+        EventLog { history: History::empty(), open: Vec::new(), failed: Vec::new(), events: 0 }
+    }
+
+    /// Appends an event.
+    ///
+    /// # Errors
+    ///
+    /// If a process calls while its operation is open, or the event ends an operation that is not.
+    pub fn push(&mut self, event: Event<C, R>) -> Result<(), Malformed> {
+        let at = self.events;
+        if 2 * MAX_OPERATIONS <= at {
+            return Err(Malformed { at, kind: MalformedKind::TooMany });
+        }
+        self.events += 1;
+        let (Event::Call(process, ..)
+        | Event::Return(process, _)
+        | Event::Fail(process)
+        | Event::Info(process)) = event;
+        if self.open.len() <= process.index() {
+            self.open.resize(process.index() + 1, None);
+        }
+        let open = self.open[process.index()].take();
+        if let Event::Call(_, object, call) = event {
+            if let Some(other) = open {
+                let since = self.history.source(other);
+                return Err(Malformed { at, kind: MalformedKind::CallWhileOpen { since } });
+            }
+            self.open[process.index()] = Some(OperationId::from_index(self.history.len()));
+            self.begin(process, object, call);
+            return Ok(());
+        }
+        let Some(id) = open else {
+            return Err(Malformed { at, kind: MalformedKind::EndWithoutCall });
+        };
+        match event {
+            Event::Return(_, ret) => {
+                self.history.rets[id.index()] = Some(ret);
+                self.history.spans[id.index()].ret = at as u32;
+            }
+            Event::Fail(_) => self.failed.push(id),
+            Event::Info(_) | Event::Call(..) => (),
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, process: ProcessId, object: ObjectId, call: C) {
+        let history = &mut self.history;
+        let rank = (self.events - 1) as u32;
+        history.processes.push(process);
+        history.objects.push(object);
+        history.calls.push(call);
+        history.rets.push(None);
+        history.spans.push(Span { call: rank, ret: PENDING });
+        history.sources.push(rank);
+        history.object_count = history.object_count.max(object.0 + 1);
+    }
+
+    /// The history so far; operations that are open are pending.
+    #[must_use]
+    pub fn finish(mut self) -> History<C, R> {
+        if !self.failed.is_empty() {
+            let mut keep = vec![true; self.history.len()];
+            self.failed.iter().for_each(|it| keep[it.index()] = false);
+            self.history.retain(&keep);
+        }
+        self.history
+    }
+}
+
+impl<C, R> Default for EventLog<C, R> {
+    fn default() -> Self {
+        EventLog::new()
+    }
+}
+
+impl<C, R> History<C, R> {
+    fn retain(&mut self, keep: &[bool]) {
+        fn column<T>(column: &mut Vec<T>, keep: &[bool]) {
+            let mut keep = keep.iter();
+            column.retain(|_| *keep.next().expect("columns are of one length"));
+        }
+        column(&mut self.processes, keep);
+        column(&mut self.objects, keep);
+        column(&mut self.calls, keep);
+        column(&mut self.rets, keep);
+        column(&mut self.spans, keep);
+        column(&mut self.sources, keep);
+    }
+}
+
+/// A history in the making, from operations with times.
+#[derive(Clone, Debug)]
+pub struct TimedColumns<C, R> {
+    history: History<C, R>,
+    called: Vec<i64>,
+    // Meaningless where the operation is pending.
+    returned: Vec<i64>,
+}
+
+impl<C, R> TimedColumns<C, R> {
+    /// No operations yet, and room for `capacity`.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        let mut columns = TimedColumns {
+            history: History::empty(),
+            called: Vec::with_capacity(capacity),
+            returned: Vec::with_capacity(capacity),
+        };
+        let history = &mut columns.history;
+        history.processes.reserve(capacity);
+        history.objects.reserve(capacity);
+        history.calls.reserve(capacity);
+        history.rets.reserve(capacity);
+        columns
+    }
+
+    /// Appends an operation. What is wrong with it comes to light in [`finish`](Self::finish).
+    pub fn push(&mut self, operation: Timed<C, R>) {
+        let Timed { process, object, call, called, returned } = operation;
+        let (ret, returned) = returned.map_or((None, 0), |(ret, at)| (Some(ret), at));
+        self.history.processes.push(process);
+        self.history.objects.push(object);
+        self.history.calls.push(call);
+        self.history.rets.push(ret);
+        self.history.object_count = self.history.object_count.max(object.0 + 1);
+        self.called.push(called);
+        self.returned.push(returned);
+    }
+
+    /// How many operations there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.called.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.called.is_empty()
+    }
+
+    /// Sorts the operations by call and ranks their ends.
+    ///
+    /// # Errors
+    ///
+    /// If an operation returns before it is called, or a process calls while its operation is open.
+    pub fn finish(self) -> Result<History<C, R>, Malformed> {
+        let TimedColumns { mut history, mut called, mut returned } = self;
+        let n = called.len();
+        if MAX_OPERATIONS < n {
+            return Err(Malformed { at: MAX_OPERATIONS, kind: MalformedKind::TooMany });
+        }
+        for (at, ret) in history.rets.iter().enumerate() {
+            if ret.is_some() && returned[at] < called[at] {
+                return Err(Malformed { at, kind: MalformedKind::ReturnBeforeCall });
+            }
+            if ret.is_none() {
+                returned[at] = i64::MAX;
+            }
+        }
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        rank::sort_by_time(&mut order, &called);
+        // Among operations called at one time, those that end first come first: a process may issue several.
+        for run in order.chunk_by_mut(|&a, &b| called[a as usize] == called[b as usize]) {
+            run.sort_by_key(|&it| (history.rets[it as usize].is_none(), returned[it as usize], it));
+        }
+        if !order.is_sorted() {
+            rank::permute(&mut history.processes, &order);
+            rank::permute(&mut history.objects, &order);
+            rank::permute(&mut history.calls, &order);
+            rank::permute(&mut history.rets, &order);
+            rank::permute(&mut called, &order);
+            rank::permute(&mut returned, &order);
+        }
+        history.sources = order;
+        history.check_processes(&called, &returned)?;
+        history.spans = rank_ends(&called, &returned, &history.rets);
+        Ok(history)
+    }
+}
+
+impl<C, R> History<C, R> {
+    /// Whether each process waits for an answer before it calls again; columns are in call order.
+    fn check_processes(&self, called: &[i64], returned: &[i64]) -> Result<(), Malformed> {
+        let mut last: Vec<Option<u32>> = Vec::new();
+        for (at, process) in self.processes.iter().enumerate() {
+            if last.len() <= process.index() {
+                last.resize(process.index() + 1, None);
+            }
+            if let Some(other) = last[process.index()].replace(at as u32) {
+                let other = other as usize;
+                if self.rets[other].is_none() || called[at] < returned[other] {
+                    let since = self.sources[other] as usize;
+                    let at = self.sources[at] as usize;
+                    return Err(Malformed { at, kind: MalformedKind::CallWhileOpen { since } });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Merges calls, which ascend, with returns; at one time calls come first.
+fn rank_ends<R>(called: &[i64], returned: &[i64], rets: &[Option<R>]) -> Vec<Span> {
+    let mut by_return: Vec<u32> =
+        (0..called.len() as u32).filter(|&it| rets[it as usize].is_some()).collect();
+    rank::sort_by_time(&mut by_return, returned);
+    let mut spans: Vec<Span> = Vec::with_capacity(called.len());
+    let mut returns = by_return.into_iter().peekable();
+    let mut rank = 0;
+    for &time in called {
+        while let Some(id) = returns.next_if(|&it| returned[it as usize] < time) {
+            spans[id as usize].ret = rank;
+            rank += 1;
+        }
+        spans.push(Span { call: rank, ret: PENDING });
+        rank += 1;
+    }
+    for id in returns {
+        spans[id as usize].ret = rank;
+        rank += 1;
+    }
+    spans
+}
+
+/// What was given is not a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    at: usize,
+    kind: MalformedKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MalformedKind {
+    CallWhileOpen { since: usize },
+    EndWithoutCall,
+    ReturnBeforeCall,
+    TooMany,
+}
+
+impl Malformed {
+    /// The index of the offending event or operation, in the order in which they were given.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.at
+    }
+
+    /// The index of the event or operation that it collides with, if it is one of two.
+    #[must_use]
+    pub fn other(&self) -> Option<usize> {
+        match self.kind {
+            MalformedKind::CallWhileOpen { since } => Some(since),
+            MalformedKind::EndWithoutCall | MalformedKind::ReturnBeforeCall | MalformedKind::TooMany => None,
+        }
+    }
+
+    /// What is wrong, without saying where.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self.kind {
+            MalformedKind::CallWhileOpen { .. } => {
+                "a process calls while its previous operation is still open"
+            }
+            MalformedKind::EndWithoutCall => {
+                "an operation ends that was not open: its process has not called"
+            }
+            MalformedKind::ReturnBeforeCall => "an operation returns before it is called",
+            MalformedKind::TooMany => "a history holds at most 2^31 operations",
+        }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at index {}: {}", self.at, self.reason())
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! The vocabulary every other crate speaks: histories, specifications, problems, verdicts.
+//!
+//! Data flows one way through the project. A subject is exercised or a file is read, which yields a
+//! [`History`]; a history and a [`Specification`] make a [`Problem`]; a checker turns a problem into a
+//! [`Verdict`]; a report shows the verdict. This crate holds the nouns of that sentence and none of its verbs.
+//!
+//! Invariants:
+//!
+//! * This crate performs no input or output, starts no thread, and reads no clock.
+//! * A [`Verdict`] names operations by [`OperationId`] and owns no payload, so it is the same type for every
+//!   object.
+//! * Right of [`Problem`] nothing is generic in calls and returns.
+
+mod budget;
+mod history;
+mod id;
+mod notation;
+mod problem;
+mod random;
+mod rank;
+mod recording;
+mod registry;
+mod simulate;
+mod specification;
+mod value;
+mod verdict;
+
+pub use budget::{Budget, Charge, Reason};
+pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
+pub use id::{LabelId, ObjectId, OperationId, ProcessId, StateId};
+pub use notation::{Case, Catalogued, LoadError, Misfit, Notation, Written};
+pub use problem::{Automaton, Keep, Problem, Replay, Successor};
+pub use random::Random;
+pub use recording::{Names, RawCall, RawHistory, Recording};
+pub use simulate::{Dice, Domain, Plan};
+pub use specification::{Deterministic, Footprint, Specification};
+pub use value::{Datum, Value, Values};
+pub use verdict::{Explanation, Verdict, Violation, Witness, WitnessError};

@@ -1,0 +1,526 @@
+//! Problems: a history and a specification with the payloads compiled away.
+//!
+//! This is the narrow waist of the project. To its left everything is generic in the call and return types
+//! of some object; to its right nothing is. A search therefore compiles once, not once for each
+//! specification, and its configurations are small integers that hash and compare in a word.
+
+use std::{fmt, sync::Arc};
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::{Footprint, History, LabelId, ObjectId, OperationId, Span, Specification, StateId, Witness};
+
+/// A specification reduced to a step function on interned states and labels.
+pub trait Automaton {
+    /// The initial state.
+    fn initial(&mut self) -> StateId;
+
+    /// What each operation of the problem did: operations with one label are interchangeable but for time.
+    fn labels(&self) -> &[LabelId];
+
+    /// Whether operations with this label leave every state as it is.
+    fn is_read(&self, label: LabelId) -> bool;
+
+    /// The `nth` state, from 0, to which `label` may lead from `state`.
+    fn step(&mut self, state: StateId, label: LabelId, nth: u32) -> Option<Successor>;
+
+    /// About how many bytes states and remembered steps take.
+    fn bytes(&self) -> usize;
+
+    /// Forgets every state but those in `path`, which get new ids, in place.
+    fn forget_all_but(&mut self, path: &mut [&mut StateId]);
+}
+
+/// One outcome of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The state after it.
+    pub state: StateId,
+    /// Whether the step has further outcomes.
+    pub has_more: bool,
+}
+
+/// A run of the specification, one operation after the other.
+pub trait Replay {
+    /// Executes the operation at `position`; false if the specification does not allow it here.
+    fn advance(&mut self, position: usize) -> bool;
+
+    /// What the operation at `position` could return here, each as a report writes the operation.
+    fn could_return(&self, position: usize) -> Vec<String>;
+}
+
+/// One question: are these operations on one object allowed by this specification?
+#[derive(Clone)]
+pub struct Problem<'a> {
+    typed: Arc<dyn Typed + 'a>,
+    // Ascends.
+    operations: Vec<OperationId>,
+    spans: Vec<Span>,
+    // Operations whose return is not to be looked at; empty if there are none.
+    forgotten: Vec<bool>,
+}
+
+impl<'a> Problem<'a> {
+    /// One problem for each object of `history` that has operations, in the order of their ids.
+    ///
+    /// Linearizability is local: a history is linearizable if and only if it is so object by object.
+    pub fn of_objects<S>(specification: &'a S, history: &'a History<S::Call, S::Return>) -> Vec<Problem<'a>>
+    where
+        S: Specification + Sync,
+        S::Call: Sync,
+        S::Return: Sync,
+    {
+        Problem::of_objects_shown(specification, history, &show_debug::<S>)
+    }
+
+    /// As [`Problem::of_objects`], with operations written by `show` in reports.
+    pub fn of_objects_shown<S>(
+        specification: &'a S,
+        history: &'a History<S::Call, S::Return>,
+        show: &'a (dyn Fn(&S::Call, Option<&S::Return>) -> String + Sync),
+    ) -> Vec<Problem<'a>>
+    where
+        S: Specification + Sync,
+        S::Call: Sync,
+        S::Return: Sync,
+    {
+        let typed: Arc<dyn Typed + 'a> = Arc::new(Pair { specification, history, show });
+        let mut members: Vec<Vec<OperationId>> = vec![Vec::new(); history.object_count()];
+        let all = (0..history.len()).map(OperationId::from_index);
+        all.zip(history.objects()).for_each(|(id, &ObjectId(object))| members[object as usize].push(id));
+        members.retain(|it| !it.is_empty());
+        members.into_iter().map(|it| Problem::select(&typed, it, history.spans())).collect()
+    }
+
+    /// The problem of a history of one object.
+    ///
+    /// # Panics
+    ///
+    /// If there are several objects; use [`Problem::of_objects`] then.
+    pub fn new<S>(specification: &'a S, history: &'a History<S::Call, S::Return>) -> Problem<'a>
+    where
+        S: Specification + Sync,
+        S::Call: Sync,
+        S::Return: Sync,
+    {
+        let mut problems = Problem::of_objects(specification, history);
+        assert!(problems.len() <= 1, "a history of several objects poses several problems");
+        problems.pop().unwrap_or_else(|| Problem {
+            typed: Arc::new(Pair { specification, history, show: &show_debug::<S> }),
+            operations: Vec::new(),
+            spans: Vec::new(),
+            forgotten: Vec::new(),
+        })
+    }
+
+    fn select(typed: &Arc<dyn Typed + 'a>, operations: Vec<OperationId>, spans: &[Span]) -> Problem<'a> {
+        let spans = operations.iter().map(|it| spans[it.index()]).collect();
+        Problem { typed: Arc::clone(typed), operations, spans, forgotten: Vec::new() }
+    }
+
+    /// How many operations there are. A *position* is an index below this.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// The operations' ids, which ascend: a position here is a place in call order.
+    #[must_use]
+    pub fn operations(&self) -> &[OperationId] {
+        &self.operations
+    }
+
+    /// Where each operation lies, by position.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// The position of an operation.
+    #[must_use]
+    pub fn position(&self, id: OperationId) -> Option<usize> {
+        // A whole history of one object, the common case, needs no search.
+        match self.operations.get(id.index()) {
+            Some(&found) if found == id => Some(id.index()),
+            Some(_) | None => self.operations.binary_search(&id).ok(),
+        }
+    }
+
+    /// A fresh automaton; competing checkers each take their own.
+    #[must_use]
+    pub fn automaton(&self) -> Box<dyn Automaton + '_> {
+        self.typed.automaton(self)
+    }
+
+    /// A fresh run of the specification.
+    #[must_use]
+    pub fn replay(&self) -> Box<dyn Replay + '_> {
+        self.typed.replay(self)
+    }
+
+    /// What the operation at `position` touches.
+    #[must_use]
+    pub fn footprint(&self, position: usize) -> Footprint {
+        self.typed.footprint(self.operations[position], self.is_forgotten(position))
+    }
+
+    /// How a report writes an operation: `deq() → 3`.
+    #[must_use]
+    pub fn label(&self, id: OperationId) -> String {
+        self.typed.label(id)
+    }
+
+    /// The independent parts of this problem, in the order of their first operations: the keys of a map.
+    ///
+    /// Parts are objects of their own, so the whole holds if and only if each part does.
+    #[must_use]
+    pub fn into_parts(self) -> Vec<Problem<'a>> {
+        let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut part_of: Vec<u32> = Vec::with_capacity(self.len());
+        for &id in &self.operations {
+            let Some(part) = self.typed.part(id) else { return vec![self] };
+            let fresh = numbers.len() as u32;
+            part_of.push(*numbers.entry(part).or_insert(fresh));
+        }
+        if numbers.len() <= 1 {
+            return vec![self];
+        }
+        let mut sizes = vec![0; numbers.len()];
+        part_of.iter().for_each(|&it| sizes[it as usize] += 1);
+        let mut parts: Vec<Problem<'a>> = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            parts.push(Problem {
+                typed: Arc::clone(&self.typed),
+                operations: Vec::with_capacity(size),
+                spans: Vec::with_capacity(size),
+                forgotten: Vec::new(),
+            });
+        }
+        for (at, &part) in part_of.iter().enumerate() {
+            let part = &mut parts[part as usize];
+            part.operations.push(self.operations[at]);
+            part.spans.push(self.spans[at]);
+            if !self.forgotten.is_empty() {
+                part.forgotten.push(self.forgotten[at]);
+            }
+        }
+        parts
+    }
+
+    /// A weaker problem: operations that `keep` leaves out are gone, and of those it forgets only the call
+    /// is known, as if they were pending. If it is violated for forgetting alone, so is this one.
+    #[must_use]
+    pub fn weaken(&self, mut keep: impl FnMut(usize) -> Keep) -> Problem<'a> {
+        let mut weaker = Problem {
+            typed: Arc::clone(&self.typed),
+            operations: Vec::new(),
+            spans: Vec::new(),
+            forgotten: Vec::new(),
+        };
+        for at in 0..self.len() {
+            let span = self.spans[at];
+            let (span, forget) = match keep(at) {
+                Keep::Whole => (span, self.is_forgotten(at)),
+                Keep::Call => (span.without_return(), true),
+                Keep::Nothing => continue,
+            };
+            weaker.operations.push(self.operations[at]);
+            weaker.spans.push(span);
+            weaker.forgotten.push(forget);
+        }
+        weaker
+    }
+
+    /// Brings witnesses of the parts of one history into one order that real time allows.
+    ///
+    /// Each operation takes effect at the latest call up to it in its part's order, which lies between its
+    /// own call and return; sorting by that moment keeps every part's order and every real-time order.
+    #[must_use]
+    pub fn merge_witnesses(parts: &[Problem<'_>], witnesses: Vec<Witness>) -> Witness {
+        if let [_] = parts {
+            return witnesses.into_iter().next().unwrap_or_default();
+        }
+        let mut moments: Vec<(u32, u32, OperationId)> = Vec::new();
+        for (part, witness) in parts.iter().zip(witnesses) {
+            let mut latest = 0;
+            for (place, id) in witness.order.into_iter().enumerate() {
+                let at = part.position(id).expect("a witness names operations of its part");
+                latest = latest.max(part.spans[at].call());
+                moments.push((latest, place as u32, id));
+            }
+        }
+        moments.sort_unstable();
+        Witness { order: moments.into_iter().map(|(.., id)| id).collect() }
+    }
+
+    fn is_forgotten(&self, position: usize) -> bool {
+        self.forgotten.get(position).is_some_and(|&it| it)
+    }
+}
+
+impl fmt::Debug for Problem<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.operations.iter().zip(&self.spans);
+        f.debug_list()
+            .entries(lines.map(|(&id, span)| format!("{id:?} {span:?} {}", self.label(id))))
+            .finish()
+    }
+}
+
+/// What a weaker problem keeps of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Everything.
+    Whole,
+    /// The call: what it returned, and when, is forgotten.
+    Call,
+    /// Nothing.
+    Nothing,
+}
+
+/// The typed side of the waist, its types forgotten.
+trait Typed: Send + Sync {
+    fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p>;
+    fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p>;
+    fn part(&self, id: OperationId) -> Option<u64>;
+    fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
+    fn label(&self, id: OperationId) -> String;
+}
+
+type Show<'a, S> =
+    &'a (dyn Fn(&<S as Specification>::Call, Option<&<S as Specification>::Return>) -> String + Sync);
+
+struct Pair<'a, S: Specification> {
+    specification: &'a S,
+    history: &'a History<S::Call, S::Return>,
+    show: Show<'a, S>,
+}
+
+fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
+    match ret {
+        Some(ret) => format!("{call:?} → {ret:?}"),
+        None => format!("{call:?} → ?"),
+    }
+}
+
+impl<S> Typed for Pair<'_, S>
+where
+    S: Specification + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
+    fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p> {
+        Box::new(Interned::new(self.specification, self.history, problem))
+    }
+
+    fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p> {
+        Box::new(Run { pair: self, problem, states: vec![self.specification.initial()] })
+    }
+
+    fn part(&self, id: OperationId) -> Option<u64> {
+        self.specification.part(self.history.call(id))
+    }
+
+    fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint {
+        let ret = self.history.ret(id).filter(|_| !forgotten);
+        self.specification.footprint(self.history.call(id), ret)
+    }
+
+    fn label(&self, id: OperationId) -> String {
+        (self.show)(self.history.call(id), self.history.ret(id))
+    }
+}
+
+struct Run<'p, S: Specification> {
+    pair: &'p Pair<'p, S>,
+    problem: &'p Problem<'p>,
+    states: Vec<S::State>,
+}
+
+impl<S> Replay for Run<'_, S>
+where
+    S: Specification + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
+    fn advance(&mut self, position: usize) -> bool {
+        let id = self.problem.operations[position];
+        let ret = self.pair.history.ret(id).filter(|_| !self.problem.is_forgotten(position));
+        self.pair.specification.advance(&mut self.states, self.pair.history.call(id), ret);
+        !self.states.is_empty()
+    }
+
+    fn could_return(&self, position: usize) -> Vec<String> {
+        let call = self.pair.history.call(self.problem.operations[position]);
+        let mut texts: Vec<String> = Vec::new();
+        for state in &self.states {
+            for ret in self.pair.specification.returns(state, call) {
+                texts.push((self.pair.show)(call, Some(&ret)));
+            }
+        }
+        texts.sort_unstable();
+        texts.dedup();
+        texts
+    }
+}
+
+/// The only generic automaton: interns states and labels, and remembers steps.
+struct Interned<'p, S: Specification> {
+    specification: &'p S,
+    // For each label, a call and a return that have it.
+    meanings: Vec<(&'p S::Call, Option<&'p S::Return>)>,
+    labels: Vec<LabelId>,
+    reads: Vec<bool>,
+    states: Vec<S::State>,
+    // What `states`, `index` and `further` take.
+    state_bytes: usize,
+    // Indices of `states`, by content.
+    index: HashTable<u32>,
+    steps: FxHashMap<u64, Outcomes>,
+    // Second and later outcomes of nondeterministic steps.
+    further: Vec<Box<[StateId]>>,
+    scratch: Vec<S::State>,
+}
+
+#[derive(Clone, Copy)]
+struct Outcomes {
+    // `NONE` if there are none.
+    first: u32,
+    // Index into `further`, or `NONE`.
+    further: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<'p, S: Specification> Interned<'p, S> {
+    fn new(specification: &'p S, history: &'p History<S::Call, S::Return>, problem: &Problem<'_>) -> Self {
+        let mut meanings: Vec<(&S::Call, Option<&S::Return>)> = Vec::new();
+        let mut index: HashTable<u32> = HashTable::new();
+        let mut labels = Vec::with_capacity(problem.len());
+        for (at, &id) in problem.operations.iter().enumerate() {
+            let meaning = (history.call(id), history.ret(id).filter(|_| !problem.is_forgotten(at)));
+            let entry = index.entry(
+                hash(&meaning),
+                |&it| meanings[it as usize] == meaning,
+                |&it| hash(&meanings[it as usize]),
+            );
+            let number = *entry.or_insert(meanings.len() as u32).get();
+            if number as usize == meanings.len() {
+                meanings.push(meaning);
+            }
+            labels.push(LabelId(number));
+        }
+        let is_read = |&(call, ret): &(&S::Call, Option<&S::Return>)| {
+            specification.footprint(call, ret) == Footprint::Reads
+        };
+        let reads = meanings.iter().map(is_read).collect();
+        Interned {
+            specification,
+            meanings,
+            labels,
+            reads,
+            states: Vec::new(),
+            state_bytes: 0,
+            index: HashTable::new(),
+            steps: FxHashMap::default(),
+            further: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    fn intern(&mut self, state: S::State) -> StateId {
+        let Interned { states, index, .. } = self;
+        let entry =
+            index.entry(hash(&state), |&it| states[it as usize] == state, |&it| hash(&states[it as usize]));
+        let number = *entry.or_insert(states.len() as u32).get();
+        if number as usize == states.len() {
+            self.state_bytes += self.specification.state_bytes(&state) + size_of::<u32>() + 1;
+            states.push(state);
+        }
+        StateId(number)
+    }
+
+    fn outcomes(&mut self, state: StateId, label: LabelId) -> Outcomes {
+        let key = u64::from(state.0) << 32 | u64::from(label.0);
+        if let Some(&known) = self.steps.get(&key) {
+            return known;
+        }
+        let (call, ret) = self.meanings[label.index()];
+        let mut next = std::mem::take(&mut self.scratch);
+        self.specification.step(&self.states[state.index()], call, ret, &mut next);
+        let mut ids: Vec<StateId> = Vec::new();
+        let mut first = NONE;
+        for state in next.drain(..) {
+            let id = self.intern(state);
+            if first == NONE {
+                first = id.0;
+            } else if first != id.0 && !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        self.scratch = next;
+        let mut further = NONE;
+        if !ids.is_empty() {
+            further = self.further.len() as u32;
+            self.state_bytes += size_of_val(&*ids) + size_of::<Box<[StateId]>>();
+            self.further.push(ids.into());
+        }
+        let outcomes = Outcomes { first, further };
+        self.steps.insert(key, outcomes);
+        outcomes
+    }
+}
+
+impl<S: Specification> Automaton for Interned<'_, S> {
+    fn initial(&mut self) -> StateId {
+        self.intern(self.specification.initial())
+    }
+
+    fn labels(&self) -> &[LabelId] {
+        &self.labels
+    }
+
+    fn is_read(&self, label: LabelId) -> bool {
+        self.reads[label.index()]
+    }
+
+    fn step(&mut self, state: StateId, label: LabelId, nth: u32) -> Option<Successor> {
+        let Outcomes { first, further } = self.outcomes(state, label);
+        if first == NONE {
+            return None;
+        }
+        let others = if further == NONE { &[] } else { &*self.further[further as usize] };
+        let state = if nth == 0 { StateId(first) } else { *others.get(nth as usize - 1)? };
+        Some(Successor { state, has_more: (nth as usize) < others.len() })
+    }
+
+    fn bytes(&self) -> usize {
+        self.state_bytes + self.steps.capacity() * (size_of::<(u64, Outcomes)>() + 1)
+    }
+
+    fn forget_all_but(&mut self, path: &mut [&mut StateId]) {
+        let states = std::mem::take(&mut self.states);
+        self.state_bytes = 0;
+        self.index = HashTable::new();
+        self.steps = FxHashMap::default();
+        self.further = Vec::new();
+        for id in path {
+            **id = self.intern(states[id.index()].clone());
+        }
+    }
+}
+
+fn hash(it: &impl std::hash::Hash) -> u64 {
+    use std::hash::BuildHasher;
+    FxBuildHasher.hash_one(it)
+}
+
+#[cfg(test)]
+mod tests;

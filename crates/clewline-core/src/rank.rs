@@ -1,0 +1,100 @@
+//! Sorting by time: the one superlinear step between a recording and its history.
+//!
+//! Times are 64-bit, indices 32-bit. Recordings are usually nearly sorted and their times close together,
+//! so sorted input is recognised first, and otherwise a least-significant-digit radix sort skips the
+//! digits in which all times agree. Cost: O(n) passes over 12 bytes an entry; measured against the
+//! comparison sort of the standard library it pays from a few hundred entries on.
+
+const DIGIT_BITS: u32 = 11;
+const BUCKETS: usize = 1 << DIGIT_BITS;
+const SMALL: usize = 256;
+
+/// Sorts `order`, stably, by the times of the indices in it.
+pub(crate) fn sort_by_time(order: &mut Vec<u32>, times: &[i64]) {
+    if order.is_sorted_by_key(|&it| times[it as usize]) {
+        return;
+    }
+    if order.len() < SMALL {
+        order.sort_by_key(|&it| times[it as usize]);
+        return;
+    }
+    let least = order.iter().map(|&it| times[it as usize]).min().unwrap_or(0);
+    let key = |it: u32| times[it as usize].wrapping_sub(least).cast_unsigned();
+    let greatest = order.iter().map(|&it| key(it)).max().unwrap_or(0);
+    let mut pairs: Vec<(u64, u32)> = order.iter().map(|&it| (key(it), it)).collect();
+    let mut scratch: Vec<(u64, u32)> = vec![(0, 0); pairs.len()];
+    let mut shift = 0;
+    while shift < u64::BITS && greatest >> shift != 0 {
+        if radix_pass(&pairs, &mut scratch, shift) {
+            std::mem::swap(&mut pairs, &mut scratch);
+        }
+        shift += DIGIT_BITS;
+    }
+    order.clear();
+    order.extend(pairs.into_iter().map(|(_, it)| it));
+}
+
+/// Distributes `from` by one digit; does nothing, and says so, if all agree in it.
+fn radix_pass(from: &[(u64, u32)], to: &mut [(u64, u32)], shift: u32) -> bool {
+    let digit = |key: u64| (key >> shift) as usize & (BUCKETS - 1);
+    let mut starts = [0_u32; BUCKETS];
+    from.iter().for_each(|&(key, _)| starts[digit(key)] += 1);
+    if starts[digit(from[0].0)] as usize == from.len() {
+        return false;
+    }
+    let mut next = 0;
+    for start in &mut starts {
+        next += std::mem::replace(start, next);
+    }
+    for &(key, it) in from {
+        let place = &mut starts[digit(key)];
+        to[*place as usize] = (key, it);
+        *place += 1;
+    }
+    true
+}
+
+/// Rearranges `column` so that position `i` holds what was at `order[i]`. `order` is a permutation.
+pub(crate) fn permute<T>(column: &mut [T], order: &[u32]) {
+    let mut done = vec![false; column.len()];
+    for start in 0..column.len() {
+        let mut at = start;
+        while !std::mem::replace(&mut done[at], true) {
+            let from = order[at] as usize;
+            if from == start {
+                break;
+            }
+            column.swap(at, from);
+            at = from;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    #[test]
+    fn radix_sort_agrees_with_the_standard_sort() {
+        let mut random = Random::new(7);
+        for range in [1, 3, 1 << 12, 1 << 40, u64::MAX] {
+            let times: Vec<i64> = (0..3_000)
+                .map(|_| (random.next() % range).cast_signed().wrapping_sub((range / 2).cast_signed()))
+                .collect();
+            let mut order: Vec<u32> = (0..times.len() as u32).collect();
+            let mut expected = order.clone();
+            sort_by_time(&mut order, &times);
+            expected.sort_by_key(|&it| times[it as usize]);
+            assert_eq!(order, expected, "range {range}");
+        }
+    }
+
+    #[test]
+    fn permuting_moves_every_entry_to_its_place() {
+        let order = [2, 0, 1, 3, 5, 4];
+        let mut column = ['a', 'b', 'c', 'd', 'e', 'f'];
+        permute(&mut column, &order);
+        assert_eq!(column, ['c', 'a', 'b', 'd', 'f', 'e']);
+    }
+}

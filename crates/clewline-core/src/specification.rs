@@ -1,0 +1,183 @@
+//! Sequential specifications: what an object may do when it is used by one process at a time.
+//!
+//! Most objects are deterministic, and their authors implement [`Deterministic`]: a state, and a function
+//! that applies a call to it. Objects that may answer in several ways (a bag's `take`) implement
+//! [`Specification`] directly. Checkers only ever see the latter; every deterministic specification is one.
+
+use std::{fmt::Debug, hash::Hash};
+
+/// A sequential specification, possibly nondeterministic and possibly blocking.
+///
+/// # Contract
+///
+/// `step` is a pure function of its arguments. States compare equal only if no sequence of calls can tell
+/// them apart later: checkers merge equal states. The other methods are hints: each has a default that is
+/// always right, and a better answer makes checking faster or its report shorter.
+pub trait Specification {
+    /// The object's abstract state.
+    type State: Clone + Eq + Hash + Debug;
+    /// A method and its arguments.
+    type Call: Clone + Eq + Hash + Debug;
+    /// What a method answers.
+    type Return: Clone + Eq + Hash + Debug;
+
+    /// The state of a fresh object.
+    fn initial(&self) -> Self::State;
+
+    /// Pushes onto `next` every state in which `call`, executed in `state`, may leave the object having
+    /// returned `ret`. A pending call has `ret` `None`: every return is possible. Pushing nothing means that
+    /// the object does not allow this here, or blocks.
+    fn step(
+        &self,
+        state: &Self::State,
+        call: &Self::Call,
+        ret: Option<&Self::Return>,
+        next: &mut Vec<Self::State>,
+    );
+
+    /// Replaces `states` by all states that `step` leads to from any of them.
+    ///
+    /// This replays long witnesses; an implementation that changes states in place makes that linear.
+    fn advance(&self, states: &mut Vec<Self::State>, call: &Self::Call, ret: Option<&Self::Return>) {
+        let mut next = Vec::new();
+        states.iter().for_each(|it| self.step(it, call, ret, &mut next));
+        if 1 < next.len() {
+            let mut seen = std::collections::HashSet::new();
+            next.retain(|it| seen.insert(it.clone()));
+        }
+        *states = next;
+    }
+
+    /// Every answer that `call` may get in `state`: what a report says could have happened instead.
+    fn returns(&self, _state: &Self::State, _call: &Self::Call) -> Vec<Self::Return> {
+        Vec::new()
+    }
+
+    /// Which independent part of the object `call` is about, such as the key of a map.
+    ///
+    /// Operations on different parts never influence each other's answers, so each part is judged by
+    /// itself. `None` if `call` may concern every part; then the object is judged whole.
+    fn part(&self, _call: &Self::Call) -> Option<u64> {
+        None
+    }
+
+    /// What the operation touches, for searches that skip orders which cannot matter.
+    fn footprint(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Footprint {
+        Footprint::Anything
+    }
+
+    /// About how many bytes `state` takes, on the heap as well, so that a memory budget can be kept.
+    fn state_bytes(&self, state: &Self::State) -> usize {
+        size_of_val(state)
+    }
+}
+
+/// A specification with exactly one outcome for each call, or none where the call blocks.
+///
+/// ```
+/// use clewline_core::Deterministic;
+///
+/// /// A counter that only goes up, and says how far it got.
+/// struct Ticket;
+///
+/// impl Deterministic for Ticket {
+///     type State = u64;
+///     type Call = ();
+///     type Return = u64;
+///
+///     fn initial(&self) -> u64 {
+///         0
+///     }
+///
+///     fn apply(&self, state: &mut u64, (): &()) -> Option<u64> {
+///         *state += 1;
+///         Some(*state)
+///     }
+/// }
+/// ```
+pub trait Deterministic {
+    /// See [`Specification::State`].
+    type State: Clone + Eq + Hash + Debug;
+    /// See [`Specification::Call`].
+    type Call: Clone + Eq + Hash + Debug;
+    /// See [`Specification::Return`].
+    type Return: Clone + Eq + Hash + Debug;
+
+    /// The state of a fresh object.
+    fn initial(&self) -> Self::State;
+
+    /// Applies `call`, or answers `None` if it blocks in `state`. A blocked call's changes are discarded.
+    fn apply(&self, state: &mut Self::State, call: &Self::Call) -> Option<Self::Return>;
+
+    /// See [`Specification::part`].
+    fn part(&self, _call: &Self::Call) -> Option<u64> {
+        None
+    }
+
+    /// See [`Specification::footprint`].
+    fn footprint(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Footprint {
+        Footprint::Anything
+    }
+
+    /// See [`Specification::state_bytes`].
+    fn state_bytes(&self, state: &Self::State) -> usize {
+        size_of_val(state)
+    }
+}
+
+impl<D: Deterministic> Specification for D {
+    type State = D::State;
+    type Call = D::Call;
+    type Return = D::Return;
+
+    fn initial(&self) -> D::State {
+        Deterministic::initial(self)
+    }
+
+    fn step(&self, state: &D::State, call: &D::Call, ret: Option<&D::Return>, next: &mut Vec<D::State>) {
+        let mut state = state.clone();
+        if let Some(actual) = self.apply(&mut state, call)
+            && ret.is_none_or(|ret| *ret == actual)
+        {
+            next.push(state);
+        }
+    }
+
+    fn advance(&self, states: &mut Vec<D::State>, call: &D::Call, ret: Option<&D::Return>) {
+        states.retain_mut(|state| {
+            self.apply(state, call).is_some_and(|actual| ret.is_none_or(|ret| *ret == actual))
+        });
+    }
+
+    fn returns(&self, state: &D::State, call: &D::Call) -> Vec<D::Return> {
+        self.apply(&mut state.clone(), call).into_iter().collect()
+    }
+
+    fn part(&self, call: &D::Call) -> Option<u64> {
+        Deterministic::part(self, call)
+    }
+
+    fn footprint(&self, call: &D::Call, ret: Option<&D::Return>) -> Footprint {
+        Deterministic::footprint(self, call, ret)
+    }
+
+    fn state_bytes(&self, state: &D::State) -> usize {
+        Deterministic::state_bytes(self, state)
+    }
+}
+
+/// What an operation touches: a promise about the specification, which the conformance suite tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Footprint {
+    /// Nothing: in every state that allows this call with this return, the state stays as it is. A pending
+    /// call is of this kind if no return of it would change the state.
+    Reads,
+    /// One element, such as the value that is enqueued. Leaving out *every* operation that touches the
+    /// element leaves a linearizable history linearizable.
+    Element(u64),
+    /// Two elements, as a compare-and-swap touches the value it expects and the one it writes. Elements
+    /// linked by an operation can only be left out together.
+    Elements(u64, u64),
+    /// Who knows; the operation cannot be left out.
+    Anything,
+}

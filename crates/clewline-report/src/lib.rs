@@ -1,0 +1,94 @@
+//! History files in, reports out: the only crate that knows how anything is written down.
+
+use std::{
+    fmt,
+    io::{self, Read, Write},
+};
+
+use clewline_core::Recording;
+
+/// One way of writing histories down.
+pub trait Format: Sync {
+    /// The name used on the command line.
+    fn name(&self) -> &'static str;
+
+    /// One line for `--help`.
+    fn about(&self) -> &'static str;
+
+    /// Whether a file that begins with `head` (its first few KiB) looks like this format.
+    fn recognises(&self, head: &[u8]) -> bool;
+
+    /// Reads a history.
+    ///
+    /// # Errors
+    ///
+    /// Says at which line and column what was expected and what was found.
+    fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError>;
+
+    /// Writes a history; `read` undoes it.
+    ///
+    /// # Errors
+    ///
+    /// If the format cannot hold the recording, or writing fails.
+    fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError>;
+}
+
+/// How to read a history.
+#[derive(Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// Jepsen values are `[key value]` pairs, each key an object of its own.
+    pub keyed: bool,
+    /// How many threads may parse at once.
+    pub jobs: usize,
+    /// Told now and then how many bytes have been read.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+/// A file is not a history in the format it was read as.
+#[derive(Debug)]
+pub struct ReadError {
+    /// The line, counting from one.
+    pub line: usize,
+    /// The column, counting characters from one; 0 if the whole line is meant.
+    pub column: usize,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}", self.line)?;
+        if self.column != 0 {
+            write!(f, ", column {}", self.column)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// A history could not be written.
+#[derive(Debug)]
+pub enum WriteError {
+    /// The format has no way to say this.
+    CannotHold(String),
+    /// The file could not be written.
+    Io(io::Error),
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::CannotHold(why) => f.write_str(why),
+            WriteError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> Self {
+        WriteError::Io(error)
+    }
+}
