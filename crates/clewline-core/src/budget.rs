@@ -90,6 +90,18 @@ impl Budget {
         self.allow_memory(0)
     }
 
+    /// How many configurations each search may visit.
+    #[must_use]
+    pub fn configurations(&self) -> u64 {
+        self.configurations
+    }
+
+    /// How many bytes all searches together may hold.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.memory
+    }
+
     /// Whether `more` bytes may be allocated.
     ///
     /// # Errors

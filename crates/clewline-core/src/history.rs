@@ -515,12 +515,12 @@ impl<C, R> TimedColumns<C, R> {
             run.sort_by_key(|&it| (history.rets[it as usize].is_none(), returned[it as usize], it));
         }
         if !order.is_sorted() {
-            rank::permute(&mut history.processes, &order);
-            rank::permute(&mut history.objects, &order);
+            rank::permute_copies(&mut history.processes, &order);
+            rank::permute_copies(&mut history.objects, &order);
             rank::permute(&mut history.calls, &order);
             rank::permute(&mut history.rets, &order);
-            rank::permute(&mut called, &order);
-            rank::permute(&mut returned, &order);
+            rank::permute_copies(&mut called, &order);
+            rank::permute_copies(&mut returned, &order);
         }
         history.sources = order;
         history.check_processes(&called, &returned)?;

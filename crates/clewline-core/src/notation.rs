@@ -7,7 +7,8 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    History, Names, ObjectId, OperationId, Problem, ProcessId, Recording, Span, Specification, Value, Values,
+    History, Names, ObjectId, OperationId, Problem, ProcessId, Recording, Show, Span, Specification, Value,
+    Values,
     simulate::{Dice, Plan, simulate},
 };
 
@@ -212,7 +213,7 @@ struct Loaded<S: Notation> {
     names: Names,
     values: Arc<Values>,
     specification: S,
-    show: Box<dyn Fn(&S::Call, Option<&S::Return>) -> String + Send + Sync>,
+    show: Box<Show<'static, S>>,
 }
 
 impl<S> Loaded<S>

@@ -50,6 +50,10 @@ pub trait Replay {
     fn could_return(&self, position: usize) -> Vec<String>;
 }
 
+/// How a report writes an operation: its call and, unless it is pending, its return.
+pub type Show<'a, S> =
+    dyn Fn(&<S as Specification>::Call, Option<&<S as Specification>::Return>) -> String + Send + Sync + 'a;
+
 /// One question: are these operations on one object allowed by this specification?
 #[derive(Clone)]
 pub struct Problem<'a> {
@@ -78,7 +82,7 @@ impl<'a> Problem<'a> {
     pub fn of_objects_shown<S>(
         specification: &'a S,
         history: &'a History<S::Call, S::Return>,
-        show: &'a (dyn Fn(&S::Call, Option<&S::Return>) -> String + Sync),
+        show: &'a Show<'a, S>,
     ) -> Vec<Problem<'a>>
     where
         S: Specification + Sync,
@@ -137,7 +141,7 @@ impl<'a> Problem<'a> {
         &self.operations
     }
 
-    /// Where each operation lies, by position.
+    /// Where each operation lies, by position. They ascend by call, except in a weaker problem.
     #[must_use]
     pub fn spans(&self) -> &[Span] {
         &self.spans
@@ -169,6 +173,12 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn footprint(&self, position: usize) -> Footprint {
         self.typed.footprint(self.operations[position], self.is_forgotten(position))
+    }
+
+    /// What the answer of the operation at `position` depends on.
+    #[must_use]
+    pub fn sees(&self, position: usize) -> Footprint {
+        self.typed.sees(self.operations[position], self.is_forgotten(position))
     }
 
     /// How a report writes an operation: `deq() → 3`.
@@ -214,8 +224,8 @@ impl<'a> Problem<'a> {
         parts
     }
 
-    /// A weaker problem: operations that `keep` leaves out are gone, and of those it forgets only the call
-    /// is known, as if they were pending. If it is violated for forgetting alone, so is this one.
+    /// A problem that says less. Forgetting is always sound: if the answer is "violated" after it, so it is
+    /// for this problem. Leaving operations out is sound only as their [`Footprint`] says.
     #[must_use]
     pub fn weaken(&self, mut keep: impl FnMut(usize) -> Keep) -> Problem<'a> {
         let mut weaker = Problem {
@@ -229,6 +239,7 @@ impl<'a> Problem<'a> {
             let (span, forget) = match keep(at) {
                 Keep::Whole => (span, self.is_forgotten(at)),
                 Keep::Call => (span.without_return(), true),
+                Keep::Chance => (Span::new(0, None), true),
                 Keep::Nothing => continue,
             };
             weaker.operations.push(self.operations[at]);
@@ -279,8 +290,10 @@ impl fmt::Debug for Problem<'_> {
 pub enum Keep {
     /// Everything.
     Whole,
-    /// The call: what it returned, and when, is forgotten.
+    /// The call: what it returned, and when, is forgotten, as if it were pending.
     Call,
+    /// That it may have happened: at any time, with any answer, or not at all.
+    Chance,
     /// Nothing.
     Nothing,
 }
@@ -291,16 +304,14 @@ trait Typed: Send + Sync {
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p>;
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
+    fn sees(&self, id: OperationId, forgotten: bool) -> Footprint;
     fn label(&self, id: OperationId) -> String;
 }
-
-type Show<'a, S> =
-    &'a (dyn Fn(&<S as Specification>::Call, Option<&<S as Specification>::Return>) -> String + Sync);
 
 struct Pair<'a, S: Specification> {
     specification: &'a S,
     history: &'a History<S::Call, S::Return>,
-    show: Show<'a, S>,
+    show: &'a Show<'a, S>,
 }
 
 fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
@@ -331,6 +342,11 @@ where
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint {
         let ret = self.history.ret(id).filter(|_| !forgotten);
         self.specification.footprint(self.history.call(id), ret)
+    }
+
+    fn sees(&self, id: OperationId, forgotten: bool) -> Footprint {
+        let ret = self.history.ret(id).filter(|_| !forgotten);
+        self.specification.sees(self.history.call(id), ret)
     }
 
     fn label(&self, id: OperationId) -> String {

@@ -66,6 +66,7 @@ pub struct Dice {
     values: Domain,
     keys: usize,
     drawn: i64,
+    turns: usize,
 }
 
 impl Dice {
@@ -73,7 +74,14 @@ impl Dice {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let Plan { mix, values, keys, seed, .. } = plan;
-        Dice { random: Random::new(*seed), mix: mix.clone(), values: *values, keys: *keys, drawn: 0 }
+        Dice {
+            random: Random::new(*seed),
+            mix: mix.clone(),
+            values: *values,
+            keys: *keys,
+            drawn: 0,
+            turns: 0,
+        }
     }
 
     /// One of `methods`, as the mix has it.
@@ -121,6 +129,12 @@ impl Dice {
     /// A key.
     pub fn key(&mut self) -> Value {
         Value::small(self.random.below(self.keys) as i64).unwrap_or(Value::NIL)
+    }
+
+    /// Counts up from 0: for calls that must alternate lest every process blocks.
+    pub fn turn(&mut self) -> usize {
+        self.turns += 1;
+        self.turns - 1
     }
 
     /// A number below `bound`.

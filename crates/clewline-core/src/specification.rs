@@ -66,6 +66,15 @@ pub trait Specification {
         Footprint::Anything
     }
 
+    /// What the operation's answer depends on, for those who leave elements out: with an element goes every
+    /// operation that sees it. An operation that changes the state sees what it touches.
+    ///
+    /// A read sees [`Footprint::Reads`], nothing, if it stays possible whatever is left out: a queue that was
+    /// empty stays so. It sees one or two elements, or [`Footprint::Anything`].
+    fn sees(&self, call: &Self::Call, ret: Option<&Self::Return>) -> Footprint {
+        self.footprint(call, ret).seen_at_worst(ret.is_none())
+    }
+
     /// About how many bytes `state` takes, on the heap as well, so that a memory budget can be kept.
     fn state_bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
@@ -119,6 +128,11 @@ pub trait Deterministic {
         Footprint::Anything
     }
 
+    /// See [`Specification::sees`].
+    fn sees(&self, call: &Self::Call, ret: Option<&Self::Return>) -> Footprint {
+        self.footprint(call, ret).seen_at_worst(ret.is_none())
+    }
+
     /// See [`Specification::state_bytes`].
     fn state_bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
@@ -161,6 +175,10 @@ impl<D: Deterministic> Specification for D {
         Deterministic::footprint(self, call, ret)
     }
 
+    fn sees(&self, call: &D::Call, ret: Option<&D::Return>) -> Footprint {
+        Deterministic::sees(self, call, ret)
+    }
+
     fn state_bytes(&self, state: &D::State) -> usize {
         Deterministic::state_bytes(self, state)
     }
@@ -180,4 +198,15 @@ pub enum Footprint {
     Elements(u64, u64),
     /// Who knows; the operation cannot be left out.
     Anything,
+}
+
+impl Footprint {
+    /// What an operation with this footprint sees if nobody knows better. A pending read sees nothing: it
+    /// need not have happened.
+    fn seen_at_worst(self, is_pending: bool) -> Footprint {
+        match self {
+            Footprint::Reads if !is_pending => Footprint::Anything,
+            Footprint::Reads | Footprint::Element(_) | Footprint::Elements(..) | Footprint::Anything => self,
+        }
+    }
 }

@@ -183,6 +183,14 @@ impl Values {
         Some(Value::from_index(*found as usize))
     }
 
+    /// Every text in the table.
+    pub fn texts(&self) -> impl Iterator<Item = (Value, &str)> {
+        (0..self.entries.len()).filter_map(|index| match self.at(index) {
+            Datum::Text(text) => Some((Value::from_index(index), text)),
+            _ => None,
+        })
+    }
+
     /// What `value` holds.
     #[must_use]
     pub fn get(&self, value: Value) -> Datum<'_> {
