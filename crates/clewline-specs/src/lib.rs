@@ -1,6 +1,22 @@
 //! Sequential specifications, one file each.
+//!
+//! To add one: write `src/your_object.rs`, implement [`Deterministic`](clewline_core::Deterministic) (or
+//! [`Specification`](clewline_core::Specification)) and [`Notation`](clewline_core::Notation) for a type,
+//! export an `ENTRY`, and add the module's name to the list below. The conformance suite takes it from there.
+//!
+//! Elements are [`Value`](clewline_core::Value)s, words that are copied and compared as integers. Null is
+//! never an element: as an answer it means that there was none.
+
+mod copies;
+mod find;
+mod given;
+mod parameter;
 
 use clewline_core::Catalogued;
+
+pub use copies::Copies;
+pub use find::{SpecError, find};
+pub use parameter::Capacity;
 
 /// A specification the command line can name.
 #[derive(Clone, Copy, Debug)]
@@ -9,10 +25,33 @@ pub struct Entry {
     pub name: &'static str,
     /// One line for `clewline specs` and `--help`.
     pub about: &'static str,
-    /// The operations: how each is written in a file, and what it does and answers.
+    /// The operations: how each is written in a file, and what it does and answers. Other names by which an
+    /// operation is known follow in parentheses.
     pub operations: &'static [(&'static str, &'static str)],
     /// What may follow the name after a colon, if anything may: `queue:8`.
     pub parameter: Option<&'static str>,
     /// The specification with that parameter, or what is wrong with the parameter.
-    pub build: fn(Option<&str>) -> Result<Box<dyn Catalogued>, String>,
+    pub build: Build,
+}
+
+/// Builds a specification, given what follows its name after a colon.
+pub type Build = fn(Option<&str>) -> Result<Box<dyn Catalogued>, String>;
+
+clewline_core::registry! {
+    /// Every specification, in alphabetical order of the names.
+    CATALOG: Entry;
+    bag,
+    cas_register,
+    counter,
+    deque,
+    map,
+    min_priority_queue,
+    multiset,
+    mutex,
+    priority_queue,
+    queue,
+    register,
+    semaphore,
+    set,
+    stack,
 }

@@ -1,0 +1,128 @@
+//! A register with compare-and-swap.
+
+use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+
+use crate::{
+    Entry,
+    given::{Answer, Given},
+    parameter,
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "cas-register",
+    about: "a register with compare-and-swap: read, write, cas; initially null",
+    operations: &[
+        ("read", "answers the value that was written last, null if there is none (also: get)"),
+        ("write value", "replaces the value (also: set)"),
+        ("cas [old, new]", "replaces the value by new if it is old; answers whether it was"),
+    ],
+    parameter: None,
+    build: |parameter| parameter::none(CasRegister, parameter),
+};
+
+/// The specification.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CasRegister;
+
+/// A call on a register with compare-and-swap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Answers the value.
+    Read,
+    /// Replaces the value.
+    Write(Value),
+    /// Replaces the first value by the second; answers whether the first was there.
+    Cas(Value, Value),
+}
+
+impl Deterministic for CasRegister {
+    type State = Value;
+    type Call = Call;
+    type Return = Value;
+
+    fn initial(&self) -> Value {
+        Value::NIL
+    }
+
+    fn apply(&self, state: &mut Value, call: &Call) -> Option<Value> {
+        match *call {
+            Call::Read => Some(*state),
+            Call::Write(value) => {
+                *state = value;
+                Some(Value::TRUE)
+            }
+            Call::Cas(old, new) => {
+                let swaps = *state == old;
+                if swaps {
+                    *state = new;
+                }
+                Some(Value::bool(swaps))
+            }
+        }
+    }
+
+    // Null, the initial value, is an element like any other. Whatever put the expected value there touches
+    // it too, so after leaving out linked elements the rest finds the values that it found before.
+    fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
+        match call {
+            Call::Read => Footprint::Reads,
+            Call::Write(value) => Footprint::Element(value.word()),
+            Call::Cas(..) if ret == Some(&Value::FALSE) => Footprint::Reads,
+            Call::Cas(old, new) => Footprint::Elements(old.word(), new.word()),
+        }
+    }
+
+    fn sees(&self, call: &Call, ret: Option<&Value>) -> Footprint {
+        match (call, ret) {
+            (Call::Read, Some(value)) => Footprint::Element(value.word()),
+            // It found some value or other that it did not expect.
+            (Call::Cas(..), Some(&Value::FALSE)) => Footprint::Anything,
+            (Call::Read | Call::Write(_) | Call::Cas(..), _) => self.footprint(call, ret),
+        }
+    }
+}
+
+impl Notation for CasRegister {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
+        let arg = Given::argument(values, method, arg);
+        match method {
+            "read" | "get" => arg.nothing().map(|()| Call::Read),
+            "write" | "set" => arg.anything().map(Call::Write),
+            "cas" => arg.list("[old, new]").map(|[old, new]| Call::Cas(old, new)),
+            _ => Err(Misfit::method(method, "`read`, `write`, `cas`")),
+        }
+    }
+
+    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
+        answer(call).read(values, self.write_call(call).0, ret)
+    }
+
+    fn write_call(&self, call: &Call) -> (&'static str, Written) {
+        match *call {
+            Call::Read => ("read", Written::NOTHING),
+            Call::Write(value) => ("write", Written::Value(value)),
+            Call::Cas(old, new) => ("cas", Written::pair(old, new)),
+        }
+    }
+
+    fn write_return(&self, call: &Call, ret: &Value) -> Written {
+        answer(call).write(*ret)
+    }
+
+    fn sample(&self, dice: &mut Dice) -> Call {
+        match dice.method(&["read", "write", "cas"]) {
+            "read" => Call::Read,
+            "write" => Call::Write(dice.value()),
+            _ => Call::Cas(dice.old_value(), dice.value()),
+        }
+    }
+}
+
+fn answer(call: &Call) -> Answer {
+    match call {
+        Call::Read => Answer::Value,
+        Call::Write(_) => Answer::Nothing,
+        Call::Cas(..) => Answer::Truth,
+    }
+}

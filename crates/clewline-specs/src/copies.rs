@@ -1,0 +1,66 @@
+//! Finite multisets: the state of bags, multisets and priority queues.
+
+use std::collections::BTreeMap;
+
+/// Elements, each with how often it is there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+// No count is 0, so that equal multisets compare equal.
+pub struct Copies<T>(BTreeMap<T, usize>);
+
+impl<T: Ord> Copies<T> {
+    /// None at all.
+    #[must_use]
+    pub const fn new() -> Self {
+        Copies(BTreeMap::new())
+    }
+
+    /// Adds a copy.
+    pub fn add(&mut self, element: T) {
+        *self.0.entry(element).or_default() += 1;
+    }
+
+    /// Removes one copy, if there is one; whether there was.
+    pub fn remove(&mut self, element: &T) -> bool {
+        match self.0.get_mut(element) {
+            None => return false,
+            Some(1) => drop(self.0.remove(element)),
+            Some(count) => *count -= 1,
+        }
+        true
+    }
+
+    /// Whether there is a copy.
+    #[must_use]
+    pub fn contains(&self, element: &T) -> bool {
+        self.0.contains_key(element)
+    }
+
+    /// Whether there is nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The elements, ascending, each once.
+    pub fn elements(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.0.keys()
+    }
+
+    /// About how many bytes this takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() + tree_bytes::<(T, usize)>(self.0.len())
+    }
+}
+
+impl<T: Ord> Default for Copies<T> {
+    fn default() -> Self {
+        Copies::new()
+    }
+}
+
+/// About how many bytes a B-tree of `len` entries takes on the heap.
+pub(crate) fn tree_bytes<E>(len: usize) -> usize {
+    // A node has room for eleven entries and is about two thirds full; sixteen bytes link it to others.
+    len.div_ceil(7) * (11 * size_of::<E>() + 16)
+}

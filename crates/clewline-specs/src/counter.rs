@@ -1,0 +1,125 @@
+//! A counter of 64 bits, which wraps around as machine integers do.
+
+use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+
+use crate::{
+    Entry,
+    given::{Answer, Given},
+    parameter,
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "counter",
+    about: "a counter: inc, dec, add, read; initially 0",
+    operations: &[
+        ("inc", "adds 1 (also: increment)"),
+        ("dec", "subtracts 1 (also: decrement)"),
+        ("add n", "adds n, which may be negative"),
+        ("read", "answers the sum (also: get)"),
+    ],
+    parameter: None,
+    build: |parameter| parameter::none(Counter, parameter),
+};
+
+/// The specification.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counter;
+
+/// A call on a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Adds 1.
+    Inc,
+    /// Subtracts 1.
+    Dec,
+    /// Adds a number.
+    Add(i64),
+    /// Answers the sum.
+    Read,
+}
+
+/// What a counter answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Return {
+    /// The sum was changed; false, a refusal, is never allowed.
+    Done(bool),
+    /// The sum.
+    Sum(i64),
+}
+
+impl Deterministic for Counter {
+    type State = i64;
+    type Call = Call;
+    type Return = Return;
+
+    fn initial(&self) -> i64 {
+        0
+    }
+
+    fn apply(&self, state: &mut i64, call: &Call) -> Option<Return> {
+        let change = match *call {
+            Call::Inc => 1,
+            Call::Dec => -1,
+            Call::Add(number) => number,
+            Call::Read => return Some(Return::Sum(*state)),
+        };
+        *state = state.wrapping_add(change);
+        Some(Return::Done(true))
+    }
+
+    fn footprint(&self, call: &Call, _ret: Option<&Return>) -> Footprint {
+        match call {
+            Call::Inc | Call::Dec | Call::Add(_) => Footprint::Anything,
+            Call::Read => Footprint::Reads,
+        }
+    }
+}
+
+impl Notation for Counter {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
+        let arg = Given::argument(values, method, arg);
+        match method {
+            "inc" | "increment" => arg.nothing().map(|()| Call::Inc),
+            "dec" | "decrement" => arg.nothing().map(|()| Call::Dec),
+            "add" => arg.integer().map(Call::Add),
+            "read" | "get" => arg.nothing().map(|()| Call::Read),
+            _ => Err(Misfit::method(method, "`inc`, `dec`, `add`, `read`")),
+        }
+    }
+
+    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, Misfit> {
+        let (method, _) = self.write_call(call);
+        match call {
+            Call::Read => Given::answer(values, method, ret).integer().map(Return::Sum),
+            Call::Inc | Call::Dec | Call::Add(_) => {
+                Answer::Nothing.read(values, method, ret).map(|it| Return::Done(it == Value::TRUE))
+            }
+        }
+    }
+
+    fn write_call(&self, call: &Call) -> (&'static str, Written) {
+        match *call {
+            Call::Inc => ("inc", Written::NOTHING),
+            Call::Dec => ("dec", Written::NOTHING),
+            Call::Add(number) => ("add", Written::Int(number)),
+            Call::Read => ("read", Written::NOTHING),
+        }
+    }
+
+    fn write_return(&self, _call: &Call, ret: &Return) -> Written {
+        match *ret {
+            Return::Done(done) => Answer::Nothing.write(Value::bool(done)),
+            Return::Sum(sum) => Written::Int(sum),
+        }
+    }
+
+    fn sample(&self, dice: &mut Dice) -> Call {
+        match dice.method(&["inc", "dec", "add", "read"]) {
+            "inc" => Call::Inc,
+            "dec" => Call::Dec,
+            "add" => Call::Add(dice.int()),
+            _ => Call::Read,
+        }
+    }
+}

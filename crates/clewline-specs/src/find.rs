@@ -1,0 +1,88 @@
+//! Finding a specification by the name that a user gave it.
+
+use std::fmt;
+
+use clewline_core::Catalogued;
+
+use crate::CATALOG;
+
+/// The specification called `name`, or `name:parameter`: `queue`, `queue:8`.
+///
+/// # Errors
+///
+/// If there is none of that name, or it does not take that parameter.
+pub fn find(name: &str) -> Result<Box<dyn Catalogued>, SpecError> {
+    let (name, parameter) = match name.split_once(':') {
+        Some((name, parameter)) => (name, Some(parameter)),
+        None => (name, None),
+    };
+    match CATALOG.iter().find(|it| it.name == name) {
+        Some(entry) => (entry.build)(parameter)
+            .map_err(|problem| SpecError::Parameter { specification: entry.name, problem }),
+        None => Err(SpecError::Unknown { found: name.to_owned(), closest: closest(name) }),
+    }
+}
+
+/// A name names no specification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpecError {
+    /// No specification is called that.
+    Unknown {
+        /// The name that was given.
+        found: String,
+        /// What may have been meant.
+        closest: Option<&'static str>,
+    },
+    /// The specification exists, and does not take the parameter that was given.
+    Parameter {
+        /// The specification's name.
+        specification: &'static str,
+        /// What was expected and what was found.
+        problem: String,
+    },
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpecError::Unknown { found, closest } => {
+                write!(f, "no specification is called `{found}`")?;
+                if let Some(name) = closest {
+                    write!(f, "; did you mean `{name}`?")?;
+                }
+                let names: Vec<&str> = CATALOG.iter().map(|it| it.name).collect();
+                write!(f, " (there are {})", names.join(", "))
+            }
+            SpecError::Parameter { specification, problem } => write!(f, "`{specification}` {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// The name that `typed` was probably meant to be: at most a third of its letters away.
+fn closest(typed: &str) -> Option<&'static str> {
+    // Nobody mistypes a name beyond this, and the distance takes quadratic time.
+    if 64 < typed.len() {
+        return None;
+    }
+    let typed = typed.to_lowercase().replace([' ', '_'], "-");
+    let distances = CATALOG.iter().map(|it| (distance(&typed, it.name), it.name));
+    let (distance, name) = distances.min_by_key(|&(distance, _)| distance)?;
+    (distance * 3 <= name.len()).then_some(name)
+}
+
+/// How many letters must be inserted, removed or replaced to turn `a` into `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, other) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,351 @@
+//! A map, judged key by key.
+//!
+//! A key that was never written reads as null, or as what the recording says (`missing`; a key-value store
+//! may answer the empty text). Null and that value mean the same everywhere: a key that holds it is absent.
+//!
+//! `append` makes texts that the recording need not name anywhere, so what a key holds is a value of the
+//! recording or a text of its own. It is the former whenever it can be, so that equal contents are equal.
+//!
+//! A text with which no text of the recording begins can never become one by further appends, so no answer
+//! in the recording will ever tell it from another such text. All of them are one state, [`Unread`], which
+//! keeps a search from trying every order of appends once the first one is wrong.
+
+use std::{
+    collections::BTreeMap,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+use clewline_core::{Datum, Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+
+use crate::{
+    Entry,
+    copies::tree_bytes,
+    given::{Answer, Given},
+    parameter,
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "map",
+    about: "a map, each key judged by itself: get, put, insert, remove, contains, append, cas, get-or-insert",
+    operations: &[
+        ("get key", "answers the key's value, null if it is absent"),
+        ("put [key, value]", "writes the key's value"),
+        ("insert [key, value]", "writes the key's value; answers the previous one, null if it was absent"),
+        ("remove key", "makes the key absent; answers its value, null if it was absent (also: delete)"),
+        ("contains key", "answers whether the key has a value"),
+        ("append [key, text]", "appends to the key's text, which is empty if the key is absent"),
+        (
+            "cas [key, old, new]",
+            "replaces the value by new if it is old (null: absent); answers whether it was",
+        ),
+        ("get-or-insert [key, value]", "writes the value if the key is absent; answers what is there then"),
+    ],
+    parameter: None,
+    build: |parameter| parameter::none(Map::default(), parameter),
+};
+
+/// The specification.
+#[derive(Clone, Debug)]
+pub struct Map {
+    values: Arc<Values>,
+    missing: Value,
+    // The texts of the recording in order, if it may contain appends.
+    texts: Option<Arc<[Value]>>,
+}
+
+impl Default for Map {
+    fn default() -> Self {
+        Map { values: Arc::default(), missing: Value::NIL, texts: None }
+    }
+}
+
+/// A call on a map; its key comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Answers a key's value.
+    Get(Value),
+    /// Writes a key's value.
+    Put(Value, Value),
+    /// Writes a key's value; answers the previous one.
+    Insert(Value, Value),
+    /// Makes a key absent; answers its value.
+    Remove(Value),
+    /// Answers whether a key has a value.
+    Contains(Value),
+    /// Appends a text to a key's text; not allowed if it holds something else.
+    Append(Value, Value),
+    /// Replaces the second value by the third; answers whether the second was there.
+    Cas(Value, Value, Value),
+    /// Writes a value if the key has none; answers the value it has then.
+    GetOrInsert(Value, Value),
+}
+
+/// What a key holds, and what a call answers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Content {
+    /// A value of the recording.
+    Is(Value),
+    /// A text that the recording does not name, but with which one begins that it does.
+    Text(Arc<str>),
+    /// Any other text.
+    Unread(Unread),
+}
+
+/// A text that nobody can have read, however much is appended. All such texts are equal.
+#[derive(Clone, Debug)]
+pub struct Unread(Arc<str>);
+
+impl PartialEq for Unread {
+    fn eq(&self, _other: &Unread) -> bool {
+        true
+    }
+}
+
+impl Eq for Unread {}
+
+impl Hash for Unread {
+    fn hash<H: Hasher>(&self, _hasher: &mut H) {}
+}
+
+// A key that holds what a missing key reads as is not in here.
+type State = BTreeMap<Value, Content>;
+
+impl Deterministic for Map {
+    type State = State;
+    type Call = Call;
+    type Return = Content;
+
+    fn initial(&self) -> State {
+        State::new()
+    }
+
+    fn apply(&self, state: &mut State, call: &Call) -> Option<Content> {
+        let truth = |it| Some(Content::Is(Value::bool(it)));
+        match *call {
+            Call::Get(key) => Some(self.read(state, key)),
+            Call::Put(key, value) => {
+                self.write(state, key, self.content(value));
+                truth(true)
+            }
+            Call::Insert(key, value) => Some(self.write(state, key, self.content(value))),
+            Call::Remove(key) => Some(self.write(state, key, self.content(Value::NIL))),
+            Call::Contains(key) => truth(state.contains_key(&key)),
+            Call::Append(key, text) => {
+                let content = self.concatenation(&self.read(state, key), text)?;
+                self.write(state, key, content);
+                truth(true)
+            }
+            Call::Cas(key, old, new) => {
+                let swaps = self.read(state, key) == self.content(old);
+                if swaps {
+                    self.write(state, key, self.content(new));
+                }
+                truth(swaps)
+            }
+            Call::GetOrInsert(key, value) => {
+                if !state.contains_key(&key) {
+                    self.write(state, key, self.content(value));
+                }
+                Some(self.read(state, key))
+            }
+        }
+    }
+
+    fn part(&self, call: &Call) -> Option<u64> {
+        Some(key(call).word())
+    }
+
+    // Elements are what a key may hold, and absence is one of them: whoever finds a content touches it, and
+    // so does whoever puts it there, so after leaving out linked elements the rest finds what it found
+    // before. An append builds on content that may be anything. Where there is one, nothing is left out.
+    fn footprint(&self, call: &Call, ret: Option<&Content>) -> Footprint {
+        let word = |value| self.normal(value).word();
+        let absent = word(Value::NIL);
+        let footprint = match (*call, ret) {
+            (Call::Get(_) | Call::Contains(_), _) => return Footprint::Reads,
+            (Call::Cas(..), Some(Content::Is(Value::FALSE))) => return Footprint::Reads,
+            (Call::Remove(_), Some(ret)) if *ret == self.content(Value::NIL) => return Footprint::Reads,
+            (Call::GetOrInsert(_, value), Some(ret)) if *ret != self.content(value) => {
+                return Footprint::Reads;
+            }
+            (Call::Put(_, value), _) | (Call::Insert(_, value), None) => Footprint::Element(word(value)),
+            (Call::Insert(_, value), Some(Content::Is(old))) => Footprint::Elements(word(*old), word(value)),
+            (Call::Remove(_), None) => Footprint::Element(absent),
+            (Call::Remove(_), Some(Content::Is(old))) => Footprint::Elements(word(*old), absent),
+            (Call::Cas(_, old, new), _) => Footprint::Elements(word(old), word(new)),
+            (Call::GetOrInsert(_, value), _) => Footprint::Elements(absent, word(value)),
+            (Call::Insert(..) | Call::Remove(_), Some(Content::Text(_) | Content::Unread(_)))
+            | (Call::Append(..), _) => Footprint::Anything,
+        };
+        if self.texts.is_some() { Footprint::Anything } else { footprint }
+    }
+
+    fn sees(&self, call: &Call, ret: Option<&Content>) -> Footprint {
+        match (call, ret) {
+            (_, None) => self.footprint(call, ret),
+            (Call::Contains(_), Some(Content::Is(Value::FALSE))) => Footprint::Element(self.missing.word()),
+            // It found some value or other: any, or any but the expected one.
+            (Call::Contains(_), Some(_)) => Footprint::Anything,
+            (Call::Cas(..), Some(Content::Is(Value::FALSE))) => Footprint::Anything,
+            (_, Some(Content::Text(_) | Content::Unread(_))) => Footprint::Anything,
+            (_, Some(Content::Is(found))) => match self.footprint(call, ret) {
+                Footprint::Reads => Footprint::Element(found.word()),
+                changes => changes,
+            },
+        }
+    }
+
+    fn state_bytes(&self, state: &State) -> usize {
+        let texts = state.values().map(|it| match it {
+            Content::Is(_) => 0,
+            // Two counters stand before the text.
+            Content::Text(text) | Content::Unread(Unread(text)) => text.len() + 2 * size_of::<usize>(),
+        });
+        size_of_val(state) + tree_bytes::<(Value, Content)>(state.len()) + texts.sum::<usize>()
+    }
+}
+
+impl Map {
+    /// Null is what a missing key reads as.
+    fn normal(&self, value: Value) -> Value {
+        if value == Value::NIL { self.missing } else { value }
+    }
+
+    fn content(&self, value: Value) -> Content {
+        Content::Is(self.normal(value))
+    }
+
+    fn read(&self, state: &State, key: Value) -> Content {
+        state.get(&key).cloned().unwrap_or(Content::Is(self.missing))
+    }
+
+    /// Replaces what `key` holds; answers what it held before.
+    fn write(&self, state: &mut State, key: Value, content: Content) -> Content {
+        let missing = Content::Is(self.missing);
+        let old = if content == missing { state.remove(&key) } else { state.insert(key, content) };
+        old.unwrap_or(missing)
+    }
+
+    /// `content` and then `text`; `None` if one of them is no text.
+    fn concatenation(&self, content: &Content, text: Value) -> Option<Content> {
+        let start = match content {
+            Content::Text(start) | Content::Unread(Unread(start)) => start,
+            Content::Is(value) => match self.values.get(*value) {
+                Datum::Text(start) => start,
+                _ if *value == self.missing => "",
+                _ => return None,
+            },
+        };
+        let Datum::Text(end) = self.values.get(text) else { return None };
+        let whole: Arc<str> = [start, end].concat().into();
+        Some(match self.values.find_text(&whole) {
+            Some(value) => Content::Is(value),
+            None if self.is_beginning(&whole) => Content::Text(whole),
+            None => Content::Unread(Unread(whole)),
+        })
+    }
+
+    /// Whether a text of the recording begins with `text`.
+    fn is_beginning(&self, text: &str) -> bool {
+        let Some(texts) = &self.texts else { return true };
+        let content = |&value: &Value| match self.values.get(value) {
+            Datum::Text(text) => text,
+            _ => "",
+        };
+        // If any does, the first one that is not less than `text` does.
+        let first = texts.partition_point(|it| content(it) < text);
+        texts.get(first).is_some_and(|it| content(it).starts_with(text))
+    }
+}
+
+impl Notation for Map {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
+        let arg = Given::argument(values, method, arg);
+        let pair = || arg.list("[key, value]").map(|[key, value]| (key, value));
+        match method {
+            "get" => arg.element().map(Call::Get),
+            "put" => pair().map(|(key, value)| Call::Put(key, value)),
+            "insert" => pair().map(|(key, value)| Call::Insert(key, value)),
+            "remove" | "delete" => arg.element().map(Call::Remove),
+            "contains" => arg.element().map(Call::Contains),
+            "append" => match arg.list("[key, text]")? {
+                [key, text] if matches!(values.get(text), Datum::Text(_)) => Ok(Call::Append(key, text)),
+                _ => arg.misfit("[key, text]"),
+            },
+            "cas" => arg.list("[key, old, new]").map(|[key, old, new]| Call::Cas(key, old, new)),
+            "get-or-insert" => pair().map(|(key, value)| Call::GetOrInsert(key, value)),
+            _ => Err(Misfit::method(
+                method,
+                "`get`, `put`, `insert`, `remove`, `contains`, `append`, `cas`, `get-or-insert`",
+            )),
+        }
+    }
+
+    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Content, Misfit> {
+        let ret = answer(call).read(values, self.write_call(call).0, ret)?;
+        Ok(self.content(ret))
+    }
+
+    fn write_call(&self, call: &Call) -> (&'static str, Written) {
+        match *call {
+            Call::Get(key) => ("get", Written::Value(key)),
+            Call::Put(key, value) => ("put", Written::pair(key, value)),
+            Call::Insert(key, value) => ("insert", Written::pair(key, value)),
+            Call::Remove(key) => ("remove", Written::Value(key)),
+            Call::Contains(key) => ("contains", Written::Value(key)),
+            Call::Append(key, text) => ("append", Written::pair(key, text)),
+            Call::Cas(key, old, new) => ("cas", Written::List([key, old, new].map(Written::Value).into())),
+            Call::GetOrInsert(key, value) => ("get-or-insert", Written::pair(key, value)),
+        }
+    }
+
+    fn write_return(&self, call: &Call, ret: &Content) -> Written {
+        match ret {
+            Content::Is(value) => answer(call).write(*value),
+            Content::Text(text) | Content::Unread(Unread(text)) => Written::Text((**text).into()),
+        }
+    }
+
+    // Appends are not drawn: the values on the dice are integers.
+    fn sample(&self, dice: &mut Dice) -> Call {
+        let key = dice.key();
+        match dice.method(&["get", "put", "insert", "remove", "contains", "cas", "get-or-insert"]) {
+            "get" => Call::Get(key),
+            "put" => Call::Put(key, dice.value()),
+            "insert" => Call::Insert(key, dice.value()),
+            "remove" => Call::Remove(key),
+            "contains" => Call::Contains(key),
+            "cas" => Call::Cas(key, dice.old_value(), dice.value()),
+            _ => Call::GetOrInsert(key, dice.value()),
+        }
+    }
+
+    fn bind(&mut self, values: &Arc<Values>, missing: Value) {
+        self.values = Arc::clone(values);
+        self.missing = missing;
+        // Methods are texts of the recording like any other.
+        self.texts = values.find_text("append").map(|_| {
+            let mut texts: Vec<(&str, Value)> = values.texts().map(|(value, text)| (text, value)).collect();
+            texts.sort_unstable();
+            texts.into_iter().map(|(_, value)| value).collect()
+        });
+    }
+}
+
+fn key(call: &Call) -> Value {
+    match *call {
+        Call::Get(key) | Call::Remove(key) | Call::Contains(key) => key,
+        Call::Put(key, _) | Call::Insert(key, _) | Call::Append(key, _) | Call::GetOrInsert(key, _) => key,
+        Call::Cas(key, ..) => key,
+    }
+}
+
+fn answer(call: &Call) -> Answer {
+    match call {
+        Call::Get(_) | Call::Insert(..) | Call::Remove(_) | Call::GetOrInsert(..) => Answer::Value,
+        Call::Put(..) | Call::Append(..) => Answer::Nothing,
+        Call::Contains(_) | Call::Cas(..) => Answer::Truth,
+    }
+}

@@ -1,0 +1,91 @@
+//! What may follow a specification's name after a colon: mostly a capacity.
+
+use clewline_core::{Catalogued, Footprint, Value};
+
+use crate::given::Answer;
+
+/// How many elements fit into a collection.
+///
+/// Adding to a bounded collection answers whether there was room; adding to an unbounded one answers nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+// None if there is no limit.
+pub struct Capacity(Option<usize>);
+
+impl Capacity {
+    /// As many as there are.
+    pub const UNBOUNDED: Capacity = Capacity(None);
+
+    /// At most `limit` elements.
+    #[must_use]
+    pub const fn bounded(limit: usize) -> Capacity {
+        Capacity(Some(limit))
+    }
+
+    /// The capacity that `parameter` asks for.
+    pub(crate) fn parse(parameter: Option<&str>) -> Result<Capacity, String> {
+        parameter.map(|it| number(it, "a capacity", 1)).transpose().map(Capacity)
+    }
+
+    /// Whether a collection of `len` elements has room for another.
+    pub(crate) fn admits(self, len: usize) -> bool {
+        self.0.is_none_or(|limit| len < limit)
+    }
+
+    /// What adding an element answers.
+    pub(crate) fn answer(self) -> Answer {
+        if self.0.is_none() { Answer::Nothing } else { Answer::Truth }
+    }
+
+    /// What adding `value` touches. Whether a bounded collection is full depends on every element.
+    pub(crate) fn added(self, value: Value, ret: Option<&Value>) -> Footprint {
+        match (self.0, ret) {
+            (None, _) => Footprint::Element(value.word()),
+            (Some(_), Some(&Value::FALSE)) => Footprint::Reads,
+            (Some(_), _) => Footprint::Anything,
+        }
+    }
+
+    /// What adding sees: a full collection holds who knows what.
+    pub(crate) fn add_sees(self, value: Value, ret: Option<&Value>) -> Footprint {
+        match (self.0, ret) {
+            (Some(_), Some(&Value::FALSE)) => Footprint::Anything,
+            (_, _) => self.added(value, ret),
+        }
+    }
+
+    /// What taking an element touches, and sees: a collection that was empty is so with less in it.
+    pub(crate) fn taken(self, ret: Option<&Value>) -> Footprint {
+        match (self.0, ret) {
+            (_, Some(&Value::NIL)) => Footprint::Reads,
+            (None, Some(value)) => Footprint::Element(value.word()),
+            (Some(_), Some(_)) | (_, None) => Footprint::Anything,
+        }
+    }
+}
+
+/// What a look at the next element sees.
+pub(crate) fn look_sees(ret: Option<&Value>) -> Footprint {
+    match ret {
+        None | Some(&Value::NIL) => Footprint::Reads,
+        Some(value) => Footprint::Element(value.word()),
+    }
+}
+
+/// A specification that takes no parameter.
+pub(crate) fn none(
+    specification: impl Catalogued + 'static,
+    parameter: Option<&str>,
+) -> Result<Box<dyn Catalogued>, String> {
+    match parameter {
+        None => Ok(Box::new(specification)),
+        Some(found) => Err(format!("takes no parameter, found `{found}`")),
+    }
+}
+
+/// Reads `what`, a number that is not below `least`.
+pub(crate) fn number(parameter: &str, what: &str, least: usize) -> Result<usize, String> {
+    let number = parameter.parse().ok().filter(|it| least <= *it);
+    number.ok_or_else(|| {
+        format!("expected {what} after the colon, a whole number from {least}, found `{parameter}`")
+    })
+}

@@ -1,0 +1,66 @@
+//! What is said about operations that an object cannot have done.
+
+use crate::support::{load, record};
+
+#[track_caller]
+fn check_misfit(specification: &str, operation: &str, expected: &str) {
+    let error = load(specification, record(operation, None)).expect_err("a misfit");
+    assert_eq!(error.to_string(), format!("line 1: {expected}"));
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused() {
+    check_misfit("queue", "enq", "`enq`: expected a value, found nothing");
+    check_misfit(
+        "stack",
+        "push null",
+        "`push`: expected a value other than null, which means that there is none, found null",
+    );
+    check_misfit("queue", "dequeue 3", "`dequeue`: expected no argument, found 3");
+    check_misfit("priority-queue", "add \"x\"", "`add`: expected an integer of 64 bits, found \"x\"");
+    check_misfit("counter", "inc 3", "`inc`: expected no argument, found 3");
+    check_misfit("cas-register", "cas 3", "`cas`: expected [old, new], found 3");
+    check_misfit("cas-register", "cas [1, 2, 3]", "`cas`: expected [old, new], found [1, 2, 3]");
+    check_misfit("register", "write", "`write`: expected a value, found nothing");
+    check_misfit("map", "put 3", "`put`: expected [key, value], found 3");
+    check_misfit("map", "get", "`get`: expected a value, found nothing");
+    check_misfit("map", "append [1, 2]", "`append`: expected [key, text], found [1, 2]");
+    check_misfit("map", "cas [1, 2]", "`cas`: expected [key, old, new], found [1, 2]");
+}
+
+#[test]
+fn answers_that_do_not_fit_are_refused() {
+    check_misfit("queue", "deq", "the answer of `deq`: expected a value, or null for none, found nothing");
+    check_misfit(
+        "register",
+        "read",
+        "the answer of `read`: expected a value, or null for none, found nothing",
+    );
+    check_misfit("map", "get 1", "the answer of `get`: expected a value, or null for none, found nothing");
+    check_misfit("set", "add 1", "the answer of `add`: expected true or false, found nothing");
+    check_misfit("set", "add 1 = null", "the answer of `add`: expected true or false, found null");
+    check_misfit("queue", "enq 1 = 7", "the answer of `enq`: expected nothing, or true, found 7");
+    check_misfit("queue:2", "enq 1", "the answer of `enq`: expected true or false, found nothing");
+    check_misfit(
+        "priority-queue",
+        "poll",
+        "the answer of `poll`: expected an integer of 64 bits, or null for none, found nothing",
+    );
+    check_misfit(
+        "counter",
+        "read = null",
+        "the answer of `read`: expected an integer of 64 bits, found null",
+    );
+    check_misfit("mutex", "lock = 3", "the answer of `lock`: expected nothing, or true, found 3");
+}
+
+#[test]
+fn a_null_argument_is_none_where_none_is_taken() {
+    load("queue", record("deq null = 3; peek null = null", None)).unwrap();
+}
+
+#[test]
+fn unknown_operations_are_told_what_there_is() {
+    check_misfit("queue", "push 1", "expected one of the operations `enq`, `deq`, `peek`; found `push`");
+    check_misfit("mutex", "try-lock", "expected one of the operations `lock`, `unlock`; found `try-lock`");
+}

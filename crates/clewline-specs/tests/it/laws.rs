@@ -1,0 +1,181 @@
+//! What checkers rely on: `step`, `advance` and `returns` tell one story, and reads change nothing.
+
+use std::collections::HashSet;
+
+use clewline_core::{Dice, Footprint, Notation};
+
+use crate::support::{
+    for_every_specification, is_linearizable, perturb, random_ops, reachable_states, small_dice,
+};
+
+/// Every state after `call` returned `ret` (or whatever it likes).
+fn after<S: Notation>(
+    specification: &S,
+    state: &S::State,
+    call: &S::Call,
+    ret: Option<&S::Return>,
+) -> HashSet<S::State> {
+    let mut next = Vec::new();
+    specification.step(state, call, ret, &mut next);
+    next.into_iter().collect()
+}
+
+/// Calls `visit` with thousands of reachable states and calls.
+fn for_states_and_calls<S: Notation>(
+    specification: &S,
+    sample: fn(&mut Dice) -> S::Call,
+    mut visit: impl FnMut(&S::State, &S::Call),
+) {
+    for seed in 0..150 {
+        let mut dice = small_dice(seed);
+        for state in reachable_states(specification, sample, seed) {
+            for _ in 0..3 {
+                visit(&state, &sample(&mut dice));
+            }
+        }
+    }
+}
+
+#[test]
+fn step_is_pure_and_agrees_with_advance() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        for_states_and_calls(specification, sample, |state, call| {
+            let mut rets: Vec<Option<S::Return>> =
+                specification.returns(state, call).into_iter().map(Some).collect();
+            rets.push(None);
+            for ret in rets {
+                let next = after(specification, state, call, ret.as_ref());
+                assert_eq!(after(specification, state, call, ret.as_ref()), next, "{name}");
+                let mut states = vec![state.clone()];
+                specification.advance(&mut states, call, ret.as_ref());
+                assert_eq!(states.len(), next.len(), "{name}: advance merges equal states");
+                assert_eq!(states.into_iter().collect::<HashSet<_>>(), next, "{name}: {call:?} → {ret:?}");
+            }
+        });
+    }
+    for_every_specification!(law);
+}
+
+#[test]
+fn advance_starts_from_each_of_several_states() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        for seed in 0..100 {
+            let states = reachable_states(specification, sample, seed);
+            let call = sample(&mut small_dice(seed));
+            let each = states.iter().flat_map(|it| after(specification, it, &call, None));
+            let mut advanced = states.clone();
+            specification.advance(&mut advanced, &call, None);
+            assert_eq!(advanced.into_iter().collect::<HashSet<_>>(), each.collect(), "{name} {seed}");
+        }
+    }
+    for_every_specification!(law);
+}
+
+#[test]
+fn pending_takes_from_a_bag_do_not_pile_up_states() {
+    use clewline_core::{Specification, Value};
+    use clewline_specs::bag::{Bag, Call};
+    let mut states = vec![Bag.initial()];
+    for value in [Value::TRUE, Value::FALSE] {
+        Bag.advance(&mut states, &Call::Add(value), None);
+    }
+    Bag.advance(&mut states, &Call::Take, None);
+    assert_eq!(states.len(), 2);
+    Bag.advance(&mut states, &Call::Take, None);
+    assert_eq!(states, [Bag.initial()]);
+}
+
+#[test]
+fn a_return_is_listed_if_and_only_if_the_step_allows_it() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        // Any answer that some state gives is a candidate in every state.
+        let mut candidates: HashSet<S::Return> = HashSet::new();
+        for_states_and_calls(specification, sample, |state, call| {
+            candidates.extend(specification.returns(state, call));
+        });
+        for_states_and_calls(specification, sample, |state, call| {
+            let returns = specification.returns(state, call);
+            for ret in &candidates {
+                let is_allowed = !after(specification, state, call, Some(ret)).is_empty();
+                assert_eq!(returns.contains(ret), is_allowed, "{name}: {state:?}: {call:?} → {ret:?}");
+            }
+        });
+    }
+    for_every_specification!(law);
+}
+
+#[test]
+fn a_pending_call_may_return_anything() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        for_states_and_calls(specification, sample, |state, call| {
+            let returns = specification.returns(state, call);
+            let each = returns.iter().flat_map(|ret| after(specification, state, call, Some(ret)));
+            assert_eq!(
+                after(specification, state, call, None),
+                each.collect(),
+                "{name}: {state:?}: {call:?}"
+            );
+        });
+    }
+    for_every_specification!(law);
+}
+
+#[test]
+fn reads_leave_every_state_as_it_is() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        for_states_and_calls(specification, sample, |state, call| {
+            let mut rets: Vec<Option<S::Return>> =
+                specification.returns(state, call).into_iter().map(Some).collect();
+            rets.push(None);
+            for ret in rets {
+                if specification.footprint(call, ret.as_ref()) == Footprint::Reads {
+                    let next = after(specification, state, call, ret.as_ref());
+                    assert!(next.iter().all(|it| it == state), "{name}: {state:?}: {call:?} → {ret:?}");
+                }
+            }
+        });
+    }
+    for_every_specification!(law);
+}
+
+#[test]
+fn states_are_measured_with_what_they_hold() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        let initial = specification.state_bytes(&specification.initial());
+        assert!(size_of::<S::State>() <= initial, "{name}");
+        for_states_and_calls(specification, sample, |state, _| {
+            assert!(initial <= specification.state_bytes(state), "{name}: {state:?}");
+            assert!(specification.state_bytes(state) < 10_000, "{name}: {state:?}");
+        });
+    }
+    for_every_specification!(law);
+}
+
+#[test]
+fn an_object_is_linearizable_if_and_only_if_its_parts_are() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        let mut dice = small_dice(1);
+        if (0..100).any(|_| specification.part(&sample(&mut dice)).is_none()) {
+            return;
+        }
+        let (mut holds, mut violated) = (0, 0);
+        for seed in 0..1200 {
+            let mut random = clewline_core::Random::new(seed);
+            let mut ops = random_ops(specification, sample, seed);
+            for _ in 0..random.below(4) {
+                perturb(specification, &mut ops, &mut random);
+            }
+            let whole = is_linearizable(specification, &ops);
+            *(if whole { &mut holds } else { &mut violated }) += 1;
+            let parts: HashSet<Option<u64>> = ops.iter().map(|it| specification.part(&it.call)).collect();
+            let judge = |part: &Option<u64>| {
+                let mut ops = ops.clone();
+                ops.retain(|it| specification.part(&it.call) == *part);
+                is_linearizable(specification, &ops)
+            };
+            assert_eq!(parts.iter().all(judge), whole, "{name} {seed}: {ops:?}");
+        }
+        assert!(100 < holds && 100 < violated, "{name}: {holds} hold, {violated} are violated");
+    }
+    for_every_specification!(law);
+}
