@@ -1,43 +1,249 @@
-//! Judging whole cases: objects and keys apart, parts in parallel, and a core for every violation.
+//! Judging whole histories: objects and keys apart, parts in parallel, and a core for every violation.
+//!
+//! Linearizability is local, so each object is judged by itself, and so is each part of an object that its
+//! specification says is independent. A part that is violated settles the matter: parts after it are no
+//! longer of interest and are stopped, parts before it are finished, so that the same violation is reported
+//! however many threads there are.
 
-use clewline_core::{Budget, Problem, Verdict};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    fmt,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use clewline_core::{Budget, Problem, Reason, Verdict, Witness};
+
+use crate::{Checker, auto, competition::compete, core, search::SEARCHES};
 
 /// How to judge.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// `auto`, the name of a checker, or several joined by `+` for a competition.
-    pub algorithm: String,
-    /// How many threads may work at once.
+    /// Who decides.
+    pub algorithm: Algorithm,
+    /// How many parts may be judged at once. Competitors have a thread each besides.
     pub jobs: usize,
     /// What may be spent.
     pub budget: Budget,
+    /// How many configurations may be spent, besides, on making the core of a violation small.
+    pub core_configurations: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { algorithm: "auto".to_owned(), jobs: 1, budget: Budget::unlimited() }
+        Options {
+            algorithm: Algorithm::Auto,
+            jobs: 1,
+            budget: Budget::unlimited(),
+            core_configurations: 200_000,
+        }
     }
 }
+
+/// Who decides.
+#[derive(Clone, Default)]
+pub enum Algorithm {
+    /// Whichever checker suits the problem.
+    #[default]
+    Auto,
+    /// These checkers, in competition if there are several.
+    Named(Vec<&'static dyn Checker>),
+}
+
+impl Algorithm {
+    /// Reads `auto`, the name of a checker, or several names joined by `+`.
+    ///
+    /// # Errors
+    ///
+    /// If a name is not known.
+    pub fn parse(text: &str) -> Result<Algorithm, UnknownAlgorithm> {
+        if text == "auto" {
+            return Ok(Algorithm::Auto);
+        }
+        let find = |name: &str| {
+            let found = SEARCHES.iter().copied().find(|it| it.name() == name);
+            found.ok_or_else(|| UnknownAlgorithm { name: name.to_owned() })
+        };
+        text.split('+').map(find).collect::<Result<_, _>>().map(Algorithm::Named)
+    }
+}
+
+impl fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Algorithm::Auto => f.write_str("auto"),
+            Algorithm::Named(checkers) => {
+                f.write_str(&checkers.iter().map(|it| it.name()).collect::<Vec<_>>().join("+"))
+            }
+        }
+    }
+}
+
+/// There is no checker of that name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownAlgorithm {
+    name: String,
+}
+
+impl fmt::Display for UnknownAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<&str> = SEARCHES.iter().map(|it| it.name()).collect();
+        let known = known.join(", ");
+        write!(f, "expected `auto`, one of {known}, or several of them joined by `+`; found `{}`", self.name)
+    }
+}
+
+impl std::error::Error for UnknownAlgorithm {}
 
 /// A verdict on a whole history, and how it was reached.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// The verdict; its witness or core names operations of all objects.
+    /// The verdict. A witness is an order of the operations of all objects; a core belongs to one part.
     pub verdict: Verdict,
-    /// How many independent parts (objects, and keys of each) were judged apart.
+    /// How many independent parts (objects, and keys of each) the history has.
     pub parts: usize,
-    /// What decided it: the checker, or those that were used.
+    /// Who decided.
     pub algorithm: String,
-    /// How many configurations were visited in all.
+    /// How many configurations were visited in all, give or take a few.
     pub configurations: u64,
 }
 
-/// Judges the problems of one history; one for each object.
-///
-/// # Errors
-///
-/// If `options.algorithm` names no checker.
-pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Result<Judgement, String> {
-    let _ = (problems, options);
-    Err("not built yet".to_owned())
+/// Judges the problems of one history, one for each object.
+#[must_use]
+pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
+    let visited = options.budget.visited();
+    let parts: Vec<Problem<'_>> = problems.into_iter().flat_map(Problem::into_parts).collect();
+    let trial = Trial::new(&parts, options);
+    let workers = options.jobs.clamp(1, parts.len().max(1));
+    if workers == 1 {
+        trial.work(0);
+    } else {
+        thread::scope(|scope| {
+            (0..workers).for_each(|worker| {
+                let trial = &trial;
+                scope.spawn(move || trial.work(worker));
+            });
+        });
+    }
+    let (verdicts, algorithm) = trial.finish();
+    let verdict = merge(&parts, verdicts, options);
+    let configurations = options.budget.visited() - visited;
+    Judgement { verdict, parts: parts.len(), algorithm, configurations }
+}
+
+/// The verdict on the whole: the first violation, or the first thing not known, or all witnesses in one.
+fn merge(parts: &[Problem<'_>], verdicts: Vec<Option<Verdict>>, options: &Options) -> Verdict {
+    let mut witnesses: Vec<Witness> = Vec::with_capacity(verdicts.len());
+    let mut unknown: Option<Reason> = None;
+    for (part, verdict) in parts.iter().zip(verdicts) {
+        match verdict {
+            Some(Verdict::Violated(violation)) => {
+                return Verdict::Violated(core::shrink(part, violation, options));
+            }
+            Some(Verdict::Unknown(reason)) => unknown = unknown.or(Some(reason)),
+            Some(Verdict::Holds(witness)) => {
+                debug_assert_eq!(witness.verify(part), Ok(()), "a checker's witness verifies");
+                witnesses.push(witness);
+            }
+            // Only parts behind a violation are not judged.
+            None => (),
+        }
+    }
+    match unknown {
+        Some(reason) => Verdict::Unknown(reason),
+        None => Verdict::Holds(Problem::merge_witnesses(parts, witnesses)),
+    }
+}
+
+/// Decides one part; answers also who did.
+fn decide(part: &Problem<'_>, algorithm: &Algorithm, budget: &Budget) -> (Verdict, Cow<'static, str>) {
+    match algorithm {
+        Algorithm::Auto => auto::decide(part, budget),
+        Algorithm::Named(checkers) => {
+            let (verdict, winner) = compete(checkers, part, budget);
+            match checkers.len() {
+                1 => (verdict, Cow::Borrowed(checkers[0].name())),
+                _ => (verdict, Cow::Owned(format!("{} in {algorithm:?}", checkers[winner].name()))),
+            }
+        }
+    }
+}
+
+/// Many parts and the workers who judge them.
+struct Trial<'t> {
+    parts: &'t [Problem<'t>],
+    options: &'t Options,
+    next: AtomicUsize,
+    // The index of the first part known to be violated.
+    violated: AtomicUsize,
+    // What each worker is busy with, so that it can be stopped.
+    busy: Vec<Mutex<Option<(usize, Budget)>>>,
+    done: Mutex<Done>,
+}
+
+struct Done {
+    verdicts: Vec<Option<Verdict>>,
+    algorithms: BTreeSet<String>,
+}
+
+impl<'t> Trial<'t> {
+    fn new(parts: &'t [Problem<'t>], options: &'t Options) -> Self {
+        let workers = options.jobs.max(1);
+        Trial {
+            parts,
+            options,
+            next: AtomicUsize::new(0),
+            violated: AtomicUsize::new(usize::MAX),
+            busy: (0..workers).map(|_| Mutex::new(None)).collect(),
+            done: Mutex::new(Done { verdicts: vec![None; parts.len()], algorithms: BTreeSet::new() }),
+        }
+    }
+
+    /// Judges parts until none is left that matters.
+    fn work(&self, worker: usize) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            if self.parts.len() <= number || self.violated.load(Ordering::Acquire) < number {
+                return;
+            }
+            let budget = self.options.budget.child();
+            *lock(&self.busy[worker]) = Some((number, budget.clone()));
+            let (verdict, algorithm) = decide(&self.parts[number], &self.options.algorithm, &budget);
+            *lock(&self.busy[worker]) = None;
+            if matches!(verdict, Verdict::Violated(_)) {
+                self.violated.fetch_min(number, Ordering::AcqRel);
+                self.stop_after(number);
+            }
+            let mut done = lock(&self.done);
+            done.verdicts[number] = Some(verdict);
+            if !done.algorithms.contains(&*algorithm) {
+                done.algorithms.insert(algorithm.into_owned());
+            }
+        }
+    }
+
+    /// Stops everyone who is busy with a part behind `number`.
+    fn stop_after(&self, number: usize) {
+        for busy in &self.busy {
+            if let Some((other, budget)) = &*lock(busy)
+                && number < *other
+            {
+                budget.stop(Reason::Outrun);
+            }
+        }
+    }
+
+    fn finish(self) -> (Vec<Option<Verdict>>, String) {
+        let Done { verdicts, algorithms } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (verdicts, algorithms.into_iter().collect::<Vec<_>>().join(", "))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What is locked is never left half changed, so a panic elsewhere does not spoil it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

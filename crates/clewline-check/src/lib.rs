@@ -1,19 +1,23 @@
 //! Checkers: a problem in, a verdict with its evidence out.
 
+mod auto;
+mod competition;
+mod core;
 mod judge;
 pub mod search;
 
 use clewline_core::{Budget, Problem, Reason, Verdict};
 
-pub use judge::{Judgement, Options, judge};
+pub use competition::compete;
+pub use judge::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
 
 /// One way of deciding problems. Object safe, so that a table and a competition are slices.
 pub trait Checker: Sync {
     /// The name used on the command line: lower case, hyphens.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// One line for `--help`.
-    fn about(&self) -> &'static str;
+    fn about(&self) -> &str;
 
     /// Why this checker cannot judge `problem`, if it cannot.
     fn refuses(&self, _problem: &Problem<'_>) -> Option<String> {

@@ -1,1 +1,31 @@
-//! Searches: checkers for every specification.
+//! Searches: checkers that decide every problem, given time.
+//!
+//! All of them look for a witness by linearizing one operation after the other. A *configuration* is what
+//! has been linearized so far and the state this led to. An operation may come next if no operation that
+//! is left returned before it was called.
+//!
+//! | name | order of attempts | remembers configurations | when to pick it |
+//! |---|---|---|---|
+//! | [`jit_graph`] | the operation that returns first | yes | always a good choice; `auto` uses it |
+//! | [`jit_tree`] | the operation that returns first | no | long histories with little memory; in competition |
+//! | [`wg_graph`] | the operation that was called first | yes | in competition: it errs elsewhere |
+//! | [`wg_tree`] | the operation that was called first | no | as a reference: Wing and Gong's own algorithm |
+//! | [`oracle`] | any | yes, naively | small histories, as the judge of the other checkers |
+//!
+//! To add one: write its file, implement [`Checker`], export an `ENTRY`, add its name to the list. The
+//! conformance suite takes it from there.
+
+mod configurations;
+mod engine;
+
+use crate::Checker;
+
+clewline_core::registry! {
+    /// The checkers that decide every problem, in alphabetical order.
+    SEARCHES: &dyn Checker;
+    jit_graph,
+    jit_tree,
+    oracle,
+    wg_graph,
+    wg_tree,
+}

@@ -1,0 +1,215 @@
+//! Cores: the few operations of a violation that cannot be ordered.
+//!
+//! A search that fails has looked at every operation; its reader should not have to. What cannot be ordered
+//! among fewer operations cannot be ordered among all, as long as leaving an operation out never makes a
+//! good history bad. Two ways of saying less about an operation have that property:
+//!
+//! * *Leaving it out*, if its [`Footprint`] allows: a read alone; operations on an element all together.
+//! * *Giving it a chance*: it may have happened at any time, with any answer, or not at all. This is sound
+//!   for every operation of every specification.
+//!
+//! Both only ever make a problem easier to satisfy, so what is violated stays violated when less is said, and
+//! one pass over the operations finds a set of which none can be spared ("minimal"). Blocks of operations are
+//! tried first, from large to small, so that a long history shrinks in a logarithmic number of rounds.
+//!
+//! Source: the blocks are those of delta debugging (A. Zeller and R. Hildebrandt, 2002).
+//! Cost: a search for each attempt, all together within a given number of configurations. Where that does not
+//! suffice the core is larger than need be, and says so.
+
+use std::collections::HashMap;
+
+use clewline_core::{Budget, Explanation, Footprint, Keep, OperationId, Problem, Span, Verdict, Violation};
+
+use crate::{Checker, Options, search::jit_graph::JitGraph};
+
+/// One attempt may take this part of what all of them may.
+const ATTEMPT: u64 = 40;
+
+/// Shrinks the core of a violation of `problem`.
+pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
+    let most = options.core_configurations;
+    let Explanation::Exhausted { next, .. } = violation.explanation;
+    let mut shrinking = Shrinking {
+        problem,
+        budget: options.budget.child().with_configurations(most / ATTEMPT),
+        keep: vec![Keep::Whole; problem.len()],
+        next,
+        left: most,
+        is_minimal: true,
+    };
+    shrinking.cut();
+    shrinking.pass(reads, Keep::Nothing);
+    // With the reads gone that see everything, elements may be free to go.
+    shrinking.pass(elements, Keep::Nothing);
+    shrinking.cut();
+    shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
+    let is_kept = |&at: &usize| matches!(shrinking.keep[at], Keep::Whole | Keep::Call);
+    let core = (0..problem.len()).filter(is_kept).map(|at| problem.operations()[at]).collect();
+    Violation { core, is_minimal: shrinking.is_minimal, ..violation }
+}
+
+/// Reads, each of which can be left out alone.
+fn reads(problem: &Problem<'_>) -> Vec<Vec<usize>> {
+    let is_read = |at: &usize| problem.footprint(*at) == Footprint::Reads;
+    (0..problem.len()).filter(is_read).map(|at| vec![at]).collect()
+}
+
+/// Elements, each with all operations that see it; linked elements together.
+fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
+    let mut groups = Groups::default();
+    let mut seen: Vec<(usize, u64)> = Vec::new();
+    for at in 0..problem.len() {
+        match problem.sees(at) {
+            Footprint::Reads => (),
+            Footprint::Element(element) => seen.push((at, element)),
+            Footprint::Elements(one, other) => {
+                groups.join(one, other);
+                seen.push((at, one));
+            }
+            // A pending operation need not have happened; any other may depend on every element.
+            Footprint::Anything if problem.spans()[at].is_pending() => (),
+            Footprint::Anything => return Vec::new(),
+        }
+    }
+    let mut units: Vec<Vec<usize>> = Vec::new();
+    let mut unit_of: HashMap<u64, usize> = HashMap::new();
+    for (at, element) in seen {
+        let unit = *unit_of.entry(groups.find(element)).or_insert(units.len());
+        if unit == units.len() {
+            units.push(Vec::new());
+        }
+        units[unit].push(at);
+    }
+    units
+}
+
+/// Elements that can only go together: a union-find over those that some operation links.
+#[derive(Default)]
+struct Groups {
+    parent: HashMap<u64, u64>,
+}
+
+impl Groups {
+    fn find(&mut self, element: u64) -> u64 {
+        let mut root = element;
+        while let Some(&parent) = self.parent.get(&root) {
+            root = parent;
+        }
+        if root != element {
+            self.parent.insert(element, root);
+        }
+        root
+    }
+
+    fn join(&mut self, one: u64, other: u64) {
+        let (one, other) = (self.find(one), self.find(other));
+        if one != other {
+            self.parent.insert(one, other);
+        }
+    }
+}
+
+struct Shrinking<'a> {
+    problem: &'a Problem<'a>,
+    budget: Budget,
+    // What is said about each operation. Invariant: this much is violated.
+    keep: Vec<Keep>,
+    // The operation that could not come next when it was last judged.
+    next: OperationId,
+    // How many configurations may still be visited, an operation counting as one.
+    left: u64,
+    is_minimal: bool,
+}
+
+impl Shrinking<'_> {
+    /// Forgets what happened after some return, as early a one as can be found quickly.
+    ///
+    /// A prefix of a good history is good. The search gives a hint where to cut, but only a hint: it knew the
+    /// answers of operations that return later.
+    fn cut(&mut self) {
+        let spans = self.problem.spans();
+        let is_whole = |at: &usize| self.keep[*at] == Keep::Whole;
+        let mut ranks: Vec<u32> =
+            (0..spans.len()).filter(is_whole).filter_map(|at| spans[at].ret()).collect();
+        ranks.sort_unstable();
+        let hint = self.problem.position(self.next).map_or(u32::MAX, |at| spans[at].end());
+        let mut place = ranks.partition_point(|&it| it < hint);
+        let mut stride = 1;
+        while place + 1 < ranks.len() {
+            let last = ranks[place];
+            let cut = |(&keep, span): (&Keep, &Span)| match keep {
+                Keep::Whole | Keep::Call if last < span.call() => Keep::Nothing,
+                Keep::Whole if last < span.end() => Keep::Call,
+                Keep::Whole | Keep::Call | Keep::Chance | Keep::Nothing => keep,
+            };
+            let keep = self.keep.iter().zip(spans).map(cut).collect();
+            if self.attempt(keep) == Attempt::Violated {
+                return;
+            }
+            place += stride;
+            stride *= 2;
+        }
+    }
+
+    /// Says only `less` about as many as possible of the sets of operations that `units` names.
+    ///
+    /// Blocks of units are tried first, from large to small.
+    fn pass(&mut self, units: impl Fn(&Problem<'_>) -> Vec<Vec<usize>>, less: Keep) {
+        let mut size = usize::MAX;
+        while size != 1 {
+            let units = self.units(&units);
+            size = if size == usize::MAX { units.len() } else { size }.div_ceil(2).max(1);
+            for block in units.chunks(size) {
+                let mut keep = self.keep.clone();
+                block.iter().flatten().for_each(|&at| keep[at] = less);
+                // If a single unit could not be judged, nobody knows whether it is needed.
+                let is_undecided = self.attempt(keep) == Attempt::Undecided;
+                self.is_minimal &= !(is_undecided && size == 1);
+            }
+        }
+    }
+
+    /// The units that there are now, as positions in the whole problem.
+    fn units(&self, units: impl Fn(&Problem<'_>) -> Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+        let positions: Vec<usize> =
+            (0..self.keep.len()).filter(|&at| self.keep[at] != Keep::Nothing).collect();
+        // Taken from what is still said: an operation whose return is forgotten may see more than it did.
+        let now = self.problem.weaken(|at| self.keep[at]);
+        let mut units = units(&now);
+        units.iter_mut().flatten().for_each(|at| *at = positions[*at]);
+        units.retain(|unit| unit.iter().any(|&at| matches!(self.keep[at], Keep::Whole | Keep::Call)));
+        units
+    }
+
+    /// Says only as much as `keep`, if that is still violated.
+    fn attempt(&mut self, keep: Vec<Keep>) -> Attempt {
+        if self.left == 0 {
+            return Attempt::Undecided;
+        }
+        let weaker = self.problem.weaken(|at| keep[at]);
+        let before = self.budget.visited();
+        let verdict = JitGraph.decide(&weaker, &self.budget);
+        let spent = self.budget.visited() - before + weaker.len() as u64;
+        self.left = self.left.saturating_sub(spent);
+        match verdict {
+            Verdict::Violated(Violation { explanation: Explanation::Exhausted { next, .. }, .. }) => {
+                self.keep = keep;
+                self.next = next;
+                Attempt::Violated
+            }
+            Verdict::Holds(_) => Attempt::Holds,
+            Verdict::Unknown(_) => Attempt::Undecided,
+        }
+    }
+}
+
+/// What became of an attempt to say less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    /// It is enough.
+    Violated,
+    /// It is too little.
+    Holds,
+    /// It was given up.
+    Undecided,
+}

@@ -1,0 +1,495 @@
+//! The search that the Wing-Gong and just-in-time checkers share.
+//!
+//! Depth-first search over configurations. The operations that are left form a linked list in call order,
+//! from which an operation is unlinked when it is linearized and into which it is put back when the search
+//! retreats, so a step and its undoing cost a few writes; states are interned, so a snapshot of one is an id.
+//!
+//! The candidates of a configuration are the operations left that were called before the frontier (the
+//! operation left that returns first) returned. The just-in-time view of the same set: a return forces its
+//! operation to be linearized, possibly after others that are open. What differs between the algorithms is
+//! the order in which candidates are tried, and whether configurations are remembered; see [`Strategy`].
+//!
+//! Source: J. M. Wing and C. Gong, "Testing and verifying concurrent objects", 1993; G. Lowe, "Testing for
+//! linearizability", 2017, sections 3 and 4. Pending operations, which the latter leaves out, are candidates
+//! from their call on and never a frontier: a history is explained when every complete operation is.
+//!
+//! Three reductions for the just-in-time order (`docs/searches.md` has the argument for each):
+//!
+//! * *Earliest first*: of candidates with equal call and return only the one that returns first is tried.
+//!   If another of them can go first, the two can change places.
+//! * *Eager reads*: a candidate that is allowed now and leaves every state unchanged is linearized at once,
+//!   and nothing else is tried. It is not enough that it leaves *this* state unchanged.
+//! * *Dead ends*: if a complete operation that is left is not allowed in the current state, and no operation
+//!   called before it returned leads out of that state, nothing else is tried. Looked for only once
+//!   something has gone wrong.
+//!
+//! Cost: at most (complete operations) x 2^(operations open at a time) x (states) configurations; each takes
+//! time and candidates in the number of operations open.
+//!
+//! Invariants, between any two lines of `run`:
+//!
+//! * `path` is an order that the specification allows from the initial state to `state`, and that real time
+//!   does not contradict; `left` holds exactly the operations not on it.
+//! * `frontier` counts the complete operations, in the order of returns, that lie before the first one left.
+//! * bit `slot[o]` of `ahead` is set exactly for the complete operations on `path` that do not return before the
+//!   frontier, and that of `used` for the pending ones on it.
+//! * every configuration in `entered` is on the current path, or has been left because it leads nowhere. Those
+//!   with a single candidate need not be in it: they lead to one that is, a few steps on.
+
+use clewline_core::{
+    Automaton, Budget, Charge, Explanation, LabelId, Problem, Reason, Span, StateId, Verdict, Violation,
+    Witness,
+};
+
+use super::configurations::{self, Configurations};
+
+/// What tells one search from another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strategy {
+    /// Which candidate is tried first.
+    pub(super) order: Order,
+    /// Whether configurations are remembered.
+    pub(super) memory: Memory,
+}
+
+/// Which candidate is tried first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The one that was called first; every candidate is tried.
+    Call,
+    /// The one that returns first; the reductions apply.
+    Return,
+}
+
+/// Whether configurations are remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// No: a tree search, in little space.
+    None,
+    /// Yes: a graph search, which enters each configuration once.
+    Entered,
+}
+
+/// Decides `problem`.
+pub(super) fn search(problem: &Problem<'_>, budget: &Budget, strategy: Strategy) -> Verdict {
+    let mut engine = Engine::new(problem, budget, strategy);
+    let found = engine.run();
+    budget.visit(engine.configurations - engine.reported);
+    match found {
+        Ok(true) => Verdict::Holds(engine.witness()),
+        Ok(false) => Verdict::Violated(engine.violation()),
+        Err(reason) => Verdict::Unknown(reason),
+    }
+}
+
+// How many configurations are visited between two looks at the budget.
+const PATIENCE: u64 = 1_024;
+
+// Of the configurations in a row that leave no choice, a graph search remembers one in this many.
+const FORCED: usize = 16;
+
+// What a tree search spends on states off its path, unless the budget allows less.
+const TREE_BYTES: usize = 64 << 20;
+
+struct Engine<'p> {
+    problem: &'p Problem<'p>,
+    budget: &'p Budget,
+    strategy: Strategy,
+    spans: &'p [Span],
+    automaton: Box<dyn Automaton + 'p>,
+    labels: Vec<LabelId>,
+    // Complete operations in the order of their returns.
+    by_return: Vec<u32>,
+    slot: Vec<u32>,
+    left: Left,
+    frontier: usize,
+    // The words of the current configuration's key: frontier and state, then `ahead`.
+    key: Vec<u64>,
+    used: Vec<u64>,
+    state: StateId,
+    frames: Vec<Frame>,
+    // The candidates of all frames, one after the other.
+    candidates: Vec<u32>,
+    entered: Configurations,
+    // For each label, the visit in which it was last seen, and the candidate seen then.
+    seen_label: Vec<(u64, u32)>,
+    visit: u64,
+    has_retreated: bool,
+    configurations: u64,
+    reported: u64,
+    next_look: u64,
+    // A tree search forgets what it can when its states take more bytes than this.
+    forget_at: usize,
+    charge: Charge,
+    longest: Longest,
+}
+
+/// A configuration on the current path, and what has been tried from it.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    state: StateId,
+    frontier: u32,
+    // Its candidates are `candidates[start..]`, up to the next frame's.
+    start: u32,
+    next: u32,
+    // Which outcome of the next candidate comes next.
+    nth: u32,
+    // The operation linearized last.
+    chosen: u32,
+}
+
+impl<'p> Engine<'p> {
+    fn new(problem: &'p Problem<'p>, budget: &'p Budget, strategy: Strategy) -> Self {
+        let spans = problem.spans();
+        let mut automaton = problem.automaton();
+        let labels = automaton.labels().to_vec();
+        let mut by_return: Vec<u32> =
+            (0..spans.len() as u32).filter(|&it| !spans[it as usize].is_pending()).collect();
+        by_return.sort_unstable_by_key(|&it| spans[it as usize].end());
+        let mut by_call: Vec<u32> = (0..spans.len() as u32).collect();
+        by_call.sort_by_key(|&it| spans[it as usize].call());
+        // A pending read can always be left out: it changes nothing, and nobody waits for it.
+        by_call.retain(|&at| !(spans[at as usize].is_pending() && automaton.is_read(labels[at as usize])));
+        let Slots { slot, complete, pending } = Slots::new(spans, &by_call, &by_return);
+        let (words, used_words) = (complete.div_ceil(64), pending.div_ceil(64));
+        let left = Left::new(spans.len(), &by_call);
+        let seen_label = vec![(0, 0); labels.iter().map(|it| it.index() + 1).max().unwrap_or(0)];
+        let state = automaton.initial();
+        Engine {
+            problem,
+            budget,
+            strategy,
+            spans,
+            automaton,
+            labels,
+            by_return,
+            slot,
+            left,
+            frontier: 0,
+            key: vec![0; 1 + words],
+            used: vec![0; used_words],
+            state,
+            frames: Vec::new(),
+            candidates: Vec::new(),
+            entered: Configurations::new(1 + words, used_words),
+            seen_label,
+            visit: 0,
+            has_retreated: false,
+            configurations: 0,
+            reported: 0,
+            next_look: 0,
+            forget_at: TREE_BYTES.min(budget.memory() / 4),
+            charge: budget.charge(),
+            longest: Longest::default(),
+        }
+    }
+
+    /// Whether every complete operation can be linearized.
+    fn run(&mut self) -> Result<bool, Reason> {
+        self.enter()?;
+        while self.frontier < self.by_return.len() {
+            if !self.descend()? && !self.retreat() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Enters the current configuration, unless it has been entered before.
+    fn enter(&mut self) -> Result<bool, Reason> {
+        if self.next_look <= self.configurations {
+            self.look_at_budget()?;
+        }
+        let start = self.candidates.len();
+        if self.frontier < self.by_return.len() {
+            self.collect_candidates();
+        }
+        if self.has_retreated && self.strategy.order == Order::Return && self.is_dead_end() {
+            self.candidates.truncate(start);
+            return Ok(false);
+        }
+        // Where there is no choice there is little to forget; but a long way without choice is not gone twice.
+        let has_choice = self.candidates.len() != start + 1 || self.frames.len().is_multiple_of(FORCED);
+        if self.strategy.memory == Memory::Entered && has_choice && !self.remember()? {
+            self.candidates.truncate(start);
+            return Ok(false);
+        }
+        self.configurations += 1;
+        let (state, frontier, start) = (self.state, self.frontier as u32, start as u32);
+        self.frames.push(Frame { state, frontier, start, next: start, nth: 0, chosen: 0 });
+        self.longest.deepen(self.frames.len() - 1);
+        Ok(true)
+    }
+
+    /// Whether some operation left is not allowed in the current state, and nothing leads out of it in time.
+    fn is_dead_end(&mut self) -> bool {
+        let mut deadline = u32::MAX;
+        let mut next = self.left.first();
+        while let Some(at) = next
+            && self.spans[at].call() < deadline
+        {
+            next = self.left.after(at);
+            match self.automaton.step(self.state, self.labels[at], 0) {
+                None => deadline = deadline.min(self.spans[at].end()),
+                Some(outcome) if outcome.state != self.state || outcome.has_more => return false,
+                Some(_) => (),
+            }
+        }
+        deadline != u32::MAX
+    }
+
+    /// Remembers the current configuration; false if it was remembered before.
+    fn remember(&mut self) -> Result<bool, Reason> {
+        self.key[0] = (self.frontier as u64 + 1) << 32 | u64::from(self.state.0);
+        let hash = configurations::hash(&self.key);
+        let growth = self.entered.growth(hash);
+        if growth != 0 {
+            self.budget.allow_memory(growth)?;
+        }
+        Ok(self.entered.insert(&self.key, &self.used, hash))
+    }
+
+    /// Pushes what may be tried in the current configuration, in the order in which to try it.
+    fn collect_candidates(&mut self) {
+        self.visit += 1;
+        let start = self.candidates.len();
+        let deadline = self.spans[self.by_return[self.frontier] as usize].end();
+        let mut next = self.left.first();
+        while let Some(at) = next
+            && self.spans[at].call() < deadline
+        {
+            next = self.left.after(at);
+            if self.strategy.order == Order::Call {
+                self.candidates.push(at as u32);
+                continue;
+            }
+            let label = self.labels[at];
+            if self.automaton.is_read(label) && self.automaton.step(self.state, label, 0).is_some() {
+                self.candidates.truncate(start);
+                self.candidates.push(at as u32);
+                return;
+            }
+            // Of equal operations, the one that returns first.
+            let (visit, place) = &mut self.seen_label[label.index()];
+            if *visit != self.visit {
+                (*visit, *place) = (self.visit, self.candidates.len() as u32);
+                self.candidates.push(at as u32);
+            } else if self.spans[at].end() < self.spans[self.candidates[*place as usize] as usize].end() {
+                self.candidates[*place as usize] = at as u32;
+            }
+        }
+        if self.strategy.order == Order::Return {
+            let spans = self.spans;
+            self.candidates[start..].sort_unstable_by_key(|&it| (spans[it as usize].end(), it));
+        }
+    }
+
+    /// Tries the next candidate that leads to a configuration not entered before; false if there is none.
+    fn descend(&mut self) -> Result<bool, Reason> {
+        loop {
+            let depth = self.frames.len() - 1;
+            let Frame { state, next, nth, .. } = self.frames[depth];
+            let Some(&at) = self.candidates.get(next as usize) else { return Ok(false) };
+            let outcome = self.automaton.step(state, self.labels[at as usize], nth);
+            let frame = &mut self.frames[depth];
+            match outcome {
+                Some(outcome) if outcome.has_more => frame.nth += 1,
+                Some(_) | None => (frame.next, frame.nth) = (next + 1, 0),
+            }
+            let Some(outcome) = outcome else { continue };
+            frame.chosen = at;
+            self.linearize(at as usize, outcome.state);
+            if self.enter()? {
+                return Ok(true);
+            }
+            self.undo();
+        }
+    }
+
+    /// Leaves the current configuration for good; false if it was the first one.
+    fn retreat(&mut self) -> bool {
+        self.has_retreated = true;
+        self.longest.save(&self.frames);
+        let Some(frame) = self.frames.pop() else { return false };
+        self.candidates.truncate(frame.start as usize);
+        if self.frames.is_empty() {
+            return false;
+        }
+        self.undo();
+        true
+    }
+
+    fn linearize(&mut self, at: usize, state: StateId) {
+        self.left.unlink(at);
+        self.state = state;
+        self.flip(at);
+        while let Some(&next) = self.by_return.get(self.frontier)
+            && self.is_ahead(next as usize)
+        {
+            self.flip(next as usize);
+            self.frontier += 1;
+        }
+    }
+
+    /// Takes back what the last frame chose.
+    fn undo(&mut self) {
+        let Some(&Frame { state, frontier, chosen, .. }) = self.frames.last() else { return };
+        while frontier as usize != self.frontier {
+            self.frontier -= 1;
+            self.flip(self.by_return[self.frontier] as usize);
+        }
+        self.flip(chosen as usize);
+        self.state = state;
+        self.left.relink(chosen as usize);
+    }
+
+    fn is_ahead(&self, at: usize) -> bool {
+        let slot = self.slot[at] as usize;
+        self.key[1 + slot / 64] >> (slot % 64) & 1 == 1
+    }
+
+    fn flip(&mut self, at: usize) {
+        let slot = self.slot[at] as usize;
+        let set = if self.spans[at].is_pending() { &mut self.used } else { &mut self.key[1..] };
+        set[slot / 64] ^= 1 << (slot % 64);
+    }
+
+    fn look_at_budget(&mut self) -> Result<(), Reason> {
+        self.budget.visit(self.configurations - self.reported);
+        self.reported = self.configurations;
+        if self.strategy.memory == Memory::None && self.forget_at < self.automaton.bytes() {
+            let mut path: Vec<&mut StateId> = self.frames.iter_mut().map(|it| &mut it.state).collect();
+            path.push(&mut self.state);
+            self.automaton.forget_all_but(&mut path);
+            self.forget_at = self.forget_at.max(2 * self.automaton.bytes());
+        }
+        let frames =
+            self.frames.capacity() * size_of::<Frame>() + self.candidates.capacity() * size_of::<u32>();
+        self.charge.set(self.entered.bytes() + self.automaton.bytes() + frames);
+        self.budget.allow(self.configurations + 1)?;
+        self.next_look = (self.configurations + PATIENCE).min(self.budget.configurations());
+        Ok(())
+    }
+
+    fn witness(&self) -> Witness {
+        let chosen = self.frames.iter().take(self.frames.len() - 1).map(|it| it.chosen);
+        Witness { order: chosen.map(|at| self.problem.operations()[at as usize]).collect() }
+    }
+
+    fn violation(&self) -> Violation {
+        let ids = self.problem.operations();
+        let mut on_path = vec![false; self.spans.len()];
+        self.longest.path.iter().for_each(|&at| on_path[at as usize] = true);
+        let next = self.by_return.iter().find(|&&at| !on_path[at as usize]);
+        let next = *next.expect("an order of all complete operations is a witness") as usize;
+        let prefix = self.longest.path.iter().map(|&at| ids[at as usize]).collect();
+        let explanation = Explanation::Exhausted { prefix, next: ids[next] };
+        Violation { core: ids.to_vec(), is_minimal: false, explanation }
+    }
+}
+
+/// The bit of each operation in the sets of a configuration.
+struct Slots {
+    slot: Vec<u32>,
+    // How many bits the complete operations take: as many as are open at a time.
+    complete: usize,
+    // How many bits the pending ones take.
+    pending: usize,
+}
+
+impl Slots {
+    fn new(spans: &[Span], by_call: &[u32], by_return: &[u32]) -> Self {
+        let mut slots = Slots { slot: vec![0; spans.len()], complete: 0, pending: 0 };
+        let mut free: Vec<u32> = Vec::new();
+        let mut returned = by_return.iter().peekable();
+        for &at in by_call {
+            let span = spans[at as usize];
+            while let Some(&over) = returned.next_if(|&&it| spans[it as usize].end() < span.call()) {
+                free.push(slots.slot[over as usize]);
+            }
+            slots.slot[at as usize] = if span.is_pending() {
+                slots.pending += 1;
+                slots.pending as u32 - 1
+            } else {
+                free.pop().unwrap_or_else(|| {
+                    slots.complete += 1;
+                    slots.complete as u32 - 1
+                })
+            };
+        }
+        slots
+    }
+}
+
+/// The operations that are left, a doubly linked list in call order.
+///
+/// Operations are put back in the reverse of the order in which they were taken out, so an unlinked
+/// operation's own links still say where it belongs.
+struct Left {
+    // Position `n` is both ends of the list.
+    next: Vec<u32>,
+    prev: Vec<u32>,
+}
+
+impl Left {
+    fn new(n: usize, by_call: &[u32]) -> Self {
+        let mut left = Left { next: vec![n as u32; n + 1], prev: vec![n as u32; n + 1] };
+        let mut last = n as u32;
+        for &at in by_call {
+            left.next[last as usize] = at;
+            left.prev[at as usize] = last;
+            last = at;
+        }
+        left.next[last as usize] = n as u32;
+        left.prev[n] = last;
+        left
+    }
+
+    fn first(&self) -> Option<usize> {
+        self.after(self.next.len() - 1)
+    }
+
+    fn after(&self, at: usize) -> Option<usize> {
+        let next = self.next[at] as usize;
+        (next != self.next.len() - 1).then_some(next)
+    }
+
+    fn unlink(&mut self, at: usize) {
+        let (prev, next) = (self.prev[at], self.next[at]);
+        self.next[prev as usize] = next;
+        self.prev[next as usize] = prev;
+    }
+
+    fn relink(&mut self, at: usize) {
+        let (prev, next) = (self.prev[at], self.next[at]);
+        self.next[prev as usize] = at as u32;
+        self.prev[next as usize] = at as u32;
+    }
+}
+
+/// The longest path so far, copied only when it is about to be left, and only where it changed.
+#[derive(Debug, Default)]
+struct Longest {
+    path: Vec<u32>,
+    // How many leading entries of `path` are still those of the current path.
+    agreed: usize,
+    is_growing: bool,
+}
+
+impl Longest {
+    /// The current path has `len` operations.
+    fn deepen(&mut self, len: usize) {
+        self.is_growing |= self.path.len() < len;
+    }
+
+    /// The current path, whose last frame has chosen nothing, is about to lose its last operation.
+    fn save(&mut self, frames: &[Frame]) {
+        let len = frames.len() - 1;
+        if std::mem::take(&mut self.is_growing) {
+            self.path.truncate(self.agreed);
+            self.path.extend(frames[self.agreed..len].iter().map(|it| it.chosen));
+            self.agreed = len;
+        }
+        self.agreed = self.agreed.min(len.saturating_sub(1));
+    }
+}

@@ -1,0 +1,33 @@
+//! Just-in-time linearization, remembering configurations.
+//!
+//! A return forces its operation to be linearized, if need be after other operations that are open; nothing is
+//! linearized before a return asks for it. A configuration is entered once.
+//!
+//! Source: G. Lowe, "Testing for linearizability", 2017, section 4 (the graph search).
+//! Cost: see [`engine`](super::engine); memory is two words a configuration for up to 64 open operations.
+
+use clewline_core::{Budget, Problem, Verdict};
+
+use super::engine::{Memory, Order, Strategy, search};
+use crate::Checker;
+
+/// This file's line in the table.
+pub const ENTRY: &dyn Checker = &JitGraph;
+
+/// See the [module documentation](self).
+#[derive(Debug)]
+pub struct JitGraph;
+
+impl Checker for JitGraph {
+    fn name(&self) -> &str {
+        "jit-graph"
+    }
+
+    fn about(&self) -> &str {
+        "just-in-time linearization, a graph search: remembers configurations"
+    }
+
+    fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {
+        search(problem, budget, Strategy { order: Order::Return, memory: Memory::Entered })
+    }
+}

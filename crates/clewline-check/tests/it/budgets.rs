@@ -1,0 +1,80 @@
+//! A limit that is hit is named, and never looks like an answer.
+
+use clewline_check::{Options, check, judge, search::SEARCHES};
+use clewline_core::{Budget, Case, Domain, Plan, Reason, Verdict};
+use clewline_specs::find;
+
+/// A queue that many processes fill at once and nobody empties in order: hopeless for a search.
+fn hard() -> Box<dyn Case> {
+    let plan = Plan {
+        operations: 400,
+        processes: 12,
+        overlap: 1.0,
+        values: Domain::Distinct,
+        mix: vec![("enq".to_owned(), 6), ("deq".to_owned(), 4)],
+        seed: 5,
+        ..Plan::default()
+    };
+    let queue = find("queue").unwrap();
+    queue.load(queue.generate(&plan)).unwrap()
+}
+
+#[test]
+fn configurations_are_counted_to_the_last() {
+    let case = hard();
+    for checker in SEARCHES {
+        let problem = &case.problems()[0];
+        if checker.refuses(problem).is_some() {
+            continue;
+        }
+        let budget = Budget::unlimited().with_configurations(100);
+        let verdict = check(*checker, problem, &budget);
+        assert_eq!(verdict, Verdict::Unknown(Reason::Configurations(100)), "{}", checker.name());
+        assert!(budget.visited() <= 100, "{} visited {}", checker.name(), budget.visited());
+    }
+}
+
+#[test]
+fn memory_is_bounded() {
+    let case = hard();
+    for checker in SEARCHES.iter().filter(|it| it.name().ends_with("graph")) {
+        let budget = Budget::unlimited().with_memory(8 << 20);
+        let verdict = check(*checker, &case.problems()[0], &budget);
+        assert_eq!(verdict, Verdict::Unknown(Reason::Memory(8 << 20)), "{}", checker.name());
+        assert_eq!(budget.memory_used(), 0, "what was held is given back");
+    }
+}
+
+#[test]
+fn a_stopped_search_says_why() {
+    let case = hard();
+    for checker in SEARCHES {
+        let problem = &case.problems()[0];
+        if checker.refuses(problem).is_some() {
+            continue;
+        }
+        let budget = Budget::unlimited();
+        budget.stop(Reason::Time(std::time::Duration::from_secs(3)));
+        let verdict = check(*checker, problem, &budget);
+        assert_eq!(verdict, Verdict::Unknown(Reason::Time(std::time::Duration::from_secs(3))));
+    }
+}
+
+#[test]
+fn the_oracle_refuses_what_is_too_long_for_it() {
+    let case = hard();
+    let oracle = SEARCHES.iter().find(|it| it.name() == "oracle").unwrap();
+    let Verdict::Unknown(Reason::Refused(why)) = check(*oracle, &case.problems()[0], &Budget::unlimited())
+    else {
+        panic!("not refused")
+    };
+    assert_eq!(why, "the oracle takes at most 64 operations");
+}
+
+#[test]
+fn a_limit_in_one_part_makes_the_whole_unknown() {
+    let case = hard();
+    let options = Options { budget: Budget::unlimited().with_configurations(100), ..Options::default() };
+    let judgement = judge(case.problems(), &options);
+    assert_eq!(judgement.verdict, Verdict::Unknown(Reason::Configurations(100)));
+}

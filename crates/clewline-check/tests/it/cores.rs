@@ -1,0 +1,93 @@
+//! Cores: small, sound, and minimal where they say so.
+
+use clewline_check::{Options, check, judge, search::SEARCHES};
+use clewline_core::{Budget, Keep, Verdict};
+use clewline_specs::CATALOG;
+
+use crate::histories::{drawn, random_history};
+
+#[track_caller]
+fn check_core(spec: &str, drawing: &str, expected: &[&str]) {
+    let case = drawn(spec, drawing);
+    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+        panic!("not violated")
+    };
+    let core: Vec<String> = violation.core.iter().map(|&it| case.label(it)).collect();
+    assert_eq!(core, expected);
+    assert!(violation.is_minimal);
+}
+
+#[test]
+fn a_queue_out_of_order_takes_three_operations() {
+    check_core(
+        "queue",
+        "
+        A: |-enq 7-|  |-enq 1-|  |-enq 2-|                          |-deq → 3-|
+        B:    |-enq 3-|   |-deq → 7-|     |-deq → 2-| |-deq → 1-|
+        ",
+        // That 1 was dequeued later does not matter: it was still there when 2 left.
+        &["enq(1)", "enq(2)", "deq() → 2"],
+    );
+}
+
+#[test]
+fn a_stale_read_takes_the_newer_write() {
+    check_core(
+        "register",
+        "
+        A: |-write 1-| |-write 2-|     |-write 3-|
+        B:     |-read → 1-|         |-read → 1-|  |-read → 3-|
+        ",
+        &["write(1)", "write(2)", "read() → 1"],
+    );
+}
+
+#[test]
+fn a_value_from_nowhere_stands_alone() {
+    check_core("stack", "A: |-push 1-| |-pop → 9-| |-pop → 1-|", &["pop() → 9"]);
+}
+
+#[test]
+fn a_lock_held_twice_takes_both_locks() {
+    check_core(
+        "mutex",
+        "
+        A: |-lock-|          |-unlock-|
+        B:          |-lock-|
+        ",
+        &["lock()", "lock()"],
+    );
+}
+
+/// What a core claims: whatever became of the other operations, these cannot be ordered; and if it says that
+/// it is minimal, none of them can be spared.
+#[test]
+fn cores_are_sound_and_minimal() {
+    let oracle = SEARCHES.iter().find(|it| it.name() == "oracle").unwrap();
+    let mut seen = 0;
+    for entry in CATALOG {
+        for seed in 0..600 {
+            let case = random_history(entry.name, seed);
+            let problems = case.problems();
+            let Verdict::Violated(violation) = judge(problems, &Options::default()).verdict else { continue };
+            let object = case.object(violation.core[0]);
+            let problem = case.problems().into_iter().find(|it| case.object(it.operations()[0]) == object);
+            let problem = problem.unwrap();
+            let judged = |without: Option<usize>| {
+                let weaker = problem.weaken(|at| {
+                    let id = problem.operations()[at];
+                    if Some(at) != without && violation.core.contains(&id) {
+                        Keep::Whole
+                    } else {
+                        Keep::Nothing
+                    }
+                });
+                check(*oracle, &weaker, &Budget::unlimited()).word()
+            };
+            assert_eq!(judged(None), "violated", "{} seed {seed}: {violation:?} {problem:#?}", entry.name);
+            assert!(violation.is_minimal, "{} seed {seed}", entry.name);
+            seen += 1;
+        }
+    }
+    assert!(1_000 < seen, "{seen}");
+}

@@ -1,0 +1,1 @@
+//! The corpus: histories with known verdicts, one file each, under `testdata/histories`.

@@ -1,0 +1,192 @@
+//! Histories for tests: drawn by hand, all small ones, and random ones.
+
+use clewline_core::{
+    Case, Event, EventLog, Names, ObjectId, Plan, ProcessId, Random, RawCall, RawHistory, Recording, Value,
+    Values,
+};
+use clewline_specs::find;
+
+/// What an operation does: a method, an argument and, if it returns, an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deed {
+    pub(crate) call: RawCall,
+    pub(crate) ret: Option<Value>,
+}
+
+/// Reads `enq 1`, `deq → 1`, `deq → nil`, `cas [1 2] → true`, and `deq → ?` for a pending one.
+pub(crate) fn deed(values: &mut Values, text: &str) -> Deed {
+    let (call, ret) = match text.split_once('→') {
+        Some((call, ret)) => (call.trim(), Some(ret.trim())),
+        None => (text.trim(), None),
+    };
+    let (method, arg) = call.split_once(' ').unwrap_or((call, ""));
+    let call = RawCall { method: values.text(method), arg: value(values, arg.trim()) };
+    let ret = match ret {
+        Some("?") => None,
+        Some(ret) => Some(value(values, ret)),
+        None => Some(Value::ABSENT),
+    };
+    Deed { call, ret }
+}
+
+fn value(values: &mut Values, text: &str) -> Value {
+    match text {
+        "" => Value::ABSENT,
+        "nil" => Value::NIL,
+        "true" => Value::TRUE,
+        "false" => Value::FALSE,
+        _ => match text.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+            Some(items) => {
+                let items: Vec<Value> = items.split(' ').map(|it| value(values, it)).collect();
+                values.list(&items)
+            }
+            None => match text.parse() {
+                Ok(int) => values.int(int),
+                Err(_) => values.text(text),
+            },
+        },
+    }
+}
+
+/// Loads a raw history as one of `spec`'s.
+pub(crate) fn load(spec: &str, history: RawHistory, values: Values) -> Box<dyn Case> {
+    let spec = find(spec).unwrap();
+    spec.load(Recording::new(history, values, Names::default())).unwrap()
+}
+
+/// Reads a drawing, a line a process. The columns of the bars are the moments of the events; a missing right
+/// bar is a pending operation.
+///
+/// ```text
+/// A: |--enq 1--|
+/// B:     |--deq → 1--|
+/// ```
+#[track_caller]
+pub(crate) fn drawn(spec: &str, drawing: &str) -> Box<dyn Case> {
+    let mut values = Values::new();
+    let mut events: Vec<(usize, bool, Event<RawCall, Value>)> = Vec::new();
+    for (process, line) in (0..).map(ProcessId).zip(drawing.lines().filter(|it| it.contains(':'))) {
+        let line: Vec<char> = line.chars().collect();
+        let mut bars = (0..line.len()).filter(|&it| line[it] == '|');
+        while let Some(start) = bars.next() {
+            let end = bars.next();
+            let text: String = line[start + 1..end.unwrap_or(line.len())].iter().collect();
+            let mut text = text.trim_matches(['-', ' ']).to_owned();
+            if end.is_none() && !text.contains('→') {
+                text += " → ?";
+            }
+            let Deed { call, ret } = deed(&mut values, &text);
+            events.push((start, false, Event::Call(process, ObjectId(0), call)));
+            match (end, ret) {
+                (Some(end), Some(ret)) => events.push((end, true, Event::Return(process, ret))),
+                (None, None) => (),
+                (Some(_), None) | (None, Some(_)) => {
+                    panic!("`{text}`: a bar ends it if and only if it returns")
+                }
+            }
+        }
+    }
+    // At one column calls come before returns: touching operations overlap.
+    events.sort_by_key(|&(column, is_return, _)| (column, is_return));
+    let history = RawHistory::from_events(events.into_iter().map(|(.., event)| event)).unwrap();
+    load(spec, history, values)
+}
+
+/// Calls `each` with every history of `n` operations, each doing one of `deeds`, up to equivalence.
+///
+/// In call order, each operation returns after the call of some operation (itself or a later one) and before
+/// the next call; the order of neighbouring returns tells nothing. A pending deed has no return.
+pub(crate) fn every_history(spec: &str, n: usize, deeds: &[&str], mut each: impl FnMut(&dyn Case)) {
+    let mut values = Values::new();
+    let deeds: Vec<Deed> = deeds.iter().map(|it| deed(&mut values, it)).collect();
+    // For operation i: which deed, and after how many further calls it returns.
+    let mut choice: Vec<(usize, usize)> = vec![(0, 0); n];
+    loop {
+        each(&*load(spec, history_of(&choice, &deeds), values.clone()));
+        // The next choice, as an odometer.
+        let mut at = 0;
+        loop {
+            if at == n {
+                return;
+            }
+            let (deed, delay) = &mut choice[at];
+            let delays = if deeds[*deed].ret.is_some() { n - at } else { 1 };
+            if *delay + 1 < delays {
+                *delay += 1;
+                break;
+            }
+            *delay = 0;
+            if *deed + 1 < deeds.len() {
+                *deed += 1;
+                break;
+            }
+            *deed = 0;
+            at += 1;
+        }
+    }
+}
+
+fn history_of(choice: &[(usize, usize)], deeds: &[Deed]) -> RawHistory {
+    let mut log = EventLog::new();
+    for now in 0..choice.len() {
+        let process = |it: usize| ProcessId(it as u32);
+        log.push(Event::Call(process(now), ObjectId(0), deeds[choice[now].0].call)).unwrap();
+        for (at, &(deed, delay)) in choice[..=now].iter().enumerate() {
+            if let Some(ret) = deeds[deed].ret
+                && at + delay == now
+            {
+                log.push(Event::Return(process(at), ret)).unwrap();
+            }
+        }
+    }
+    log.finish()
+}
+
+/// A random history of `spec`: linearizable, or with some answers changed, which often makes it violated.
+pub(crate) fn random_history(spec: &str, seed: u64) -> Box<dyn Case> {
+    let mut random = Random::new(seed);
+    let plan = Plan {
+        operations: 2 + random.below(13),
+        processes: 2 + random.below(4),
+        overlap: [0.3, 0.6, 1.0][random.below(3)],
+        values: clewline_core::Domain::Below(1 + random.below(4) as u32),
+        keys: 1 + random.below(2),
+        pending: [0.0, 0.1, 0.3][random.below(3)],
+        seed: random.next(),
+        ..Plan::default()
+    };
+    let catalogued = find(spec).unwrap();
+    let mut recording = catalogued.generate(&plan);
+    for _ in 0..random.below(6) {
+        let changed = change_an_operation(recording.clone(), &mut random);
+        // Not every answer fits every call.
+        if catalogued.load(changed.clone()).is_ok() {
+            recording = changed;
+        }
+    }
+    catalogued.load(recording).unwrap()
+}
+
+/// Gives one operation another answer, or makes it do what another operation did.
+fn change_an_operation(recording: Recording, random: &mut Random) -> Recording {
+    let Recording { history, values, names, missing } = recording;
+    let deeds: Vec<(RawCall, Value)> =
+        history.operations().filter_map(|it| Some((*it.call, *it.ret?))).collect();
+    if deeds.is_empty() {
+        return Recording { history, values, names, missing };
+    }
+    let extra = [Value::NIL, Value::TRUE, Value::FALSE, Value::small(0).unwrap(), Value::small(1).unwrap()];
+    let (other_call, other_ret) = deeds[random.below(deeds.len())];
+    let kind = random.below(3);
+    let extra = extra[random.below(extra.len())];
+    let chosen = random.below(history.len());
+    let history = history.try_map(|id, call, ret| {
+        Ok::<_, ()>(match (ret, kind) {
+            (Some(ret), 0) if id.index() == chosen && !ret.is_absent() => (call, Some(extra)),
+            (Some(ret), 1) if id.index() == chosen && !ret.is_absent() => (call, Some(other_ret)),
+            (Some(_), 2) if id.index() == chosen => (other_call, Some(other_ret)),
+            (ret, _) => (call, ret),
+        })
+    });
+    Recording { history: history.unwrap(), values, names, missing }
+}

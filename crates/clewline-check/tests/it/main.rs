@@ -1,0 +1,11 @@
+//! What every checker owes. One binary, one module for each concern.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod agreement;
+mod budgets;
+mod cores;
+mod corpus;
+mod histories;
+mod judging;
+mod plain;
