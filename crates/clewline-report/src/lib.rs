@@ -1,5 +1,12 @@
 //! History files in, reports out: the only crate that knows how anything is written down.
 
+pub mod formats;
+mod log;
+mod maps;
+pub mod render;
+mod script;
+mod text;
+
 use std::{
     fmt,
     io::{self, Read, Write},
@@ -14,6 +21,9 @@ pub trait Format: Sync {
 
     /// One line for `--help`.
     fn about(&self) -> &'static str;
+
+    /// How the names of such files usually end.
+    fn extensions(&self) -> &'static [&'static str];
 
     /// Whether a file that begins with `head` (its first few KiB) looks like this format.
     fn recognises(&self, head: &[u8]) -> bool;
@@ -44,6 +54,13 @@ pub struct ReadOptions<'a> {
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
+impl fmt::Debug for ReadOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ReadOptions { keyed, jobs, progress: _ } = self;
+        f.debug_struct("ReadOptions").field("keyed", keyed).field("jobs", jobs).finish_non_exhaustive()
+    }
+}
+
 /// A file is not a history in the format it was read as.
 #[derive(Debug)]
 pub struct ReadError {
@@ -53,6 +70,8 @@ pub struct ReadError {
     pub column: usize,
     /// What was expected and what was found.
     pub message: String,
+    /// How many operations, or events where the file is made of those, had been read before.
+    pub read: usize,
 }
 
 impl fmt::Display for ReadError {

@@ -1,0 +1,150 @@
+//! Jepsen's histories in EDN, as Jepsen (`history.edn`) and knossos write them.
+//!
+//! ```clojure
+//! {:process 0, :type :invoke, :f :write, :value 3}
+//! {:process 0, :type :ok, :f :write, :value 3}
+//! ```
+//!
+//! `:fail` says that the operation did not happen: it leaves the history. `:info` says that nobody knows: it stays
+//! pending, and should its process be seen again, that is fine. What `:value` means depends on the method:
+//!
+//! | methods | argument | answer |
+//! |---|---|---|
+//! | `read`, `get`, `peek`, `poll`, `pop`, `take`, `deq`, `dequeue`, `pop-front`, `pop-back` | none if nil, or if the completion repeats it | that of the completion |
+//! | `cas` | that of the call | true, or false if the completion says so |
+//! | `acquire`, `dec`, `inc`, `lock`, `release`, `unlock` | none if nil | as the others |
+//! | all others | that of the call, also if nil | none if the completion repeats the argument, else that of the completion |
+//!
+//! In a keyed history each value is a pair `[key value]`, and each key an object of its own. EDN cannot tell such
+//! a pair from any other, so the user has to.
+
+mod meaning;
+mod write;
+
+use std::io::{Read, Write};
+
+use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
+
+use self::meaning::meaning;
+use crate::{
+    Format, ReadError, ReadOptions, WriteError,
+    formats::porcupine_kv,
+    log::{Log, Numbering, Outcome},
+    maps::{Kind, Map, Maps},
+    text::brief,
+};
+
+/// What the command line knows.
+pub const ENTRY: &dyn Format = &Jepsen;
+
+struct Jepsen;
+
+impl Format for Jepsen {
+    fn name(&self) -> &'static str {
+        "jepsen"
+    }
+
+    fn about(&self) -> &'static str {
+        "Jepsen and knossos histories in EDN"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["edn"]
+    }
+
+    fn recognises(&self, head: &[u8]) -> bool {
+        is_map_of_keywords(head) && !porcupine_kv::ENTRY.recognises(head)
+    }
+
+    fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
+        let mut maps = Maps::new(input, options);
+        let (mut log, mut objects) = (Log::default(), Numbering::default());
+        let fill = |maps: &mut Maps<'_>, log: &mut Log, objects: &mut Numbering| {
+            while let Some(map) = maps.next()? {
+                let map = if options.keyed { Keyed::split(map, maps.values())? } else { Keyed::whole(map) };
+                push(log, objects, &map, maps.values())?;
+            }
+            Ok(())
+        };
+        fill(&mut maps, &mut log, &mut objects).map_err(|error| ReadError { read: log.len(), ..error })?;
+        let (history, lines) = log.finish();
+        let (values, processes) = maps.into_names();
+        let Ok(history) = history.try_map(|_, call: RawCall, ret| {
+            let (arg, ret) = meaning(&values, call.method, call.arg, ret);
+            Ok::<_, std::convert::Infallible>((RawCall { arg, ..call }, ret))
+        });
+        let names = Names { processes, objects: objects.into_names(), ids: None, lines };
+        Ok(Recording::new(history, values, names))
+    }
+
+    fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
+        write::write(recording, out)
+    }
+}
+
+/// Whether a file begins with a map that has a keyword first, perhaps within brackets and after comments.
+pub(super) fn is_map_of_keywords(head: &[u8]) -> bool {
+    let mut head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start();
+    while head.first() == Some(&b';') {
+        let end = memchr::memchr(b'\n', head).map_or(head.len(), |it| it + 1);
+        head = head[end..].trim_ascii_start();
+    }
+    let head = head.strip_prefix(b"[").or(head.strip_prefix(b"(")).unwrap_or(head).trim_ascii_start();
+    let head = match head.strip_prefix(b"#") {
+        Some(_) => &head[memchr::memchr(b'{', head).unwrap_or(0)..],
+        None => head,
+    };
+    head.strip_prefix(b"{").is_some_and(|it| it.trim_ascii_start().first() == Some(&b':'))
+}
+
+/// An event with its object, which an ending may leave out.
+struct Keyed {
+    map: Map,
+    key: Option<Value>,
+}
+
+impl Keyed {
+    fn whole(map: Map) -> Keyed {
+        let key = (map.kind == Kind::Invoke).then_some(Value::ABSENT);
+        Keyed { map, key }
+    }
+
+    fn split(map: Map, values: &Values) -> Result<Keyed, ReadError> {
+        match (map.kind, values.get(map.value)) {
+            (Kind::Fail | Kind::Info, _) => Ok(Keyed { map, key: None }),
+            (Kind::Invoke | Kind::Ok, Datum::List(&[key, value])) => {
+                Ok(Keyed { map: Map { value, ..map }, key: Some(key) })
+            }
+            (Kind::Invoke | Kind::Ok, _) => {
+                let found = match map.value {
+                    Value::ABSENT => "no `:value`".to_owned(),
+                    value => brief(values, value),
+                };
+                let message = format!("expected a pair [key value], the history being keyed, found {found}");
+                Err(ReadError { line: map.line, column: 0, message, read: 0 })
+            }
+        }
+    }
+}
+
+fn push(log: &mut Log, objects: &mut Numbering, keyed: &Keyed, values: &Values) -> Result<(), ReadError> {
+    let Map { line, process, kind, method, value, .. } = keyed.map;
+    let object = keyed.key.map(|key| objects.number(key));
+    let outcome = match kind {
+        Kind::Invoke => {
+            return log.call(line, process, object.unwrap_or(0), RawCall { method, arg: value });
+        }
+        Kind::Ok => Outcome::Return(value),
+        Kind::Fail => Outcome::Fail,
+        Kind::Info => Outcome::Info,
+    };
+    if let (Some(object), Some(open)) = (object, log.open(process))
+        && object != open.object
+    {
+        let name = |object: u32| brief(values, objects.names()[object as usize]);
+        let (expected, found, called) = (name(open.object), name(object), open.line);
+        let message = format!("expected the key {expected}, as in the call on line {called}, found {found}");
+        return Err(ReadError { line, column: 0, message, read: 0 });
+    }
+    log.end(line, process, Some(method), outcome, values)
+}

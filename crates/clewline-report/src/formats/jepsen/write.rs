@@ -1,0 +1,81 @@
+//! Writing Jepsen's histories.
+
+use std::io::Write;
+
+use clewline_core::{Datum, OperationId, Recording, Value};
+
+use super::meaning::spell;
+use crate::{
+    WriteError,
+    script::{self, Entry, cannot_hold},
+    text::{brief, edn},
+};
+
+/// Writes `recording`, a map a line; a keyed history if it names its objects.
+pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
+    script::missing_is_null(recording)?;
+    let mut names = recording.history.operations().map(|it| script::object_name(recording, it.id));
+    let is_keyed = names.next().is_some_and(|it| !it.is_absent());
+    if names.any(|it| it.is_absent() == is_keyed) {
+        let why = "in a Jepsen history either every operation names its object (a key), or none does";
+        return Err(WriteError::CannotHold(why.to_owned()));
+    }
+    let mut line = String::new();
+    for entry in script::entries(recording)? {
+        line.clear();
+        write_entry(recording, entry, &mut line)?;
+        out.write_all(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {
+    let (id, kind) = match entry {
+        Entry::Call(id) => (id, "invoke"),
+        Entry::Return(id, _) => (id, "ok"),
+        Entry::Info(id) => (id, "info"),
+    };
+    let values = &recording.values;
+    let call = recording.history.call(id);
+    let process = script::process_name(recording, id);
+    let Datum::Int(process) = values.get(process) else {
+        let why = format!("is called by {}, and in Jepsen processes are integers", brief(values, process));
+        return Err(cannot_hold(recording, id, &why));
+    };
+    let spelled = spell(values, call.method, call.arg, recording.history.ret(id).copied());
+    let Some((invoked, completed)) = spelled else {
+        let why = "has an argument or an answer that in Jepsen would mean something else";
+        return Err(cannot_hold(recording, id, why));
+    };
+    let value = match entry {
+        Entry::Call(_) | Entry::Info(_) => invoked,
+        Entry::Return(..) => completed.unwrap_or(Value::ABSENT),
+    };
+    line.push_str(&format!("{{:process {process}, :type :{kind}, :f "));
+    write_method(recording, id, line)?;
+    let refuse = |why: String| cannot_hold(recording, id, &format!("cannot be written: {why}"));
+    let key = script::object_name(recording, id);
+    if !key.is_absent() {
+        line.push_str(", :value [");
+        edn::write(values, key, line).map_err(refuse)?;
+        line.push(' ');
+        edn::write(values, value, line).map_err(refuse)?;
+        line.push(']');
+    } else if !value.is_absent() {
+        line.push_str(", :value ");
+        edn::write(values, value, line).map_err(refuse)?;
+    }
+    line.push_str("}\n");
+    Ok(())
+}
+
+/// A keyword, if the name can be one.
+fn write_method(recording: &Recording, id: OperationId, line: &mut String) -> Result<(), WriteError> {
+    match recording.values.get(recording.history.call(id).method) {
+        Datum::Text(name) | Datum::Symbol(name) => {
+            edn::write_name(name, line);
+            Ok(())
+        }
+        _ => Err(cannot_hold(recording, id, "has a name that is no text")),
+    }
+}

@@ -1,0 +1,260 @@
+//! The log lines of old Jepsen runs against a register, as in the test data of the checker by Horn and Kroening.
+//!
+//! ```text
+//! INFO  jepsen.util - 0 → :invoke → :cas → [1 3]
+//! INFO  jepsen.util - 0 → :fail   → :cas → [1 3]
+//! ```
+//!
+//! (An arrow stands for a tab.) Whatever stands before `jepsen.util - ` (a time, say) is passed over, and so are lines without it and lines
+//! whose process is no integer. A `:fail` of a `:cas` is one that answered false; any other says that the operation
+//! did not happen. `:info`, and any completion whose value is `:timed-out`, says that nobody knows.
+
+use std::io::{Read, Write};
+
+use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
+
+use crate::{
+    Format, ReadError, ReadOptions, WriteError,
+    log::{Log, Numbering, Outcome},
+    maps::Kind,
+    script::{self, Entry, cannot_hold},
+    text::{
+        Fault, Sink,
+        blocks::{Blocks, Lines},
+        brief,
+        edn::{self, Edn, Next, Stop, Tail},
+    },
+};
+
+/// What the command line knows.
+pub const ENTRY: &dyn Format = &JepsenLog;
+
+const MARK: &str = "jepsen.util - ";
+const TIMED_OUT: &str = "timed-out";
+
+struct JepsenLog;
+
+impl Format for JepsenLog {
+    fn name(&self) -> &'static str {
+        "jepsen-log"
+    }
+
+    fn about(&self) -> &'static str {
+        "log lines of Jepsen runs against a register: read, write and cas"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["log"]
+    }
+
+    fn recognises(&self, head: &[u8]) -> bool {
+        memchr::memmem::find(head, MARK.as_bytes()).is_some()
+    }
+
+    fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
+        let mut reader = Reader::default();
+        let mut blocks = Blocks::new(input, options.progress);
+        reader.fill(&mut blocks).map_err(|error| ReadError { read: reader.log.len(), ..error })?;
+        let Reader { log, sink, processes } = reader;
+        let (history, lines) = log.finish();
+        let objects = if history.is_empty() { Vec::new() } else { vec![Value::ABSENT] };
+        let names = Names { processes: processes.into_names(), objects, ids: None, lines };
+        Ok(Recording::new(history, sink.values, names))
+    }
+
+    fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
+        script::missing_is_null(recording)?;
+        let mut line = String::new();
+        for entry in script::entries(recording)? {
+            line.clear();
+            write_entry(recording, entry, &mut line)?;
+            out.write_all(line.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Read,
+    Write,
+    Cas,
+}
+
+impl Method {
+    fn find(name: &str) -> Option<Method> {
+        Some(match name {
+            "read" => Method::Read,
+            "write" => Method::Write,
+            "cas" => Method::Cas,
+            _ => return None,
+        })
+    }
+}
+
+// One line, whose values are in the sink.
+struct Entered {
+    process: Value,
+    kind: Kind,
+    method: Method,
+    name: Value,
+    value: Value,
+}
+
+#[derive(Default)]
+struct Reader {
+    log: Log,
+    sink: Sink,
+    processes: Numbering,
+}
+
+impl Reader {
+    fn fill(&mut self, blocks: &mut Blocks<'_>) -> Result<(), ReadError> {
+        let mut block = Vec::new();
+        loop {
+            let first = blocks.next(&mut block)?;
+            if block.is_empty() {
+                return Ok(());
+            }
+            let mut lines = Lines::new(&block, first);
+            loop {
+                let number = lines.line;
+                let Some(text) = lines.next()? else { break };
+                let entered = self.line(text).map_err(|fault| fault.in_line(text, number))?;
+                if let Some(entered) = entered {
+                    self.push(number, &entered)?;
+                }
+            }
+        }
+    }
+
+    /// What a line says; `None` if it is not about an operation of a client.
+    fn line(&mut self, text: &str) -> Result<Option<Entered>, Fault> {
+        let Some(mark) = text.find(MARK) else { return Ok(None) };
+        let mut fields = Fields { text, at: mark + MARK.len() };
+        let (Some((process, _)), Some((kind, _))) = (fields.next(), fields.next()) else { return Ok(None) };
+        let (Ok(process), Some(kind)) = (process.trim().parse(), keyword(kind).and_then(Kind::find)) else {
+            return Ok(None);
+        };
+        let process = self.sink.values.int(process);
+        let (name, at) = fields.next().unwrap_or(("", text.len()));
+        let expected = || Fault::expected("`:read`, `:write` or `:cas`", text, at, "line");
+        let name = keyword(name).ok_or_else(expected)?;
+        let method = Method::find(name).ok_or_else(expected)?;
+        let name = self.sink.values.text(name);
+        let value = self.value(text, fields.next().unwrap_or(("", text.len())))?;
+        Ok(Some(Entered { process, kind, method, name, value }))
+    }
+
+    fn value(&mut self, text: &str, (field, at): (&str, usize)) -> Result<Value, Fault> {
+        self.sink.items.clear();
+        let mut edn = Edn::new(field, Tail::End);
+        let mut value = || {
+            let value = edn.value(&mut self.sink)?;
+            if edn.next()? != Next::End {
+                return Err(edn.fault("the end of the value"));
+            }
+            Ok(value)
+        };
+        value().map_err(|stop| match stop {
+            Stop::Fault(fault) if fault.at < field.len() => Fault { at: at + fault.at, ..fault },
+            Stop::Fault(_) | Stop::More => Fault::expected("a value", text, at + field.len(), "line"),
+        })
+    }
+
+    fn push(&mut self, line: usize, entered: &Entered) -> Result<(), ReadError> {
+        let &Entered { process, kind, method, name, value } = entered;
+        let process = self.processes.number(process);
+        if kind == Kind::Invoke {
+            let arg = if method == Method::Read { Value::ABSENT } else { value };
+            return self.log.call(line, process, 0, RawCall { method: name, arg });
+        }
+        let outcome = outcome(&self.sink.values, kind, method, value);
+        self.log.end(line, process, Some(name), outcome, &self.sink.values)
+    }
+}
+
+/// What a completion says.
+fn outcome(values: &Values, kind: Kind, method: Method, value: Value) -> Outcome {
+    if values.get(value) == Datum::Symbol(TIMED_OUT) {
+        return Outcome::Info;
+    }
+    match (kind, method) {
+        (Kind::Ok | Kind::Invoke, Method::Read) => Outcome::Return(value),
+        (Kind::Ok | Kind::Invoke, Method::Write) => Outcome::Return(Value::ABSENT),
+        (Kind::Ok | Kind::Invoke, Method::Cas) => Outcome::Return(Value::TRUE),
+        (Kind::Fail, Method::Cas) => Outcome::Return(Value::FALSE),
+        (Kind::Fail, Method::Read | Method::Write) => Outcome::Fail,
+        (Kind::Info, _) => Outcome::Info,
+    }
+}
+
+fn keyword(field: &str) -> Option<&str> {
+    field.trim().strip_prefix(':')
+}
+
+// What is between the tabs of a line, and where.
+struct Fields<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn next(&mut self) -> Option<(&'a str, usize)> {
+        let start = self.at;
+        let rest = self.text.get(start..)?;
+        let field = rest.split('\t').next()?;
+        self.at = start + field.len() + 1;
+        Some((field, start))
+    }
+}
+
+fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {
+    let (Entry::Call(id) | Entry::Return(id, _) | Entry::Info(id)) = entry;
+    let values = &recording.values;
+    let refuse = |why: &str| cannot_hold(recording, id, why);
+    let call = *recording.history.call(id);
+    let (name, method) = match values.get(call.method) {
+        Datum::Text(name) => (name, Method::find(name)),
+        _ => ("", None),
+    };
+    let Some(method) = method else {
+        return Err(refuse("is none of read, write and cas"));
+    };
+    if !script::object_name(recording, id).is_absent() {
+        return Err(refuse("names its object, for which this format has no place"));
+    }
+    let process = script::process_name(recording, id);
+    let Datum::Int(process) = values.get(process) else {
+        let why =
+            format!("is called by {}, and in this format processes are integers", brief(values, process));
+        return Err(refuse(&why));
+    };
+    if call.arg.is_absent() != (method == Method::Read) {
+        return Err(refuse("has an argument, or lacks one, unlike those of this format"));
+    }
+    let argument = if method == Method::Read { Value::NIL } else { call.arg };
+    let (kind, value) = match entry {
+        Entry::Call(_) => ("invoke", Some(argument)),
+        Entry::Info(_) => ("info", None),
+        Entry::Return(_, ret) if method == Method::Read => ("ok", Some(ret)),
+        Entry::Return(_, Value::FALSE) => ("fail", Some(argument)),
+        Entry::Return(..) => ("ok", Some(argument)),
+    };
+    if let Entry::Return(_, ret) = entry {
+        let kind = if kind == "fail" { Kind::Fail } else { Kind::Ok };
+        let value = value.unwrap_or(Value::ABSENT);
+        if outcome(values, kind, method, value) != Outcome::Return(ret) {
+            return Err(refuse("has an answer that this format cannot tell"));
+        }
+    }
+    line.push_str(&format!("INFO  {MARK}{process}\t:{kind}\t:{name}\t"));
+    match value {
+        Some(value) => {
+            edn::write(values, value, line).map_err(|why| refuse(&format!("cannot be written: {why}")))?
+        }
+        None => line.push_str(":timed-out"),
+    }
+    line.push('\n');
+    Ok(())
+}

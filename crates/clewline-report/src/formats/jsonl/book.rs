@@ -1,0 +1,185 @@
+//! Everything the lines of a file said, until it becomes a recording.
+
+use clewline_core::{Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Value};
+
+use super::line::{Kind, Row, Scanner};
+use crate::{
+    ReadError,
+    log::{Log, Outcome, SourceLines},
+    text::brief,
+};
+
+/// The lines so far. Rows are numbered as in the book's own scanner.
+#[derive(Debug, Default)]
+pub(super) struct Book {
+    scanner: Scanner,
+    // The first line that was not blank.
+    first: usize,
+    body: Body,
+    // By position; empty as long as no operation has an id.
+    ids: Vec<Value>,
+}
+
+#[derive(Debug, Default)]
+enum Body {
+    #[default]
+    Nothing,
+    Operations(TimedColumns<RawCall, Value>, SourceLines),
+    Events(Log),
+}
+
+impl Book {
+    /// How many operations or events there are.
+    pub(super) fn len(&self) -> usize {
+        match &self.body {
+            Body::Nothing => 0,
+            Body::Operations(columns, _) => columns.len(),
+            Body::Events(log) => log.len(),
+        }
+    }
+
+    /// Takes the lines of `block`, which follow, the first of them with the number `first`.
+    pub(super) fn scan(&mut self, block: &[u8], first: usize) -> Result<(), ReadError> {
+        let outcome = self.scanner.block(block, first);
+        let mut rows = std::mem::take(&mut self.scanner.rows);
+        rows.drain(..).try_for_each(|row| self.push(&row))?;
+        self.scanner.rows = rows;
+        outcome
+    }
+
+    /// Takes the lines that another scanner read, which follow.
+    pub(super) fn merge(&mut self, other: &Scanner) -> Result<(), ReadError> {
+        let rename = self.scanner.values_mut().absorb(other.values());
+        let Scanner { processes, objects, .. } = &mut self.scanner;
+        let process: Vec<u32> =
+            other.processes.names().iter().map(|&it| processes.number(rename(it))).collect();
+        let object: Vec<u32> = other.objects.names().iter().map(|&it| objects.number(rename(it))).collect();
+        other.rows.iter().try_for_each(|row| {
+            self.push(&Row {
+                process: process[row.process as usize],
+                // The end of an operation names no object.
+                object: object.get(row.object as usize).copied().unwrap_or(0),
+                id: rename(row.id),
+                method: rename(row.method),
+                arg: rename(row.arg),
+                ret: rename(row.ret),
+                ..*row
+            })
+        })
+    }
+
+    fn push(&mut self, row: &Row) -> Result<(), ReadError> {
+        let call = RawCall { method: row.method, arg: row.arg };
+        match (&mut self.body, row.kind) {
+            (Body::Nothing, _) => {
+                self.first = row.line;
+                self.body = match row.kind {
+                    Kind::Operation(..) => {
+                        Body::Operations(TimedColumns::with_capacity(0), SourceLines::default())
+                    }
+                    Kind::Call | Kind::Return | Kind::Fail | Kind::Info => Body::Events(Log::default()),
+                };
+                return self.push(row);
+            }
+            (Body::Operations(columns, lines), Kind::Operation(called, returned)) => {
+                let (process, object) = (ProcessId(row.process), ObjectId(row.object));
+                let returned = returned.map(|time| (row.ret, time));
+                columns.push(Timed { process, object, call, called, returned });
+                lines.push(row.line);
+            }
+            (Body::Events(log), Kind::Call) => log.call(row.line, row.process, row.object, call)?,
+            (Body::Events(_), Kind::Return) => self.end(row, Outcome::Return(row.ret))?,
+            (Body::Events(_), Kind::Fail) => self.end(row, Outcome::Fail)?,
+            (Body::Events(_), Kind::Info) => self.end(row, Outcome::Info)?,
+            (Body::Operations(..), Kind::Call | Kind::Return | Kind::Fail | Kind::Info) => {
+                return Err(self.mixed(row.line, "an operation", "an event"));
+            }
+            (Body::Events(_), Kind::Operation(..)) => {
+                return Err(self.mixed(row.line, "an event", "an operation"));
+            }
+        }
+        if !self.ids.is_empty() || !row.id.is_absent() {
+            // What came before had none.
+            self.ids.resize(self.len() - 1, Value::ABSENT);
+            let ends = matches!(row.kind, Kind::Return | Kind::Fail | Kind::Info);
+            self.ids.push(if ends { Value::ABSENT } else { row.id });
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, row: &Row, outcome: Outcome) -> Result<(), ReadError> {
+        let Body::Events(log) = &mut self.body else { return Ok(()) };
+        let values = self.scanner.values();
+        if let (Some(open), false) = (log.open(row.process), row.id.is_absent()) {
+            let called = self.ids.get(open.position).copied().unwrap_or(Value::ABSENT);
+            if called != row.id {
+                let called = match called {
+                    Value::ABSENT => "no id".to_owned(),
+                    id => format!("the id {}", brief(values, id)),
+                };
+                let (line, found) = (open.line, brief(values, row.id));
+                let message =
+                    format!("expected {called}, as in the call on line {line}, found the id {found}");
+                return Err(at_line(row.line, message));
+            }
+        }
+        let method = Some(row.method).filter(|it| !it.is_absent());
+        log.end(row.line, row.process, method, outcome, values)
+    }
+
+    #[cold]
+    fn mixed(&self, line: usize, expected: &str, found: &str) -> ReadError {
+        let first = self.first;
+        at_line(
+            line,
+            format!(
+                "expected {expected}, as on line {first}, found {found}: one file holds one kind of line"
+            ),
+        )
+    }
+
+    /// The recording of all this.
+    pub(super) fn finish(self) -> Result<Recording, ReadError> {
+        let read = self.len();
+        let Book { scanner, body, ids, .. } = self;
+        let (values, processes, objects) = scanner.into_names();
+        let (history, lines) = match body {
+            Body::Nothing => Log::default().finish(),
+            Body::Operations(columns, lines) => {
+                let history = columns.finish().map_err(|malformed| ReadError {
+                    read,
+                    ..lines.locate(&malformed, lines.get(malformed.index()))
+                })?;
+                (history, lines.into_lines())
+            }
+            Body::Events(log) => log.finish(),
+        };
+        let ids = (!ids.is_empty()).then_some(ids);
+        let names = Names { processes, objects, ids, lines };
+        let calls = history.operations().map(|it| history.source(it.id));
+        if let Some((first, again)) = reused(&names, calls) {
+            let (id, line) = (brief(&values, names.id(again)), names.line(first));
+            let message = format!("the id {id} is already that of line {line}");
+            return Err(ReadError { line: names.line(again), column: 0, message, read });
+        }
+        Ok(Recording::new(history, values, names))
+    }
+}
+
+/// Two positions with the same id, if there are such: the earliest that repeats one, and the one before it.
+fn reused(names: &Names, calls: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
+    let own = names.ids.as_ref()?;
+    let has_own = |it: &usize| own.get(*it).is_some_and(|id| !id.is_absent());
+    // An operation that had no effect is not in the history, but its id is taken all the same.
+    let owners = (0..own.len()).filter(has_own);
+    let others = calls.filter(|it| !has_own(it));
+    let mut ids: Vec<(Value, usize)> = owners.chain(others).map(|it| (names.id(it), it)).collect();
+    ids.sort_unstable();
+    let twice = ids.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    twice.map(|pair| (pair[0].1, pair[1].1)).min_by_key(|&(_, again)| again)
+}
+
+#[cold]
+fn at_line(line: usize, message: String) -> ReadError {
+    ReadError { line, column: 0, message, read: 0 }
+}

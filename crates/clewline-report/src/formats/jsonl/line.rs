@@ -1,0 +1,302 @@
+//! One line of the native format.
+
+use std::borrow::Cow;
+
+use clewline_core::{Value, Values};
+
+use super::habits::Habits;
+use crate::{
+    ReadError,
+    log::Numbering,
+    text::{
+        Fault, Sink,
+        blocks::Lines,
+        json::{Json, Scalar},
+        visibly,
+    },
+};
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An operation: called then, and returned then if it has.
+    Operation(i64, Option<i64>),
+    /// The event that an operation is called.
+    Call,
+    /// That it returns.
+    Return,
+    /// That it had no effect.
+    Fail,
+    /// That nobody knows.
+    Info,
+}
+
+/// What a line says. Absent values are [`Value::ABSENT`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) line: usize,
+    pub(super) kind: Kind,
+    pub(super) process: u32,
+    pub(super) object: u32,
+    pub(super) id: Value,
+    pub(super) method: Value,
+    pub(super) arg: Value,
+    pub(super) ret: Value,
+}
+
+/// Reads lines, and keeps the tables of what they name.
+#[derive(Debug, Default)]
+pub(super) struct Scanner {
+    sink: Sink,
+    pub(super) processes: Numbering,
+    pub(super) objects: Numbering,
+    habits: Habits,
+    /// What the lines said since this was last emptied.
+    pub(super) rows: Vec<Row>,
+}
+
+impl Scanner {
+    /// The values of what was read.
+    pub(super) fn values(&self) -> &Values {
+        &self.sink.values
+    }
+
+    /// The values of what was read.
+    pub(super) fn values_mut(&mut self) -> &mut Values {
+        &mut self.sink.values
+    }
+
+    /// Everything that was named: values, processes, objects.
+    pub(super) fn into_names(self) -> (Values, Vec<Value>, Vec<Value>) {
+        (self.sink.values, self.processes.into_names(), self.objects.into_names())
+    }
+
+    /// Reads the lines of `block`, the first of which has the number `first`. Rows before an error remain.
+    pub(super) fn block(&mut self, block: &[u8], first: usize) -> Result<(), ReadError> {
+        let mut lines = Lines::new(block, first);
+        loop {
+            let number = lines.line;
+            let Some(text) = lines.next()? else {
+                return Ok(());
+            };
+            if let Some(row) = self.line(text, number).map_err(|fault| fault.in_line(text, number))? {
+                self.rows.push(row);
+            }
+        }
+    }
+
+    /// The member that comes next, of which the name is passed; `None` at the end of the object.
+    #[inline]
+    fn next_field(&mut self, json: &mut Json<'_>, last: Field) -> Result<Option<Field>, Fault> {
+        if let Some((field, length)) = self.habits.expect(last, json.rest()) {
+            json.pass(length);
+            return Ok(Some(field));
+        }
+        let before = json.rest();
+        let Some(name) = json.member(usize::from(last != Field::None))? else { return Ok(None) };
+        let field = Field::find(&name);
+        json.peek();
+        self.habits.learn(last, &before[..before.len() - json.rest().len()], field);
+        Ok(Some(field))
+    }
+
+    fn line(&mut self, text: &str, line: usize) -> Result<Option<Row>, Fault> {
+        let mut json = Json::new(text);
+        if !json.take(b'{') {
+            return match json.peek() {
+                None => Ok(None),
+                Some(_) => Err(json.fault("`{`")),
+            };
+        }
+        let mut fields = Fields::default();
+        let mut last = Field::None;
+        while let Some(field) = self.next_field(&mut json, last)? {
+            fields.member(field, &mut json, &mut self.sink)?;
+            last = field;
+        }
+        let end = json.at();
+        if json.peek().is_some() {
+            return Err(json.fault("the end of the line"));
+        }
+        let missing =
+            |expected: &str| Fault { at: end - 1, message: format!("expected {expected}, found `}}`") };
+        let process = fields.process.ok_or_else(|| missing("`process`: who calls"))?;
+        let kind = fields.kind().map_err(|wrong| match wrong {
+            Wrong::Missing(expected) => missing(expected),
+            Wrong::Fault(fault) => fault,
+        })?;
+        if fields.op.is_none() && matches!(kind, Kind::Operation(..) | Kind::Call) {
+            return Err(missing("`op`: what is called"));
+        }
+        Ok(Some(Row {
+            line,
+            kind,
+            process: self.processes.number(process),
+            object: match kind {
+                Kind::Operation(..) | Kind::Call => {
+                    self.objects.number(fields.object.unwrap_or(Value::ABSENT))
+                }
+                Kind::Return | Kind::Fail | Kind::Info => 0,
+            },
+            id: fields.id.unwrap_or(Value::ABSENT),
+            method: fields.op.unwrap_or(Value::ABSENT),
+            arg: fields.arg.unwrap_or(Value::ABSENT),
+            ret: fields.ret.map_or(Value::ABSENT, |(ret, _)| ret),
+        }))
+    }
+}
+
+/// A member of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    /// No member yet.
+    None,
+    /// The user's own.
+    Unknown,
+    Process,
+    Op,
+    Arg,
+    Ret,
+    Call,
+    Return,
+    Id,
+    Object,
+    Event,
+}
+
+impl Field {
+    /// How many there are.
+    pub(super) const COUNT: usize = Field::Event as usize + 1;
+
+    const NAMES: [(&str, Field); 9] = [
+        ("process", Field::Process),
+        ("op", Field::Op),
+        ("arg", Field::Arg),
+        ("ret", Field::Ret),
+        ("call", Field::Call),
+        ("return", Field::Return),
+        ("id", Field::Id),
+        ("object", Field::Object),
+        ("event", Field::Event),
+    ];
+
+    fn find(name: &str) -> Field {
+        Field::NAMES.iter().find(|(it, _)| *it == name).map_or(Field::Unknown, |(_, field)| *field)
+    }
+
+    fn name(self) -> &'static str {
+        Field::NAMES.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+}
+
+// The members of a line that we know; with each whose place matters, its byte.
+#[derive(Default)]
+struct Fields {
+    process: Option<Value>,
+    op: Option<Value>,
+    arg: Option<Value>,
+    ret: Option<(Value, usize)>,
+    call: Option<(i64, usize)>,
+    returned: Option<(Option<i64>, usize)>,
+    id: Option<Value>,
+    object: Option<Value>,
+    event: Option<Kind>,
+}
+
+enum Wrong {
+    // This is expected before the line ends.
+    Missing(&'static str),
+    Fault(Fault),
+}
+
+impl Fields {
+    fn member(&mut self, field: Field, json: &mut Json<'_>, sink: &mut Sink) -> Result<(), Fault> {
+        json.peek();
+        let at = json.at();
+        let twice = match field {
+            Field::Process => self.process.replace(named(json, sink)?).is_some(),
+            Field::Op => {
+                let op = match json.scalar("a text")? {
+                    Scalar::Text(op) => sink.values.text(&op),
+                    Scalar::Int(int) => return Err(wrong("a text", &int.to_string(), at)),
+                };
+                self.op.replace(op).is_some()
+            }
+            Field::Arg => self.arg.replace(json.value(sink)?).is_some(),
+            Field::Ret => self.ret.replace((json.value(sink)?, at)).is_some(),
+            Field::Call => self.call.replace((json.integer("an integer")?, at)).is_some(),
+            Field::Return => {
+                let time = if json.null()? { None } else { Some(json.integer("an integer")?) };
+                self.returned.replace((time, at)).is_some()
+            }
+            Field::Id => self.id.replace(named(json, sink)?).is_some(),
+            Field::Object => self.object.replace(named(json, sink)?).is_some(),
+            Field::Event => self.event.replace(event(json)?).is_some(),
+            Field::Unknown | Field::None => {
+                json.skip()?;
+                false
+            }
+        };
+        if twice {
+            return Err(Fault { at, message: format!("`{}` is given twice", field.name()) });
+        }
+        Ok(())
+    }
+
+    fn kind(&self) -> Result<Kind, Wrong> {
+        let fault = |at, message: &str| Err(Wrong::Fault(Fault { at, message: message.to_owned() }));
+        let answer = self.ret.filter(|&(ret, _)| ret != Value::NIL);
+        let Some(event) = self.event else {
+            let Some((called, _)) = self.call else {
+                return Err(Wrong::Missing("`call`, the time of the call, or `event`"));
+            };
+            let returned = self.returned.and_then(|(time, _)| time);
+            return match (returned, answer) {
+                (None, Some((_, at))) => {
+                    fault(at, "expected `return`, the time of the return, where there is an answer (`ret`)")
+                }
+                _ => Ok(Kind::Operation(called, returned)),
+            };
+        };
+        if let Some(at) = self.call.map(|(_, at)| at).or(self.returned.map(|(_, at)| at)) {
+            return fault(
+                at,
+                "expected an event without times: the order of the lines is the order of events",
+            );
+        }
+        match (event, answer) {
+            (Kind::Return, _) | (_, None) => Ok(event),
+            (_, Some((_, at))) => fault(at, "expected an answer (`ret`) only in a `return`"),
+        }
+    }
+}
+
+/// The name of a process, an object or an operation.
+fn named(json: &mut Json<'_>, sink: &mut Sink) -> Result<Value, Fault> {
+    Ok(match json.scalar("an integer or a text")? {
+        Scalar::Int(int) => sink.values.int(int),
+        Scalar::Text(text) => sink.values.text(&text),
+    })
+}
+
+fn event(json: &mut Json<'_>) -> Result<Kind, Fault> {
+    const EXPECTED: &str = "`call`, `return`, `fail` or `info`";
+    json.peek();
+    let at = json.at();
+    let found = match json.scalar(EXPECTED)? {
+        Scalar::Text(text) => text,
+        Scalar::Int(int) => Cow::Owned(int.to_string()),
+    };
+    Ok(match &*found {
+        "call" => Kind::Call,
+        "return" => Kind::Return,
+        "fail" => Kind::Fail,
+        "info" => Kind::Info,
+        other => return Err(wrong(EXPECTED, other, at)),
+    })
+}
+
+#[cold]
+fn wrong(expected: &str, found: &str, at: usize) -> Fault {
+    Fault { at, message: format!("expected {expected}, found `{}`", visibly(found)) }
+}

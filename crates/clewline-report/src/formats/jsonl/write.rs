@@ -1,0 +1,142 @@
+//! Writing the native format.
+//!
+//! A history is written as operations whose times are the ranks of their ends. Where a process calls at the
+//! very time at which its previous operation returns, ranks would claim an overlap that no process can have,
+//! so that those ends share one time, as they did where they came from. A history in which a process goes on
+//! after an operation that nobody knows about cannot be told by times; it is written as events.
+
+use std::{collections::HashMap, io::Write};
+
+use clewline_core::{End, OperationId, Recording, Span, Value};
+
+use crate::{
+    WriteError,
+    script::{self, Entry},
+    text::json,
+};
+
+/// Writes `recording`, a line an operation or a line an event.
+pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
+    script::missing_is_null(recording)?;
+    match times(recording)? {
+        Some(times) => write_operations(recording, &times, out),
+        None => write_events(recording, out),
+    }
+}
+
+fn write_operations(recording: &Recording, times: &[u32], out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut line = String::new();
+    for operation in recording.history.operations() {
+        line.clear();
+        write_call(recording, operation.id, &mut line)?;
+        if let Some(&ret) = operation.ret {
+            member(recording, operation.id, "ret", ret, &mut line)?;
+        }
+        let span = operation.span;
+        line.push_str(&format!(", \"call\": {}", times[span.call() as usize]));
+        if let Some(ret) = span.ret() {
+            line.push_str(&format!(", \"return\": {}", times[ret as usize]));
+        }
+        line.push_str("}\n");
+        out.write_all(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_events(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut line = String::new();
+    for entry in script::entries(recording)? {
+        line.clear();
+        let (event, id) = match entry {
+            Entry::Call(id) => ("call", id),
+            Entry::Return(id, _) => ("return", id),
+            Entry::Info(id) => ("info", id),
+        };
+        match entry {
+            Entry::Call(id) => write_call(recording, id, &mut line)?,
+            Entry::Return(id, _) | Entry::Info(id) => write_process(recording, id, &mut line)?,
+        }
+        if let Entry::Return(_, ret) = entry {
+            member(recording, id, "ret", ret, &mut line)?;
+        }
+        line.push_str(&format!(", \"event\": \"{event}\"}}\n"));
+        out.write_all(line.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_process(recording: &Recording, id: OperationId, line: &mut String) -> Result<(), WriteError> {
+    line.push_str("{\"process\": ");
+    let process = script::process_name(recording, id);
+    json::write(&recording.values, process, line).map_err(|why| refuse(recording, id, &why))
+}
+
+/// The beginning of a line: everything about a call but its time.
+fn write_call(recording: &Recording, id: OperationId, line: &mut String) -> Result<(), WriteError> {
+    write_process(recording, id, line)?;
+    let call = recording.history.call(id);
+    member(recording, id, "op", call.method, line)?;
+    member(recording, id, "arg", call.arg, line)?;
+    member(recording, id, "object", script::object_name(recording, id), line)?;
+    if recording.names.ids.is_some() {
+        member(recording, id, "id", recording.names.id_of(&recording.history, id), line)?;
+    }
+    Ok(())
+}
+
+fn member(
+    recording: &Recording,
+    id: OperationId,
+    name: &str,
+    value: Value,
+    line: &mut String,
+) -> Result<(), WriteError> {
+    if value.is_absent() {
+        return Ok(());
+    }
+    line.push_str(&format!(", \"{name}\": "));
+    json::write(&recording.values, value, line).map_err(|why| refuse(recording, id, &why))
+}
+
+#[cold]
+fn refuse(recording: &Recording, id: OperationId, why: &str) -> WriteError {
+    script::cannot_hold(recording, id, &format!("cannot be written: {why}"))
+}
+
+/// A time for each rank; `None` if some process goes on after a pending operation.
+fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
+    let history = &recording.history;
+    let events = history.events();
+    let ranks = history.spans().iter().map(|it| it.ret().unwrap_or(it.call()) + 1).max().unwrap_or(0);
+    // How many ties begin after this rank, less those that end with it.
+    let mut ties: Vec<i32> = vec![0; ranks as usize + 1];
+    let mut last: HashMap<Value, Span> = HashMap::new();
+    for (id, span) in history.operations().map(|it| (it.id, it.span)) {
+        match last.insert(script::process_name(recording, id), span).map(Span::end) {
+            Some(end) if end == u32::MAX => return Ok(None),
+            Some(end) if span.call() < end => {
+                ties[span.call() as usize] += 1;
+                ties[end as usize] -= 1;
+            }
+            Some(_) | None => (),
+        }
+    }
+    let mut times: Vec<u32> = (0..=ranks).collect();
+    let (mut open, mut previous) = (0, None);
+    for (id, end) in events {
+        let span = history.spans()[id.index()];
+        let rank = if end == End::Call { span.call() } else { span.end() } as usize;
+        if let Some((before, was)) = previous
+            && 0 < open
+        {
+            times[rank] = times[before];
+            if (was, end) == (End::Return, End::Call) {
+                let why = "overlaps another operation of its process, which no process can do";
+                return Err(script::cannot_hold(recording, id, why));
+            }
+        }
+        open += ties[rank];
+        previous = Some((rank, end));
+    }
+    Ok(Some(times))
+}

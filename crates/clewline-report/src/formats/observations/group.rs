@@ -1,0 +1,301 @@
+//! One observation: what the threads did and saw, and the serial histories in which they did.
+
+use std::collections::{HashMap, HashSet};
+
+use clewline_core::{Names, RawCall, Recording, Value, Values};
+
+use crate::{
+    ReadError,
+    log::{Log, Outcome},
+    text::{Fault, visibly},
+};
+
+/// The text inside an element.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Content<'a> {
+    /// The byte of the file at which it begins.
+    pub(super) at: usize,
+    /// As it stands in the file.
+    pub(super) text: &'a str,
+}
+
+impl<'a> Content<'a> {
+    /// The words of the text, and where in the file each begins.
+    fn words(self) -> impl Iterator<Item = (&'a str, usize)> {
+        let start = self.text.as_ptr().addr();
+        self.text.split_ascii_whitespace().map(move |word| (word, self.at + (word.as_ptr().addr() - start)))
+    }
+}
+
+/// What stands inside an `<observation>`.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    threads: Vec<Value>,
+    known: HashSet<Value>,
+    // By operation: the thread, and whether it is marked as blocked.
+    owners: HashMap<u64, (usize, Mark)>,
+    operations: HashMap<u64, Declared>,
+    // Where the text of each lies in the file.
+    histories: Vec<(usize, usize)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Returns,
+    Blocks,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Declared {
+    call: RawCall,
+    result: Value,
+}
+
+impl Group {
+    /// A thread, and the operations it calls.
+    pub(super) fn thread(&mut self, name: Value, at: usize, content: &Content<'_>) -> Result<(), Fault> {
+        if !self.known.insert(name) {
+            return Err(Fault { at, message: "this thread is given twice".to_owned() });
+        }
+        for (word, at) in content.words() {
+            let (number, mark) = match word.strip_suffix('B') {
+                Some(number) => (number, Mark::Blocks),
+                None => (word, Mark::Returns),
+            };
+            let operation = integer(number).ok_or_else(|| wrong("the number of an operation", word, at))?;
+            if self.owners.insert(operation, (self.threads.len(), mark)).is_some() {
+                return Err(Fault { at, message: format!("operation {operation} is called twice") });
+            }
+        }
+        self.threads.push(name);
+        Ok(())
+    }
+
+    /// An operation: its method, and its argument and result from the text.
+    pub(super) fn operation(
+        &mut self,
+        id: u64,
+        method: Value,
+        at: usize,
+        content: &Content<'_>,
+        values: &mut Values,
+    ) -> Result<(), Fault> {
+        let (mut arg, mut result) = (None, None);
+        for pair in Pairs(*content) {
+            let (key, value, at) = pair?;
+            let value = match value.parse::<i64>() {
+                Ok(int) if int.to_string() == value => values.int(int),
+                _ => values.text(&value),
+            };
+            let twice = match key {
+                "value" => arg.replace(value).is_some(),
+                "result" => result.replace(value).is_some(),
+                _ => return Err(wrong("`value` or `result`", key, at)),
+            };
+            if twice {
+                return Err(Fault { at, message: format!("`{key}` is given twice") });
+            }
+        }
+        let call = RawCall { method, arg: arg.unwrap_or(Value::ABSENT) };
+        let declared = Declared { call, result: result.unwrap_or(Value::ABSENT) };
+        if self.operations.insert(id, declared).is_some() {
+            return Err(Fault { at, message: format!("operation {id} is given twice") });
+        }
+        Ok(())
+    }
+
+    /// A history; what it says is looked at when the threads and operations are known.
+    pub(super) fn history(&mut self, content: &Content<'_>) {
+        self.histories.push((content.at, content.text.len()));
+    }
+}
+
+/// Pairs `key="value"`, and where each begins.
+struct Pairs<'a>(Content<'a>);
+
+impl<'a> Iterator for Pairs<'a> {
+    type Item = Result<(&'a str, String, usize), Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Content { at, text } = self.0;
+        let trimmed = text.trim_ascii_start();
+        let at = at + (text.len() - trimmed.len());
+        if trimmed.is_empty() {
+            return None;
+        }
+        let fault = |expected, offset| Some(Err(Fault::expected(expected, trimmed, offset, "element")));
+        let located = |it: Option<Self::Item>| {
+            it.map(|it| it.map_err(|fault: Fault| Fault { at: at + fault.at, ..fault }))
+        };
+        let key = trimmed.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(trimmed.len());
+        if key == 0 {
+            return located(fault("`value=` or `result=`", 0));
+        }
+        let Some(quoted) = trimmed[key..].strip_prefix('=') else {
+            return located(fault("`=`", key));
+        };
+        let Some(quote @ ('"' | '\'')) = quoted.chars().next() else {
+            return located(fault("a quoted value", key + 1));
+        };
+        let Some(length) = quoted[1..].find(quote) else {
+            return located(fault("a quote at the end of the value", trimmed.len()));
+        };
+        self.0 = Content { at: at + key + length + 3, text: &quoted[length + 2..] };
+        Some(match quick_xml::escape::unescape(&quoted[1..=length]) {
+            Ok(value) => Ok((&trimmed[..key], value.into_owned(), at)),
+            Err(error) => Err(Fault {
+                at,
+                message: format!("expected a value, found this: {}", visibly(&error.to_string())),
+            }),
+        })
+    }
+}
+
+/// The observations so far, laid out one after the other.
+#[derive(Debug)]
+pub(super) struct Groups<'a> {
+    text: &'a str,
+    log: Log,
+    values: Values,
+    processes: Vec<Value>,
+    objects: Vec<Value>,
+    // A byte of the file, and its line.
+    line: (usize, usize),
+}
+
+// What has happened so far in one history.
+#[derive(Default)]
+struct Progress {
+    // By thread.
+    processes: HashMap<usize, u32>,
+    // By operation: whether it has returned.
+    returned: HashMap<u64, bool>,
+    stuck: bool,
+}
+
+impl<'a> Groups<'a> {
+    /// No observations of the file `text`.
+    pub(super) fn new(text: &'a str) -> Self {
+        Groups {
+            text,
+            log: Log::default(),
+            values: Values::new(),
+            processes: Vec::new(),
+            objects: Vec::new(),
+            line: (0, 1),
+        }
+    }
+
+    /// Where values live.
+    pub(super) fn values(&mut self) -> &mut Values {
+        &mut self.values
+    }
+
+    /// How many events there are.
+    pub(super) fn len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Appends the histories of `group`, which is the observation of that number, or has none around it.
+    pub(super) fn take(&mut self, group: Group, observation: Option<usize>) -> Result<(), Fault> {
+        for (place, &(at, length)) in group.histories.iter().enumerate() {
+            let history = place + 1;
+            let name = match observation {
+                Some(observation) => format!("observation {observation}, history {history}"),
+                None => format!("history {history}"),
+            };
+            let object = self.objects.len() as u32;
+            let name = self.values.text(&name);
+            self.objects.push(name);
+            let mut progress = Progress::default();
+            for (word, at) in (Content { at, text: &self.text[at..at + length] }).words() {
+                self.event(&group, object, &mut progress, word, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One word of a history: `1[`, `]1` or `#`.
+    fn event(
+        &mut self,
+        group: &Group,
+        object: u32,
+        progress: &mut Progress,
+        word: &str,
+        at: usize,
+    ) -> Result<(), Fault> {
+        let fault = |message: String| Fault { at, message };
+        if progress.stuck {
+            return Err(wrong("nothing after `#`", word, at));
+        }
+        if word == "#" {
+            progress.stuck = true;
+            return Ok(());
+        }
+        let (number, is_call) = match (word.strip_suffix('['), word.strip_prefix(']')) {
+            (Some(number), None) => (number, true),
+            (None, Some(number)) => (number, false),
+            _ => return Err(wrong("a call such as `1[`, a return such as `]1`, or `#`", word, at)),
+        };
+        let id = integer(number).ok_or_else(|| wrong("the number of an operation", word, at))?;
+        let Some(&(thread, mark)) = group.owners.get(&id) else {
+            return Err(fault(format!("expected an operation of one of the threads, found {id}")));
+        };
+        let Some(&Declared { call, result }) = group.operations.get(&id) else {
+            return Err(fault(format!("expected an operation that an `<op>` describes, found {id}")));
+        };
+        let line = self.line_of(at);
+        let processes = &mut self.processes;
+        let process = *progress.processes.entry(thread).or_insert_with(|| {
+            processes.push(group.threads[thread]);
+            processes.len() as u32 - 1
+        });
+        let pushed = match (is_call, progress.returned.get(&id)) {
+            (true, None) => {
+                progress.returned.insert(id, false);
+                self.log.call(line, process, object, call)
+            }
+            (true, Some(_)) => return Err(fault(format!("operation {id} is called twice"))),
+            (false, Some(false)) if mark == Mark::Blocks => {
+                return Err(fault(format!(
+                    "operation {id} returns, but its thread says that it blocks ({id}B)"
+                )));
+            }
+            (false, Some(false)) => {
+                progress.returned.insert(id, true);
+                self.log.end(line, process, None, Outcome::Return(result), &self.values)
+            }
+            (false, None | Some(true)) => {
+                return Err(fault(format!("operation {id} returns, but is not open")));
+            }
+        };
+        pushed.map_err(|ReadError { message, .. }| fault(message))
+    }
+
+    /// The line of a byte of the file. Going on from the last one asked for is cheap.
+    fn line_of(&mut self, at: usize) -> usize {
+        let (mut from, mut line) = self.line;
+        if at < from {
+            (from, line) = (0, 1);
+        }
+        line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[from..at]).count();
+        self.line = (at, line);
+        line
+    }
+
+    /// The recording of them all.
+    pub(super) fn finish(self) -> Recording {
+        let Groups { log, values, processes, objects, .. } = self;
+        let (history, lines) = log.finish();
+        Recording::new(history, values, Names { processes, objects, ids: None, lines })
+    }
+}
+
+fn integer(number: &str) -> Option<u64> {
+    number.bytes().all(|it| it.is_ascii_digit()).then(|| number.parse().ok())?
+}
+
+#[cold]
+fn wrong(expected: &str, found: &str, at: usize) -> Fault {
+    Fault { at, message: format!("expected {expected}, found `{}`", visibly(found)) }
+}

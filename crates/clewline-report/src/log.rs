@@ -1,0 +1,199 @@
+//! A log of events on its way to a recording: who called what on which line.
+
+use std::collections::HashMap;
+
+use clewline_core::{Event, EventLog, Malformed, ObjectId, ProcessId, RawCall, RawHistory, Value, Values};
+
+use crate::{ReadError, text::brief};
+
+/// Numbers things in the order in which they are first seen.
+#[derive(Debug, Default)]
+pub(crate) struct Numbering {
+    names: Vec<Value>,
+    // By the word of the value, one more than its number; nearly all have small words.
+    small: Vec<u32>,
+    large: HashMap<Value, u32>,
+}
+
+impl Numbering {
+    const SMALL: u64 = 1 << 16;
+
+    /// The number of `name`.
+    pub(crate) fn number(&mut self, name: Value) -> u32 {
+        let next = self.names.len() as u32 + 1;
+        let word = name.word();
+        let place = if word < Self::SMALL {
+            let word = word as usize;
+            if self.small.len() <= word {
+                self.small.resize(word + 1, 0);
+            }
+            &mut self.small[word]
+        } else {
+            self.large.entry(name).or_insert(0)
+        };
+        if *place == 0 {
+            *place = next;
+            self.names.push(name);
+        }
+        *place - 1
+    }
+
+    /// What has which number.
+    pub(crate) fn names(&self) -> &[Value] {
+        &self.names
+    }
+
+    /// What has which number.
+    pub(crate) fn into_names(self) -> Vec<Value> {
+        self.names
+    }
+}
+
+/// The lines on which operations or events stand.
+#[derive(Debug, Default)]
+pub(crate) struct SourceLines {
+    len: usize,
+    // `None` as long as position `i` is on line `i + 1`.
+    lines: Option<Vec<u32>>,
+}
+
+impl SourceLines {
+    /// The next one stands on `line`, from 1.
+    pub(crate) fn push(&mut self, line: usize) {
+        let position = self.len;
+        self.len += 1;
+        if self.lines.is_none() && line == position + 1 {
+            return;
+        }
+        let lines = self.lines.get_or_insert_with(|| (1..=position as u32).collect());
+        lines.push(u32::try_from(line).unwrap_or(u32::MAX));
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The line of the one at `position`.
+    pub(crate) fn get(&self, position: usize) -> usize {
+        self.lines.as_ref().map_or(position + 1, |it| it[position] as usize)
+    }
+
+    /// The line of each, as [`Names`](clewline_core::Names) have it.
+    pub(crate) fn into_lines(self) -> Option<Vec<u32>> {
+        self.lines
+    }
+
+    /// Where and why what was read is not a history; the offender stands on `line`.
+    #[cold]
+    pub(crate) fn locate(&self, malformed: &Malformed, line: usize) -> ReadError {
+        let other = malformed.other().map(|it| format!(" (called on line {})", self.get(it)));
+        let message = format!("{}{}", malformed.reason(), other.unwrap_or_default());
+        ReadError { line, column: 0, message, read: self.len }
+    }
+}
+
+/// What became of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It returned this.
+    Return(Value),
+    /// It certainly had no effect.
+    Fail,
+    /// Nobody knows.
+    Info,
+}
+
+/// A history in the making, from events that stand on lines.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    log: EventLog<RawCall, Value>,
+    lines: SourceLines,
+    // By process.
+    open: Vec<Option<Open>>,
+}
+
+/// An operation that has not ended yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Open {
+    /// What was called.
+    pub call: RawCall,
+    /// The number of the object.
+    pub object: u32,
+    /// The line of the call.
+    pub line: usize,
+    /// The position of the call among the events.
+    pub position: usize,
+}
+
+impl Log {
+    /// How many events have been taken.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// `process` calls.
+    pub(crate) fn call(
+        &mut self,
+        line: usize,
+        process: u32,
+        object: u32,
+        call: RawCall,
+    ) -> Result<(), ReadError> {
+        let position = self.lines.len();
+        self.push(line, Event::Call(ProcessId(process), ObjectId(object), call))?;
+        if self.open.len() <= process as usize {
+            self.open.resize(process as usize + 1, None);
+        }
+        self.open[process as usize] = Some(Open { call, object, line, position });
+        Ok(())
+    }
+
+    /// The open operation of `process` ends. If `method` says which it is, it must be that one.
+    pub(crate) fn end(
+        &mut self,
+        line: usize,
+        process: u32,
+        method: Option<Value>,
+        outcome: Outcome,
+        values: &Values,
+    ) -> Result<(), ReadError> {
+        if let (Some(open), Some(method)) = (self.open(process), method)
+            && open.call.method != method
+        {
+            let message = format!(
+                "expected the end of {}, called on line {}, found the end of {}",
+                brief(values, open.call.method),
+                open.line,
+                brief(values, method),
+            );
+            return Err(ReadError { line, column: 0, message, read: self.len() });
+        }
+        self.push(
+            line,
+            match outcome {
+                Outcome::Return(ret) => Event::Return(ProcessId(process), ret),
+                Outcome::Fail => Event::Fail(ProcessId(process)),
+                Outcome::Info => Event::Info(ProcessId(process)),
+            },
+        )?;
+        self.open[process as usize] = None;
+        Ok(())
+    }
+
+    /// What `process` waits for.
+    pub(crate) fn open(&self, process: u32) -> Option<Open> {
+        *self.open.get(process as usize)?
+    }
+
+    /// The history, and the line of each event.
+    pub(crate) fn finish(self) -> (RawHistory, Option<Vec<u32>>) {
+        (self.log.finish(), self.lines.into_lines())
+    }
+
+    fn push(&mut self, line: usize, event: Event<RawCall, Value>) -> Result<(), ReadError> {
+        self.log.push(event).map_err(|malformed| self.lines.locate(&malformed, line))?;
+        self.lines.push(line);
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`]) and for programs ([`json`]).
+//!
+//! Everything here turns values into text. Nothing is printed, and nothing is decided.
+
+mod explain;
+pub mod json;
+pub mod text;
+pub mod timeline;
+
+use std::time::Duration;
+
+use clewline_core::{Case, Datum, ObjectId, OperationId, Value, Values, Verdict};
+
+pub use explain::explanation;
+
+/// A verdict on a history, and all that a report tells about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged<'a> {
+    /// What the history is called: its file.
+    pub name: &'a str,
+    /// Where its operations can be looked up.
+    pub source: Source,
+    /// What the specification is called.
+    pub spec: &'a str,
+    /// The history and its specification.
+    pub case: &'a dyn Case,
+    /// The verdict.
+    pub verdict: &'a Verdict,
+    /// What decided it.
+    pub algorithm: &'a str,
+    /// How many independent parts (objects, and keys of each) were judged apart.
+    pub parts: usize,
+    /// How many configurations were visited.
+    pub configurations: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Judged<'_> {
+    /// How many operations there are.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        self.case.spans().len()
+    }
+
+    /// How many objects they are about.
+    #[must_use]
+    pub fn objects(&self) -> usize {
+        let mut seen: Vec<bool> = Vec::new();
+        for at in 0..self.operations() {
+            let ObjectId(object) = self.case.object(OperationId::from_index(at));
+            if seen.len() <= object as usize {
+                seen.resize(object as usize + 1, false);
+            }
+            seen[object as usize] = true;
+        }
+        seen.into_iter().filter(|&it| it).count()
+    }
+
+    /// The id under which `operation` is known outside.
+    #[must_use]
+    pub fn id(&self, operation: OperationId) -> Value {
+        self.case.names().id(self.case.source(operation))
+    }
+
+    /// What the process of `operation` is called.
+    #[must_use]
+    pub fn process(&self, operation: OperationId) -> String {
+        let process = self.case.process(operation);
+        let name = self.case.names().processes.get(process.index());
+        name.map_or_else(|| process.0.to_string(), |&it| plain(self.case.values(), it))
+    }
+
+    /// The name of the object of `operation`, if it has one.
+    #[must_use]
+    pub fn object(&self, operation: OperationId) -> Option<Value> {
+        let object = self.case.object(operation);
+        self.case.names().objects.get(object.index()).copied().filter(|it| !it.is_absent())
+    }
+}
+
+/// Where a history came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file with lines.
+    File,
+    /// A program that made it.
+    Program,
+}
+
+/// Which operations of a witness to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WitnessShown {
+    /// All of them, in order.
+    Whole,
+    /// None.
+    Not,
+}
+
+/// A name as people say it: a text without its quotes.
+fn plain(values: &Values, value: Value) -> String {
+    match values.get(value) {
+        Datum::Text(text) | Datum::Symbol(text) => text.to_owned(),
+        Datum::Absent | Datum::Nil | Datum::Bool(_) | Datum::Int(_) | Datum::List(_) | Datum::Other(_) => {
+            values.show(value).to_string()
+        }
+    }
+}
+
+/// `one` or `many`, with their number before them: `1 object`, `12,345 objects`.
+fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
+/// A number with its thousands apart: `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place != 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

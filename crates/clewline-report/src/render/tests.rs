@@ -1,0 +1,331 @@
+use std::{collections::VecDeque, time::Duration};
+
+use clewline_core::{
+    Case, Deterministic, Explanation, History, Names, ObjectId, OperationId, Problem, ProcessId, Reason,
+    Span, Timed, Value, Values, Verdict, Violation, Witness,
+};
+
+use super::{
+    Judged, Source, WitnessShown, count, json,
+    text::{self, Paint, Style},
+};
+
+#[derive(Debug)]
+struct Queue;
+
+/// Enqueues a value, or dequeues one.
+type Call = Option<i64>;
+type Return = Option<i64>;
+
+impl Deterministic for Queue {
+    type State = VecDeque<i64>;
+    type Call = Call;
+    type Return = Return;
+
+    fn initial(&self) -> VecDeque<i64> {
+        VecDeque::new()
+    }
+
+    fn apply(&self, state: &mut VecDeque<i64>, call: &Call) -> Option<Return> {
+        match *call {
+            Some(value) => {
+                state.push_back(value);
+                Some(None)
+            }
+            None => Some(state.pop_front()),
+        }
+    }
+}
+
+fn show(call: &Call, ret: Option<&Return>) -> String {
+    match (call, ret) {
+        (Some(value), Some(_)) => format!("enq({value})"),
+        (Some(value), None) => format!("enq({value}) → ?"),
+        (None, Some(Some(value))) => format!("deq() → {value}"),
+        (None, Some(None)) => "deq() → null".to_owned(),
+        (None, None) => "deq() → ?".to_owned(),
+    }
+}
+
+#[derive(Debug)]
+struct Drawn {
+    history: History<Call, Return>,
+    names: Names,
+    values: Values,
+}
+
+impl Case for Drawn {
+    fn problems(&self) -> Vec<Problem<'_>> {
+        Problem::of_objects_shown(&Queue, &self.history, &show)
+    }
+
+    fn label(&self, operation: OperationId) -> String {
+        show(self.history.call(operation), self.history.ret(operation))
+    }
+
+    fn process(&self, operation: OperationId) -> ProcessId {
+        self.history.process(operation)
+    }
+
+    fn object(&self, operation: OperationId) -> ObjectId {
+        self.history.objects()[operation.index()]
+    }
+
+    fn source(&self, operation: OperationId) -> usize {
+        self.history.source(operation)
+    }
+
+    fn spans(&self) -> &[Span] {
+        self.history.spans()
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+}
+
+/// A process, its call, when it was called, and what it returned when.
+type Row = (u32, Call, i64, Option<(Return, i64)>);
+
+/// Operations on one object.
+fn case(operations: &[Row]) -> Drawn {
+    let timed = operations.iter().map(|&(process, call, called, returned)| Timed {
+        process: ProcessId(process),
+        object: ObjectId(0),
+        call,
+        called,
+        returned,
+    });
+    let history = History::from_operations(timed).expect("well formed");
+    Drawn { history, names: Names::default(), values: Values::new() }
+}
+
+/// 1 and 2 go in one after the other, and 2 comes out first, while someone else waits.
+fn overtaken() -> Drawn {
+    case(&[
+        (0, Some(1), 0, Some((None, 1))),
+        (0, Some(2), 2, Some((None, 3))),
+        (1, None, 4, Some((Some(2), 6))),
+        (2, None, 5, None),
+    ])
+}
+
+fn ids(of: &[u32]) -> Vec<OperationId> {
+    of.iter().copied().map(OperationId).collect()
+}
+
+fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
+    let explanation = Explanation::Exhausted { prefix: ids(prefix), next: OperationId(next) };
+    Verdict::Violated(Violation { core: ids(core), is_minimal: true, explanation })
+}
+
+fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {
+    Judged {
+        name: "lost.jsonl",
+        source: Source::File,
+        spec: "queue",
+        case,
+        verdict,
+        algorithm: "wg-graph",
+        parts: 1,
+        configurations: 1_234,
+        elapsed: Duration::from_millis(1_251),
+    }
+}
+
+#[track_caller]
+fn check_text(judged: &Judged<'_>, style: &Style<'_>, expected: &str) {
+    let written = text::report(judged, style);
+    assert_eq!(written, expected.trim_start_matches('\n'), "written:\n{written}");
+}
+
+#[track_caller]
+fn check_json(judged: &Judged<'_>, witness: WitnessShown, expected: &str) {
+    let mut written = Vec::new();
+    json::report(judged, witness, &mut written).unwrap();
+    assert_eq!(String::from_utf8(written).unwrap(), format!("{expected}\n"));
+}
+
+#[test]
+fn a_violation_is_drawn_and_explained() {
+    let next = ["clewline check lost.jsonl --spec queue --format json".to_owned()];
+    check_text(
+        &judged(&overtaken(), &exhausted(&[0, 1, 2], &[0, 1], 2)),
+        &Style { next: &next, ..Style::default() },
+        "
+violated: lost.jsonl is not linearizable as a queue
+
+  These 3 operations contradict each other, whatever the other one did: there is
+  no order, each happening at one moment between its call and its return, in
+  which all their answers are right. Time runs to the right, one row a process:
+
+  0: |--enq(1)--|  |--enq(2)--|
+  1:                             |--deq() → 2--|
+
+  The longest order found is enq(1), enq(2). After it deq() → 2 has no place:
+  there it could only have been deq() → 1.
+  In lost.jsonl: lines 1, 2, 3.
+
+checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
+next: clewline check lost.jsonl --spec queue --format json
+",
+    );
+}
+
+#[test]
+fn an_operation_that_is_impossible_by_itself_is_explained() {
+    let invented = case(&[(0, None, 0, Some((Some(5), 1)))]);
+    check_text(
+        &judged(&invented, &exhausted(&[0], &[], 0)),
+        &Style::default(),
+        "
+violated: lost.jsonl is not linearizable as a queue
+
+  This operation cannot have happened.
+
+  0: |--deq() → 5--|
+
+  Nothing can come before deq() → 5, and it cannot come first: there it could
+  only have been deq() → null.
+  In lost.jsonl: line 1.
+
+checked by wg-graph in 1.2 s: 1 operation, 1 object, 1,234 configurations
+",
+    );
+}
+
+#[test]
+fn of_a_long_order_the_end_is_told() {
+    let mut operations: Vec<_> = (0..7).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
+    operations.push((1, None, 20, Some((Some(9), 21))));
+    let case = case(&operations);
+    let verdict = exhausted(&[7], &[0, 1, 2, 3, 4, 5, 6], 7);
+    let written = text::report(&judged(&case, &verdict), &Style::default());
+    assert!(
+        written.contains("is 3 other operations, then enq(3), enq(4), enq(5),\n  enq(6). After it deq() → 9"),
+        "{written}"
+    );
+}
+
+#[test]
+fn a_verdict_that_holds_says_what_that_means() {
+    check_text(
+        &judged(&overtaken(), &Verdict::Holds(Witness { order: ids(&[0, 1]) })),
+        &Style::default(),
+        "
+holds: lost.jsonl is linearizable as a queue
+
+  Its 4 operations can be put in one order, each happening at one moment between
+  its call and its return, in which every answer is right.
+
+checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
+",
+    );
+}
+
+#[test]
+fn a_witness_is_written_out_when_asked_for() {
+    let mut case = overtaken();
+    let name = case.values.text("q1");
+    case.names.objects = vec![name];
+    let verdict = Verdict::Holds(Witness { order: ids(&[1, 2]) });
+    let style = Style { witness: WitnessShown::Whole, ..Style::default() };
+    let written = text::report(&judged(&case, &verdict), &style);
+    assert!(
+        written.contains("\n  1. enq(2) on q1   (process 0)\n  2. deq() → 2 on q1   (process 1)\n"),
+        "{written}"
+    );
+}
+
+#[test]
+fn a_limit_that_was_hit_is_named_in_the_first_line() {
+    check_text(
+        &judged(&overtaken(), &Verdict::Unknown(Reason::Time(Duration::from_secs(10)))),
+        &Style::default(),
+        "
+unknown: whether lost.jsonl is linearizable as a queue: the time limit of 10s was hit
+
+  The search ended early. It has found nothing wrong so far, and it has not
+  shown that all is well.
+
+checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
+",
+    );
+}
+
+#[test]
+fn colour_is_for_the_verdict_alone() {
+    let case = overtaken();
+    let line = text::headline(&judged(&case, &exhausted(&[0], &[], 0)), Paint::Coloured);
+    assert_eq!(line, "\x1b[1;31mviolated\x1b[0m: lost.jsonl is not linearizable as a queue");
+}
+
+#[test]
+fn json_tells_the_core_by_the_ids_of_the_file() {
+    let mut case = overtaken();
+    let (name, id) = (case.values.text("q\"1"), case.values.text("x"));
+    case.names.objects = vec![name];
+    case.names.ids = Some(vec![Value::ABSENT, id]);
+    check_json(
+        &judged(&case, &exhausted(&[0, 1, 2], &[0, 1], 2)),
+        WitnessShown::Whole,
+        "{\"file\":\"lost.jsonl\",\"verdict\":\"violated\",\"operations\":4,\"objects\":1,\
+         \"algorithm\":\"wg-graph\",\"elapsed_ms\":1251,\"explanation\":{\"object\":\"q\\\"1\",\
+         \"core\":[0,\"x\",2],\"text\":\"The longest order found is enq(1), enq(2). After it deq() → 2 has \
+         no place: there it could only have been deq() → 1.\"}}",
+    );
+}
+
+#[test]
+fn json_gives_a_witness_only_when_asked_for() {
+    let case = overtaken();
+    let verdict = Verdict::Holds(Witness { order: ids(&[1, 0]) });
+    let start = "{\"file\":\"lost.jsonl\",\"verdict\":\"holds\",\"operations\":4,\"objects\":1,\
+                 \"algorithm\":\"wg-graph\",\"elapsed_ms\":1251";
+    check_json(&judged(&case, &verdict), WitnessShown::Not, &format!("{start}}}"));
+    check_json(&judged(&case, &verdict), WitnessShown::Whole, &format!("{start},\"witness\":[1,0]}}"));
+}
+
+#[test]
+fn json_gives_the_reason_of_an_unknown() {
+    check_json(
+        &judged(&overtaken(), &Verdict::Unknown(Reason::Memory(1 << 30))),
+        WitnessShown::Whole,
+        "{\"file\":\"lost.jsonl\",\"verdict\":\"unknown\",\"operations\":4,\"objects\":1,\
+         \"algorithm\":\"wg-graph\",\"elapsed_ms\":1251,\"reason\":\"the memory limit of 1 GiB was hit\"}",
+    );
+}
+
+#[test]
+fn thousands_stand_apart() {
+    assert_eq!(count(1, "thing", "things"), "1 thing");
+    assert_eq!(count(999, "thing", "things"), "999 things");
+    assert_eq!(count(1_234_567, "thing", "things"), "1,234,567 things");
+}
+
+#[test]
+fn an_operation_that_can_come_next_is_not_the_one_that_cannot() {
+    let case = case(&[
+        (0, Some(1), 0, Some((None, 1))),
+        (0, Some(2), 2, Some((None, 3))),
+        (1, None, 4, Some((Some(2), 5))),
+    ]);
+    // A search may give up before enq(2), because it knows what follows.
+    let verdict = exhausted(&[0, 1, 2], &[0], 1);
+    let written = text::report(&judged(&case, &verdict), &Style::default());
+    assert!(written.contains("is enq(1), enq(2). After it deq() → 2 has no place:\n"), "{written}");
+}
+
+#[test]
+fn of_a_large_core_the_end_is_drawn() {
+    let operations: Vec<Row> = (0..50).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
+    let case = case(&operations);
+    let core: Vec<u32> = (0..50).collect();
+    let written = text::report(&judged(&case, &exhausted(&core, &[], 0)), &Style::default());
+    assert!(written.contains("\n  Only the last 40 of them are drawn.\n"), "{written}");
+    assert!(written.contains("|-enq(10)-|") && !written.contains("|-enq(9)-|"), "{written}");
+}

@@ -1,0 +1,252 @@
+//! Reports for people: the verdict, then the evidence, then what to do next.
+//!
+//! Written for someone who has never heard of linearizability: each verdict comes with one plain sentence
+//! that says what it means.
+
+use std::{collections::BTreeMap, fmt::Write, time::Duration};
+
+use clewline_core::{OperationId, Reason, Verdict, Violation, Witness};
+
+use super::{
+    Judged, Source, WitnessShown, count,
+    explain::{self, GLUE},
+    grouped,
+    timeline::{self, Bar, Row},
+};
+
+/// How a report looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Style<'a> {
+    /// How wide a line may be, in characters, if what stands on it leaves any choice.
+    pub width: usize,
+    /// Whether the verdict is coloured.
+    pub paint: Paint,
+    /// Whether an order that shows that the property holds is written out.
+    pub witness: WitnessShown,
+    /// Commands to type next.
+    pub next: &'a [String],
+}
+
+impl Default for Style<'_> {
+    fn default() -> Self {
+        Style { width: 80, paint: Paint::Plain, witness: WitnessShown::Not, next: &[] }
+    }
+}
+
+/// Whether text is coloured, for a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// With escape sequences.
+    Coloured,
+    /// Without.
+    Plain,
+}
+
+/// The report's first line, which is the verdict: `violated: lost.jsonl is not linearizable as a queue`.
+#[must_use]
+pub fn headline(judged: &Judged<'_>, paint: Paint) -> String {
+    let Judged { name, spec, verdict, .. } = judged;
+    let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let word = verdict.word();
+    let word = match (paint, verdict) {
+        (Paint::Plain, _) => word.to_owned(),
+        (Paint::Coloured, Verdict::Holds(_)) => format!("\x1b[1;32m{word}\x1b[0m"),
+        (Paint::Coloured, Verdict::Violated(_)) => format!("\x1b[1;31m{word}\x1b[0m"),
+        (Paint::Coloured, Verdict::Unknown(_)) => format!("\x1b[1;33m{word}\x1b[0m"),
+    };
+    match verdict {
+        Verdict::Holds(_) => format!("{word}: {name} is linearizable as {article} {spec}"),
+        Verdict::Violated(_) => format!("{word}: {name} is not linearizable as {article} {spec}"),
+        Verdict::Unknown(reason) => {
+            format!("{word}: whether {name} is linearizable as {article} {spec}: {reason}")
+        }
+    }
+}
+
+/// The whole report.
+#[must_use]
+pub fn report(judged: &Judged<'_>, style: &Style<'_>) -> String {
+    let mut text = headline(judged, style.paint);
+    text.push_str("\n\n");
+    match judged.verdict {
+        Verdict::Holds(witness) => holds(&mut text, judged, witness, style),
+        Verdict::Violated(violation) => violated(&mut text, judged, violation, style),
+        Verdict::Unknown(reason) => unknown(&mut text, reason, style),
+    }
+    text.push('\n');
+    text.push_str(&checked_by(judged));
+    for (place, command) in style.next.iter().enumerate() {
+        let word = if place == 0 { "next" } else { "  or" };
+        text.push_str(&format!("{word}: {command}\n"));
+    }
+    text
+}
+
+fn holds(text: &mut String, judged: &Judged<'_>, witness: &Witness, style: &Style<'_>) {
+    let operations = match judged.operations() {
+        0 => "There are no operations, so there is nothing to explain.".to_owned(),
+        1 => "Its one operation is as it should be.".to_owned(),
+        n => format!(
+            "Its {} operations can be put in one order, each happening at one moment between its call and its \
+             return, in which every answer is right.",
+            grouped(n as u64)
+        ),
+    };
+    paragraph(text, &operations, style.width);
+    if style.witness == WitnessShown::Whole && !witness.order.is_empty() {
+        text.push('\n');
+        order(text, judged, &witness.order);
+    }
+}
+
+/// One operation a line, numbered.
+fn order(text: &mut String, judged: &Judged<'_>, order: &[OperationId]) {
+    let digits = order.len().to_string().len();
+    for (place, &id) in order.iter().enumerate() {
+        let object = judged
+            .object(id)
+            .map_or_else(String::new, |it| format!(" on {}", super::plain(judged.case.values(), it)));
+        // Writing to a string cannot fail.
+        let _infallible = writeln!(
+            text,
+            "  {:>digits$}. {}{object}   (process {})",
+            place + 1,
+            judged.case.label(id),
+            judged.process(id)
+        );
+    }
+}
+
+fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style: &Style<'_>) {
+    let core = &violation.core;
+    let object = core.first().and_then(|&it| judged.object(it));
+    let on = object.map_or_else(String::new, |it| format!(" on {}", super::plain(judged.case.values(), it)));
+    let others = judged.operations() - core.len();
+    let whatever = match others {
+        0 => String::new(),
+        1 => ", whatever the other one did".to_owned(),
+        n => format!(", whatever the other {} did", grouped(n as u64)),
+    };
+    let mut meaning = match core.len() {
+        1 => format!("This operation{on} cannot have happened{whatever}."),
+        n => format!(
+            "These {} operations{on} contradict each other{whatever}: there is no order, each happening at one moment \
+             between its call and its return, in which all their answers are right.",
+            grouped(n as u64)
+        ),
+    };
+    if !violation.is_minimal {
+        meaning.push_str(" Some of them may be beside the point: finding out would have taken too long.");
+    }
+    if 1 < core.len() {
+        meaning.push_str(" Time runs to the right, one row a process:");
+    }
+    paragraph(text, &meaning, style.width);
+    if DRAWN < core.len() {
+        paragraph(text, &format!("Only the last {DRAWN} of them are drawn."), style.width);
+    }
+    text.push('\n');
+    let drawn = &core[core.len().saturating_sub(DRAWN)..];
+    let drawing = timeline::draw(&rows(judged, drawn), style.width.saturating_sub(2));
+    for line in drawing.lines() {
+        text.push_str(if line.is_empty() { "" } else { "  " });
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push('\n');
+    paragraph(text, &explain::sentences(judged, violation), style.width);
+    if judged.source == Source::File {
+        paragraph(text, &lines(judged, core), style.width);
+    }
+}
+
+// More operations than this are not a picture any more.
+const DRAWN: usize = 40;
+
+/// The rows of a drawing of `operations`, by process.
+fn rows(judged: &Judged<'_>, operations: &[OperationId]) -> Vec<Row> {
+    let mut rows: BTreeMap<(Option<i64>, String), Vec<Bar>> = BTreeMap::new();
+    for &operation in operations {
+        let name = judged.process(operation);
+        // Numbers in the order of numbers, and everything else as in a dictionary.
+        rows.entry((name.parse().ok(), name)).or_default().push(bar(judged, operation));
+    }
+    rows.into_iter().map(|((_, name), bars)| Row { name, bars }).collect()
+}
+
+fn bar(judged: &Judged<'_>, operation: OperationId) -> Bar {
+    let span = judged.case.spans()[operation.index()];
+    Bar { label: judged.case.label(operation), start: span.call(), end: span.ret() }
+}
+
+/// Where `operations` stand in the file.
+fn lines(judged: &Judged<'_>, operations: &[OperationId]) -> String {
+    const TOLD: usize = 12;
+    let names = judged.case.names();
+    let mut lines: Vec<usize> = operations.iter().map(|&it| names.line(judged.case.source(it))).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let told: Vec<String> = lines.iter().take(TOLD).map(usize::to_string).collect();
+    match lines.len() {
+        1 => format!("In {}: line {}.", judged.name, told.join("")),
+        2..=TOLD => format!("In {}: lines {}.", judged.name, told.join(", ")),
+        n => format!("In {}: lines {} and {} more.", judged.name, told.join(", "), n - told.len()),
+    }
+}
+
+fn unknown(text: &mut String, reason: &Reason, style: &Style<'_>) {
+    let meaning = match reason {
+        Reason::Configurations(_) | Reason::Memory(_) | Reason::Time(_) | Reason::Outrun => {
+            "The search ended early. It has found nothing wrong so far, and it has not shown that all is well."
+        }
+        Reason::Refused(_) => "Nothing was decided: this algorithm cannot judge such a history.",
+    };
+    paragraph(text, meaning, style.width);
+}
+
+fn checked_by(judged: &Judged<'_>) -> String {
+    let objects = judged.objects();
+    let mut figures = vec![
+        count(judged.operations() as u64, "operation", "operations"),
+        count(objects as u64, "object", "objects"),
+    ];
+    if objects < judged.parts {
+        figures.push(count(judged.parts as u64, "independent part", "independent parts"));
+    }
+    if judged.configurations != 0 {
+        figures.push(count(judged.configurations, "configuration", "configurations"));
+    }
+    format!("checked by {} in {}: {}\n", judged.algorithm, duration(judged.elapsed), figures.join(", "))
+}
+
+/// `12 ms`, `3.4 s`, `5 min 12 s`.
+fn duration(elapsed: Duration) -> String {
+    match elapsed.as_millis() {
+        ms @ 0..1_000 => format!("{ms} ms"),
+        ms @ 1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        ms => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
+    }
+}
+
+/// Appends `sentences`, indented, in lines of at most `width` characters.
+fn paragraph(text: &mut String, sentences: &str, width: usize) {
+    const INDENT: usize = 2;
+    let mut column = 0;
+    for word in sentences.split(' ') {
+        let length = word.chars().count();
+        if column != 0 && width < column + 1 + length {
+            text.push('\n');
+            column = 0;
+        }
+        if column == 0 {
+            text.push_str(&" ".repeat(INDENT));
+            column = INDENT;
+        } else {
+            text.push(' ');
+            column += 1;
+        }
+        text.extend(word.chars().map(|it| if it == GLUE { ' ' } else { it }));
+        column += length;
+    }
+    text.push('\n');
+}

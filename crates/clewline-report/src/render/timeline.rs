@@ -1,0 +1,250 @@
+//! Timelines: operations drawn as bars over time, one row a process.
+//!
+//! ```text
+//! 0: |--enq(1)--|  |--enq(2)--|
+//! 1:                             |--deq() → 2--|  |--deq() → ?-----…
+//! ```
+//!
+//! What a reader takes from such a drawing is which operation ended before which other began, and which
+//! overlap. Columns are therefore not time: each end of a bar gets a column of its own, in the order in which
+//! the ends happened, and bars are only as wide as their labels ask for.
+//!
+//! Where the drawing is too wide, labels are shortened; where that does not help, it is cut into bands that
+//! are read one after the other, like lines of text.
+//!
+//! Invariants: an end that happened before another is drawn to the left of it. Cost: O(n log n) for n bars,
+//! apart from the area drawn.
+
+/// What one process did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Who.
+    pub name: String,
+    /// Its operations, in any order. Those that overlap each other are drawn below each other.
+    pub bars: Vec<Bar>,
+}
+
+/// One operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// What is written on it.
+    pub label: String,
+    /// The rank of its call among all ends.
+    pub start: u32,
+    /// The rank of its return; none while it is pending, which is drawn open to the right.
+    pub end: Option<u32>,
+}
+
+/// Draws `rows` in lines of at most `width` characters, if the bars leave any choice.
+///
+/// ```
+/// use clewline_report::render::timeline::{Bar, Row, draw};
+///
+/// let bar = |label: &str, start, end| Bar { label: label.to_owned(), start, end };
+/// let rows = [
+///     Row { name: "a".to_owned(), bars: vec![bar("write(1)", 0, Some(2))] },
+///     Row { name: "b".to_owned(), bars: vec![bar("read() → 0", 1, Some(3)), bar("read() → ?", 4, None)] },
+/// ];
+/// assert_eq!(
+///     draw(&rows, 80),
+///     "\
+/// a: |--write(1)--|
+/// b:  |--read() → 0--|  |--read() → ?--…
+/// "
+/// );
+/// ```
+#[must_use]
+pub fn draw(rows: &[Row], width: usize) -> String {
+    let lanes = lanes(rows);
+    let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    // At least a few columns, however long the names are.
+    let room = width.saturating_sub(names + 2).max(LABELS[LABELS.len() - 1] + 8);
+    let shapes = [(usize::MAX, 2), (usize::MAX, 1)].into_iter().chain(LABELS.map(|it| (it, 1)));
+    let mut grid = shapes.map(|(label, dashes)| Grid::new(&lanes, label, dashes)).find(|it| it.width <= room);
+    let grid = grid.get_or_insert_with(|| Grid::new(&lanes, LABELS[BANDED].min(room - 8), 1));
+    let bands = grid.bands(room);
+    let mut text = String::new();
+    for (number, &(from, to)) in bands.iter().enumerate() {
+        if number != 0 {
+            text.push('\n');
+        }
+        for (lane, cells) in lanes.iter().zip(&grid.cells) {
+            let band: String = cells[from..to].iter().map(|it| it.char).collect();
+            // Of several bands each shows those rows in which something happens.
+            if bands.len() == 1 || !band.trim_end().is_empty() {
+                text.push_str(format!("{}{}", lane.title(names), band).trim_end());
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+// Lengths to which labels are shortened, one after the other, until the drawing fits.
+const LABELS: [usize; 6] = [24, 20, 16, 13, 11, 9];
+
+// Which of them is used in a drawing that is cut into bands: short enough that there are few of them.
+const BANDED: usize = 2;
+
+/// Bars of one row that do not overlap.
+struct Lane<'a> {
+    // None on the second and later lanes of a row.
+    name: Option<&'a str>,
+    bars: Vec<&'a Bar>,
+}
+
+impl Lane<'_> {
+    fn title(&self, width: usize) -> String {
+        match self.name {
+            Some(name) => format!("{name:>width$}: "),
+            None => " ".repeat(width + 2),
+        }
+    }
+}
+
+/// Puts each bar into the first lane of its row that is free when it begins.
+fn lanes(rows: &[Row]) -> Vec<Lane<'_>> {
+    let mut all = Vec::new();
+    for row in rows {
+        let mut bars: Vec<&Bar> = row.bars.iter().collect();
+        bars.sort_by_key(|it| it.start);
+        let mut lanes = vec![Lane { name: Some(&row.name), bars: Vec::new() }];
+        for bar in bars {
+            let is_free = |lane: &&mut Lane<'_>| {
+                lane.bars.last().is_none_or(|it| it.end.is_some_and(|end| end < bar.start))
+            };
+            match lanes.iter_mut().find(is_free) {
+                Some(lane) => lane.bars.push(bar),
+                None => lanes.push(Lane { name: None, bars: vec![bar] }),
+            }
+        }
+        all.append(&mut lanes);
+    }
+    all
+}
+
+#[derive(Clone, Copy)]
+struct Cell {
+    char: char,
+    // Whether it is part of a label, which is better not cut.
+    is_label: bool,
+}
+
+struct Grid {
+    // By lane.
+    cells: Vec<Vec<Cell>>,
+    width: usize,
+}
+
+/// The columns of one bar's ends; the right edge of the drawing if it is pending.
+struct Placed {
+    lane: usize,
+    label: String,
+    left: usize,
+    right: usize,
+    is_pending: bool,
+}
+
+impl Grid {
+    fn new(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Grid {
+        let placed = place(lanes, label_max, dashes);
+        let width = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
+        let blank = Cell { char: ' ', is_label: false };
+        let mut cells = vec![vec![blank; width]; lanes.len()];
+        for Placed { lane, label, left, right, is_pending } in placed {
+            let row = &mut cells[lane];
+            row[left..=right].fill(Cell { char: '-', is_label: false });
+            row[left].char = '|';
+            row[right].char = if is_pending { '…' } else { '|' };
+            let inside = right - left - 1;
+            let length = label.chars().count();
+            let before = if is_pending { dashes } else { (inside - length) / 2 };
+            let from = left + 1 + before;
+            for (cell, char) in row[from..].iter_mut().zip(label.chars()) {
+                *cell = Cell { char, is_label: true };
+            }
+        }
+        Grid { cells, width }
+    }
+
+    /// The columns at which each band begins and ends, none of them wider than `room`.
+    fn bands(&self, room: usize) -> Vec<(usize, usize)> {
+        let mut bands = Vec::new();
+        let mut from = 0;
+        while room < self.width - from {
+            // The rightmost of the cuts that do least harm; a band is at least half full.
+            let cuts = (from + room / 2..=from + room).rev();
+            let to = cuts.min_by_key(|&at| self.harm(at)).unwrap_or(from + room);
+            bands.push((from, to));
+            // Nothing is lost with columns in which nothing is drawn.
+            let is_blank = |at: &usize| self.cells.iter().all(|it| it[*at].char == ' ');
+            from = to + (to..self.width).take_while(is_blank).count();
+        }
+        bands.push((from, self.width));
+        bands
+    }
+
+    /// How many labels, and how many bars, a cut before column `at` would go through.
+    fn harm(&self, at: usize) -> (usize, usize) {
+        let labels = self.cells.iter().filter(|it| it[at - 1].is_label && it[at].is_label).count();
+        let bars = self.cells.iter().filter(|it| it[at - 1].char != ' ' && it[at].char != ' ').count();
+        (labels, bars)
+    }
+}
+
+/// Gives each end the leftmost column that is right of all earlier ends and leaves room for the label.
+fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<Placed> {
+    let mut placed: Vec<Placed> = Vec::new();
+    let mut ends: Vec<(u32, bool, usize)> = Vec::new();
+    for (lane, Lane { bars, .. }) in lanes.iter().enumerate() {
+        for bar in bars {
+            ends.push((bar.start, false, placed.len()));
+            // At one rank a call comes first: equal ranks overlap.
+            ends.extend(bar.end.map(|end| (end.max(bar.start), true, placed.len())));
+            let label = shorten(&bar.label, label_max);
+            placed.push(Placed { lane, label, left: 0, right: 0, is_pending: bar.end.is_none() });
+        }
+    }
+    ends.sort_unstable();
+    let mut next = 0;
+    let mut was_return = false;
+    for (_, is_return, bar) in ends {
+        let bar = &mut placed[bar];
+        let width = bar.label.chars().count() + 2 * dashes;
+        if is_return {
+            bar.right = next.max(bar.left + width + 1);
+            next = bar.right + 1;
+        } else {
+            // A gap shows that what ended before this call really did.
+            bar.left = if was_return { next + dashes } else { next };
+            next = bar.left + 1;
+        }
+        was_return = is_return;
+    }
+    // What is pending ends later than everything else.
+    let edge = placed
+        .iter()
+        .filter(|it| it.is_pending)
+        .map(|it| it.left + it.label.chars().count() + 2 * dashes + 1);
+    let edge = edge.max().unwrap_or(0).max(next);
+    placed.iter_mut().filter(|it| it.is_pending).for_each(|it| it.right = edge);
+    placed
+}
+
+/// `label` in at most `max` characters, on one line.
+pub(super) fn shorten(label: &str, max: usize) -> String {
+    let mut chars: Vec<char> = label.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    if max < chars.len() {
+        // The answer stands at the end and matters as much as the method at the beginning.
+        let tail = (max - 1) / 2;
+        let head = max - 1 - tail;
+        let end = chars.split_off(chars.len() - tail);
+        chars.truncate(head);
+        chars.push('…');
+        chars.extend(end);
+    }
+    chars.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;

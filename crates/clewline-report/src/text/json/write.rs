@@ -1,0 +1,55 @@
+//! Writing JSON.
+
+use clewline_core::{Datum, Value, Values};
+
+use super::Json;
+use crate::text::{Sink, visibly};
+
+/// Writes a text with its quotes.
+pub(crate) fn write_text(text: &str, out: &mut String) {
+    out.push('"');
+    for it in text.chars() {
+        match it {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..' ' => out.push_str(&format!("\\u{:04x}", u32::from(it))),
+            _ => out.push(it),
+        }
+    }
+    out.push('"');
+}
+
+/// Writes a value; reading undoes it. If JSON has no way to, why.
+pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(), String> {
+    match values.get(value) {
+        Datum::Absent => return Err("JSON cannot write a value that is absent".to_owned()),
+        Datum::Nil => out.push_str("null"),
+        Datum::Bool(truth) => out.push_str(if truth { "true" } else { "false" }),
+        Datum::Int(int) => out.push_str(&int.to_string()),
+        Datum::Text(text) => write_text(text, out),
+        Datum::List(items) => {
+            out.push('[');
+            for (place, &item) in items.iter().enumerate() {
+                if place != 0 {
+                    out.push_str(", ");
+                }
+                write(values, item, out)?;
+            }
+            out.push(']');
+        }
+        Datum::Symbol(name) => return Err(format!("JSON has no symbols such as :{name}")),
+        Datum::Other(written) => {
+            let mut sink = Sink::default();
+            let mut json = Json::new(written);
+            let same = json.value(&mut sink).is_ok_and(|it| sink.values.get(it) == Datum::Other(written));
+            if !same || json.at != written.len() {
+                return Err(format!("JSON has no way to write {}", visibly(written)));
+            }
+            out.push_str(written);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Notations that several formats are written in, and places in them.
+
+pub(crate) mod blocks;
+pub(crate) mod edn;
+pub(crate) mod forms;
+pub(crate) mod json;
+pub(crate) mod number;
+
+use clewline_core::{Value, Values};
+
+use crate::ReadError;
+
+/// How deep brackets may nest, in any notation. Recursion is bounded by this.
+pub(crate) const MAX_DEPTH: u32 = 64;
+
+/// How long one line, or one form that spans several, may be: what is read is never held as a whole.
+pub(crate) const MAX_LENGTH: usize = 64 << 20;
+
+/// Something is wrong at a place in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The byte at which it stands.
+    pub at: usize,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl Fault {
+    /// At byte `at` of `text`, which is a `what`, something else was expected.
+    #[cold]
+    pub(crate) fn expected(expected: &str, text: &str, at: usize, what: &str) -> Fault {
+        Fault { at, message: format!("expected {expected}, found {}", found(text, at, what)) }
+    }
+
+    /// This fault in a text that begins at the beginning of `line`.
+    #[cold]
+    pub(crate) fn in_line(self, text: &str, line: usize) -> ReadError {
+        let column = 1 + text.get(..self.at).unwrap_or(text).chars().count();
+        ReadError { line, column, message: self.message, read: 0 }
+    }
+}
+
+/// What stands at byte `at` of `text`, briefly; at its end, the end of `what`.
+pub(crate) fn found(text: &str, at: usize, what: &str) -> String {
+    const LONGEST: usize = 24;
+    let rest = text.get(at..).unwrap_or_default();
+    let mut chars = rest.chars();
+    let Some(first) = chars.next() else {
+        return format!("the end of the {what}");
+    };
+    let ends: fn(char) -> bool = match first {
+        '"' => |it| it == '"',
+        it if is_delimiter(it) => |_| true,
+        _ => is_delimiter,
+    };
+    let mut shown = String::from('`');
+    push_visibly(first, &mut shown);
+    for (length, next) in (1..).zip(chars) {
+        let last = ends(next);
+        if last && first != '"' {
+            break;
+        }
+        if length == LONGEST {
+            shown.push('…');
+            break;
+        }
+        push_visibly(next, &mut shown);
+        if last {
+            break;
+        }
+    }
+    shown.push('`');
+    shown
+}
+
+/// The beginning of `text`, on one line.
+pub(crate) fn visibly(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let mut shown = String::new();
+    text.chars().take(LONGEST).for_each(|it| push_visibly(it, &mut shown));
+    if text.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// A value as an error shows it.
+pub(crate) fn brief(values: &Values, value: Value) -> String {
+    visibly(&values.show(value).to_string())
+}
+
+fn push_visibly(it: char, shown: &mut String) {
+    match it {
+        '\\' | '"' | '\'' => shown.push(it),
+        _ => shown.extend(it.escape_debug()),
+    }
+}
+
+fn is_delimiter(it: char) -> bool {
+    it.is_whitespace() || "{}[](),:;\"".contains(it)
+}
+
+/// Where parsed values go.
+#[derive(Debug, Default)]
+pub(crate) struct Sink {
+    /// Every text, list and large number.
+    pub values: Values,
+    // Items of the lists that are open, outermost first.
+    pub(crate) items: Vec<Value>,
+}

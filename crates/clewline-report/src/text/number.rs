@@ -1,0 +1,79 @@
+//! Numbers that are not integers of 64 bits, in one form each.
+//!
+//! They are only ever compared, and two ways of writing one number (`1.50` and `15e-1`) must not pass for two
+//! values: that would report violations that are none. So a decimal is brought into the form that JavaScript
+//! would print, with the difference that one which was written as a decimal stays one: `1e3` is `1000.0`.
+
+// Numbers with larger ones are compared as they are written.
+const LARGEST_EXPONENT: i64 = 1 << 50;
+
+/// The one form of `written`, a decimal with a fraction or an exponent: `-?digits(.digits)?([eE][+-]?digits)?`.
+pub(crate) fn decimal(written: &str) -> String {
+    let (sign, unsigned) = match written.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", written.strip_prefix('+').unwrap_or(written)),
+    };
+    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_end_matches('0');
+    let leading = digits.len() - digits.trim_start_matches('0').len();
+    let digits = &digits[leading..];
+    if digits.is_empty() {
+        return "0.0".to_owned();
+    }
+    // The value is 0.DIGITS times ten to this power.
+    let power = match exponent.parse::<i64>() {
+        Ok(exponent) if (-LARGEST_EXPONENT..LARGEST_EXPONENT).contains(&exponent) => {
+            exponent + whole.len() as i64 - leading as i64
+        }
+        _ => return format!("{sign}{}", unsigned.to_ascii_lowercase()),
+    };
+    match power {
+        1..=21 => {
+            let whole = power as usize;
+            let zeros = "0".repeat(whole.saturating_sub(digits.len()));
+            let (before, after) = digits.split_at(whole.min(digits.len()));
+            let after = if after.is_empty() { "0" } else { after };
+            format!("{sign}{before}{zeros}.{after}")
+        }
+        -5..=0 => format!("{sign}0.{}{digits}", "0".repeat(power.unsigned_abs() as usize)),
+        _ => {
+            let (first, rest) = digits.split_at(1);
+            let point = if rest.is_empty() { "" } else { "." };
+            format!("{sign}{first}{point}{rest}e{}", power - 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(written: &[&str], expected: &str) {
+        for written in written {
+            assert_eq!(decimal(written), expected, "{written}");
+            assert_eq!(decimal(&decimal(written)), expected, "the form of a form is itself");
+        }
+    }
+
+    #[test]
+    fn one_number_has_one_form() {
+        check(&["1.5", "1.50", "15e-1", "+1.5", "0.15e1", "0.015E+2"], "1.5");
+        check(&["-1.5", "-15E-01"], "-1.5");
+        check(&["1e3", "1000.0", "1E+3", "10e2"], "1000.0");
+        check(&["0.0", "-0.0", "0e7", "0.000e99"], "0.0");
+        check(&["0.05", "5e-2"], "0.05");
+        check(&["1e22", "10e21", "10000000000000000000000.0"], "1e22");
+        check(&["1.25e-9", "0.00000000125"], "1.25e-9");
+        check(&["123456789012345678901.5"], "123456789012345678901.5");
+    }
+
+    #[test]
+    fn exponents_beyond_all_reason_are_kept_as_written() {
+        check(&["1E99999999999999999999"], "1e99999999999999999999");
+        check(&["1e9223372036854775807"], "1e9223372036854775807");
+        check(&["1e-9223372036854775808"], "1e-9223372036854775808");
+    }
+}

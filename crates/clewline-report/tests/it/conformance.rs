@@ -1,0 +1,307 @@
+//! What every format in the table owes.
+
+use std::{collections::BTreeMap, fs, path::PathBuf};
+
+use clewline_core::{
+    Event, EventLog, Names, ObjectId, ProcessId, Random, RawCall, Recording, Timed, TimedColumns, Value,
+    Values,
+};
+use clewline_report::{Format, WriteError, formats::FORMATS};
+
+use crate::support::{canonical, options};
+
+/// Writes `recording`, if the format can hold it, and checks that it reads as the same again.
+fn round_trip(format: &dyn Format, recording: &Recording) -> bool {
+    let mut written = Vec::new();
+    match format.write(recording, &mut written) {
+        Err(WriteError::CannotHold(_)) => return false,
+        Err(WriteError::Io(error)) => panic!("memory cannot fail: {error}"),
+        Ok(()) => (),
+    }
+    let keyed = format.name() == "jepsen"
+        && recording.names.objects.iter().any(|it| !it.is_absent())
+        && !recording.history.is_empty();
+    let again = format.read(&mut &written[..], &options(keyed, 1));
+    let text = String::from_utf8_lossy(&written);
+    let again = again.unwrap_or_else(|error| panic!("{}: {error}:\n{text}", format.name()));
+    assert_eq!(canonical(&again), canonical(recording), "{}:\n{text}", format.name());
+    true
+}
+
+/// A value of any kind, few enough of each that they meet again.
+fn random_value(random: &mut Random, values: &mut Values, depth: usize) -> Value {
+    match random.below(if depth == 0 { 9 } else { 11 }) {
+        0 => Value::NIL,
+        1 => Value::bool(random.chance(0.5)),
+        2..=4 => values.int(random.below(4) as i64),
+        5 => values.int(random.next().cast_signed()),
+        6 => {
+            let texts = ["", "a", "é😀", "\"\\\n\t\u{1}", "timed-out", "12"];
+            values.text(texts[random.below(texts.len())])
+        }
+        7 => values.symbol(["x", "timed-out", "a/b"][random.below(3)]),
+        8 => {
+            let others =
+                ["1.5", "1e100", "99999999999999999999", "{\"a\":[1]}", "#{1 2}", "{:a 1}", "1/2", "##Inf"];
+            values.other(others[random.below(others.len())])
+        }
+        _ => {
+            let items: Vec<Value> =
+                (0..random.below(4)).map(|_| random_value(random, values, depth - 1)).collect();
+            values.list(&items)
+        }
+    }
+}
+
+/// What the recordings of one kind are about.
+#[derive(Clone, Copy, Debug)]
+struct Sort {
+    methods: &'static [&'static str],
+    named_processes: bool,
+    objects: usize,
+}
+
+const SORTS: &[Sort] = &[
+    Sort { methods: &["read", "write", "cas"], named_processes: false, objects: 1 },
+    Sort { methods: &["get", "put", "append"], named_processes: false, objects: 1 },
+    Sort { methods: &["deq", "add", "lock", "two words", ""], named_processes: false, objects: 3 },
+    Sort { methods: &["a", "b"], named_processes: true, objects: 2 },
+];
+
+fn random_call(random: &mut Random, values: &mut Values, sort: &Sort) -> (RawCall, Value) {
+    let name = sort.methods[random.below(sort.methods.len())];
+    let mut value = || random_value(random, values, 2);
+    // Half of the time as the formats have it, or else they would hold nearly nothing.
+    let (mut arg, mut ret) = match name {
+        "read" | "deq" => (Value::ABSENT, value()),
+        "write" | "add" => (value(), Value::ABSENT),
+        "cas" | "put" | "append" => {
+            let pair = [value(), value()];
+            let ret = if name == "cas" { Value::bool(pair[0] < pair[1]) } else { Value::ABSENT };
+            (values.list(&pair), ret)
+        }
+        "get" => (value(), value()),
+        _ => (Value::ABSENT, Value::ABSENT),
+    };
+    if random.chance(0.05) {
+        (arg, ret) = (random_value(random, values, 1), random_value(random, values, 1));
+    }
+    (RawCall { method: values.text(name), arg }, ret)
+}
+
+fn random_names(random: &mut Random, values: &mut Values, sort: &Sort, sources: usize) -> Names {
+    let name = |values: &mut Values, it: usize| match sort.named_processes {
+        true if it.is_multiple_of(2) => values.text(&format!("p{it}")),
+        _ => values.int(it as i64 - 1),
+    };
+    let processes = (0..4).map(|it| name(values, it)).collect();
+    let objects = match sort.objects {
+        1 => vec![Value::ABSENT],
+        _ => (0..sort.objects).map(|it| values.text(&format!("o{it}"))).collect(),
+    };
+    let ids = random.chance(0.3).then(|| {
+        // Not all have one; those that do not are known by their lines.
+        (0..sources)
+            .map(|it| if random.chance(0.8) { values.text(&format!("id {it}")) } else { Value::ABSENT })
+            .collect()
+    });
+    Names { processes, objects, ids, lines: None }
+}
+
+/// A history from events: processes go on after operations that nobody knows of, and some fail.
+fn from_events(random: &mut Random, sort: &Sort) -> Recording {
+    let mut values = Values::new();
+    let mut log = EventLog::new();
+    let mut open: [Option<Value>; 4] = [None; 4];
+    let events = random.below(16);
+    for _ in 0..events {
+        let at = random.below(4);
+        let process = ProcessId(at as u32);
+        let event = match open[at].take() {
+            None => {
+                let (call, ret) = random_call(random, &mut values, sort);
+                open[at] = Some(ret);
+                Event::Call(process, ObjectId(random.below(sort.objects) as u32), call)
+            }
+            Some(_) if random.chance(0.1) => Event::Info(process),
+            Some(_) if random.chance(0.1) => Event::Fail(process),
+            Some(ret) => Event::Return(process, ret),
+        };
+        log.push(event).unwrap();
+    }
+    let names = random_names(random, &mut values, sort, events);
+    let history = log.finish();
+    Recording::new(history, values, names)
+}
+
+/// A history from times: processes call at the time at which they return.
+fn from_times(random: &mut Random, sort: &Sort) -> Recording {
+    const GONE: i64 = 1 << 40;
+    let mut values = Values::new();
+    let mut columns = TimedColumns::with_capacity(0);
+    let mut free = [0_i64; 4];
+    for _ in 0..random.below(12) {
+        let at = random.below(4);
+        let called = free[at] + random.below(3) as i64;
+        let (call, ret) = random_call(random, &mut values, sort);
+        let end = called + random.below(4) as i64;
+        free[at] = if random.chance(0.1) { GONE } else { end };
+        if called < GONE {
+            let returned = (free[at] == end).then_some((ret, end));
+            let (process, object) = (ProcessId(at as u32), ObjectId(random.below(sort.objects) as u32));
+            columns.push(Timed { process, object, call, called, returned });
+        }
+    }
+    let names = random_names(random, &mut values, sort, columns.len());
+    Recording::new(columns.finish().unwrap(), values, names)
+}
+
+#[test]
+fn what_is_written_reads_as_the_same() {
+    let mut random = Random::new(21);
+    let mut held: BTreeMap<&str, usize> = BTreeMap::new();
+    for round in 0..12_000 {
+        let sort = &SORTS[round % SORTS.len()];
+        let mut recording =
+            if random.chance(0.5) { from_events(&mut random, sort) } else { from_times(&mut random, sort) };
+        if sort.methods.contains(&"put") && random.chance(0.8) {
+            recording.missing = recording.values.text("");
+        }
+        for &format in FORMATS {
+            // Formats other than the native one have no ids, and are written without them.
+            let mut recording = recording.clone();
+            if format.name() != "jsonl" {
+                recording.names.ids = None;
+            }
+            if !recording.history.is_empty() && round_trip(format, &recording) {
+                *held.entry(format.name()).or_default() += 1;
+            }
+        }
+    }
+    println!("{held:?}");
+    for format in FORMATS.iter().map(|it| it.name()).filter(|&it| it != "observations") {
+        assert!(200 < held.get(format).copied().unwrap_or(0), "{format} held too few: {held:?}");
+    }
+}
+
+fn seeds(format: &dyn Format) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(format.name());
+    let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = files.map(|it| it.unwrap().path()).collect();
+    files.sort();
+    files.into_iter().map(|it| (it.clone(), fs::read(it).unwrap())).collect()
+}
+
+/// Reads anything whatever: it may be refused, but with a place.
+fn digest(format: &dyn Format, input: &[u8]) -> Result<(), String> {
+    for keyed in [false, true] {
+        match format.read(&mut &*input, &options(keyed, 1)) {
+            Err(error) => {
+                assert!(1 <= error.line, "{error}");
+                assert!(!error.message.is_empty() && !error.message.contains('\n'), "{error}");
+                if !keyed {
+                    return Err(error.to_string());
+                }
+            }
+            Ok(recording) => {
+                // A format that has no ids writes none.
+                FORMATS.iter().filter(|it| recording.names.ids.is_none() || it.name() == "jsonl").for_each(
+                    |it| {
+                        round_trip(*it, &recording);
+                    },
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn seeds_are_read_or_refused_as_their_names_say() {
+    for &format in FORMATS {
+        let seeds = seeds(format);
+        assert!(10 <= seeds.len(), "{} has too few seeds", format.name());
+        for (file, input) in seeds {
+            let outcome = digest(format, &input);
+            let refused = file.file_name().unwrap().to_string_lossy().starts_with("bad-");
+            assert_eq!(outcome.is_err(), refused, "{}: {outcome:?}", file.display());
+        }
+    }
+}
+
+fn mutate(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
+    const SPICE: &[&str] = &[
+        "\"",
+        "\\",
+        "{",
+        "}",
+        "[",
+        "]",
+        "(",
+        ")",
+        "\n",
+        "\t",
+        ":",
+        ",",
+        "#",
+        "#_",
+        ";",
+        "<",
+        ">",
+        "&",
+        "-",
+        "0",
+        "1e9",
+        "9223372036854775808",
+        "null",
+        "nil",
+        "\\ud800",
+        "\u{0}",
+        "é",
+        "😀",
+        ":timed-out",
+        "]1",
+        "1[",
+        ":info",
+    ];
+    let at = random.below(input.len() + 1);
+    let end = (at + 1 + random.below(8)).min(input.len());
+    match random.below(7) {
+        0 if at < input.len() => input[at] ^= 1 << random.below(8),
+        1 if at < input.len() => input[at] = random.next() as u8,
+        2 => drop(input.splice(at..at, SPICE[random.below(SPICE.len())].bytes())),
+        3 => drop(input.drain(at..end)),
+        4 => input.truncate(at),
+        5 => {
+            let from = random.below(other.len() + 1);
+            let to = (from + random.below(80)).min(other.len());
+            input.splice(at..at, other[from..to].iter().copied());
+        }
+        _ => {
+            let repeated = input[at..end].repeat(3);
+            input.splice(at..at, repeated);
+        }
+    }
+}
+
+#[test]
+fn no_input_whatever_makes_a_format_panic() {
+    let mut random = Random::new(31);
+    for &format in FORMATS {
+        let seeds = seeds(format);
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..4_000 {
+            let mut input = seeds[random.below(seeds.len())].1.clone();
+            for _ in 0..1 + random.below(4) {
+                let other = &seeds[random.below(seeds.len())].1;
+                mutate(&mut random, &mut input, other);
+            }
+            match digest(format, &input) {
+                Ok(()) => read += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        println!("{}: {read} read, {refused} refused", format.name());
+        assert!(100 < read && 100 < refused, "{}: {read} read, {refused} refused", format.name());
+    }
+}

@@ -1,0 +1,40 @@
+use clewline_report::formats::{FORMATS, detect, find};
+
+#[track_caller]
+fn check(head: &str, extension: Option<&str>, expected: Option<&str>) {
+    assert_eq!(detect(head.as_bytes(), extension).map(|it| it.name()), expected);
+}
+
+#[test]
+fn files_are_known_by_what_they_hold() {
+    check("\n {\"process\": 1", None, Some("jsonl"));
+    check("\u{feff}{ \"process\": 1", Some("txt"), Some("jsonl"));
+    check("{:process 0, :type :invoke, :f :append, :key \"0\", :value \"x\"}", None, Some("porcupine-kv"));
+    check("{:process 0, :type :invoke, :f :read, :value nil}\n{:key 1}", None, Some("jepsen"));
+    check("[{:type :invoke", None, Some("jepsen"));
+    check("; a comment\n;\n ( {:type :invoke", Some("jsonl"), Some("jepsen"));
+    check("[#jepsen.history.Op{:type :invoke", None, Some("jepsen"));
+    check("12:00 INFO  jepsen.util - 0\t:invoke", None, Some("jepsen-log"));
+    check("<?xml version=\"1.0\"?>", None, Some("observations"));
+    check("Line-Up encountered a non-linearizable history:\n<thread id=\"A\">", None, Some("observations"));
+}
+
+#[test]
+fn where_there_is_nothing_to_look_at_the_name_decides() {
+    check("", None, None);
+    check("", Some("edn"), Some("jepsen"));
+    check("", Some("jsonl"), Some("jsonl"));
+    check("; nothing", Some("edn"), Some("jepsen"));
+    check("hello", None, None);
+    check("hello", Some("doc"), None);
+}
+
+#[test]
+fn formats_are_found_by_name_and_sorted_by_it() {
+    let names: Vec<&str> = FORMATS.iter().map(|it| it.name()).collect();
+    assert_eq!(names, ["jepsen", "jepsen-log", "jsonl", "observations", "porcupine-kv"]);
+    for name in names {
+        assert_eq!(find(name).map(|it| it.name()), Some(name));
+    }
+    assert!(find("json").is_none());
+}

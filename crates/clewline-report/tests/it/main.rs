@@ -1,0 +1,13 @@
+//! What this crate promises about formats.
+
+#![allow(clippy::unwrap_used, reason = "in a test, that is what it is for")]
+
+mod conformance;
+mod data;
+mod detect;
+mod jepsen;
+mod jepsen_log;
+mod jsonl;
+mod observations;
+mod porcupine_kv;
+mod support;
