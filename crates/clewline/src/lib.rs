@@ -1,1 +1,107 @@
-//! To be.
+//! Clewline answers one question about concurrent software: *does this object behave as if its operations
+//! happened one at a time?*
+//!
+//! An object that does is called *linearizable*: each of its operations seems to happen all at once, at some
+//! moment between its call and its return. That is what users of a queue, a map or a lock expect without
+//! ever saying so. Given a record of what the processes called and what they were told, a *history*, Clewline
+//! finds an order of the operations that explains every answer, or the few operations for which there is none.
+//!
+//! # Should I use this?
+//!
+//! Yes, if you have recorded what several threads or clients did with one object, and can say what the object
+//! should do when a single client uses it. Most objects are [built in](specs): registers, counters, maps, sets,
+//! stacks, queues, locks.
+//!
+//! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
+//! * On files, from a program: [`check_file`], and [`Check`] for limits and other options.
+//! * On files, from a shell: the binary, `clewline check FILE --spec queue`.
+//!
+//! No, if operations are transactions over several objects (that is serializability), or if clients may see old
+//! values (a weaker model than this one).
+//!
+//! # A test
+//!
+//! ```
+//! use clewline::{Deterministic, Event, History, assert_linearizable};
+//!
+//! /// A dispenser of tickets: each is one more than the last.
+//! struct Tickets;
+//!
+//! impl Deterministic for Tickets {
+//!     type State = u64;
+//!     type Call = ();
+//!     type Return = u64;
+//!
+//!     fn initial(&self) -> u64 {
+//!         0
+//!     }
+//!
+//!     fn apply(&self, last: &mut u64, (): &()) -> Option<u64> {
+//!         *last += 1;
+//!         Some(*last)
+//!     }
+//! }
+//!
+//! // Two processes draw tickets at the same time. Either may be first.
+//! let history = History::from_events([
+//!     Event::call(0, ()),
+//!     Event::call(1, ()),
+//!     Event::ret(0, 2),
+//!     Event::ret(1, 1),
+//! ])?;
+//! assert_linearizable(&Tickets, &history);
+//! # Ok::<(), clewline::Malformed>(())
+//! ```
+//!
+//! That dozen of lines is all a specification needs: a state, the calls, and a function from one state to the
+//! next. One whose calls may have several outcomes implements [`Specification`] instead of [`Deterministic`];
+//! one that is to be read from files also implements [`Notation`].
+//!
+//! # Which checker?
+//!
+//! `auto`, unless you know better. The others are for comparison, for hard histories, and for doubt.
+//!
+//! | name | idea | pick it |
+//! |---|---|---|
+//! | `auto` | what suits the history | always, at first |
+//! | `jit-graph` | linearizes an operation only when it is about to return; remembers configurations | when you want one search and no surprises |
+//! | `wg-graph` | takes operations as they were called (Wing and Gong); remembers configurations | in competition with `jit-graph`: it errs elsewhere |
+//! | `jit-tree`, `wg-tree` | the same without remembering | on long, easy histories with little memory |
+//! | `oracle` | tries everything, as simply as can be | for a second opinion on a small history |
+//! | `A+B` | A and B in competition; the first to know answers | when a history takes too long |
+//!
+//! [`checkers::search`] tells more about each.
+//!
+//! # Verdicts
+//!
+//! There are three, and each comes with its evidence. [`Verdict::Holds`] carries an order that explains every
+//! answer; [`Verdict::Violated`] the operations that contradict each other; [`Verdict::Unknown`] the limit that
+//! was hit. *Unknown is not a pass*: [`assert_linearizable`] panics on it, and the binary has an exit code for it.
+//!
+//! # Features
+//!
+//! `cli` (default) builds the binary. Switch it off to use the library alone, without the crates that the
+//! command line needs.
+
+mod assert;
+mod check;
+mod error;
+pub mod generate;
+mod limits;
+mod report;
+mod typed;
+
+pub use clewline_check as checkers;
+pub use clewline_core::{
+    Budget, Case, Catalogued, Deterministic, Domain, Event, EventLog, Explanation, Footprint, History,
+    Malformed, Misfit, Notation, ObjectId, Operation, OperationId, Plan, Problem, ProcessId, RawCall, Reason,
+    Recording, Span, Specification, Timed, Value, Values, Verdict, Violation, Witness, WitnessError, Written,
+};
+pub use clewline_report::{formats, render};
+pub use clewline_specs as specs;
+
+pub use assert::assert_linearizable;
+pub use check::{Check, Keys, Progress, check, check_file};
+pub use error::Error;
+pub use limits::available_memory;
+pub use report::Report;

@@ -1,0 +1,368 @@
+//! The front door: a history in, a report out.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use clewline_check::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
+use clewline_core::{Budget, Case, History, Reason, Recording, Specification, Verdict};
+use clewline_report::{Format, ReadOptions, formats, render::Source};
+
+use crate::{
+    Report,
+    error::{Error, ErrorKind},
+    limits::{Metered, Timer, with_process_memory},
+    typed::{NoCase, TypedCase, name_of},
+};
+
+/// Judges a history that a program made, without limits.
+///
+/// ```
+/// use clewline::{Event, History, Verdict, check};
+/// # struct Flag;
+/// # impl clewline::Deterministic for Flag {
+/// #     type State = bool;
+/// #     type Call = &'static str;
+/// #     type Return = bool;
+/// #     fn initial(&self) -> bool { false }
+/// #     fn apply(&self, state: &mut bool, call: &&'static str) -> Option<bool> {
+/// #         *state |= *call == "raise";
+/// #         Some(*state)
+/// #     }
+/// # }
+///
+/// // The flag is raised, and later found not to be.
+/// let history = History::from_events([
+///     Event::call(0, "raise"),
+///     Event::ret(0, true),
+///     Event::call(1, "look"),
+///     Event::ret(1, false),
+/// ])?;
+/// let report = check(&Flag, &history);
+/// assert!(!report.holds());
+/// assert!(report.to_string().starts_with("violated: the history is not linearizable as a Flag\n"));
+/// # Ok::<(), clewline::Malformed>(())
+/// ```
+pub fn check<'a, S>(specification: &'a S, history: &'a History<S::Call, S::Return>) -> Report<'a>
+where
+    S: Specification + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
+    let begun = Instant::now();
+    judged_as(TypedCase::new(specification, history), &Options::default(), begun)
+}
+
+/// Judges a file, whose format is recognised, by a specification of the [catalog](crate::specs).
+///
+/// ```no_run
+/// let report = clewline::check_file("recorded.jsonl", "queue")?;
+/// assert!(report.holds(), "{report}");
+/// # Ok::<(), clewline::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// If the file cannot be read as a history of such an object.
+pub fn check_file(path: impl AsRef<Path>, specification: &str) -> Result<Report<'static>, Error> {
+    Check::new().file(path, specification)
+}
+
+/// How to check, with limits and other options.
+///
+/// ```
+/// use std::time::Duration;
+/// use clewline::Check;
+///
+/// let check = Check::new().with_timeout(Duration::from_secs(10)).with_algorithm("jit-graph+wg-graph")?;
+/// let recorded = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 3}
+/// {"process": 1, "op": "deq", "ret": 1, "call": 1, "return": 2}
+/// "#;
+/// let report = check.reader("recorded.jsonl", recorded.as_bytes(), "queue")?;
+/// assert!(report.holds(), "{report}");
+/// # Ok::<(), clewline::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Check {
+    algorithm: Algorithm,
+    jobs: usize,
+    timeout: Option<Duration>,
+    memory: Option<usize>,
+    configurations: Option<u64>,
+    // None: recognised by what the file begins with.
+    input: Option<&'static dyn Format>,
+    keys: Keys,
+    progress: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
+}
+
+/// What the values of a Jepsen history are. Its own notation cannot tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Values: there is one object.
+    None,
+    /// Pairs of a key and a value: each key is an object of its own.
+    InValues,
+}
+
+/// How far a check has come.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// So many bytes have been read.
+    Reading(u64),
+    /// All has been read, and the search begins; the budget tells how much it has visited.
+    Judging(&'a Budget),
+}
+
+impl Check {
+    /// The checker that suits the history, on one thread, without limits.
+    #[must_use]
+    pub fn new() -> Check {
+        Check {
+            algorithm: Algorithm::Auto,
+            jobs: 1,
+            timeout: None,
+            memory: None,
+            configurations: None,
+            input: None,
+            keys: Keys::None,
+            progress: Arc::new(|_| ()),
+        }
+    }
+
+    /// With the checker of that name: `auto`, one of [the searches](crate::checkers::search), or several joined
+    /// by `+`, which then compete.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such checker.
+    pub fn with_algorithm(self, name: &str) -> Result<Check, Error> {
+        let algorithm = Algorithm::parse(name).map_err(|it: UnknownAlgorithm| Error::from(it))?;
+        Ok(Check { algorithm, ..self })
+    }
+
+    /// On so many threads, where there are as many independent parts.
+    #[must_use]
+    pub fn with_jobs(self, jobs: usize) -> Check {
+        Check { jobs, ..self }
+    }
+
+    /// For no longer than this, reading included; else the verdict is unknown.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Check {
+        Check { timeout: Some(timeout), ..self }
+    }
+
+    /// With no more than so many bytes; else the verdict is unknown. On Linux this is what the whole process
+    /// holds; elsewhere, what the searches know they hold.
+    #[must_use]
+    pub fn with_memory(self, bytes: usize) -> Check {
+        Check { memory: Some(bytes), ..self }
+    }
+
+    /// With no more than so many configurations in each search; else the verdict is unknown. Unlike a time
+    /// limit this one gives the same verdict every time.
+    #[must_use]
+    pub fn with_configurations(self, configurations: u64) -> Check {
+        Check { configurations: Some(configurations), ..self }
+    }
+
+    /// Files are in the format of that name, or recognised if it is `auto`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such format.
+    pub fn with_input(self, format: &str) -> Result<Check, Error> {
+        if format == "auto" {
+            return Ok(Check { input: None, ..self });
+        }
+        let found = formats::find(format).ok_or_else(|| Error::from(ErrorKind::Format(format.to_owned())))?;
+        Ok(Check { input: Some(found), ..self })
+    }
+
+    /// What values are, in formats that cannot tell.
+    #[must_use]
+    pub fn with_keys(self, keys: Keys) -> Check {
+        Check { keys, ..self }
+    }
+
+    /// Tells `progress` how far it has come, now and then and from any thread.
+    #[must_use]
+    pub fn with_progress(self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Check {
+        Check { progress: Arc::new(progress), ..self }
+    }
+
+    /// Judges a history that a program made.
+    ///
+    /// # Errors
+    ///
+    /// If no thread can be started to keep the time limit.
+    pub fn history<'a, S>(
+        &self,
+        specification: &'a S,
+        history: &'a History<S::Call, S::Return>,
+    ) -> Result<Report<'a>, Error>
+    where
+        S: Specification + Sync,
+        S::Call: Sync,
+        S::Return: Sync,
+    {
+        let begun = Instant::now();
+        let options = self.options();
+        let _timer = Timer::start(self.timeout, &options.budget)?;
+        (self.progress)(Progress::Judging(&options.budget));
+        Ok(judged_as(TypedCase::new(specification, history), &options, begun))
+    }
+
+    /// Judges a file by a specification of the [catalog](crate::specs).
+    ///
+    /// # Errors
+    ///
+    /// If there is no such specification, or the file cannot be read as a history of such an object.
+    pub fn file(&self, path: impl AsRef<Path>, specification: &str) -> Result<Report<'static>, Error> {
+        let name = path.as_ref().display().to_string();
+        let input = File::open(path).map_err(|it| Error::of_file(&name, it))?;
+        self.reader(&name, input, specification)
+    }
+
+    /// As [`file`](Self::file), from anything that can be read; reports call it `name`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such specification, or the input cannot be read as a history of such an object.
+    pub fn reader(
+        &self,
+        name: &str,
+        input: impl Read,
+        specification: &str,
+    ) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let object = clewline_specs::find(specification)?;
+        let options = self.options();
+        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let (case, judgement) = match self.read(name, input, &options.budget)? {
+            Reading::Whole(recording) => {
+                let case = object.load(*recording).map_err(|it| Error::of_file(name, it))?;
+                (self.progress)(Progress::Judging(&options.budget));
+                let judgement = judge(case.problems(), &options);
+                (case, judgement)
+            }
+            Reading::Stopped(reason) => {
+                let case: Box<dyn Case> = Box::new(NoCase::default());
+                (case, not_judged(reason, &self.algorithm))
+            }
+        };
+        Ok(Report {
+            name: name.to_owned(),
+            source: Source::File,
+            spec: specification.to_owned(),
+            case,
+            judgement,
+            elapsed: begun.elapsed(),
+        })
+    }
+
+    /// Reads a recording, without looking at what kind of object it is about.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a history in the format that was asked for, or in any that is recognised.
+    pub fn recording(&self, name: &str, input: impl Read) -> Result<Recording, Error> {
+        match self.read(name, input, &Budget::unlimited())? {
+            Reading::Whole(recording) => Ok(*recording),
+            Reading::Stopped(_) => unreachable!("a budget without limits stops nothing"),
+        }
+    }
+
+    fn read(&self, name: &str, mut input: impl Read, budget: &Budget) -> Result<Reading, Error> {
+        let mut head = Vec::new();
+        input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|it| Error::of_file(name, it))?;
+        let format = match self.input {
+            Some(format) => format,
+            None => {
+                let extension = Path::new(name).extension().and_then(|it| it.to_str());
+                formats::detect(&head, extension)
+                    .ok_or_else(|| Error::of_file(name, ErrorKind::Unrecognised))?
+            }
+        };
+        let progress = |bytes| (self.progress)(Progress::Reading(bytes));
+        let options =
+            ReadOptions { keyed: self.keys == Keys::InValues, jobs: self.jobs, progress: &progress };
+        let mut input = Metered::new(io::Cursor::new(head).chain(input), budget);
+        let read = format.read(&mut input, &options);
+        match input.into_hit() {
+            Some(reason) => Ok(Reading::Stopped(reason)),
+            None => read.map(|it| Reading::Whole(Box::new(it))).map_err(|it| Error::of_file(name, it)),
+        }
+    }
+
+    fn options(&self) -> Options {
+        let mut budget = Budget::unlimited();
+        if let Some(configurations) = self.configurations {
+            budget = budget.with_configurations(configurations);
+        }
+        if let Some(memory) = self.memory {
+            budget = with_process_memory(budget, memory);
+        }
+        Options { algorithm: self.algorithm.clone(), jobs: self.jobs, budget, ..Options::default() }
+    }
+}
+
+// By so many bytes a format is recognised.
+const HEAD: u64 = 8 << 10;
+
+/// What became of reading.
+enum Reading {
+    Whole(Box<Recording>),
+    Stopped(Reason),
+}
+
+fn not_judged(reason: Reason, algorithm: &Algorithm) -> Judgement {
+    Judgement {
+        verdict: Verdict::Unknown(reason),
+        parts: 0,
+        algorithm: format!("{algorithm:?}"),
+        configurations: 0,
+    }
+}
+
+fn judged_as<'a, S>(case: TypedCase<'a, S>, options: &Options, begun: Instant) -> Report<'a>
+where
+    S: Specification + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
+    let judgement = judge(case.problems(), options);
+    Report {
+        name: "the history".to_owned(),
+        source: Source::Program,
+        spec: name_of::<S>().to_owned(),
+        case: Box::new(case),
+        judgement,
+        elapsed: begun.elapsed(),
+    }
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        Check::new()
+    }
+}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check")
+            .field("algorithm", &self.algorithm)
+            .field("jobs", &self.jobs)
+            .field("timeout", &self.timeout)
+            .field("memory", &self.memory)
+            .field("configurations", &self.configurations)
+            .field("input", &self.input.map(|it| it.name()))
+            .field("keys", &self.keys)
+            .finish_non_exhaustive()
+    }
+}

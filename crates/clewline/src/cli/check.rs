@@ -1,0 +1,268 @@
+//! `clewline check`: judges recorded histories.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use clewline::{
+    Check, Error, Keys, Report, Verdict,
+    checkers::search::SEARCHES,
+    formats,
+    render::{
+        WitnessShown, json,
+        text::{Paint, Style},
+    },
+};
+
+use super::{
+    DASH, Failure, Output, Status, next,
+    output::{Stdout, paint},
+    progress, units,
+};
+
+/// Judge recorded histories: did the object behave as if its operations happened one at a time?
+///
+/// A history is a record of what several processes called and what they were told, with times. It is judged
+/// against a specification, which says what the object does when one process uses it. The verdict is `holds`
+/// if some order of the operations explains every answer, each operation happening at one moment between its
+/// call and its return; `violated` if no order does; and `unknown` if a limit was hit before that was clear.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The histories; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// What the object should do; `clewline specs` lists what there is
+    #[arg(long, value_name = "NAME")]
+    pub(super) spec: String,
+
+    // Documented from the table of formats.
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help = "The format of the files", long_help = input_help())]
+    pub(super) input: String,
+
+    /// Jepsen values are [key value] pairs, each key an object of its own
+    #[arg(long)]
+    pub(super) keyed: bool,
+
+    // Documented from the table of searches.
+    #[arg(long, value_name = "NAME", default_value = "auto", help = "Who decides", long_help = algorithm_help())]
+    pub(super) algorithm: String,
+
+    /// Give up on a file after this long, as in 500ms, 10s, 1m30s [default: never]
+    #[arg(long, value_name = "DURATION", value_parser = units::duration)]
+    pub(super) timeout: Option<Duration>,
+
+    /// Give up on a file beyond this much memory, as in 512MiB, 4GiB [default: most of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    pub(super) memory: Option<usize>,
+
+    /// How many threads may work at once [default: one a processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+
+    /// Show an order of the operations that explains every answer, if there is one
+    #[arg(long)]
+    pub(super) witness: bool,
+
+    /// How to write verdicts
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline check recorded.jsonl --spec queue
+  clewline check runs/*.jsonl --spec map --timeout 30s --format json
+  clewline check etcd.log --spec cas-register --algorithm jit-graph+wg-graph
+  clewline generate --spec stack --violate swap | clewline check - --spec stack
+
+Exit codes: 0 all hold, 1 one is violated, 2 bad usage or unreadable input, 3 unknown (and nothing violated).";
+
+fn input_help() -> String {
+    let mut help = "The format of the files:\n  auto: what the file looks like".to_owned();
+    for format in formats::FORMATS {
+        help.push_str(&format!("\n  {}: {}", format.name(), format.about()));
+    }
+    help
+}
+
+fn algorithm_help() -> String {
+    let mut help = "Who decides:\n  auto: what suits the history".to_owned();
+    for search in SEARCHES {
+        help.push_str(&format!("\n  {}: {}", search.name(), search.about()));
+    }
+    help.push_str("\n  A+B: A and B in competition; the first to know answers");
+    help
+}
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let check = configure(args)?;
+    let mut stdout = Stdout::new();
+    let mut tally = Tally::default();
+    for (number, path) in args.files.iter().enumerate() {
+        let outcome = judge(args, &check, path);
+        let mut written = Vec::new();
+        match &outcome {
+            Ok(report) => {
+                tally.count(report.verdict());
+                write_report(args, path, report, number, &mut written)?;
+            }
+            Err(error) if error.is_input() => {
+                tally.unreadable += 1;
+                eprintln!("error: {error}");
+                if args.format == Output::Json {
+                    json::failure(&path.display().to_string(), &error.message(), &mut written)?;
+                }
+            }
+            // What was asked for makes no sense, for this file or any other.
+            Err(error) => return Err(Failure::Told(error.to_string())),
+        }
+        stdout.print(&written)?;
+    }
+    if args.format == Output::Text && 1 < args.files.len() {
+        stdout.print(format!("\n{}\n", tally.summary()).as_bytes())?;
+    }
+    Ok(tally.status())
+}
+
+fn configure(args: &Args) -> Result<Check, Failure> {
+    if 1 < args.files.iter().filter(|it| it.as_os_str() == DASH).count() {
+        return Err(Failure::Told("standard input (`-`) can be read only once".to_owned()));
+    }
+    // Asked for now, so that a mistyped name is not told once a file.
+    clewline::specs::find(&args.spec).map_err(|it| Failure::Told(format!("--spec: {it}")))?;
+    let jobs = args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let mut check = Check::new()
+        .with_algorithm(&args.algorithm)
+        .map_err(|it| Failure::at("--algorithm", it))?
+        .with_input(&args.input)
+        .map_err(|it| Failure::at("--input", it))?
+        .with_keys(if args.keyed { Keys::InValues } else { Keys::None })
+        .with_jobs(jobs);
+    if let Some(timeout) = args.timeout {
+        check = check.with_timeout(timeout);
+    }
+    // Without a limit the system would end the process, and with it every verdict to come.
+    if let Some(memory) = args.memory.or_else(clewline::available_memory) {
+        check = check.with_memory(memory);
+    }
+    Ok(check)
+}
+
+fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {
+    let name = name(args, path);
+    let state: Arc<progress::State> = Arc::default();
+    let _shown = progress::Shown::start(&name, &state);
+    let check = check.clone().with_progress(move |it| state.note(it));
+    if path.as_os_str() == DASH {
+        return check.reader(&name, io::stdin().lock(), &args.spec);
+    }
+    check.file(path, &args.spec)
+}
+
+/// What a report calls the file.
+fn name(args: &Args, path: &Path) -> String {
+    match args.format {
+        Output::Text if path.as_os_str() == DASH => "standard input".to_owned(),
+        Output::Text | Output::Json => path.display().to_string(),
+    }
+}
+
+/// The whole report; of many files, one line for each that holds.
+fn write_report(
+    args: &Args,
+    path: &Path,
+    report: &Report<'_>,
+    number: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let witness = if args.witness { WitnessShown::Whole } else { WitnessShown::Not };
+    if args.format == Output::Json {
+        report.write_json(witness, out)?;
+        return Ok(());
+    }
+    let paint: Paint = paint();
+    let is_brief = 1 < args.files.len() && report.holds() && !args.witness;
+    if is_brief {
+        out.extend(format!("{}\n", report.headline(paint)).bytes());
+        return Ok(());
+    }
+    if number != 0 {
+        out.push(b'\n');
+    }
+    let next = next::commands(args, path, report.verdict());
+    let style = Style { paint, witness, next: &next, ..Style::default() };
+    out.extend(report.text(&style).bytes());
+    Ok(())
+}
+
+/// How many files got which verdict.
+#[derive(Debug, Default)]
+struct Tally {
+    hold: usize,
+    violated: usize,
+    unknown: usize,
+    unreadable: usize,
+}
+
+impl Tally {
+    fn count(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Holds(_) => self.hold += 1,
+            Verdict::Violated(_) => self.violated += 1,
+            Verdict::Unknown(_) => self.unknown += 1,
+        }
+    }
+
+    /// A violation is never hidden, and what could not be read never looks like success.
+    fn status(&self) -> Status {
+        if self.violated != 0 {
+            Status::Violated
+        } else if self.unreadable != 0 {
+            Status::Failed
+        } else if self.unknown != 0 {
+            Status::Unknown
+        } else {
+            Status::Done
+        }
+    }
+
+    fn summary(&self) -> String {
+        let Tally { hold, violated, unknown, unreadable } = self;
+        let files = hold + violated + unknown + unreadable;
+        let kinds =
+            [(violated, "violated"), (unreadable, "unreadable"), (unknown, "unknown"), (hold, "hold")];
+        let told: Vec<String> =
+            kinds.iter().filter(|it| *it.0 != 0).map(|(count, word)| format!("{count} {word}")).collect();
+        format!("{files} files: {}", told.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_status(hold: usize, violated: usize, unknown: usize, unreadable: usize, expected: Status) {
+        assert_eq!(Tally { hold, violated, unknown, unreadable }.status(), expected);
+    }
+
+    #[test]
+    fn the_worst_verdict_is_the_status() {
+        check_status(3, 0, 0, 0, Status::Done);
+        check_status(3, 0, 1, 0, Status::Unknown);
+        check_status(3, 0, 1, 1, Status::Failed);
+        check_status(3, 1, 1, 1, Status::Violated);
+    }
+
+    #[test]
+    fn a_summary_tells_the_worst_first() {
+        let tally = Tally { hold: 10, violated: 1, unknown: 0, unreadable: 2 };
+        assert_eq!(tally.summary(), "13 files: 1 violated, 2 unreadable, 10 hold");
+    }
+}

@@ -1,0 +1,27 @@
+//! `clewline completions`: what a shell needs to complete our commands.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::{Cli, Failure, Status, output::Stdout};
+
+/// Write a shell's completion script to standard output
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The shell
+    shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline completions bash > ~/.local/share/bash-completion/completions/clewline
+  clewline completions zsh > ~/.zfunc/_clewline
+  clewline completions fish > ~/.config/fish/completions/clewline.fish";
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "clewline", &mut script);
+    Stdout::new().print(&script)?;
+    Ok(Status::Done)
+}

@@ -1,0 +1,122 @@
+//! The command line, one file a subcommand.
+//!
+//! Data goes to standard output, talk to standard error. What an exit code means is said once, in [`Status`].
+
+mod check;
+mod completions;
+mod convert;
+mod generate;
+mod next;
+mod output;
+mod progress;
+mod specs;
+mod units;
+
+use std::{fmt, io, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+/// Does this object behave as if its operations happened one at a time?
+///
+/// Clewline reads a record of what several processes called and what they were told, and says whether some
+/// order of the operations explains every answer. If none does, it shows the few operations that contradict
+/// each other.
+#[derive(Debug, Parser)]
+#[command(name = "clewline", version, max_term_width = 100, after_long_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline check recorded.jsonl --spec queue       judge a recorded history
+  clewline specs                                   list the objects that are built in
+  clewline generate --spec queue --operations 50   make a history to play with
+
+Exit codes of `check`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    Specs(specs::Args),
+    Generate(generate::Args),
+    Convert(convert::Args),
+    Completions(completions::Args),
+}
+
+/// How a command ended. The numbers are promised to other people's scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// It did what it was asked to do, and every verdict is `holds`.
+    Done = 0,
+    /// A history is violated.
+    Violated = 1,
+    /// Bad usage, or an input that cannot be read.
+    Failed = 2,
+    /// A verdict is unknown, and none is worse.
+    Unknown = 3,
+}
+
+/// What keeps a command from doing its work; told on standard error, as `error: …`.
+#[derive(Debug)]
+enum Failure {
+    /// Told in these words.
+    Told(String),
+    /// Standard output was closed by whoever reads it, who has seen enough.
+    BrokenPipe,
+}
+
+impl Failure {
+    /// `error`, which befell `what`.
+    fn at(what: &str, error: impl fmt::Display) -> Failure {
+        Failure::Told(format!("{what}: {error}"))
+    }
+}
+
+impl From<clewline::Error> for Failure {
+    fn from(error: clewline::Error) -> Self {
+        Failure::Told(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::at("standard output", error),
+        }
+    }
+}
+
+/// Does what the arguments of the process say.
+pub(crate) fn run() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Check(args) => check::run(&args),
+        Command::Specs(args) => specs::run(&args),
+        Command::Generate(args) => generate::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    };
+    let status = match outcome {
+        Ok(status) => status,
+        Err(Failure::BrokenPipe) => Status::Done,
+        Err(Failure::Told(message)) => {
+            eprintln!("error: {message}");
+            Status::Failed
+        }
+    };
+    ExitCode::from(status as u8)
+}
+
+/// The name that stands for standard input or output.
+const DASH: &str = "-";
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    /// For people.
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}

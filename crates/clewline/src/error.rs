@@ -1,0 +1,117 @@
+//! What keeps a history from being judged.
+
+use std::{fmt, io};
+
+use clewline_check::UnknownAlgorithm;
+use clewline_core::LoadError;
+use clewline_report::{ReadError, formats::FORMATS};
+use clewline_specs::SpecError;
+
+/// A history could not be judged, because of what was asked or what was read.
+#[derive(Debug)]
+pub struct Error {
+    // The file that was being read, if one was.
+    file: Option<String>,
+    kind: ErrorKind,
+}
+
+#[derive(Debug)]
+pub(crate) enum ErrorKind {
+    Specification(SpecError),
+    Algorithm(UnknownAlgorithm),
+    Format(String),
+    Unrecognised,
+    Io(io::Error),
+    Read(ReadError),
+    Load(LoadError),
+}
+
+impl Error {
+    pub(crate) fn of_file(file: &str, kind: impl Into<ErrorKind>) -> Error {
+        Error { file: Some(file.to_owned()), kind: kind.into() }
+    }
+
+    /// What went wrong, without the name of the file.
+    #[must_use]
+    pub fn message(&self) -> String {
+        self.kind.to_string()
+    }
+
+    /// Whether it lies in the file, and not in what was asked of it.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self.kind {
+            ErrorKind::Specification(_) | ErrorKind::Algorithm(_) | ErrorKind::Format(_) => false,
+            ErrorKind::Unrecognised | ErrorKind::Io(_) | ErrorKind::Read(_) | ErrorKind::Load(_) => true,
+        }
+    }
+}
+
+impl<K: Into<ErrorKind>> From<K> for Error {
+    fn from(kind: K) -> Self {
+        Error { file: None, kind: kind.into() }
+    }
+}
+
+impl From<SpecError> for ErrorKind {
+    fn from(error: SpecError) -> Self {
+        ErrorKind::Specification(error)
+    }
+}
+
+impl From<UnknownAlgorithm> for ErrorKind {
+    fn from(error: UnknownAlgorithm) -> Self {
+        ErrorKind::Algorithm(error)
+    }
+}
+
+impl From<io::Error> for ErrorKind {
+    fn from(error: io::Error) -> Self {
+        ErrorKind::Io(error)
+    }
+}
+
+impl From<ReadError> for ErrorKind {
+    fn from(error: ReadError) -> Self {
+        ErrorKind::Read(error)
+    }
+}
+
+impl From<LoadError> for ErrorKind {
+    fn from(error: LoadError) -> Self {
+        ErrorKind::Load(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}: ")?;
+        }
+        self.kind.fmt(f)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ErrorKind::Specification(error) => error.fmt(f),
+            ErrorKind::Algorithm(error) => error.fmt(f),
+            ErrorKind::Format(name) => {
+                write!(f, "expected one of the formats auto, {}; found `{name}`", format_names())
+            }
+            ErrorKind::Unrecognised => {
+                write!(f, "not recognised as a history; name its format, one of {}", format_names())
+            }
+            ErrorKind::Io(error) => error.fmt(f),
+            ErrorKind::Read(error) => error.fmt(f),
+            ErrorKind::Load(error) => error.fmt(f),
+        }
+    }
+}
+
+fn format_names() -> String {
+    FORMATS.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,169 @@
+//! Histories made to order: linearizable ones, and ones with a planted violation.
+//!
+//! A linearizable history comes from [`Catalogued::generate`]. To plant a violation one answer is changed, or
+//! one operation is taken out; whether that makes the history a bad one depends on everything else in it, so
+//! each attempt is judged, and only one that is certainly violated is kept. Places are drawn from a seed, and
+//! attempts are judged within a number of configurations rather than a time, so the same seed gives the same
+//! history on every machine.
+
+mod places;
+
+use std::{fmt, str::FromStr};
+
+use clewline_check::{Options, judge};
+use clewline_core::{Budget, Catalogued, Random, Recording, Verdict};
+
+use places::Places;
+
+/// A kind of violation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Violate {
+    /// Two operations of one method exchange their answers.
+    Swap,
+    /// An operation answers what the same operation answered earlier.
+    Stale,
+    /// An operation that had an effect is taken out of the history.
+    Lost,
+    /// An answer is given twice: a later operation of the same method gets it again.
+    Duplicate,
+    /// An operation gets an answer that nobody gave.
+    Invented,
+}
+
+impl Violate {
+    /// Every kind.
+    pub const ALL: [Violate; 5] =
+        [Violate::Swap, Violate::Stale, Violate::Lost, Violate::Duplicate, Violate::Invented];
+
+    /// The name used on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Violate::Swap => "swap",
+            Violate::Stale => "stale",
+            Violate::Lost => "lost",
+            Violate::Duplicate => "duplicate",
+            Violate::Invented => "invented",
+        }
+    }
+}
+
+impl FromStr for Violate {
+    type Err = UnknownKind;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKind> {
+        let found = Violate::ALL.into_iter().find(|it| it.name() == text);
+        found.ok_or_else(|| UnknownKind { found: text.to_owned() })
+    }
+}
+
+/// There is no such kind of violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownKind {
+    found: String,
+}
+
+impl fmt::Display for UnknownKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = Violate::ALL.map(Violate::name).join(", ");
+        write!(f, "expected one of {known}; found `{}`", self.found)
+    }
+}
+
+impl std::error::Error for UnknownKind {}
+
+/// No violation could be planted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotPlanted {
+    kind: Violate,
+    tries: usize,
+}
+
+impl fmt::Display for NotPlanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = self.kind.name();
+        match self.tries {
+            0 => write!(
+                f,
+                "no violation of kind `{kind}` fits: no operation has an answer that could be changed so"
+            ),
+            tries => write!(
+                f,
+                "no violation of kind `{kind}` was found in {tries} attempts: each left the history linearizable, or \
+                 undecided; try another seed, another kind, less overlap or more operations"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NotPlanted {}
+
+/// `recording`, a history that is linearizable as `specification` says, with a violation.
+///
+/// ```
+/// use clewline::{Plan, check, generate::{Violate, plant}};
+///
+/// let queue = clewline::specs::find("queue")?;
+/// let good = queue.generate(&Plan { operations: 50, ..Plan::default() });
+/// let bad = plant(&*queue, &good, Violate::Swap, 1)?;
+/// assert_eq!(good.history.len(), bad.history.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If there is no place for such a violation, or none was found in a bounded number of attempts.
+pub fn plant(
+    specification: &dyn Catalogued,
+    recording: &Recording,
+    kind: Violate,
+    seed: u64,
+) -> Result<Recording, NotPlanted> {
+    let mut random = Random::new(seed ^ 0x7_1A17_ED0F_BAD0);
+    let places = Places::new(recording);
+    let mut tries = 0;
+    let mut within = recording.history.len();
+    for attempt in 1..=ATTEMPTS {
+        if let Some(change) = places.draw(kind, within, &mut random) {
+            tries += 1;
+            if places.beginning(&change).is_some_and(|it| is_violated(specification, it))
+                && let Some(changed) = places.whole(&change)
+            {
+                return Ok(changed);
+            }
+        }
+        if LONG < within || attempt % ATTEMPTS_WITHIN == 0 {
+            within = (within / 2).max(SMALL);
+        }
+    }
+    Err(NotPlanted { kind, tries })
+}
+
+const ATTEMPTS: usize = 400;
+
+// After so many attempts, places are only drawn from the first half of where they were drawn from. What goes
+// wrong early is judged quickly, since the beginning of a history is enough to judge it by.
+const ATTEMPTS_WITHIN: usize = 8;
+
+// In histories longer than this one attempt is all that is made before that.
+const LONG: usize = 20_000;
+
+// Histories as short as this are judged at once, wherever the violation is.
+const SMALL: usize = 1_000;
+
+fn is_violated(specification: &dyn Catalogued, recording: Recording) -> bool {
+    let configurations = 50_000 + 4 * recording.history.len() as u64;
+    let budget = Budget::unlimited().with_configurations(configurations).with_memory(2 << 30);
+    let options = Options { budget, ..Options::default() };
+    match specification.load(recording) {
+        Ok(case) => match judge(case.problems(), &options).verdict {
+            Verdict::Violated(_) => true,
+            Verdict::Holds(_) | Verdict::Unknown(_) => false,
+        },
+        // The object could never give that answer: an error of the file, not a violation.
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

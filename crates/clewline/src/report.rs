@@ -1,0 +1,106 @@
+//! The outcome of a check.
+
+use std::{fmt, io, time::Duration};
+
+use clewline_check::Judgement;
+use clewline_core::{Case, Verdict};
+use clewline_report::render::{
+    Judged, Source, WitnessShown, json,
+    text::{self, Paint, Style},
+};
+
+/// A verdict on one history, with all that can be told about it. Displays as the report for people.
+#[must_use = "the verdict is in it: ask `verdict` or `holds`"]
+#[derive(Debug)]
+pub struct Report<'a> {
+    pub(crate) name: String,
+    pub(crate) source: Source,
+    pub(crate) spec: String,
+    pub(crate) case: Box<dyn Case + 'a>,
+    pub(crate) judgement: Judgement,
+    pub(crate) elapsed: Duration,
+}
+
+impl Report<'_> {
+    /// The verdict, with its evidence.
+    pub fn verdict(&self) -> &Verdict {
+        &self.judgement.verdict
+    }
+
+    /// Whether the history is linearizable, for certain.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        matches!(self.judgement.verdict, Verdict::Holds(_))
+    }
+
+    /// The name of the checker that decided, or of several.
+    #[must_use]
+    pub fn algorithm(&self) -> &str {
+        &self.judgement.algorithm
+    }
+
+    /// How many operations the history has.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        self.judged().operations()
+    }
+
+    /// How many objects they are about.
+    #[must_use]
+    pub fn objects(&self) -> usize {
+        self.judged().objects()
+    }
+
+    /// How long it took to read and judge.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// The history that was judged: what its operations are called, and by whom they were.
+    #[must_use]
+    pub fn case(&self) -> &dyn Case {
+        &*self.case
+    }
+
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self, style: &Style<'_>) -> String {
+        text::report(&self.judged(), style)
+    }
+
+    /// The first line of that report, which is the verdict.
+    #[must_use]
+    pub fn headline(&self, paint: Paint) -> String {
+        text::headline(&self.judged(), paint)
+    }
+
+    /// Writes the report for programs: one JSON object, on one line.
+    ///
+    /// # Errors
+    ///
+    /// If `out` cannot be written.
+    pub fn write_json(&self, witness: WitnessShown, out: &mut dyn io::Write) -> io::Result<()> {
+        json::report(&self.judged(), witness, out)
+    }
+
+    fn judged(&self) -> Judged<'_> {
+        Judged {
+            name: &self.name,
+            source: self.source,
+            spec: &self.spec,
+            case: &*self.case,
+            verdict: &self.judgement.verdict,
+            algorithm: &self.judgement.algorithm,
+            parts: self.judgement.parts,
+            configurations: self.judgement.configurations,
+            elapsed: self.elapsed,
+        }
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(&Style::default()))
+    }
+}

@@ -1,0 +1,119 @@
+//! Histories that a program made, as cases: operations are written as their types are in `Debug`.
+
+use std::fmt;
+
+use clewline_core::{
+    Case, History, Names, ObjectId, OperationId, Problem, ProcessId, Span, Specification, Values,
+};
+
+/// A history with its specification.
+pub(crate) struct TypedCase<'a, S: Specification> {
+    specification: &'a S,
+    history: &'a History<S::Call, S::Return>,
+    names: Names,
+    values: Values,
+}
+
+impl<'a, S: Specification> TypedCase<'a, S> {
+    pub(crate) fn new(specification: &'a S, history: &'a History<S::Call, S::Return>) -> Self {
+        TypedCase { specification, history, names: Names::default(), values: Values::new() }
+    }
+}
+
+/// The name of a specification that has no other: its type's, without the path.
+pub(crate) fn name_of<S>() -> &'static str {
+    let name = std::any::type_name::<S>();
+    let name = name.split('<').next().unwrap_or(name);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+fn show<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
+    let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
+    if ret == "()" { format!("{call:?}") } else { format!("{call:?} → {ret}") }
+}
+
+impl<S: Specification> fmt::Debug for TypedCase<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TypedCase").field("operations", &self.history.len()).finish_non_exhaustive()
+    }
+}
+
+impl<S> Case for TypedCase<'_, S>
+where
+    S: Specification + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
+    fn problems(&self) -> Vec<Problem<'_>> {
+        Problem::of_objects_shown(self.specification, self.history, &show::<S>)
+    }
+
+    fn label(&self, operation: OperationId) -> String {
+        show::<S>(self.history.call(operation), self.history.ret(operation))
+    }
+
+    fn process(&self, operation: OperationId) -> ProcessId {
+        self.history.process(operation)
+    }
+
+    fn object(&self, operation: OperationId) -> ObjectId {
+        self.history.objects()[operation.index()]
+    }
+
+    fn source(&self, operation: OperationId) -> usize {
+        self.history.source(operation)
+    }
+
+    fn spans(&self) -> &[Span] {
+        self.history.spans()
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+}
+
+/// The case of a history that was given up before it was read.
+#[derive(Debug, Default)]
+pub(crate) struct NoCase {
+    names: Names,
+    values: Values,
+}
+
+impl Case for NoCase {
+    fn problems(&self) -> Vec<Problem<'_>> {
+        Vec::new()
+    }
+
+    fn label(&self, operation: OperationId) -> String {
+        unreachable!("{operation:?} of no operations")
+    }
+
+    fn process(&self, operation: OperationId) -> ProcessId {
+        unreachable!("{operation:?} of no operations")
+    }
+
+    fn object(&self, operation: OperationId) -> ObjectId {
+        unreachable!("{operation:?} of no operations")
+    }
+
+    fn source(&self, operation: OperationId) -> usize {
+        unreachable!("{operation:?} of no operations")
+    }
+
+    fn spans(&self) -> &[Span] {
+        &[]
+    }
+
+    fn names(&self) -> &Names {
+        &self.names
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+}
