@@ -98,6 +98,8 @@ struct Engine<'p> {
     spans: &'p [Span],
     automaton: Box<dyn Automaton + 'p>,
     labels: Vec<LabelId>,
+    // Whether each operation leaves every state as it is.
+    reads: Vec<bool>,
     // Complete operations in the order of their returns.
     by_return: Vec<u32>,
     slot: Vec<u32>,
@@ -110,6 +112,8 @@ struct Engine<'p> {
     frames: Vec<Frame>,
     // The candidates of all frames, one after the other.
     candidates: Vec<u32>,
+    // Those of the configuration being entered that are pending: they come last, in the order of their calls.
+    pending_candidates: Vec<u32>,
     entered: Configurations,
     // For each label, the visit in which it was last seen, and the candidate seen then.
     seen_label: Vec<(u64, u32)>,
@@ -149,7 +153,8 @@ impl<'p> Engine<'p> {
         let mut by_call: Vec<u32> = (0..spans.len() as u32).collect();
         by_call.sort_by_key(|&it| spans[it as usize].call());
         // A pending read can always be left out: it changes nothing, and nobody waits for it.
-        by_call.retain(|&at| !(spans[at as usize].is_pending() && automaton.is_read(labels[at as usize])));
+        let reads: Vec<bool> = labels.iter().map(|&it| automaton.is_read(it)).collect();
+        by_call.retain(|&at| !(spans[at as usize].is_pending() && reads[at as usize]));
         let Slots { slot, complete, pending } = Slots::new(spans, &by_call, &by_return);
         let (words, used_words) = (complete.div_ceil(64), pending.div_ceil(64));
         let left = Left::new(spans.len(), &by_call);
@@ -162,6 +167,7 @@ impl<'p> Engine<'p> {
             spans,
             automaton,
             labels,
+            reads,
             by_return,
             slot,
             left,
@@ -171,6 +177,7 @@ impl<'p> Engine<'p> {
             state,
             frames: Vec::new(),
             candidates: Vec::new(),
+            pending_candidates: Vec::new(),
             entered: Configurations::new(1 + words, used_words),
             seen_label,
             visit: 0,
@@ -264,23 +271,28 @@ impl<'p> Engine<'p> {
                 continue;
             }
             let label = self.labels[at];
-            if self.automaton.is_read(label) && self.automaton.step(self.state, label, 0).is_some() {
+            if self.reads[at] && self.automaton.step(self.state, label, 0).is_some() {
                 self.candidates.truncate(start);
                 self.candidates.push(at as u32);
+                self.pending_candidates.clear();
                 return;
             }
             // Of equal operations, the one that returns first.
             let (visit, place) = &mut self.seen_label[label.index()];
-            if *visit != self.visit {
-                (*visit, *place) = (self.visit, self.candidates.len() as u32);
+            let is_first = std::mem::replace(visit, self.visit) != self.visit;
+            if self.spans[at].is_pending() {
+                self.pending_candidates.extend(is_first.then_some(at as u32));
+            } else if is_first {
+                *place = self.candidates.len() as u32;
                 self.candidates.push(at as u32);
             } else if self.spans[at].end() < self.spans[self.candidates[*place as usize] as usize].end() {
                 self.candidates[*place as usize] = at as u32;
             }
         }
+        let spans = self.spans;
         if self.strategy.order == Order::Return {
-            let spans = self.spans;
-            self.candidates[start..].sort_unstable_by_key(|&it| (spans[it as usize].end(), it));
+            self.candidates[start..].sort_unstable_by_key(|&it| spans[it as usize].end());
+            self.candidates.append(&mut self.pending_candidates);
         }
     }
 
