@@ -4,7 +4,7 @@
 //! among fewer operations cannot be ordered among all, as long as leaving an operation out never makes a
 //! good history bad. Two ways of saying less about an operation have that property:
 //!
-//! * *Leaving it out*, if its [`Footprint`] allows: a read alone; operations on an element all together.
+//! * *Leaving it out*, if its [`Footprint`](clewline_core::Footprint) allows: a read alone; operations on an element all together.
 //! * *Giving it a chance*: it may have happened at any time, with any answer, or not at all. This is sound
 //!   for every operation of every specification.
 //!
@@ -18,7 +18,7 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{Budget, Explanation, Footprint, Keep, OperationId, Problem, Span, Verdict, Violation};
+use clewline_core::{Budget, Elements, Explanation, Keep, OperationId, Problem, Span, Verdict, Violation};
 
 use crate::{Checker, Options, search::jit_graph::JitGraph};
 
@@ -50,25 +50,25 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
 
 /// Reads, each of which can be left out alone.
 fn reads(problem: &Problem<'_>) -> Vec<Vec<usize>> {
-    let is_read = |at: &usize| problem.footprint(*at) == Footprint::Reads;
+    let is_read = |at: &usize| problem.footprint(*at).is_read();
     (0..problem.len()).filter(is_read).map(|at| vec![at]).collect()
 }
 
-/// Elements, each with all operations that see it; linked elements together.
+/// Elements, each with all operations on it; linked elements together.
 fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     let mut groups = Groups::default();
     let mut seen: Vec<(usize, u64)> = Vec::new();
     for at in 0..problem.len() {
-        match problem.sees(at) {
-            Footprint::Reads => (),
-            Footprint::Element(element) => seen.push((at, element)),
-            Footprint::Elements(one, other) => {
+        match problem.footprint(at).elements() {
+            Elements::None => (),
+            Elements::One(element) => seen.push((at, element)),
+            Elements::Two(one, other) => {
                 groups.join(one, other);
                 seen.push((at, one));
             }
             // A pending operation need not have happened; any other may depend on every element.
-            Footprint::Anything if problem.spans()[at].is_pending() => (),
-            Footprint::Anything => return Vec::new(),
+            Elements::Any if problem.spans()[at].is_pending() => (),
+            Elements::Any => return Vec::new(),
         }
     }
     let mut units: Vec<Vec<usize>> = Vec::new();

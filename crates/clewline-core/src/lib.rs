@@ -33,6 +33,6 @@ pub use problem::{Automaton, Keep, Problem, Replay, Show, Successor};
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording};
 pub use simulate::{Dice, Domain, Plan};
-pub use specification::{Deterministic, Footprint, Specification};
+pub use specification::{Deterministic, Elements, Footprint, Specification};
 pub use value::{Datum, Value, Values};
 pub use verdict::{Explanation, Verdict, Violation, Witness, WitnessError};

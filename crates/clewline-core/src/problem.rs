@@ -175,12 +175,6 @@ impl<'a> Problem<'a> {
         self.typed.footprint(self.operations[position], self.is_forgotten(position))
     }
 
-    /// What the answer of the operation at `position` depends on.
-    #[must_use]
-    pub fn sees(&self, position: usize) -> Footprint {
-        self.typed.sees(self.operations[position], self.is_forgotten(position))
-    }
-
     /// How a report writes an operation: `deq() → 3`.
     #[must_use]
     pub fn label(&self, id: OperationId) -> String {
@@ -304,7 +298,6 @@ trait Typed: Send + Sync {
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p>;
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
-    fn sees(&self, id: OperationId, forgotten: bool) -> Footprint;
     fn label(&self, id: OperationId) -> String;
 }
 
@@ -342,11 +335,6 @@ where
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint {
         let ret = self.history.ret(id).filter(|_| !forgotten);
         self.specification.footprint(self.history.call(id), ret)
-    }
-
-    fn sees(&self, id: OperationId, forgotten: bool) -> Footprint {
-        let ret = self.history.ret(id).filter(|_| !forgotten);
-        self.specification.sees(self.history.call(id), ret)
     }
 
     fn label(&self, id: OperationId) -> String {
@@ -433,9 +421,8 @@ impl<'p, S: Specification> Interned<'p, S> {
             }
             labels.push(LabelId(number));
         }
-        let is_read = |&(call, ret): &(&S::Call, Option<&S::Return>)| {
-            specification.footprint(call, ret) == Footprint::Reads
-        };
+        let is_read =
+            |&(call, ret): &(&S::Call, Option<&S::Return>)| specification.footprint(call, ret).is_read();
         let reads = meanings.iter().map(is_read).collect();
         Interned {
             specification,

@@ -61,18 +61,10 @@ pub trait Specification {
         None
     }
 
-    /// What the operation touches, for searches that skip orders which cannot matter.
+    /// What the operation does to the state and what its answer depends on, for searches that skip orders which
+    /// cannot matter and for reports that leave out operations which do not.
     fn footprint(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Footprint {
-        Footprint::Anything
-    }
-
-    /// What the operation's answer depends on, for those who leave elements out: with an element goes every
-    /// operation that sees it. An operation that changes the state sees what it touches.
-    ///
-    /// A read sees [`Footprint::Reads`], nothing, if it stays possible whatever is left out: a queue that was
-    /// empty stays so. It sees one or two elements, or [`Footprint::Anything`].
-    fn sees(&self, call: &Self::Call, ret: Option<&Self::Return>) -> Footprint {
-        self.footprint(call, ret).seen_at_worst(ret.is_none())
+        Footprint::Changes(Elements::Any)
     }
 
     /// About how many bytes `state` takes, on the heap as well, so that a memory budget can be kept.
@@ -125,12 +117,7 @@ pub trait Deterministic {
 
     /// See [`Specification::footprint`].
     fn footprint(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Footprint {
-        Footprint::Anything
-    }
-
-    /// See [`Specification::sees`].
-    fn sees(&self, call: &Self::Call, ret: Option<&Self::Return>) -> Footprint {
-        self.footprint(call, ret).seen_at_worst(ret.is_none())
+        Footprint::Changes(Elements::Any)
     }
 
     /// See [`Specification::state_bytes`].
@@ -175,10 +162,6 @@ impl<D: Deterministic> Specification for D {
         Deterministic::footprint(self, call, ret)
     }
 
-    fn sees(&self, call: &D::Call, ret: Option<&D::Return>) -> Footprint {
-        Deterministic::sees(self, call, ret)
-    }
-
     fn state_bytes(&self, state: &D::State) -> usize {
         Deterministic::state_bytes(self, state)
     }
@@ -187,26 +170,40 @@ impl<D: Deterministic> Specification for D {
 /// What an operation touches: a promise about the specification, which the conformance suite tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Footprint {
-    /// Nothing: in every state that allows this call with this return, the state stays as it is. A pending
-    /// call is of this kind if no return of it would change the state.
-    Reads,
-    /// One element, such as the value that is enqueued. Leaving out *every* operation that touches the
-    /// element leaves a linearizable history linearizable.
-    Element(u64),
-    /// Two elements, as a compare-and-swap touches the value it expects and the one it writes. Elements
-    /// linked by an operation can only be left out together.
-    Elements(u64, u64),
-    /// Who knows; the operation cannot be left out.
-    Anything,
+    /// It changes nothing: in every state that allows this call with this return, the state stays as it is. A
+    /// pending call is of this kind if no return of it would change the state. It can be left out alone.
+    Reads(Elements),
+    /// It may change the state. It can only be left out with its elements.
+    Changes(Elements),
 }
 
 impl Footprint {
-    /// What an operation with this footprint sees if nobody knows better. A pending read sees nothing: it
-    /// need not have happened.
-    fn seen_at_worst(self, is_pending: bool) -> Footprint {
-        match self {
-            Footprint::Reads if !is_pending => Footprint::Anything,
-            Footprint::Reads | Footprint::Element(_) | Footprint::Elements(..) | Footprint::Anything => self,
-        }
+    /// Whether the operation leaves every state as it is.
+    #[must_use]
+    pub fn is_read(self) -> bool {
+        matches!(self, Footprint::Reads(_))
     }
+
+    /// What the operation goes with.
+    #[must_use]
+    pub fn elements(self) -> Elements {
+        let (Footprint::Reads(elements) | Footprint::Changes(elements)) = self;
+        elements
+    }
+}
+
+/// The elements of an object that an operation changes or depends on, such as the value that is enqueued.
+///
+/// Leaving out of a linearizable history *every* operation with some element leaves it linearizable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elements {
+    /// None: it stays possible whatever is left out. A queue that was empty stays so with less in it.
+    None,
+    /// This one.
+    One(u64),
+    /// Both, as a compare-and-swap depends on the value it expects and changes to the one it writes. Elements
+    /// linked by an operation can only be left out together.
+    Two(u64, u64),
+    /// Who knows: while this operation is there, no element can be left out.
+    Any,
 }

@@ -102,10 +102,6 @@ impl Specification for Bag {
         }
     }
 
-    fn sees(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        self.footprint(call, ret)
-    }
-
     fn state_bytes(&self, state: &Copies<Value>) -> usize {
         state.bytes()
     }

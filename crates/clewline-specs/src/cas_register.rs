@@ -1,6 +1,6 @@
 //! A register with compare-and-swap.
 
-use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
 
 use crate::{
     Entry,
@@ -65,20 +65,13 @@ impl Deterministic for CasRegister {
     // Null, the initial value, is an element like any other. Whatever put the expected value there touches
     // it too, so after leaving out linked elements the rest finds the values that it found before.
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::Read => Footprint::Reads,
-            Call::Write(value) => Footprint::Element(value.word()),
-            Call::Cas(..) if ret == Some(&Value::FALSE) => Footprint::Reads,
-            Call::Cas(old, new) => Footprint::Elements(old.word(), new.word()),
-        }
-    }
-
-    fn sees(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match (call, ret) {
-            (Call::Read, Some(value)) => Footprint::Element(value.word()),
+            (Call::Read, None) => Footprint::Reads(Elements::None),
+            (Call::Read, Some(value)) => Footprint::Reads(Elements::One(value.word())),
+            (Call::Write(value), _) => Footprint::Changes(Elements::One(value.word())),
             // It found some value or other that it did not expect.
-            (Call::Cas(..), Some(&Value::FALSE)) => Footprint::Anything,
-            (Call::Read | Call::Write(_) | Call::Cas(..), _) => self.footprint(call, ret),
+            (Call::Cas(..), Some(&Value::FALSE)) => Footprint::Reads(Elements::Any),
+            (Call::Cas(old, new), _) => Footprint::Changes(Elements::Two(old.word(), new.word())),
         }
     }
 }

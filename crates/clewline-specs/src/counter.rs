@@ -1,6 +1,6 @@
 //! A counter of 64 bits, which wraps around as machine integers do.
 
-use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
 
 use crate::{
     Entry,
@@ -68,10 +68,10 @@ impl Deterministic for Counter {
         Some(Return::Done(true))
     }
 
-    fn footprint(&self, call: &Call, _ret: Option<&Return>) -> Footprint {
+    fn footprint(&self, call: &Call, ret: Option<&Return>) -> Footprint {
         match call {
-            Call::Inc | Call::Dec | Call::Add(_) => Footprint::Anything,
-            Call::Read => Footprint::Reads,
+            Call::Inc | Call::Dec | Call::Add(_) => Footprint::Changes(Elements::Any),
+            Call::Read => Footprint::Reads(if ret.is_none() { Elements::None } else { Elements::Any }),
         }
     }
 }

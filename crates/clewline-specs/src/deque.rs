@@ -77,13 +77,6 @@ impl Deterministic for Deque {
         }
     }
 
-    fn sees(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::PushFront(value) | Call::PushBack(value) => self.capacity.add_sees(*value, ret),
-            Call::PopFront | Call::PopBack => self.capacity.taken(ret),
-        }
-    }
-
     fn state_bytes(&self, state: &VecDeque<Value>) -> usize {
         size_of_val(state) + state.capacity() * size_of::<Value>()
     }

@@ -16,7 +16,9 @@ use std::{
     sync::Arc,
 };
 
-use clewline_core::{Datum, Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{
+    Datum, Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written,
+};
 
 use crate::{
     Entry,
@@ -163,38 +165,36 @@ impl Deterministic for Map {
     fn footprint(&self, call: &Call, ret: Option<&Content>) -> Footprint {
         let word = |value| self.normal(value).word();
         let absent = word(Value::NIL);
-        let footprint = match (*call, ret) {
-            (Call::Get(_) | Call::Contains(_), _) => return Footprint::Reads,
-            (Call::Cas(..), Some(Content::Is(Value::FALSE))) => return Footprint::Reads,
-            (Call::Remove(_), Some(ret)) if *ret == self.content(Value::NIL) => return Footprint::Reads,
-            (Call::GetOrInsert(_, value), Some(ret)) if *ret != self.content(value) => {
-                return Footprint::Reads;
-            }
-            (Call::Put(_, value), _) | (Call::Insert(_, value), None) => Footprint::Element(word(value)),
-            (Call::Insert(_, value), Some(Content::Is(old))) => Footprint::Elements(word(*old), word(value)),
-            (Call::Remove(_), None) => Footprint::Element(absent),
-            (Call::Remove(_), Some(Content::Is(old))) => Footprint::Elements(word(*old), absent),
-            (Call::Cas(_, old, new), _) => Footprint::Elements(word(old), word(new)),
-            (Call::GetOrInsert(_, value), _) => Footprint::Elements(absent, word(value)),
-            (Call::Insert(..) | Call::Remove(_), Some(Content::Text(_) | Content::Unread(_)))
-            | (Call::Append(..), _) => Footprint::Anything,
+        let found = |content: &Content| match content {
+            Content::Is(value) => Elements::One(value.word()),
+            Content::Text(_) | Content::Unread(_) => Elements::Any,
         };
-        if self.texts.is_some() { Footprint::Anything } else { footprint }
-    }
-
-    fn sees(&self, call: &Call, ret: Option<&Content>) -> Footprint {
-        match (call, ret) {
-            (_, None) => self.footprint(call, ret),
-            (Call::Contains(_), Some(Content::Is(Value::FALSE))) => Footprint::Element(self.missing.word()),
+        let elements = match (*call, ret) {
+            (Call::Get(_) | Call::Contains(_), None) => return Footprint::Reads(Elements::None),
+            (Call::Get(_), Some(ret)) => return Footprint::Reads(found(ret)),
+            (Call::Contains(_), Some(Content::Is(Value::FALSE))) => {
+                return Footprint::Reads(Elements::One(absent));
+            }
             // It found some value or other: any, or any but the expected one.
-            (Call::Contains(_), Some(_)) => Footprint::Anything,
-            (Call::Cas(..), Some(Content::Is(Value::FALSE))) => Footprint::Anything,
-            (_, Some(Content::Text(_) | Content::Unread(_))) => Footprint::Anything,
-            (_, Some(Content::Is(found))) => match self.footprint(call, ret) {
-                Footprint::Reads => Footprint::Element(found.word()),
-                changes => changes,
-            },
-        }
+            (Call::Contains(_), Some(_)) | (Call::Cas(..), Some(Content::Is(Value::FALSE))) => {
+                return Footprint::Reads(Elements::Any);
+            }
+            (Call::Remove(_), Some(ret)) if *ret == self.content(Value::NIL) => {
+                return Footprint::Reads(found(ret));
+            }
+            (Call::GetOrInsert(_, value), Some(ret)) if *ret != self.content(value) => {
+                return Footprint::Reads(found(ret));
+            }
+            (Call::Put(_, value), _) | (Call::Insert(_, value), None) => Elements::One(word(value)),
+            (Call::Insert(_, value), Some(Content::Is(old))) => Elements::Two(word(*old), word(value)),
+            (Call::Remove(_), None) => Elements::One(absent),
+            (Call::Remove(_), Some(Content::Is(old))) => Elements::Two(word(*old), absent),
+            (Call::Cas(_, old, new), _) => Elements::Two(word(old), word(new)),
+            (Call::GetOrInsert(_, value), _) => Elements::Two(absent, word(value)),
+            (Call::Insert(..) | Call::Remove(_), Some(Content::Text(_) | Content::Unread(_)))
+            | (Call::Append(..), _) => Elements::Any,
+        };
+        Footprint::Changes(if self.texts.is_some() { Elements::Any } else { elements })
     }
 
     fn state_bytes(&self, state: &State) -> usize {

@@ -1,6 +1,6 @@
 //! A multiset, judged element by element.
 
-use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
 
 use crate::{
     Copies, Entry,
@@ -62,16 +62,13 @@ impl Deterministic for Multiset {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::Contains(_) => Footprint::Reads,
-            Call::Remove(_) if ret == Some(&Value::FALSE) => Footprint::Reads,
-            Call::Add(value) | Call::Remove(value) => Footprint::Element(value.word()),
-        }
-    }
-
-    fn sees(&self, call: &Call, _ret: Option<&Value>) -> Footprint {
         let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = call;
-        Footprint::Element(value.word())
+        let element = Elements::One(value.word());
+        match call {
+            Call::Contains(_) => Footprint::Reads(element),
+            Call::Remove(_) if ret == Some(&Value::FALSE) => Footprint::Reads(element),
+            Call::Add(_) | Call::Remove(_) => Footprint::Changes(element),
+        }
     }
 
     fn state_bytes(&self, state: &Copies<Value>) -> usize {

@@ -1,6 +1,6 @@
 //! What may follow a specification's name after a colon: mostly a capacity.
 
-use clewline_core::{Catalogued, Footprint, Value};
+use clewline_core::{Catalogued, Elements, Footprint, Value};
 
 use crate::given::Answer;
 
@@ -39,36 +39,28 @@ impl Capacity {
     /// What adding `value` touches. Whether a bounded collection is full depends on every element.
     pub(crate) fn added(self, value: Value, ret: Option<&Value>) -> Footprint {
         match (self.0, ret) {
-            (None, _) => Footprint::Element(value.word()),
-            (Some(_), Some(&Value::FALSE)) => Footprint::Reads,
-            (Some(_), _) => Footprint::Anything,
+            (None, _) => Footprint::Changes(Elements::One(value.word())),
+            (Some(_), Some(&Value::FALSE)) => Footprint::Reads(Elements::Any),
+            (Some(_), _) => Footprint::Changes(Elements::Any),
         }
     }
 
-    /// What adding sees: a full collection holds who knows what.
-    pub(crate) fn add_sees(self, value: Value, ret: Option<&Value>) -> Footprint {
-        match (self.0, ret) {
-            (Some(_), Some(&Value::FALSE)) => Footprint::Anything,
-            (_, _) => self.added(value, ret),
-        }
-    }
-
-    /// What taking an element touches, and sees: a collection that was empty is so with less in it.
+    /// What taking an element touches. A collection that was empty is so with less in it.
     pub(crate) fn taken(self, ret: Option<&Value>) -> Footprint {
         match (self.0, ret) {
-            (_, Some(&Value::NIL)) => Footprint::Reads,
-            (None, Some(value)) => Footprint::Element(value.word()),
-            (Some(_), Some(_)) | (_, None) => Footprint::Anything,
+            (_, Some(&Value::NIL)) => Footprint::Reads(Elements::None),
+            (None, Some(value)) => Footprint::Changes(Elements::One(value.word())),
+            (Some(_), Some(_)) | (_, None) => Footprint::Changes(Elements::Any),
         }
     }
 }
 
-/// What a look at the next element sees.
-pub(crate) fn look_sees(ret: Option<&Value>) -> Footprint {
-    match ret {
-        None | Some(&Value::NIL) => Footprint::Reads,
-        Some(value) => Footprint::Element(value.word()),
-    }
+/// What a look at the next element touches.
+pub(crate) fn looked(ret: Option<&Value>) -> Footprint {
+    Footprint::Reads(match ret {
+        None | Some(&Value::NIL) => Elements::None,
+        Some(value) => Elements::One(value.word()),
+    })
 }
 
 /// A specification that takes no parameter.

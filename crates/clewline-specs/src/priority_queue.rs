@@ -1,6 +1,6 @@
 //! A priority queue of integers: the greatest leaves first, or the least.
 
-use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
 
 use crate::{
     Copies, Entry,
@@ -86,19 +86,16 @@ impl Deterministic for PriorityQueue {
 
     fn footprint(&self, call: &Call, ret: Option<&Return>) -> Footprint {
         match (call, ret) {
-            (Call::Peek, _) | (Call::Poll, Some(Return::First(None))) => Footprint::Reads,
-            (Call::Add(int), _) | (Call::Poll, Some(Return::First(Some(int)))) => {
-                Footprint::Element(int.cast_unsigned())
-            }
-            (Call::Poll, None | Some(Return::Done(_))) => Footprint::Anything,
-        }
-    }
-
-    fn sees(&self, call: &Call, ret: Option<&Return>) -> Footprint {
-        match (call, ret) {
-            (Call::Peek, Some(Return::First(Some(int)))) => Footprint::Element(int.cast_unsigned()),
             // Empty stays empty with less in it.
-            (Call::Add(_) | Call::Poll | Call::Peek, _) => self.footprint(call, ret),
+            (Call::Poll, Some(Return::First(None))) => Footprint::Reads(Elements::None),
+            (Call::Peek, Some(Return::First(Some(int)))) => {
+                Footprint::Reads(Elements::One(int.cast_unsigned()))
+            }
+            (Call::Peek, _) => Footprint::Reads(Elements::None),
+            (Call::Add(int), _) | (Call::Poll, Some(Return::First(Some(int)))) => {
+                Footprint::Changes(Elements::One(int.cast_unsigned()))
+            }
+            (Call::Poll, None | Some(Return::Done(_))) => Footprint::Changes(Elements::Any),
         }
     }
 

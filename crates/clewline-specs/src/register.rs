@@ -1,6 +1,6 @@
 //! A register: a read answers the value written last.
 
-use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
 
 use crate::{
     Entry,
@@ -52,17 +52,11 @@ impl Deterministic for Register {
         }
     }
 
-    fn footprint(&self, call: &Call, _ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::Read => Footprint::Reads,
-            Call::Write(value) => Footprint::Element(value.word()),
-        }
-    }
-
-    fn sees(&self, call: &Call, ret: Option<&Value>) -> Footprint {
+    fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match (call, ret) {
-            (Call::Read, None) => Footprint::Reads,
-            (Call::Read, Some(value)) | (Call::Write(value), _) => Footprint::Element(value.word()),
+            (Call::Read, None) => Footprint::Reads(Elements::None),
+            (Call::Read, Some(value)) => Footprint::Reads(Elements::One(value.word())),
+            (Call::Write(value), _) => Footprint::Changes(Elements::One(value.word())),
         }
     }
 }

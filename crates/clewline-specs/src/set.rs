@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
 
 use crate::{
     Entry,
@@ -62,16 +62,13 @@ impl Deterministic for Set {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::Contains(_) => Footprint::Reads,
-            Call::Add(_) | Call::Remove(_) if ret == Some(&Value::FALSE) => Footprint::Reads,
-            Call::Add(value) | Call::Remove(value) => Footprint::Element(value.word()),
-        }
-    }
-
-    fn sees(&self, call: &Call, _ret: Option<&Value>) -> Footprint {
         let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = call;
-        Footprint::Element(value.word())
+        let element = Elements::One(value.word());
+        match call {
+            Call::Contains(_) => Footprint::Reads(element),
+            Call::Add(_) | Call::Remove(_) if ret == Some(&Value::FALSE) => Footprint::Reads(element),
+            Call::Add(_) | Call::Remove(_) => Footprint::Changes(element),
+        }
     }
 
     fn state_bytes(&self, state: &BTreeSet<Value>) -> usize {

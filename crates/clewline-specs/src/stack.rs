@@ -5,7 +5,7 @@ use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Val
 use crate::{
     Capacity, Entry,
     given::{Answer, Given},
-    parameter::look_sees,
+    parameter::looked,
 };
 
 /// What the command line knows.
@@ -67,15 +67,7 @@ impl Deterministic for Stack {
         match call {
             Call::Push(value) => self.capacity.added(*value, ret),
             Call::Pop => self.capacity.taken(ret),
-            Call::Peek => Footprint::Reads,
-        }
-    }
-
-    fn sees(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::Push(value) => self.capacity.add_sees(*value, ret),
-            Call::Pop => self.capacity.taken(ret),
-            Call::Peek => look_sees(ret),
+            Call::Peek => looked(ret),
         }
     }
 

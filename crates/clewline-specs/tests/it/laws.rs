@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use clewline_core::{Dice, Footprint, Notation};
+use clewline_core::{Dice, Notation};
 
 use crate::support::{
     for_every_specification, is_linearizable, perturb, random_ops, reachable_states, small_dice,
@@ -128,7 +128,7 @@ fn reads_leave_every_state_as_it_is() {
                 specification.returns(state, call).into_iter().map(Some).collect();
             rets.push(None);
             for ret in rets {
-                if specification.footprint(call, ret.as_ref()) == Footprint::Reads {
+                if specification.footprint(call, ret.as_ref()).is_read() {
                     let next = after(specification, state, call, ret.as_ref());
                     assert!(next.iter().all(|it| it == state), "{name}: {state:?}: {call:?} → {ret:?}");
                 }
