@@ -105,3 +105,13 @@ pub use check::{Check, Keys, Progress, check, check_file};
 pub use error::Error;
 pub use limits::available_memory;
 pub use report::Report;
+
+/// The examples of README.md and of the manual are tests.
+#[cfg(doctest)]
+mod manual {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../docs/specifications.md")]
+    struct Specifications;
+}

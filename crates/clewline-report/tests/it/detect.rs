@@ -1,3 +1,5 @@
+//! Telling what format a file is in by looking at it.
+
 use clewline_report::formats::{FORMATS, detect, find};
 
 #[track_caller]

@@ -155,3 +155,24 @@ fn every_dependency_has_a_reason() {
         |name: &str| !name.starts_with("clewline") && !reasons.contains(&format!("`{name}`"));
     expect_none(names.map(|(name, _)| name.to_owned()).filter(|it| is_unexplained(it)).collect());
 }
+
+#[test]
+fn the_manual_covers_every_specification_and_format() {
+    let specifications = fs::read_to_string(root().join("docs/specifications.md")).unwrap();
+    let formats = fs::read_to_string(root().join("docs/formats.md")).unwrap();
+    let mut complaints = Vec::new();
+    for entry in clewline::specs::CATALOG {
+        let section = specifications.split("\n## ").find(|it| it.starts_with(&format!("`{}`", entry.name)));
+        for (operation, _) in entry.operations {
+            if !section.is_some_and(|it| it.contains(&format!("`{operation}`"))) {
+                complaints.push(format!("docs/specifications.md lacks {} {operation}", entry.name));
+            }
+        }
+    }
+    for format in clewline::formats::FORMATS {
+        if !formats.contains(&format!("`{}`", format.name())) {
+            complaints.push(format!("docs/formats.md lacks {}", format.name()));
+        }
+    }
+    expect_none(complaints);
+}
