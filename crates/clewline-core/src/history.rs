@@ -11,6 +11,8 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashMap;
+
 use crate::{ObjectId, OperationId, ProcessId, rank};
 
 /// One end of an operation, for [`History::from_events`].
@@ -164,7 +166,6 @@ pub struct History<C, R> {
     spans: Vec<Span>,
     // The index at which each operation (or its call event) was given.
     sources: Vec<u32>,
-    object_count: u32,
 }
 
 // Ranks are 32-bit, two an operation, and the last one means "pending".
@@ -206,7 +207,6 @@ impl<C, R> History<C, R> {
             rets: Vec::new(),
             spans: Vec::new(),
             sources: Vec::new(),
-            object_count: 0,
         }
     }
 
@@ -220,12 +220,6 @@ impl<C, R> History<C, R> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
-    }
-
-    /// One more than the largest object id.
-    #[must_use]
-    pub fn object_count(&self) -> usize {
-        self.object_count as usize
     }
 
     /// Where each operation lies; an [`OperationId`] indexes this slice, which ascends by call.
@@ -320,8 +314,8 @@ impl<C, R> History<C, R> {
             calls.push(call);
             rets.push(ret);
         }
-        let History { processes, objects, spans, sources, object_count, .. } = self;
-        Ok(History { processes, objects, calls, rets, spans, sources, object_count })
+        let History { processes, objects, spans, sources, .. } = self;
+        Ok(History { processes, objects, calls, rets, spans, sources })
     }
 }
 
@@ -338,8 +332,8 @@ pub enum End {
 #[derive(Clone, Debug)]
 pub struct EventLog<C, R> {
     history: History<C, R>,
-    // For each process, the operation it waits for.
-    open: Vec<Option<OperationId>>,
+    // For each process that waits for an operation, which one.
+    open: FxHashMap<ProcessId, OperationId>,
     failed: Vec<OperationId>,
     events: usize,
 }
@@ -348,7 +342,7 @@ impl<C, R> EventLog<C, R> {
     /// No events yet.
     #[must_use]
     pub fn new() -> Self {
-        EventLog { history: History::empty(), open: Vec::new(), failed: Vec::new(), events: 0 }
+        EventLog { history: History::empty(), open: FxHashMap::default(), failed: Vec::new(), events: 0 }
     }
 
     /// Appends an event.
@@ -366,16 +360,13 @@ impl<C, R> EventLog<C, R> {
         | Event::Return(process, _)
         | Event::Fail(process)
         | Event::Info(process)) = event;
-        if self.open.len() <= process.index() {
-            self.open.resize(process.index() + 1, None);
-        }
-        let open = self.open[process.index()].take();
+        let open = self.open.remove(&process);
         if let Event::Call(_, object, call) = event {
             if let Some(other) = open {
                 let since = self.history.source(other);
                 return Err(Malformed { at, kind: MalformedKind::CallWhileOpen { since } });
             }
-            self.open[process.index()] = Some(OperationId::from_index(self.history.len()));
+            self.open.insert(process, OperationId::from_index(self.history.len()));
             self.begin(process, object, call);
             return Ok(());
         }
@@ -402,7 +393,6 @@ impl<C, R> EventLog<C, R> {
         history.rets.push(None);
         history.spans.push(Span { call: rank, ret: PENDING });
         history.sources.push(rank);
-        history.object_count = history.object_count.max(object.0 + 1);
     }
 
     /// The history so far; operations that are open are pending.
@@ -472,7 +462,6 @@ impl<C, R> TimedColumns<C, R> {
         self.history.objects.push(object);
         self.history.calls.push(call);
         self.history.rets.push(ret);
-        self.history.object_count = self.history.object_count.max(object.0 + 1);
         self.called.push(called);
         self.returned.push(returned);
     }
@@ -532,18 +521,13 @@ impl<C, R> TimedColumns<C, R> {
 impl<C, R> History<C, R> {
     /// Whether each process waits for an answer before it calls again; columns are in call order.
     fn check_processes(&self, called: &[i64], returned: &[i64]) -> Result<(), Malformed> {
-        let mut last: Vec<Option<u32>> = Vec::new();
-        for (at, process) in self.processes.iter().enumerate() {
-            if last.len() <= process.index() {
-                last.resize(process.index() + 1, None);
-            }
-            if let Some(other) = last[process.index()].replace(at as u32) {
-                let other = other as usize;
-                if self.rets[other].is_none() || called[at] < returned[other] {
-                    let since = self.sources[other] as usize;
-                    let at = self.sources[at] as usize;
-                    return Err(Malformed { at, kind: MalformedKind::CallWhileOpen { since } });
-                }
+        let mut last: FxHashMap<ProcessId, usize> = FxHashMap::default();
+        for (at, &process) in self.processes.iter().enumerate() {
+            if let Some(other) = last.insert(process, at)
+                && (self.rets[other].is_none() || called[at] < returned[other])
+            {
+                let kind = MalformedKind::CallWhileOpen { since: self.sources[other] as usize };
+                return Err(Malformed { at: self.sources[at] as usize, kind });
             }
         }
         Ok(())

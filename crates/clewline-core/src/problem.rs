@@ -90,11 +90,12 @@ impl<'a> Problem<'a> {
         S::Return: Sync,
     {
         let typed: Arc<dyn Typed + 'a> = Arc::new(Pair { specification, history, show });
-        let mut members: Vec<Vec<OperationId>> = vec![Vec::new(); history.object_count()];
+        let mut members: FxHashMap<ObjectId, Vec<OperationId>> = FxHashMap::default();
         let all = (0..history.len()).map(OperationId::from_index);
-        all.zip(history.objects()).for_each(|(id, &ObjectId(object))| members[object as usize].push(id));
-        members.retain(|it| !it.is_empty());
-        members.into_iter().map(|it| Problem::select(&typed, it, history.spans())).collect()
+        all.zip(history.objects()).for_each(|(id, &object)| members.entry(object).or_default().push(id));
+        let mut members: Vec<(ObjectId, Vec<OperationId>)> = members.into_iter().collect();
+        members.sort_unstable_by_key(|&(object, _)| object);
+        members.into_iter().map(|(_, it)| Problem::select(&typed, it, history.spans())).collect()
     }
 
     /// The problem of a history of one object.

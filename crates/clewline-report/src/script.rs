@@ -71,13 +71,13 @@ pub(crate) fn process_name(recording: &Recording, id: OperationId) -> Value {
     named.unwrap_or_else(|| Value::small(i64::from(process.0)).unwrap_or(Value::ABSENT))
 }
 
-/// What the object of `id` is called; absent if it needs no name.
+/// What the object of `id` is called: its number, if it has no name; the first one needs none.
 pub(crate) fn object_name(recording: &Recording, id: OperationId) -> Value {
     let object = recording.history.objects()[id.index()];
     let named = recording.names.objects.get(object.index()).copied();
-    named.unwrap_or_else(|| match recording.history.object_count() {
-        0 | 1 => Value::ABSENT,
-        _ => Value::small(i64::from(object.0)).unwrap_or(Value::ABSENT),
+    named.unwrap_or_else(|| match object.0 {
+        0 => Value::ABSENT,
+        number => Value::small(i64::from(number)).unwrap_or(Value::ABSENT),
     })
 }
 

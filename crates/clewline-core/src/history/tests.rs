@@ -102,3 +102,10 @@ fn events_come_back_in_order() {
     let events: Vec<(u32, End)> = history.events().into_iter().map(|(id, end)| (id.0, end)).collect();
     assert_eq!(events, [(0, End::Call), (1, End::Call), (2, End::Call), (1, End::Return), (0, End::Return)]);
 }
+
+#[test]
+fn ids_need_not_be_small() {
+    let (process, object) = (ProcessId(u32::MAX), ObjectId(u32::MAX - 1));
+    let events = [Event::Call(process, object, "a"), Event::Return(process, 1)];
+    assert_eq!(H::from_events(events).unwrap().operation(OperationId(0)).object, object);
+}
