@@ -90,5 +90,6 @@ fn algorithms_are_named_one_or_several() {
 fn no_operations_hold() {
     let case = map(1, 1);
     let none: Vec<Problem<'_>> = case.problems().into_iter().take(0).collect();
-    assert_eq!(judge(none, &Options::default()).verdict.word(), "holds");
+    let judgement = judge(none, &Options::default());
+    assert_eq!((judgement.verdict.word(), &*judgement.algorithm), ("holds", "auto"));
 }

@@ -5,7 +5,6 @@
 mod agreement;
 mod budgets;
 mod cores;
-mod corpus;
 mod histories;
 mod judging;
 mod plain;

@@ -1,8 +1,14 @@
 //! What the binary and the library promise, end to end.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod check;
 mod convert;
+mod corpus;
+mod edges;
 mod generate;
 mod library;
 mod other;
+mod recorded;
 mod run;
+mod tidy;

@@ -1,1 +1,0 @@
-//! The corpus: histories with known verdicts, one file each, under `testdata/histories`.
