@@ -129,7 +129,7 @@ pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
             });
         });
     }
-    let (verdicts, algorithm) = trial.finish();
+    let (verdicts, algorithm) = trial.finish(&options.algorithm);
     let verdict = merge(&parts, verdicts, options);
     let configurations = options.budget.visited() - visited;
     Judgement { verdict, parts: parts.len(), algorithm, configurations }
@@ -237,9 +237,11 @@ impl<'t> Trial<'t> {
         }
     }
 
-    fn finish(self) -> (Vec<Option<Verdict>>, String) {
+    /// The verdicts, and who decided: who would have, if there was nothing to decide.
+    fn finish(self, asked: &Algorithm) -> (Vec<Option<Verdict>>, String) {
         let Done { verdicts, algorithms } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (verdicts, algorithms.into_iter().collect::<Vec<_>>().join(", "))
+        let names: Vec<String> = algorithms.into_iter().collect();
+        (verdicts, if names.is_empty() { format!("{asked:?}") } else { names.join(", ") })
     }
 }
 

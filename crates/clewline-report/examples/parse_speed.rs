@@ -12,14 +12,15 @@ const RUNS: usize = 7;
 
 fn main() {
     let lines = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(1_000_000);
-    let operations = json_operations(lines);
+    let mut operations = json_operations(lines);
+    let text = operations.join("\n");
     for jobs in [1, 2] {
-        measure("jsonl", "operations", &operations, jobs);
+        measure("jsonl", "operations", &text, jobs);
     }
+    shuffle(&mut operations);
+    measure("jsonl", "operations in no order", &operations.join("\n"), 1);
     measure("jsonl", "events", &json_events(lines), 1);
-    if formats::find("jepsen").is_some() {
-        measure("jepsen", "one map a line", &edn(lines), 1);
-    }
+    measure("jepsen", "a map a line", &edn(lines), 1);
 }
 
 fn measure(format: &str, what: &str, text: &str, jobs: usize) {
@@ -46,29 +47,32 @@ fn measure(format: &str, what: &str, text: &str, jobs: usize) {
     );
 }
 
-/// Eight processes on a queue; lines in the order of returns, as a recorder would write them.
-fn json_operations(lines: usize) -> String {
+/// Eight processes on a queue, a line each time that one returns, as a recorder would write them.
+fn json_operations(lines: usize) -> Vec<String> {
     let mut random = Random::new(1);
-    let mut text = String::new();
-    let mut free = [0_u64; 8];
+    let mut running: Vec<(u64, u64)> = (0..8).map(|it| (it, it + 100)).collect();
+    let mut written = Vec::with_capacity(lines);
     for line in 0..lines {
-        let process = line % free.len();
-        let call = free[process] + 1 + random.below(50) as u64;
-        let end = call + 1 + random.below(400) as u64;
-        free[process] = end;
-        if line % 2 == 0 {
-            let _ = writeln!(
-                text,
+        let process = (0..running.len()).min_by_key(|&it| running[it].1).unwrap_or(0);
+        let (call, end) = running[process];
+        let next = end + 1 + random.below(50) as u64;
+        running[process] = (next, next + 1 + random.below(400) as u64);
+        written.push(if line % 2 == 0 {
+            format!(
                 r#"{{"process": {process}, "op": "enq", "arg": {line}, "ret": true, "call": {call}, "return": {end}}}"#
-            );
+            )
         } else {
-            let _ = writeln!(
-                text,
-                r#"{{"process": {process}, "op": "deq", "ret": {line}, "call": {call}, "return": {end}}}"#
-            );
-        }
+            format!(r#"{{"process": {process}, "op": "deq", "ret": {line}, "call": {call}, "return": {end}}}"#)
+        });
     }
-    text
+    written
+}
+
+fn shuffle(lines: &mut [String]) {
+    let mut random = Random::new(2);
+    for at in (1..lines.len()).rev() {
+        lines.swap(at, random.below(at + 1));
+    }
 }
 
 fn json_events(lines: usize) -> String {

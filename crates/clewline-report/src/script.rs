@@ -1,8 +1,8 @@
 //! A recording as a log tells it: event by event, each process one operation at a time.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap, convert::Infallible};
 
-use clewline_core::{End, OperationId, Recording, Value};
+use clewline_core::{Datum, End, OperationId, Recording, Value};
 
 use crate::{WriteError, text::brief};
 
@@ -54,14 +54,36 @@ pub(crate) fn entries(recording: &Recording) -> Result<Vec<Entry>, WriteError> {
     Ok(entries)
 }
 
-/// Formats that have no place for what a missing key reads as take it to be null.
-pub(crate) fn missing_is_null(recording: &Recording) -> Result<(), WriteError> {
-    if recording.missing == Value::NIL {
-        return Ok(());
+/// The same recording for formats in which a key that was never written reads as null.
+///
+/// # Errors
+///
+/// If it reads as something else, and that may also have been written.
+pub(crate) fn with_null_missing(recording: &Recording) -> Result<Cow<'_, Recording>, WriteError> {
+    let missing = recording.missing;
+    if missing == Value::NIL {
+        return Ok(Cow::Borrowed(recording));
     }
-    let missing = brief(&recording.values, recording.missing);
-    let why = format!("the format cannot say that a key which was never written reads as {missing}");
-    Err(WriteError::CannotHold(why))
+    let names_missing = |arg: Value| match recording.values.get(arg) {
+        Datum::List(items) => items.contains(&missing),
+        _ => arg == missing,
+    };
+    if let Some(operation) = recording.history.operations().find(|it| names_missing(it.call.arg)) {
+        let missing = brief(&recording.values, missing);
+        let why = format!(
+            "writes {missing}, as which a key reads that was never written; the format has null there"
+        );
+        return Err(cannot_hold(recording, operation.id, &why));
+    }
+    let Recording { history, values, names, .. } = recording.clone();
+    let history = history.try_map(|_, call, ret| {
+        Ok::<_, Infallible>((call, ret.map(|it| if it == missing { Value::NIL } else { it })))
+    });
+    let history = match history {
+        Ok(history) => history,
+        Err(never) => match never {},
+    };
+    Ok(Cow::Owned(Recording::new(history, values, names)))
 }
 
 /// What the process of `id` is called: its number, if it has no name.

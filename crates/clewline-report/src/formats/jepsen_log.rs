@@ -63,7 +63,7 @@ impl Format for JepsenLog {
     }
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
-        script::missing_is_null(recording)?;
+        let recording = &*script::with_null_missing(recording)?;
         let mut line = String::new();
         for entry in script::entries(recording)? {
             line.clear();

@@ -118,7 +118,7 @@ impl<'a> Json<'a> {
             Number::Int(int) => Ok(int),
             Number::Decimal => Err(Fault::expected(expected, self.text, start, "line")),
             Number::Large => {
-                Err(Fault::expected(&format!("{expected} (of 64 bits)"), self.text, start, "line"))
+                Err(Fault::expected(&format!("{expected}, of at most 64 bits"), self.text, start, "line"))
             }
         }
     }
@@ -143,8 +143,10 @@ impl<'a> Json<'a> {
                 let start = self.at;
                 Ok(match self.number()? {
                     Number::Int(int) => sink.values.int(int),
-                    Number::Large => sink.values.other(&self.text[start..self.at]),
-                    Number::Decimal => sink.values.other(&number::decimal(&self.text[start..self.at])),
+                    Number::Large | Number::Decimal => match number::json(&self.text[start..self.at]) {
+                        number::Json::Int(int) => sink.values.int(int),
+                        number::Json::Other(form) => sink.values.other(&form),
+                    },
                 })
             }
             Some(b'"') => Ok(sink.values.text(&self.string()?)),
@@ -243,8 +245,10 @@ impl<'a> Json<'a> {
                 let start = self.at;
                 match self.number()? {
                     Number::Int(int) => out.push_str(&int.to_string()),
-                    Number::Large => out.push_str(&self.text[start..self.at]),
-                    Number::Decimal => out.push_str(&number::decimal(&self.text[start..self.at])),
+                    Number::Large | Number::Decimal => match number::json(&self.text[start..self.at]) {
+                        number::Json::Int(int) => out.push_str(&int.to_string()),
+                        number::Json::Other(form) => out.push_str(&form),
+                    },
                 }
             }
             _ => {

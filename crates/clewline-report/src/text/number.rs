@@ -2,7 +2,8 @@
 //!
 //! They are only ever compared, and two ways of writing one number (`1.50` and `15e-1`) must not pass for two
 //! values: that would report violations that are none. So a decimal is brought into the form that JavaScript
-//! would print, with the difference that one which was written as a decimal stays one: `1e3` is `1000.0`.
+//! would print, with the difference that one which was written as a decimal stays one: `1e3` is `1000.0`. JSON
+//! knows one kind of number only, so there it is the integer 1000.
 
 // Numbers with larger ones are compared as they are written.
 const LARGEST_EXPONENT: i64 = 1 << 50;
@@ -46,9 +47,42 @@ pub(crate) fn decimal(written: &str) -> String {
     }
 }
 
+/// A number of JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Json {
+    /// It is an integer of 64 bits, however it is written.
+    Int(i64),
+    /// It is not; this is its one form.
+    Other(String),
+}
+
+/// What a number of JSON is that is not simply the digits of an integer of 64 bits.
+#[cold]
+pub(crate) fn json(written: &str) -> Json {
+    let mut form = decimal(written);
+    if let Some(whole) = form.strip_suffix(".0") {
+        form.truncate(whole.len());
+    }
+    form.parse().map_or(Json::Other(form), Json::Int)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_has_one_kind_of_number() {
+        for written in ["100.0", "1e2", "100.000", "1000e-1"] {
+            assert_eq!(json(written), Json::Int(100), "{written}");
+        }
+        assert_eq!(json("-0.0"), Json::Int(0));
+        assert_eq!(json("-9223372036854775808.0"), Json::Int(i64::MIN));
+        assert_eq!(json("1.5"), Json::Other("1.5".to_owned()));
+        for written in ["10000000000000000000000", "1e22", "10000000000000000000000.0"] {
+            assert_eq!(json(written), Json::Other("1e22".to_owned()), "{written}");
+        }
+        assert_eq!(json("9223372036854775808"), Json::Other("9223372036854775808".to_owned()));
+    }
 
     #[track_caller]
     fn check(written: &[&str], expected: &str) {

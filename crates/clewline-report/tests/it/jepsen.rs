@@ -1,3 +1,5 @@
+//! Jepsen's EDN: what its maps mean, and what is wrong with those that mean nothing.
+
 use crate::support::{canonical, check, check_error, format, options, read, show, write};
 
 #[test]

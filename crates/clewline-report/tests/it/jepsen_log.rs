@@ -1,3 +1,5 @@
+//! Jepsen's logs: which lines are operations, and what became of them.
+
 use crate::support::{canonical, check, check_error, read, write};
 
 #[test]

@@ -1,3 +1,5 @@
+//! JSON lines: both kinds of line, and every way of getting them wrong.
+
 use std::{io::Read, sync::Mutex};
 
 use clewline_core::{Datum, Random, Value};
@@ -207,7 +209,7 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     check(r#"{"call":"now"}"#, "line 3, column 9: expected an integer, found `\"now\"`");
     check(
         r#"{"return":99999999999999999999}"#,
-        "line 3, column 11: expected an integer (of 64 bits), found `99999999999999999999`",
+        "line 3, column 11: expected an integer, of at most 64 bits, found `99999999999999999999`",
     );
     check(r#"{"id":[1]}"#, "line 3, column 7: expected an integer or a text, found `[`");
     check(
@@ -471,7 +473,21 @@ fn what_json_cannot_say_is_refused() {
     let set = "{:process 0 :type :invoke :f :write :value #{1}}";
     let error = write("jsonl", &read("jepsen", set).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "operation 0 (\"write\") cannot be written: JSON has no way to write #{1}");
-    let store = "{:process 0 :type :invoke :f :get :key 1}";
+    let store = r#"{:process 0 :type :invoke :f :put :key 1 :value ""}"#;
     let error = write("jsonl", &read("porcupine-kv", store).unwrap()).unwrap_err();
-    assert_eq!(error.to_string(), "the format cannot say that a key which was never written reads as \"\"");
+    assert_eq!(
+        error.to_string(),
+        "operation 0 (\"put\") writes \"\", as which a key reads that was never written; the format has null there"
+    );
+}
+
+#[test]
+fn a_key_that_nobody_wrote_reads_as_null() {
+    let store =
+        r#"{:process 0 :type :invoke :f :get :key "k"} {:process 0 :type :ok :f :get :key "k" :value ""}"#;
+    let written = write("jsonl", &read("porcupine-kv", store.replace("} {", "}\n{")).unwrap()).unwrap();
+    assert_eq!(
+        written,
+        "{\"process\": 0, \"op\": \"get\", \"arg\": \"k\", \"ret\": null, \"call\": 0, \"return\": 1}\n"
+    );
 }

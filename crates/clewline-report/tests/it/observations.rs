@@ -1,3 +1,5 @@
+//! Line-Up's observation files: each history an object, and errors with their place.
+
 use crate::support::{check, check_error, read, write};
 
 /// Figure 7 of the paper, without its last part.
@@ -57,7 +59,7 @@ fn a_report_of_a_violation_has_nothing_around_its_elements() {
         <op id="2" name="Take">result="007"</op>
         <history>1[ 2[ ]2 ]1</history>"#,
         r#"
-        "A" [0, 3] "history 1".Add("a < \"b\"") → "true"
+        "A" [0, 3] "history 1".Add("a < \"b\"") → true
         "B" [1, 2] "history 1".Take() → "007"
         "#,
     );

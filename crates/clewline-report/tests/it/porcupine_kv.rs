@@ -1,3 +1,5 @@
+//! Porcupine's key-value logs: get, put and append.
+
 use clewline_core::Datum;
 
 use crate::support::{check, check_error, read, write};

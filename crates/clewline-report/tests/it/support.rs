@@ -98,6 +98,16 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
             }
         }
     }
+    // As long as nobody writes it, what a missing key reads as is only another word for null.
+    let is_written = |&it: &Value| match recording.values.get(it) {
+        Datum::List(items) => items.contains(&recording.missing),
+        _ => it == recording.missing,
+    };
+    let missing = match recording.history.operations().any(|it| is_written(&it.call.arg)) {
+        true => recording.missing,
+        false => Value::NIL,
+    };
+    let answer = |&ret: &Value| if ret == recording.missing { missing } else { ret };
     let describe = |at: usize| {
         let operation = recording.history.operation(OperationId::from_index(at));
         let name = |names: &[Value], index: usize| {
@@ -110,7 +120,7 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
             name(&recording.names.objects, operation.object.index()),
             deep(&recording.values, operation.call.method),
             deep(&recording.values, operation.call.arg),
-            operation.ret.map(|&it| deep(&recording.values, it)),
+            operation.ret.map(answer).map(|it| deep(&recording.values, it)),
             match recording.names.ids {
                 Some(_) => deep(&recording.values, recording.names.id_of(&recording.history, operation.id)),
                 None => "none".to_owned(),
@@ -119,7 +129,7 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
     };
     let mut operations: Vec<String> = (0..recording.history.len()).map(describe).collect();
     operations.sort();
-    operations.push(format!("missing {}", deep(&recording.values, recording.missing)));
+    operations.push(format!("missing {}", deep(&recording.values, missing)));
     operations
 }
 

@@ -13,7 +13,7 @@ use crate::{
 
 /// Writes `recording`, a map a line; a keyed history if it names its objects.
 pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
-    script::missing_is_null(recording)?;
+    let recording = &*script::with_null_missing(recording)?;
     let mut names = recording.history.operations().map(|it| script::object_name(recording, it.id));
     let is_keyed = names.next().is_some_and(|it| !it.is_absent());
     if names.any(|it| it.is_absent() == is_keyed) {

@@ -2,7 +2,7 @@
 //!
 //! Each member's name, with the comma before it and all spaces around it, is remembered under the member that
 //! came before it. If the same bytes come next once more, they need not be taken apart. That is all it does: a
-//! line is read as the same with it and without it, and half of the time that parsing takes is saved.
+//! line is read as the same with it and without it. It saves about a fifth of all instructions.
 
 use super::line::Field;
 

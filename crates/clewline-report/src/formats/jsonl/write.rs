@@ -17,7 +17,7 @@ use crate::{
 
 /// Writes `recording`, a line an operation or a line an event.
 pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
-    script::missing_is_null(recording)?;
+    let recording = &*script::with_null_missing(recording)?;
     match times(recording)? {
         Some(times) => write_operations(recording, &times, out),
         None => write_events(recording, out),

@@ -83,10 +83,7 @@ impl Group {
         let (mut arg, mut result) = (None, None);
         for pair in Pairs(*content) {
             let (key, value, at) = pair?;
-            let value = match value.parse::<i64>() {
-                Ok(int) if int.to_string() == value => values.int(int),
-                _ => values.text(&value),
-            };
+            let value = read_value(values, &value);
             let twice = match key {
                 "value" => arg.replace(value).is_some(),
                 "result" => result.replace(value).is_some(),
@@ -107,6 +104,16 @@ impl Group {
     /// A history; what it says is looked at when the threads and operations are known.
     pub(super) fn history(&mut self, content: &Content<'_>) {
         self.histories.push((content.at, content.text.len()));
+    }
+}
+
+/// An integer or a truth value if it is written as one, otherwise a text.
+fn read_value(values: &mut Values, written: &str) -> Value {
+    match (written, written.parse::<i64>()) {
+        ("true" | "True", _) => Value::TRUE,
+        ("false" | "False", _) => Value::FALSE,
+        (_, Ok(int)) if int.to_string() == written => values.int(int),
+        (_, Ok(_) | Err(_)) => values.text(written),
     }
 }
 
