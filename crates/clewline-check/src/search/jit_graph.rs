@@ -4,7 +4,8 @@
 //! linearized before a return asks for it. A configuration is entered once.
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, section 4 (the graph search).
-//! Cost: see [`engine`](super::engine); memory is two words a configuration for up to 64 open operations.
+//! Cost: at most (operations) x 2^(operations open at a time) x (states) configurations, usually far fewer; two
+//! words of memory each for up to 64 open operations.
 
 use clewline_core::{Budget, Problem, Verdict};
 
