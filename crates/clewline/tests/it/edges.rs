@@ -179,7 +179,7 @@ fn integers_that_must_fit_64_bits_are_refused_beyond() {
         "huge-time",
         "queue",
         ENQ.replace("\"call\": 0", &format!("\"call\": -{huge}")),
-        &format!("line 1, column 47: expected an integer (of 64 bits), found `-{huge}`"),
+        &format!("line 1, column 47: expected an integer, of at most 64 bits, found `-{huge}`"),
     );
     let extremes = ENQ.replace("\"call\": 0", "\"call\": -9223372036854775808");
     let extremes = extremes.replace("\"return\": 1", "\"return\": 9223372036854775807");
