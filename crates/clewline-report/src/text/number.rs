@@ -10,26 +10,12 @@ const LARGEST_EXPONENT: i64 = 1 << 50;
 
 /// The one form of `written`, a decimal with a fraction or an exponent: `-?digits(.digits)?([eE][+-]?digits)?`.
 pub(crate) fn decimal(written: &str) -> String {
-    let (sign, unsigned) = match written.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", written.strip_prefix('+').unwrap_or(written)),
+    let Some(Scaled { sign, digits, power }) = Scaled::read(written) else {
+        return written.trim_start_matches('+').to_ascii_lowercase();
     };
-    let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let digits = digits.trim_end_matches('0');
-    let leading = digits.len() - digits.trim_start_matches('0').len();
-    let digits = &digits[leading..];
     if digits.is_empty() {
         return "0.0".to_owned();
     }
-    // The value is 0.DIGITS times ten to this power.
-    let power = match exponent.parse::<i64>() {
-        Ok(exponent) if (-LARGEST_EXPONENT..LARGEST_EXPONENT).contains(&exponent) => {
-            exponent + whole.len() as i64 - leading as i64
-        }
-        _ => return format!("{sign}{}", unsigned.to_ascii_lowercase()),
-    };
     match power {
         1..=21 => {
             let whole = power as usize;
@@ -47,6 +33,36 @@ pub(crate) fn decimal(written: &str) -> String {
     }
 }
 
+/// A number, 0.DIGITS times ten to some power; no digits at all are zero.
+struct Scaled {
+    sign: &'static str,
+    // Neither the first nor the last is 0.
+    digits: String,
+    power: i64,
+}
+
+impl Scaled {
+    /// `None` if its exponent is beyond all reason.
+    fn read(written: &str) -> Option<Scaled> {
+        let (sign, unsigned) = match written.strip_prefix('-') {
+            Some(rest) => ("-", rest),
+            None => ("", written.strip_prefix('+').unwrap_or(written)),
+        };
+        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let mut digits = format!("{whole}{fraction}");
+        digits.truncate(digits.trim_end_matches('0').len());
+        let leading = digits.len() - digits.trim_start_matches('0').len();
+        digits.drain(..leading);
+        if digits.is_empty() {
+            return Some(Scaled { sign: "", digits, power: 0 });
+        }
+        let exponent = exponent.parse::<i64>().ok();
+        let exponent = exponent.filter(|it| (-LARGEST_EXPONENT..LARGEST_EXPONENT).contains(it))?;
+        Some(Scaled { sign, digits, power: exponent + whole.len() as i64 - leading as i64 })
+    }
+}
+
 /// A number of JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Json {
@@ -56,14 +72,22 @@ pub(crate) enum Json {
     Other(String),
 }
 
+// Integers of so many digits are written out.
+const LONGEST_INTEGER: i64 = 400;
+
 /// What a number of JSON is that is not simply the digits of an integer of 64 bits.
 #[cold]
 pub(crate) fn json(written: &str) -> Json {
-    let mut form = decimal(written);
-    if let Some(whole) = form.strip_suffix(".0") {
-        form.truncate(whole.len());
+    match Scaled::read(written) {
+        Some(Scaled { sign, digits, power })
+            if digits.len() as i64 <= power && power <= LONGEST_INTEGER || digits.is_empty() =>
+        {
+            let zeros = "0".repeat(power as usize - digits.len());
+            let whole = if digits.is_empty() { "0".to_owned() } else { format!("{sign}{digits}{zeros}") };
+            whole.parse().map_or(Json::Other(whole), Json::Int)
+        }
+        Some(_) | None => Json::Other(decimal(written)),
     }
-    form.parse().map_or(Json::Other(form), Json::Int)
 }
 
 #[cfg(test)]
@@ -79,8 +103,9 @@ mod tests {
         assert_eq!(json("-9223372036854775808.0"), Json::Int(i64::MIN));
         assert_eq!(json("1.5"), Json::Other("1.5".to_owned()));
         for written in ["10000000000000000000000", "1e22", "10000000000000000000000.0"] {
-            assert_eq!(json(written), Json::Other("1e22".to_owned()), "{written}");
+            assert_eq!(json(written), Json::Other("10000000000000000000000".to_owned()), "{written}");
         }
+        assert_eq!(json("1e400"), Json::Other("1e400".to_owned()));
         assert_eq!(json("9223372036854775808"), Json::Other("9223372036854775808".to_owned()));
     }
 
