@@ -4,7 +4,7 @@
 //! elsewhere, so give another folder first:
 //!
 //! ```text
-//! cargo +nightly fuzz run jsonl /tmp/jsonl fuzz/corpus/jsonl
+//! cargo +nightly fuzz run jsonl fuzz/target/jsonl fuzz/corpus/jsonl
 //! ```
 
 use clewline_report::{ReadOptions, WriteError, formats};

@@ -25,27 +25,15 @@ use crate::{Checker, Options, search::jit_graph::JitGraph};
 /// One attempt may take this part of what all of them may.
 const ATTEMPT: u64 = 40;
 
+/// The least that all attempts may take, for each operation.
+const PER_OPERATION: u64 = 40;
+
 /// Shrinks the core of a violation of `problem`.
 pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
-    let most = options.core_configurations;
-    let Explanation::Exhausted { next, .. } = violation.explanation;
-    let mut shrinking = Shrinking {
-        problem,
-        budget: options.budget.child().with_configurations(most / ATTEMPT),
-        keep: vec![Keep::Whole; problem.len()],
-        next,
-        left: most,
-        is_minimal: true,
-    };
-    shrinking.cut();
-    shrinking.pass(reads, Keep::Nothing);
-    // With the reads gone that see everything, elements may be free to go.
-    shrinking.pass(elements, Keep::Nothing);
-    shrinking.cut();
-    shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
-    let is_kept = |&at: &usize| matches!(shrinking.keep[at], Keep::Whole | Keep::Call);
+    let Shrinking { keep, is_minimal, .. } = Shrinking::run(problem, &violation, options);
+    let is_kept = |&at: &usize| matches!(keep[at], Keep::Whole | Keep::Call);
     let core = (0..problem.len()).filter(is_kept).map(|at| problem.operations()[at]).collect();
-    Violation { core, is_minimal: shrinking.is_minimal, ..violation }
+    Violation { core, is_minimal, ..violation }
 }
 
 /// Reads, each of which can be left out alone.
@@ -116,12 +104,40 @@ struct Shrinking<'a> {
     keep: Vec<Keep>,
     // The operation that could not come next when it was last judged.
     next: OperationId,
+    // How many configurations an attempt may visit, if it is not longer than that.
+    attempt: u64,
     // How many configurations may still be visited, an operation counting as one.
     left: u64,
     is_minimal: bool,
 }
 
-impl Shrinking<'_> {
+impl<'a> Shrinking<'a> {
+    /// Says as little as it takes to violate.
+    fn run(problem: &'a Problem<'a>, violation: &Violation, options: &Options) -> Self {
+        // Judging anew takes at least a configuration an operation, however little is left out.
+        let most = match options.core_configurations {
+            0 => 0,
+            most => most.max(PER_OPERATION * problem.len() as u64),
+        };
+        let Explanation::Exhausted { next, .. } = violation.explanation;
+        let mut shrinking = Shrinking {
+            problem,
+            budget: options.budget.child(),
+            keep: vec![Keep::Whole; problem.len()],
+            next,
+            attempt: most / ATTEMPT,
+            left: most,
+            is_minimal: true,
+        };
+        shrinking.cut();
+        shrinking.pass(reads, Keep::Nothing);
+        // With the reads gone that see everything, elements may be free to go.
+        shrinking.pass(elements, Keep::Nothing);
+        shrinking.cut();
+        shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
+        shrinking
+    }
+
     /// Forgets what happened after some return, as early a one as can be found quickly.
     ///
     /// A prefix of a good history is good. The search gives a hint where to cut, but only a hint: it knew the
@@ -187,9 +203,11 @@ impl Shrinking<'_> {
             return Attempt::Undecided;
         }
         let weaker = self.problem.weaken(|at| keep[at]);
+        let operations = weaker.len() as u64;
+        let budget = self.budget.child().with_configurations(self.attempt.max(4 * operations));
         let before = self.budget.visited();
-        let verdict = JitGraph.decide(&weaker, &self.budget);
-        let spent = self.budget.visited() - before + weaker.len() as u64;
+        let verdict = JitGraph.decide(&weaker, &budget);
+        let spent = self.budget.visited() - before + operations;
         self.left = self.left.saturating_sub(spent);
         match verdict {
             Verdict::Violated(Violation { explanation: Explanation::Exhausted { next, .. }, .. }) => {
@@ -213,3 +231,6 @@ enum Attempt {
     /// It was given up.
     Undecided,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! Judging whole histories: objects and keys apart, parts in parallel, and a core for every violation.
 //!
 //! Linearizability is local, so each object is judged by itself, and so is each part of an object that its
-//! specification says is independent. A part that is violated settles the matter: parts after it are no
-//! longer of interest and are stopped, parts before it are finished, so that the same violation is reported
+//! specification says is independent, the shortest first. A part that is violated settles the matter: parts after
+//! it are no longer of interest and are stopped, parts before it are finished, so that the same violation is reported
 //! however many threads there are.
 
 use std::{
@@ -116,7 +116,9 @@ pub struct Judgement {
 #[must_use]
 pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
     let visited = options.budget.visited();
-    let parts: Vec<Problem<'_>> = problems.into_iter().flat_map(Problem::into_parts).collect();
+    let mut parts: Vec<Problem<'_>> = problems.into_iter().flat_map(Problem::into_parts).collect();
+    // The shortest first, so that a long part does not keep a violation in a short one waiting.
+    parts.sort_by_key(Problem::len);
     let trial = Trial::new(&parts, options);
     let workers = options.jobs.clamp(1, parts.len().max(1));
     if workers == 1 {
@@ -212,6 +214,10 @@ impl<'t> Trial<'t> {
             }
             let budget = self.options.budget.child();
             *lock(&self.busy[worker]) = Some((number, budget.clone()));
+            // Whoever found a violation since then may have looked here too early to stop us.
+            if self.violated.load(Ordering::Acquire) < number {
+                return;
+            }
             let (verdict, algorithm) = decide(&self.parts[number], &self.options.algorithm, &budget);
             *lock(&self.busy[worker]) = None;
             if matches!(verdict, Verdict::Violated(_)) {

@@ -360,9 +360,8 @@ impl<C, R> EventLog<C, R> {
         | Event::Return(process, _)
         | Event::Fail(process)
         | Event::Info(process)) = event;
-        let open = self.open.remove(&process);
         if let Event::Call(_, object, call) = event {
-            if let Some(other) = open {
+            if let Some(&other) = self.open.get(&process) {
                 let since = self.history.source(other);
                 return Err(Malformed { at, kind: MalformedKind::CallWhileOpen { since } });
             }
@@ -370,7 +369,7 @@ impl<C, R> EventLog<C, R> {
             self.begin(process, object, call);
             return Ok(());
         }
-        let Some(id) = open else {
+        let Some(id) = self.open.remove(&process) else {
             return Err(Malformed { at, kind: MalformedKind::EndWithoutCall });
         };
         match event {

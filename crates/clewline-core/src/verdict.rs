@@ -139,9 +139,11 @@ impl std::error::Error for WitnessError {}
 /// A refutation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The operations that cannot be ordered, whatever became of the others; in call order.
+    /// A few operations that cannot be ordered, in call order. The others do not help: they come too late, are
+    /// about other elements, or would not make a difference had they happened at any time, with any answer.
     pub core: Vec<OperationId>,
-    /// Whether none of them can be left out.
+    /// Whether nothing more can be spared: if any one of the core had happened at any time, with any answer,
+    /// or not at all, the rest could be ordered. If false, nobody knows.
     pub is_minimal: bool,
     /// What is wrong with them.
     pub explanation: Explanation,

@@ -78,7 +78,7 @@ impl Deterministic for Deque {
     }
 
     fn state_bytes(&self, state: &VecDeque<Value>) -> usize {
-        size_of_val(state) + state.capacity() * size_of::<Value>()
+        size_of_val(state) + state.len() * size_of::<Value>()
     }
 }
 

@@ -72,7 +72,7 @@ impl Deterministic for Stack {
     }
 
     fn state_bytes(&self, state: &Vec<Value>) -> usize {
-        size_of_val(state) + state.capacity() * size_of::<Value>()
+        size_of_val(state) + state.len() * size_of::<Value>()
     }
 }
 

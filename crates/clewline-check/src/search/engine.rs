@@ -82,11 +82,14 @@ pub(super) fn search(problem: &Problem<'_>, budget: &Budget, strategy: Strategy)
     }
 }
 
-// How many configurations are visited between two looks at the budget.
+// How many configurations are tried between two looks at the budget.
 const PATIENCE: u64 = 1_024;
 
 // Of the configurations in a row that leave no choice, a graph search remembers one in this many.
 const FORCED: usize = 16;
+
+// How many operations are looked at for a dead end.
+const FAR: usize = 128;
 
 // What a tree search spends on states off its path, unless the budget allows less.
 const TREE_BYTES: usize = 64 << 20;
@@ -116,12 +119,13 @@ struct Engine<'p> {
     pending_candidates: Vec<u32>,
     entered: Configurations,
     // For each label, the visit in which it was last seen, and the candidate seen then.
-    seen_label: Vec<(u64, u32)>,
+    seen_label: Vec<(u64, usize)>,
     visit: u64,
     has_retreated: bool,
     configurations: u64,
     reported: u64,
-    next_look: u64,
+    // How often a configuration was to be entered, also in vain.
+    attempts: u64,
     // A tree search forgets what it can when its states take more bytes than this.
     forget_at: usize,
     charge: Charge,
@@ -134,8 +138,8 @@ struct Frame {
     state: StateId,
     frontier: u32,
     // Its candidates are `candidates[start..]`, up to the next frame's.
-    start: u32,
-    next: u32,
+    start: usize,
+    next: usize,
     // Which outcome of the next candidate comes next.
     nth: u32,
     // The operation linearized last.
@@ -184,7 +188,7 @@ impl<'p> Engine<'p> {
             has_retreated: false,
             configurations: 0,
             reported: 0,
-            next_look: 0,
+            attempts: 0,
             forget_at: TREE_BYTES.min(budget.memory() / 4),
             charge: budget.charge(),
             longest: Longest::default(),
@@ -193,6 +197,7 @@ impl<'p> Engine<'p> {
 
     /// Whether every complete operation can be linearized.
     fn run(&mut self) -> Result<bool, Reason> {
+        self.look_at_budget()?;
         self.enter()?;
         while self.frontier < self.by_return.len() {
             if !self.descend()? && !self.retreat() {
@@ -204,25 +209,27 @@ impl<'p> Engine<'p> {
 
     /// Enters the current configuration, unless it has been entered before.
     fn enter(&mut self) -> Result<bool, Reason> {
-        if self.next_look <= self.configurations {
+        self.attempts += 1;
+        if self.attempts.is_multiple_of(PATIENCE) || self.budget.configurations() <= self.configurations {
             self.look_at_budget()?;
         }
         let start = self.candidates.len();
         if self.frontier < self.by_return.len() {
             self.collect_candidates();
         }
-        if self.has_retreated && self.strategy.order == Order::Return && self.is_dead_end() {
+        let has_choice = self.candidates.len() != start + 1;
+        if has_choice && self.has_retreated && self.strategy.order == Order::Return && self.is_dead_end() {
             self.candidates.truncate(start);
             return Ok(false);
         }
         // Where there is no choice there is little to forget; but a long way without choice is not gone twice.
-        let has_choice = self.candidates.len() != start + 1 || self.frames.len().is_multiple_of(FORCED);
-        if self.strategy.memory == Memory::Entered && has_choice && !self.remember()? {
+        let is_worth_it = has_choice || self.frames.len().is_multiple_of(FORCED);
+        if self.strategy.memory == Memory::Entered && is_worth_it && !self.remember()? {
             self.candidates.truncate(start);
             return Ok(false);
         }
         self.configurations += 1;
-        let (state, frontier, start) = (self.state, self.frontier as u32, start as u32);
+        let (state, frontier) = (self.state, self.frontier as u32);
         self.frames.push(Frame { state, frontier, start, next: start, nth: 0, chosen: 0 });
         self.longest.deepen(self.frames.len() - 1);
         Ok(true)
@@ -232,9 +239,10 @@ impl<'p> Engine<'p> {
     fn is_dead_end(&mut self) -> bool {
         let mut deadline = u32::MAX;
         let mut next = self.left.first();
-        while let Some(at) = next
-            && self.spans[at].call() < deadline
-        {
+        for _ in 0..FAR {
+            let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) else {
+                return deadline != u32::MAX;
+            };
             next = self.left.after(at);
             match self.automaton.step(self.state, self.labels[at], 0) {
                 None => deadline = deadline.min(self.spans[at].end()),
@@ -242,7 +250,7 @@ impl<'p> Engine<'p> {
                 Some(_) => (),
             }
         }
-        deadline != u32::MAX
+        false
     }
 
     /// Remembers the current configuration; false if it was remembered before.
@@ -283,10 +291,10 @@ impl<'p> Engine<'p> {
             if self.spans[at].is_pending() {
                 self.pending_candidates.extend(is_first.then_some(at as u32));
             } else if is_first {
-                *place = self.candidates.len() as u32;
+                *place = self.candidates.len();
                 self.candidates.push(at as u32);
-            } else if self.spans[at].end() < self.spans[self.candidates[*place as usize] as usize].end() {
-                self.candidates[*place as usize] = at as u32;
+            } else if self.spans[at].end() < self.spans[self.candidates[*place] as usize].end() {
+                self.candidates[*place] = at as u32;
             }
         }
         let spans = self.spans;
@@ -301,7 +309,7 @@ impl<'p> Engine<'p> {
         loop {
             let depth = self.frames.len() - 1;
             let Frame { state, next, nth, .. } = self.frames[depth];
-            let Some(&at) = self.candidates.get(next as usize) else { return Ok(false) };
+            let Some(&at) = self.candidates.get(next) else { return Ok(false) };
             let outcome = self.automaton.step(state, self.labels[at as usize], nth);
             let frame = &mut self.frames[depth];
             match outcome {
@@ -323,7 +331,7 @@ impl<'p> Engine<'p> {
         self.has_retreated = true;
         self.longest.save(&self.frames);
         let Some(frame) = self.frames.pop() else { return false };
-        self.candidates.truncate(frame.start as usize);
+        self.candidates.truncate(frame.start);
         if self.frames.is_empty() {
             return false;
         }
@@ -378,9 +386,7 @@ impl<'p> Engine<'p> {
         let frames =
             self.frames.capacity() * size_of::<Frame>() + self.candidates.capacity() * size_of::<u32>();
         self.charge.set(self.entered.bytes() + self.automaton.bytes() + frames);
-        self.budget.allow(self.configurations + 1)?;
-        self.next_look = (self.configurations + PATIENCE).min(self.budget.configurations());
-        Ok(())
+        self.budget.allow(self.configurations + 1)
     }
 
     fn witness(&self) -> Witness {

@@ -8,3 +8,4 @@ mod cores;
 mod histories;
 mod judging;
 mod plain;
+mod texts;

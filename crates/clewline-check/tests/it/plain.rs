@@ -58,7 +58,8 @@ impl Specification for Coin {
     }
 }
 
-fn is_linearizable<S: Specification>(
+/// Whether what is not yet placed can be.
+pub(crate) fn is_linearizable<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,
     placed: &mut Vec<usize>,

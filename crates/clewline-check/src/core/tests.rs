@@ -1,0 +1,145 @@
+use clewline_core::{Case, Domain, Plan, Random};
+use clewline_specs::{CATALOG, find};
+
+use super::*;
+use crate::search::oracle::Oracle;
+
+fn word(problem: &Problem<'_>) -> &'static str {
+    Oracle.decide(problem, &Budget::unlimited()).word()
+}
+
+/// A prefix of a random linearizable history, judged by the oracle after each unit is left out in turn.
+#[test]
+fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
+    let (mut reads_left_out, mut elements_left_out) = (0, 0);
+    for entry in CATALOG {
+        let specification = find(entry.name).unwrap();
+        for seed in 0..400 {
+            let mut random = Random::new(seed);
+            let plan = Plan {
+                operations: 2 + random.below(9),
+                processes: 2 + random.below(3),
+                overlap: 0.8,
+                values: Domain::Below(3),
+                keys: 1,
+                pending: 0.2,
+                seed,
+                ..Plan::default()
+            };
+            let case = specification.load(specification.generate(&plan)).unwrap();
+            let whole = &case.problems()[0];
+            let last = random.below(2 * whole.len()) as u32;
+            let prefix = whole.weaken(|at| match whole.spans()[at] {
+                span if last < span.call() => Keep::Nothing,
+                span if last < span.end() => Keep::Call,
+                _ => Keep::Whole,
+            });
+            assert_eq!(word(&prefix), "holds", "{} seed {seed}", entry.name);
+            let (reads, elements) = (reads(&prefix), elements(&prefix));
+            reads_left_out += reads.len();
+            elements_left_out += elements.len();
+            for unit in reads.into_iter().chain(elements) {
+                let rest = prefix.weaken(|at| if unit.contains(&at) { Keep::Nothing } else { Keep::Whole });
+                assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} without {unit:?}", entry.name);
+            }
+        }
+    }
+    assert!(3_000 < reads_left_out && 3_000 < elements_left_out, "{reads_left_out}, {elements_left_out}");
+}
+
+/// A history in which one complete operation answers what another did, which is often wrong.
+fn changed(specification: &str, seed: u64) -> Option<Box<dyn Case>> {
+    let mut random = Random::new(seed);
+    let plan =
+        Plan { operations: 10, values: Domain::Below(4), keys: 1, pending: 0.1, seed, ..Plan::default() };
+    let specification = find(specification).unwrap();
+    let mut recording = specification.generate(&plan);
+    let answers: Vec<_> = recording.history.operations().filter_map(|it| it.ret.copied()).collect();
+    let answer = *answers.get(random.below(answers.len()))?;
+    let chosen = random.below(recording.history.len());
+    let change = |id: OperationId, call, ret: Option<_>| {
+        Ok::<_, ()>((call, ret.map(|ret| if id.index() == chosen { answer } else { ret })))
+    };
+    recording.history = recording.history.try_map(change).unwrap();
+    specification.load(recording).ok()
+}
+
+/// What is said at the end is violated, and would not be if less were said about any operation of the core, or
+/// one more read or element were left out.
+#[test]
+fn nothing_more_can_be_spared() {
+    let mut judged = 0;
+    for entry in CATALOG {
+        for case in (0..600).filter_map(|seed| changed(entry.name, seed)) {
+            let problem = &case.problems()[0];
+            let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) else {
+                continue;
+            };
+            let shrunk = Shrinking::run(problem, &violation, &Options::default());
+            let keep = &shrunk.keep;
+            assert!(shrunk.is_minimal, "{problem:#?}");
+            assert_eq!(word(&problem.weaken(|at| keep[at])), "violated", "{problem:#?}");
+            let core = (0..problem.len()).filter(|&at| matches!(keep[at], Keep::Whole | Keep::Call));
+            let chances = core.map(|at| (vec![at], Keep::Chance));
+            let left_out = shrunk.units(reads).into_iter().chain(shrunk.units(elements));
+            for (unit, less) in chances.chain(left_out.map(|unit| (unit, Keep::Nothing))) {
+                let weaker = problem.weaken(|at| if unit.contains(&at) { less } else { keep[at] });
+                assert_eq!(word(&weaker), "holds", "{problem:#?}: {keep:?} without {unit:?}");
+            }
+            judged += 1;
+        }
+    }
+    assert!(1_000 < judged, "{judged}");
+}
+
+#[test]
+fn a_long_history_shrinks_as_well() {
+    let plan = Plan { operations: 20_000, values: Domain::Below(50), seed: 3, ..Plan::default() };
+    let register = find("register").unwrap();
+    let mut recording = register.generate(&plan);
+    // The last read of all, long after the others, answers what only the first write wrote.
+    let reads = recording.history.operations().filter(|it| it.ret.is_some_and(|ret| !ret.is_absent()));
+    let last = reads.last().unwrap().id;
+    let invented = clewline_core::Value::small(1_000).unwrap();
+    let first = recording.history.operations().find(|it| !it.call.arg.is_absent()).unwrap().id;
+    let change = |id: OperationId, call: clewline_core::RawCall, ret: Option<_>| {
+        let call = if id == first { clewline_core::RawCall { arg: invented, ..call } } else { call };
+        Ok::<_, ()>((call, ret.map(|ret| if id == last { invented } else { ret })))
+    };
+    recording.history = recording.history.try_map(change).unwrap();
+    let case = register.load(recording).unwrap();
+    let problem = &case.problems()[0];
+    let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) else {
+        panic!("holds")
+    };
+    let core = shrink(problem, violation, &Options::default()).core;
+    assert!(core.len() <= 3, "{:?}", core.iter().map(|&it| case.label(it)).collect::<Vec<_>>());
+}
+
+/// A `deq` whose answer is forgotten may have taken any value: it does not go with the one that it did take.
+#[test]
+fn units_are_those_of_what_is_still_said() {
+    let plan =
+        Plan { operations: 40, mix: vec![("enq".to_owned(), 1), ("deq".to_owned(), 1)], ..Plan::default() };
+    let queue = find("queue").unwrap();
+    let case = queue.load(queue.generate(&plan)).unwrap();
+    let problem = &case.problems()[0];
+    let taken = (0..problem.len()).find(|&at| {
+        case.label(problem.operations()[at]).starts_with("deq") && !problem.footprint(at).is_read()
+    });
+    let taken = taken.unwrap();
+    let mut keep = vec![Keep::Whole; problem.len()];
+    let mut shrinking = Shrinking {
+        problem,
+        budget: Budget::unlimited(),
+        keep: keep.clone(),
+        next: problem.operations()[0],
+        attempt: 0,
+        left: 0,
+        is_minimal: true,
+    };
+    assert!(shrinking.units(elements).iter().flatten().any(|&at| at == taken));
+    keep[taken] = Keep::Call;
+    shrinking.keep = keep;
+    assert!(!shrinking.units(elements).iter().flatten().any(|&at| at == taken));
+}

@@ -1,0 +1,95 @@
+//! Texts that are appended to: `map` merges states that no answer can tell apart, and that changes no verdict.
+
+use clewline_check::{Options, judge};
+use clewline_core::{Deterministic, Event, History, Names, Random, RawCall, Recording, Value, Values};
+use clewline_specs::find;
+
+use crate::plain::is_linearizable;
+
+/// A text that several processes append to: the `map` of one key, without anything clever.
+struct Text;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum TextCall {
+    Append(&'static str),
+    Put(&'static str),
+    Get,
+}
+
+impl Deterministic for Text {
+    type State = String;
+    type Call = TextCall;
+    type Return = String;
+
+    fn initial(&self) -> String {
+        String::new()
+    }
+
+    fn apply(&self, state: &mut String, call: &TextCall) -> Option<String> {
+        match *call {
+            TextCall::Append(text) => state.push_str(text),
+            TextCall::Put(text) => *state = text.to_owned(),
+            TextCall::Get => return Some(state.clone()),
+        }
+        Some(String::new())
+    }
+}
+
+fn random_history(random: &mut Random) -> History<TextCall, String> {
+    let mut pending: [Option<TextCall>; 3] = [None; 3];
+    let mut events = Vec::new();
+    let mut content = String::new();
+    for _ in 0..4 + random.below(11) {
+        let process = random.below(3);
+        events.push(match pending[process].take() {
+            Some(TextCall::Get) => {
+                // Mostly what is there by now, or what was there without the last piece.
+                let cut = if random.below(2) == 0 { content.len().saturating_sub(1) } else { content.len() };
+                Event::ret(process as u32, content[..cut].to_owned())
+            }
+            Some(_) => Event::ret(process as u32, String::new()),
+            None => {
+                let text = ["a", "b", "c"][random.below(3)];
+                let call = [TextCall::Append(text), TextCall::Put(text), TextCall::Get, TextCall::Get]
+                    [[0, 0, 0, 1, 2, 3][random.below(6)]];
+                match call {
+                    TextCall::Append(text) => content.push_str(text),
+                    TextCall::Put(text) => text.clone_into(&mut content),
+                    TextCall::Get => (),
+                }
+                pending[process] = Some(call);
+                Event::call(process as u32, call)
+            }
+        });
+    }
+    History::from_events(events).unwrap()
+}
+
+#[test]
+fn appended_texts_are_judged_as_if_each_were_a_state() {
+    let map = find("map").unwrap();
+    let (mut holds, mut violated) = (0, 0);
+    for seed in 0..20_000 {
+        let history = random_history(&mut Random::new(seed));
+        let expected = is_linearizable(&Text, &history, &mut Vec::new(), &String::new());
+        *if expected { &mut holds } else { &mut violated } += 1;
+        let mut values = Values::new();
+        let key = values.text("k");
+        let raw = history.clone().try_map(|_, call, ret| {
+            let (method, text) = match call {
+                TextCall::Append(text) => ("append", Some(text)),
+                TextCall::Put(text) => ("put", Some(text)),
+                TextCall::Get => ("get", None),
+            };
+            let arg = text.map(|it| values.text(it)).map_or(key, |text| values.list(&[key, text]));
+            let ret = ret.map(|ret| if text.is_none() { values.text(&ret) } else { Value::ABSENT });
+            Ok::<_, ()>((RawCall { method: values.text(method), arg }, ret))
+        });
+        let missing = values.text("");
+        let recording = Recording { missing, ..Recording::new(raw.unwrap(), values, Names::default()) };
+        let case = map.load(recording).unwrap();
+        let word = judge(case.problems(), &Options::default()).verdict.word();
+        assert_eq!(word, if expected { "holds" } else { "violated" }, "seed {seed}: {history:#?}");
+    }
+    assert!(2_000 < holds && 2_000 < violated, "{holds} hold, {violated} are violated");
+}
