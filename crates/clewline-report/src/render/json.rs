@@ -34,6 +34,9 @@ pub fn report(judged: &Judged<'_>, witness: WitnessShown, out: &mut dyn Write) -
             }
             write!(out, "\"core\":")?;
             ids(judged, &violation.core, out)?;
+            if !violation.is_minimal {
+                write!(out, ",\"minimal\":false")?;
+            }
             write!(out, ",\"text\":{}}}", quoted(&explanation(judged, violation)))?;
         }
         Verdict::Unknown(reason) => write!(out, ",\"reason\":{}", quoted(&reason.to_string()))?,

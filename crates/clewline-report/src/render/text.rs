@@ -122,15 +122,15 @@ fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style
     let object = core.first().and_then(|&it| judged.object(it));
     let on = object.map_or_else(String::new, |it| format!(" on {}", super::plain(judged.case.values(), it)));
     let others = judged.operations() - core.len();
-    let whatever = match others {
+    let no_help = match others {
         0 => String::new(),
-        1 => ", whatever the other one did".to_owned(),
-        n => format!(", whatever the other {} did", grouped(n as u64)),
+        1 => ", and the other one does not help".to_owned(),
+        n => format!(", and the other {} do not help", grouped(n as u64)),
     };
     let mut meaning = match core.len() {
-        1 => format!("This operation{on} cannot have happened{whatever}."),
+        1 => format!("This operation{on} cannot have happened{no_help}."),
         n => format!(
-            "These {} operations{on} contradict each other{whatever}: there is no order, each happening at one moment \
+            "These {} operations{on} contradict each other{no_help}: there is no order, each happening at one moment \
              between its call and its return, in which all their answers are right.",
             grouped(n as u64)
         ),

@@ -176,3 +176,28 @@ fn the_manual_covers_every_specification_and_format() {
     }
     expect_none(complaints);
 }
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/formats.md"];
+    let pages = pages.iter().chain(&[
+        "docs/specifications.md",
+        "docs/searches.md",
+        "docs/performance.md",
+        "docs/glossary.md",
+    ]);
+    let mut complaints = Vec::new();
+    for page in pages {
+        let path = root().join(page);
+        for link in
+            fs::read_to_string(&path).unwrap().split("](").skip(1).filter_map(|it| it.split(')').next())
+        {
+            let target = link.split('#').next().unwrap_or("");
+            let is_elsewhere = target.is_empty() || target.contains("://");
+            if !is_elsewhere && !path.parent().unwrap().join(target).exists() {
+                complaints.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    expect_none(complaints);
+}
