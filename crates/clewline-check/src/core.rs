@@ -26,7 +26,7 @@ use crate::{Checker, Options, search::jit_graph::JitGraph};
 const ATTEMPT: u64 = 40;
 
 /// The least that all attempts may take, for each operation.
-const PER_OPERATION: u64 = 40;
+const PER_OPERATION: u64 = 50;
 
 /// Shrinks the core of a violation of `problem`.
 pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
