@@ -1,6 +1,6 @@
 //! The search that the Wing-Gong and just-in-time checkers share.
 //!
-//! Depth-first search over configurations. The operations that are left form a linked list in call order,
+//! Depth-first search over configurations. The operations that are left form linked lists in call order,
 //! from which an operation is unlinked when it is linearized and into which it is put back when the search
 //! retreats, so a step and its undoing cost a few writes; states are interned, so a snapshot of one is an id.
 //!
@@ -106,6 +106,8 @@ struct Engine<'p> {
     // Complete operations in the order of their returns.
     by_return: Vec<u32>,
     slot: Vec<u32>,
+    // For each pending operation, the one before it with the same label.
+    twin: Vec<Option<u32>>,
     left: Left,
     frontier: usize,
     // The words of the current configuration's key: frontier and state, then `ahead`.
@@ -115,8 +117,6 @@ struct Engine<'p> {
     frames: Vec<Frame>,
     // The candidates of all frames, one after the other.
     candidates: Vec<u32>,
-    // Those of the configuration being entered that are pending: they come last, in the order of their calls.
-    pending_candidates: Vec<u32>,
     entered: Configurations,
     // For each label, the visit in which it was last seen, and the candidate seen then.
     seen_label: Vec<(u64, usize)>,
@@ -140,6 +140,8 @@ struct Frame {
     // Its candidates are `candidates[start..]`, up to the next frame's.
     start: usize,
     next: usize,
+    // After them comes this pending operation.
+    pending: Option<u32>,
     // Which outcome of the next candidate comes next.
     nth: u32,
     // The operation linearized last.
@@ -161,8 +163,14 @@ impl<'p> Engine<'p> {
         by_call.retain(|&at| !(spans[at as usize].is_pending() && reads[at as usize]));
         let Slots { slot, complete, pending } = Slots::new(spans, &by_call, &by_return);
         let (words, used_words) = (complete.div_ceil(64), pending.div_ceil(64));
-        let left = Left::new(spans.len(), &by_call);
-        let seen_label = vec![(0, 0); labels.iter().map(|it| it.index() + 1).max().unwrap_or(0)];
+        let left = Left::new(spans, &by_call);
+        let labelled = labels.iter().map(|it| it.index() + 1).max().unwrap_or(0);
+        let mut last: Vec<Option<u32>> = vec![None; labelled];
+        let mut twin = vec![None; spans.len()];
+        for &at in by_call.iter().filter(|&&at| spans[at as usize].is_pending()) {
+            twin[at as usize] = last[labels[at as usize].index()].replace(at);
+        }
+        let seen_label = vec![(0, 0); labelled];
         let state = automaton.initial();
         Engine {
             problem,
@@ -174,6 +182,7 @@ impl<'p> Engine<'p> {
             reads,
             by_return,
             slot,
+            twin,
             left,
             frontier: 0,
             key: vec![0; 1 + words],
@@ -181,7 +190,6 @@ impl<'p> Engine<'p> {
             state,
             frames: Vec::new(),
             candidates: Vec::new(),
-            pending_candidates: Vec::new(),
             entered: Configurations::new(1 + words, used_words),
             seen_label,
             visit: 0,
@@ -214,10 +222,8 @@ impl<'p> Engine<'p> {
             self.look_at_budget()?;
         }
         let start = self.candidates.len();
-        if self.frontier < self.by_return.len() {
-            self.collect_candidates();
-        }
-        let has_choice = self.candidates.len() != start + 1;
+        let pending = if self.frontier < self.by_return.len() { self.collect_candidates() } else { None };
+        let has_choice = self.candidates.len() - start + usize::from(pending.is_some()) != 1;
         if has_choice && self.has_retreated && self.strategy.order == Order::Return && self.is_dead_end() {
             self.candidates.truncate(start);
             return Ok(false);
@@ -230,7 +236,7 @@ impl<'p> Engine<'p> {
         }
         self.configurations += 1;
         let (state, frontier) = (self.state, self.frontier as u32);
-        self.frames.push(Frame { state, frontier, start, next: start, nth: 0, chosen: 0 });
+        self.frames.push(Frame { state, frontier, start, next: start, pending, nth: 0, chosen: 0 });
         self.longest.deepen(self.frames.len() - 1);
         Ok(true)
     }
@@ -238,19 +244,23 @@ impl<'p> Engine<'p> {
     /// Whether some operation left is not allowed in the current state, and nothing leads out of it in time.
     fn is_dead_end(&mut self) -> bool {
         let mut deadline = u32::MAX;
-        let mut next = self.left.first();
-        for _ in 0..FAR {
-            let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) else {
-                return deadline != u32::MAX;
-            };
-            next = self.left.after(at);
-            match self.automaton.step(self.state, self.labels[at], 0) {
-                None => deadline = deadline.min(self.spans[at].end()),
-                Some(outcome) if outcome.state != self.state || outcome.has_more => return false,
-                Some(_) => (),
+        for list in [List::Complete, List::Pending] {
+            let mut next = self.left.first(list);
+            let mut looked_at = 0;
+            while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
+                looked_at += 1;
+                if looked_at == FAR {
+                    return false;
+                }
+                next = self.left.after(at);
+                match self.automaton.step(self.state, self.labels[at], 0) {
+                    None => deadline = deadline.min(self.spans[at].end()),
+                    Some(outcome) if outcome.state != self.state || outcome.has_more => return false,
+                    Some(_) => (),
+                }
             }
         }
-        false
+        deadline != u32::MAX
     }
 
     /// Remembers the current configuration; false if it was remembered before.
@@ -264,33 +274,48 @@ impl<'p> Engine<'p> {
         Ok(self.entered.insert(&self.key, &self.used, hash))
     }
 
-    /// Pushes what may be tried in the current configuration, in the order in which to try it.
-    fn collect_candidates(&mut self) {
+    /// Pushes what may be tried in the current configuration, in the order in which to try it; answers the
+    /// first pending operation to try after that, if pending ones are not among them.
+    fn collect_candidates(&mut self) -> Option<u32> {
+        match self.strategy.order {
+            Order::Call => {
+                self.collect_by_call();
+                None
+            }
+            Order::Return => self.collect_by_return(),
+        }
+    }
+
+    fn collect_by_call(&mut self) {
+        let start = self.candidates.len();
+        let deadline = self.deadline(self.frontier);
+        for list in [List::Complete, List::Pending] {
+            let mut next = self.left.first(list);
+            while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
+                self.candidates.push(at as u32);
+                next = self.left.after(at);
+            }
+        }
+        let spans = self.spans;
+        self.candidates[start..].sort_unstable_by_key(|&it| (spans[it as usize].call(), it));
+    }
+
+    fn collect_by_return(&mut self) -> Option<u32> {
         self.visit += 1;
         let start = self.candidates.len();
-        let deadline = self.spans[self.by_return[self.frontier] as usize].end();
-        let mut next = self.left.first();
-        while let Some(at) = next
-            && self.spans[at].call() < deadline
-        {
+        let deadline = self.deadline(self.frontier);
+        let mut next = self.left.first(List::Complete);
+        while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
             next = self.left.after(at);
-            if self.strategy.order == Order::Call {
-                self.candidates.push(at as u32);
-                continue;
-            }
             let label = self.labels[at];
             if self.reads[at] && self.automaton.step(self.state, label, 0).is_some() {
                 self.candidates.truncate(start);
                 self.candidates.push(at as u32);
-                self.pending_candidates.clear();
-                return;
+                return None;
             }
             // Of equal operations, the one that returns first.
             let (visit, place) = &mut self.seen_label[label.index()];
-            let is_first = std::mem::replace(visit, self.visit) != self.visit;
-            if self.spans[at].is_pending() {
-                self.pending_candidates.extend(is_first.then_some(at as u32));
-            } else if is_first {
+            if std::mem::replace(visit, self.visit) != self.visit {
                 *place = self.candidates.len();
                 self.candidates.push(at as u32);
             } else if self.spans[at].end() < self.spans[self.candidates[*place] as usize].end() {
@@ -298,24 +323,45 @@ impl<'p> Engine<'p> {
             }
         }
         let spans = self.spans;
-        if self.strategy.order == Order::Return {
-            self.candidates[start..].sort_unstable_by_key(|&it| spans[it as usize].end());
-            self.candidates.append(&mut self.pending_candidates);
+        self.candidates[start..].sort_unstable_by_key(|&it| spans[it as usize].end());
+        self.next_pending(self.left.first(List::Pending), deadline)
+    }
+
+    /// The first pending operation from `at` on that may be tried before `deadline`.
+    ///
+    /// Of equal ones that is the one called first, so that those before it have been used.
+    fn next_pending(&self, mut at: Option<usize>, deadline: u32) -> Option<u32> {
+        while let Some(it) = at.filter(|&it| self.spans[it].call() < deadline) {
+            if self.twin[it].is_none_or(|twin| self.is_used(twin as usize)) {
+                return Some(it as u32);
+            }
+            at = self.left.after(it);
         }
+        None
+    }
+
+    /// When the operation at this place in the order of returns returned.
+    fn deadline(&self, frontier: usize) -> u32 {
+        self.spans[self.by_return[frontier] as usize].end()
     }
 
     /// Tries the next candidate that leads to a configuration not entered before; false if there is none.
     fn descend(&mut self) -> Result<bool, Reason> {
         loop {
             let depth = self.frames.len() - 1;
-            let Frame { state, next, nth, .. } = self.frames[depth];
-            let Some(&at) = self.candidates.get(next) else { return Ok(false) };
+            let Frame { state, frontier, next, pending, nth, .. } = self.frames[depth];
+            let Some(at) = self.candidates.get(next).copied().or(pending) else { return Ok(false) };
             let outcome = self.automaton.step(state, self.labels[at as usize], nth);
-            let frame = &mut self.frames[depth];
-            match outcome {
-                Some(outcome) if outcome.has_more => frame.nth += 1,
-                Some(_) | None => (frame.next, frame.nth) = (next + 1, 0),
+            if outcome.is_some_and(|it| it.has_more) {
+                self.frames[depth].nth += 1;
+            } else if next < self.candidates.len() {
+                (self.frames[depth].next, self.frames[depth].nth) = (next + 1, 0);
+            } else {
+                let deadline = self.deadline(frontier as usize);
+                let pending = self.next_pending(self.left.after(at as usize), deadline);
+                (self.frames[depth].pending, self.frames[depth].nth) = (pending, 0);
             }
+            let frame = &mut self.frames[depth];
             let Some(outcome) = outcome else { continue };
             frame.chosen = at;
             self.linearize(at as usize, outcome.state);
@@ -361,6 +407,11 @@ impl<'p> Engine<'p> {
         self.flip(chosen as usize);
         self.state = state;
         self.left.relink(chosen as usize);
+    }
+
+    fn is_used(&self, at: usize) -> bool {
+        let slot = self.slot[at] as usize;
+        self.used[slot / 64] >> (slot % 64) & 1 == 1
     }
 
     fn is_ahead(&self, at: usize) -> bool {
@@ -439,37 +490,47 @@ impl Slots {
     }
 }
 
-/// The operations that are left, a doubly linked list in call order.
+/// The operations that are left: two doubly linked lists, each in call order.
 ///
 /// Operations are put back in the reverse of the order in which they were taken out, so an unlinked
 /// operation's own links still say where it belongs.
 struct Left {
-    // Position `n` is both ends of the list.
+    // Positions from the number of operations on are the two ends of each list.
     next: Vec<u32>,
     prev: Vec<u32>,
 }
 
+/// The lists of operations that are left.
+#[derive(Clone, Copy, Debug)]
+enum List {
+    Complete,
+    Pending,
+}
+
 impl Left {
-    fn new(n: usize, by_call: &[u32]) -> Self {
-        let mut left = Left { next: vec![n as u32; n + 1], prev: vec![n as u32; n + 1] };
-        let mut last = n as u32;
+    fn new(spans: &[Span], by_call: &[u32]) -> Self {
+        let n = spans.len() as u32;
+        let mut left = Left { next: (0..n + 2).collect(), prev: (0..n + 2).collect() };
         for &at in by_call {
-            left.next[last as usize] = at;
-            left.prev[at as usize] = last;
-            last = at;
+            let ends = if spans[at as usize].is_pending() { n + 1 } else { n };
+            let last = left.prev[ends as usize];
+            (left.prev[at as usize], left.next[at as usize]) = (last, ends);
+            left.relink(at as usize);
         }
-        left.next[last as usize] = n as u32;
-        left.prev[n] = last;
         left
     }
 
-    fn first(&self) -> Option<usize> {
-        self.after(self.next.len() - 1)
+    fn first(&self, list: List) -> Option<usize> {
+        let ends = self.next.len() - 2;
+        self.after(match list {
+            List::Complete => ends,
+            List::Pending => ends + 1,
+        })
     }
 
     fn after(&self, at: usize) -> Option<usize> {
         let next = self.next[at] as usize;
-        (next != self.next.len() - 1).then_some(next)
+        (next < self.next.len() - 2).then_some(next)
     }
 
     fn unlink(&mut self, at: usize) {
