@@ -1,6 +1,6 @@
 //! A limit that is hit is named, and never looks like an answer.
 
-use clewline_check::{Options, check, judge, search::SEARCHES};
+use clewline_check::{Options, check, compete, judge, search::SEARCHES};
 use clewline_core::{Budget, Case, Domain, Plan, Reason, Verdict};
 use clewline_specs::find;
 
@@ -77,4 +77,17 @@ fn a_limit_in_one_part_makes_the_whole_unknown() {
     let options = Options { budget: Budget::unlimited().with_configurations(100), ..Options::default() };
     let judgement = judge(case.problems(), &options);
     assert_eq!(judgement.verdict, Verdict::Unknown(Reason::Configurations(100)));
+}
+
+/// A competitor that gives up at once does not decide for the others.
+#[test]
+fn a_competition_waits_for_someone_who_knows() {
+    let register = find("register").unwrap();
+    let case = register.load(register.generate(&Plan { operations: 5_000, ..Plan::default() })).unwrap();
+    let named = |name: &str| SEARCHES.iter().copied().find(|it| it.name() == name).unwrap();
+    let pair = [named("oracle"), named("jit-graph")];
+    let (verdict, winner) = compete(&pair, &case.problems()[0], &Budget::unlimited());
+    assert_eq!((verdict.word(), winner), ("holds", 1));
+    let (verdict, winner) = compete(&pair, &case.problems()[0], &Budget::unlimited().with_configurations(10));
+    assert_eq!((verdict.word(), winner), ("unknown", 0));
 }
