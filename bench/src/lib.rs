@@ -1,21 +1,41 @@
-//! What the benchmarks share: histories in the shapes of the papers, and a stopwatch.
+//! What the benchmarks share: histories in the shapes of the papers, stopwatches, and what a process holds.
 
-use std::time::Duration;
+pub mod store;
 
-use clewline_check::{Checker, search::SEARCHES};
-use clewline_core::{Case, Domain, Plan, Recording};
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use clewline_check::{Checker, check, search::SEARCHES};
+use clewline_core::{Budget, Case, Domain, OperationId, Plan, Recording, Verdict};
 use clewline_specs::find;
 use cpu_time::ThreadTime;
 
-/// Processor time of this thread in `run`, the median of `times` runs.
+/// Processor time of this thread in `run`: the median of `times` runs, or of fewer if they take seconds.
 pub fn cpu(times: usize, mut run: impl FnMut()) -> Duration {
-    let mut taken: Vec<Duration> = (0..times)
-        .map(|_| {
-            let start = ThreadTime::now();
-            run();
-            start.elapsed()
-        })
-        .collect();
+    median(times, || {
+        let start = ThreadTime::now();
+        run();
+        start.elapsed()
+    })
+}
+
+/// Time on the wall in `run`, which may use several threads: the median, as in [`cpu`].
+pub fn wall(times: usize, mut run: impl FnMut()) -> Duration {
+    median(times, || {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    })
+}
+
+/// The median of what `measure` answers in `times` runs, or in as many as fit two seconds.
+pub fn median(times: usize, mut measure: impl FnMut() -> Duration) -> Duration {
+    let mut taken: Vec<Duration> = Vec::with_capacity(times);
+    while taken.len() < times && taken.iter().sum::<Duration>() < Duration::from_secs(2) {
+        taken.push(measure());
+    }
     taken.sort_unstable();
     taken[taken.len() / 2]
 }
@@ -23,25 +43,57 @@ pub fn cpu(times: usize, mut run: impl FnMut()) -> Duration {
 /// A duration in milliseconds, with three digits.
 #[must_use]
 pub fn ms(duration: Duration) -> String {
-    let ms = duration.as_secs_f64() * 1e3;
-    match ms {
-        ..10.0 => format!("{ms:.2}"),
-        ..100.0 => format!("{ms:.1}"),
-        _ => format!("{ms:.0}"),
+    digits(duration.as_secs_f64() * 1e3)
+}
+
+/// A number with three digits, or all of those before the point.
+#[must_use]
+pub fn digits(number: f64) -> String {
+    match number {
+        ..0.1 => format!("{number:.4}"),
+        ..1.0 => format!("{number:.3}"),
+        ..10.0 => format!("{number:.2}"),
+        ..100.0 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
     }
 }
 
+/// How many times `other` is in `one`: `12.3 x`.
+#[must_use]
+pub fn ratio(one: Duration, other: Duration) -> String {
+    format!("{} x", digits(one.as_secs_f64() / other.as_secs_f64()))
+}
+
 /// The workloads of Lowe's Figure 4, and a register: four processes, values from a small domain.
-pub const SHAPES: [Shape; 3] = [
-    Shape {
-        name: "map",
-        spec: "map",
-        mix: &[("get", 1), ("put", 1), ("remove", 1), ("get-or-insert", 1)],
-        values: 4,
-    },
-    Shape { name: "register", spec: "register", mix: &[("read", 1), ("write", 1)], values: 10 },
-    Shape { name: "queue, 30 % enq", spec: "queue", mix: &[("enq", 3), ("deq", 7)], values: 20 },
-];
+pub const SHAPES: [Shape; 3] = [MAP, REGISTER, QUEUE];
+
+/// A map of 20 keys.
+pub const MAP: Shape = Shape {
+    name: "map",
+    spec: "map",
+    mix: &[("get", 1), ("put", 1), ("remove", 1), ("get-or-insert", 1)],
+    values: Domain::Below(4),
+};
+
+/// A register.
+pub const REGISTER: Shape = Shape {
+    name: "register",
+    spec: "register",
+    mix: &[("read", 1), ("write", 1)],
+    values: Domain::Below(10),
+};
+
+/// A queue that is nearly always empty.
+pub const QUEUE: Shape = Shape {
+    name: "queue, 30 % enq",
+    spec: "queue",
+    mix: &[("enq", 3), ("deq", 7)],
+    values: Domain::Below(20),
+};
+
+/// A stack.
+pub const STACK: Shape =
+    Shape { name: "stack", spec: "stack", mix: &[("push", 1), ("pop", 1)], values: Domain::Below(20) };
 
 /// A kind of generated history.
 #[derive(Clone, Copy, Debug)]
@@ -52,31 +104,101 @@ pub struct Shape {
     pub spec: &'static str,
     /// The methods, with weights.
     pub mix: &'static [(&'static str, u32)],
-    /// The number of values.
-    pub values: u32,
+    /// Where values come from.
+    pub values: Domain,
 }
 
 impl Shape {
     /// A history of `operations` operations of four processes.
     #[must_use]
     pub fn generate(&self, operations: usize, seed: u64) -> Recording {
+        self.generate_as(&Plan { operations, processes: 4, overlap: 0.75, seed, ..Plan::default() })
+    }
+
+    /// A history as `plan` has it, but for methods and values.
+    #[must_use]
+    pub fn generate_as(&self, plan: &Plan) -> Recording {
         let mix = self.mix.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect();
-        let values = Domain::Below(self.values);
-        let plan =
-            Plan { operations, processes: 4, overlap: 0.75, mix, values, keys: 20, seed, ..Plan::default() };
+        let plan = Plan { mix, values: self.values, ..plan.clone() };
         find(self.spec).expect("a shape names a specification").generate(&plan)
     }
 
-    /// The history, ready to be judged.
+    /// A recording of this shape, ready to be judged.
     #[must_use]
-    pub fn case(&self, operations: usize, seed: u64) -> Box<dyn Case> {
+    pub fn load(&self, recording: Recording) -> Box<dyn Case> {
         let spec = find(self.spec).expect("a shape names a specification");
-        spec.load(self.generate(operations, seed)).expect("a specification reads what it generated")
+        spec.load(recording).expect("a specification reads what it generated")
+    }
+
+    /// `recording` with two answers exchanged, as near to its end as makes it a violation.
+    ///
+    /// None if no two answers of one method among the last [`TAIL`] operations do.
+    #[must_use]
+    pub fn violate(&self, recording: &Recording) -> Option<Recording> {
+        let history = &recording.history;
+        let len = history.len();
+        let id = OperationId::from_index;
+        let pairs = (1..TAIL.min(len)).flat_map(|last| (0..last).map(move |at| (at, last)));
+        for (a, b) in pairs.map(|(at, last)| (id(len - 1 - last), id(len - 1 - at))) {
+            if history.call(a).method != history.call(b).method || history.ret(a) == history.ret(b) {
+                continue;
+            }
+            let exchanged = history.clone().try_map(|it, call, ret| {
+                let other = if it == a { Some(b) } else { (it == b).then_some(a) };
+                Ok::<_, ()>((call, other.map_or(ret, |other| history.ret(other).copied())))
+            });
+            let Ok(history) = exchanged else { continue };
+            let changed = Recording { history, ..recording.clone() };
+            let case = self.load(changed.clone());
+            let budget = Budget::unlimited().with_configurations(JUDGED);
+            match check(checker("jit-graph"), &case.problems()[0], &budget) {
+                Verdict::Violated(_) => return Some(changed),
+                Verdict::Holds(_) | Verdict::Unknown(_) => (),
+            }
+        }
+        None
     }
 }
+
+const TAIL: usize = 32;
+const JUDGED: u64 = 10_000_000;
 
 /// The search of that name.
 #[must_use]
 pub fn checker(name: &str) -> &'static dyn Checker {
     SEARCHES.iter().copied().find(|it| it.name() == name).expect("the search is registered")
+}
+
+/// The most memory this process has had resident so far, in bytes; 0 if the system does not tell.
+#[must_use]
+pub fn peak_bytes() -> usize {
+    status("VmHWM:")
+}
+
+/// What this process has resident now, in bytes; 0 if the system does not tell.
+#[must_use]
+pub fn resident_bytes() -> usize {
+    status("VmRSS:")
+}
+
+fn status(field: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let value = status.lines().find_map(|it| it.strip_prefix(field));
+    value.and_then(|it| it.trim().strip_suffix(" kB")?.parse::<usize>().ok()).unwrap_or(0) << 10
+}
+
+/// What this program prints when it is started once more, with `arguments`; none if it gives up.
+///
+/// # Panics
+///
+/// If it cannot be started.
+#[must_use]
+pub fn ask_child(arguments: &[&str]) -> Option<String> {
+    let program = std::env::current_exe().expect("a program knows where it is");
+    let output = Command::new(program)
+        .args(arguments)
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .expect("a program can be started again");
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }

@@ -1,0 +1,236 @@
+//! Reading histories: nanoseconds a line and megabytes a second, for files of 10^4 to 10^6 lines.
+//!
+//! `parsing [MOST]` goes on to MOST lines. Beside our readers, on the same bytes in the same run: splitting them
+//! into lines with memchr, about as fast as memory allows, and serde_json reading each line into a typed struct,
+//! which is then forgotten (for EDN there is no such peer). The ranking of operations by their times is part of
+//! our reading; its share is shown. Processor time of one thread; what a second job gains is a ratio of times on
+//! the wall, and means little on a busy machine.
+
+use std::{fmt::Write, hint::black_box, time::Duration};
+
+use clewline_bench::{cpu, digits, median, ratio, wall};
+use clewline_core::{ObjectId, ProcessId, Random, RawCall, Timed, TimedColumns, Value, Values};
+use clewline_report::{ReadOptions, formats};
+use cpu_time::ThreadTime;
+use serde::Deserialize;
+
+const RUNS: usize = 7;
+
+fn main() {
+    let most = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(1_000_000);
+    println!(
+        "| what | lines | MB | memchr, ns/line | serde_json, ns/line | ours, ns/line | MB/s \
+         | serde_json / ours | ours / memchr | ranking | 1 job / 2 jobs, wall |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    for kind in [Kind::Ints, Kind::Texts, Kind::Events, Kind::Edn] {
+        let mut lines = 10_000;
+        while lines <= most {
+            measure(kind, lines);
+            lines *= 10;
+        }
+    }
+}
+
+/// What is written in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// An operation a line on a queue of integers.
+    Ints,
+    /// An operation a line on a register of texts, each of which occurs about twice.
+    Texts,
+    /// An event a line, integers.
+    Events,
+    /// Jepsen's maps, an event a line, integers.
+    Edn,
+}
+
+fn measure(kind: Kind, lines: usize) {
+    let rows = rows(lines);
+    let text = write(kind, &rows);
+    let format = formats::find(if kind == Kind::Edn { "jepsen" } else { "jsonl" }).expect("it is registered");
+    let is_timed = matches!(kind, Kind::Ints | Kind::Texts);
+    let operations = if is_timed { lines } else { lines / 2 };
+    let read = |jobs: usize| {
+        let options = ReadOptions { keyed: false, jobs, progress: &|_| () };
+        let recording = format.read(&mut text.as_bytes(), &options).expect("the text is in its format");
+        assert_eq!(recording.history.len(), operations, "every operation was read");
+    };
+    let floor = cpu(RUNS, || {
+        let split = memchr::memchr_iter(b'\n', text.as_bytes()).fold(0, |sum, end| sum ^ end);
+        black_box(split);
+    });
+    let peer = (kind != Kind::Edn).then(|| cpu(RUNS, || read_with_serde(&text)));
+    let ours = cpu(RUNS, || read(1));
+    let twice = wall(RUNS, || read(2));
+    let alone = wall(RUNS, || read(1));
+    let ranking = is_timed.then(|| rank(&rows).as_secs_f64() / ours.as_secs_f64() * 100.0);
+    let each = |time: Duration| digits(time.as_secs_f64() * 1e9 / lines as f64);
+    println!(
+        "| {kind:?} | {lines} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+        digits(text.len() as f64 / 1e6),
+        each(floor),
+        peer.map_or_else(String::new, each),
+        each(ours),
+        digits(text.len() as f64 / 1e6 / ours.as_secs_f64()),
+        peer.map_or_else(String::new, |it| ratio(it, ours)),
+        ratio(ours, floor),
+        ranking.map_or_else(String::new, |it| format!("{} %", digits(it))),
+        ratio(alone, twice),
+    );
+}
+
+/// An operation, before it is written.
+struct Row {
+    process: usize,
+    call: i64,
+    end: i64,
+}
+
+/// Operations of eight processes in the order of their returns, roughly: as a recorder writes them.
+fn rows(lines: usize) -> Vec<Row> {
+    let mut random = Random::new(1);
+    let mut free = [0_i64; 8];
+    let row = |number: usize| {
+        let process = number % free.len();
+        let call = free[process] + 1 + random.below(50) as i64;
+        let end = call + 1 + random.below(400) as i64;
+        free[process] = end;
+        Row { process, call, end }
+    };
+    (0..lines).map(row).collect()
+}
+
+fn write(kind: Kind, rows: &[Row]) -> String {
+    let mut text = String::new();
+    for (number, Row { process, call, end }) in rows.iter().enumerate() {
+        let times = format_args!(r#""call": {call}, "return": {end}"#);
+        let is_even = number.is_multiple_of(2);
+        let written = match kind {
+            Kind::Ints if is_even => {
+                writeln!(
+                    text,
+                    r#"{{"process": {process}, "op": "enq", "arg": {number}, "ret": true, {times}}}"#
+                )
+            }
+            Kind::Ints => {
+                writeln!(text, r#"{{"process": {process}, "op": "deq", "ret": {number}, {times}}}"#)
+            }
+            Kind::Texts if is_even => {
+                writeln!(text, r#"{{"process": {process}, "op": "write", "arg": "value {number}", {times}}}"#)
+            }
+            Kind::Texts => {
+                let last = number - 1;
+                writeln!(text, r#"{{"process": {process}, "op": "read", "ret": "value {last}", {times}}}"#)
+            }
+            Kind::Events if is_even => {
+                writeln!(text, r#"{{"event": "call", "process": {process}, "op": "enq", "arg": {number}}}"#)
+            }
+            Kind::Events => {
+                writeln!(text, r#"{{"event": "return", "process": {}, "ret": true}}"#, process - 1)
+            }
+            Kind::Edn => {
+                let (kind, process) = if is_even { ("invoke", *process) } else { ("ok", process - 1) };
+                let value = format_args!(":f :write, :value {}, :time {call}", number / 2);
+                writeln!(text, "{{:index {number}, :type :{kind}, :process {process}, {value}}}")
+            }
+        };
+        written.expect("a text takes what is written");
+    }
+    text
+}
+
+/// A line, of either kind, for serde.
+#[derive(Deserialize)]
+struct Line<'l> {
+    event: Option<&'l str>,
+    process: u32,
+    op: Option<&'l str>,
+    #[serde(borrow, default)]
+    arg: Scalar<'l>,
+    #[serde(borrow, default)]
+    ret: Scalar<'l>,
+    call: Option<i64>,
+    r#return: Option<i64>,
+}
+
+/// A value, read without the detour that an untagged enum takes.
+#[derive(Default)]
+enum Scalar<'l> {
+    #[default]
+    Nothing,
+    Bool(bool),
+    Int(i64),
+    Text(&'l str),
+}
+
+impl<'de: 'l, 'l> Deserialize<'de> for Scalar<'l> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Scalar<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a scalar")
+            }
+            fn visit_bool<E>(self, it: bool) -> Result<Scalar<'de>, E> {
+                Ok(Scalar::Bool(it))
+            }
+            fn visit_i64<E>(self, it: i64) -> Result<Scalar<'de>, E> {
+                Ok(Scalar::Int(it))
+            }
+            fn visit_u64<E>(self, it: u64) -> Result<Scalar<'de>, E> {
+                Ok(Scalar::Int(it.cast_signed()))
+            }
+            fn visit_borrowed_str<E>(self, it: &'de str) -> Result<Scalar<'de>, E> {
+                Ok(Scalar::Text(it))
+            }
+            fn visit_unit<E>(self) -> Result<Scalar<'de>, E> {
+                Ok(Scalar::Nothing)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+/// Reads every line into a struct and looks at each field of it. Nothing is interned, paired or ranked.
+fn read_with_serde(text: &str) {
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        let line: Line<'_> = serde_json::from_str(&text[start..end]).expect("a line of JSON");
+        start = end + 1;
+        let length = |it: &Scalar<'_>| match it {
+            Scalar::Nothing => 0,
+            Scalar::Bool(it) => i64::from(*it),
+            Scalar::Int(it) => *it,
+            Scalar::Text(it) => it.len() as i64,
+        };
+        black_box((
+            line.event,
+            line.process,
+            line.op,
+            length(&line.arg),
+            length(&line.ret),
+            line.call,
+            line.r#return,
+        ));
+    }
+}
+
+/// The time to rank what has been read.
+fn rank(rows: &[Row]) -> Duration {
+    let mut values = Values::new();
+    let method = values.text("enq");
+    let mut columns: TimedColumns<RawCall, Value> = TimedColumns::with_capacity(rows.len());
+    for &Row { process, call, end } in rows {
+        let process = ProcessId(process as u32);
+        let object = ObjectId(0);
+        let raw = RawCall { method, arg: Value::TRUE };
+        columns.push(Timed { process, object, call: raw, called: call, returned: Some((Value::TRUE, end)) });
+    }
+    median(RUNS, || {
+        let columns = columns.clone();
+        let start = ThreadTime::now();
+        black_box(columns.finish().expect("processes wait for their answers"));
+        start.elapsed()
+    })
+}
