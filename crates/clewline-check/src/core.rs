@@ -151,7 +151,7 @@ impl<'a> Shrinking<'a> {
         let hint = self.problem.position(self.next).map_or(u32::MAX, |at| spans[at].end());
         let mut place = ranks.partition_point(|&it| it < hint);
         let mut stride = 1;
-        while place + 1 < ranks.len() {
+        while place + 1 < ranks.len() && self.left != 0 {
             let last = ranks[place];
             let cut = |(&keep, span): (&Keep, &Span)| match keep {
                 Keep::Whole | Keep::Call if last < span.call() => Keep::Nothing,
@@ -176,6 +176,10 @@ impl<'a> Shrinking<'a> {
             let units = self.units(&units);
             size = if size == usize::MAX { units.len() } else { size }.div_ceil(2).max(1);
             for block in units.chunks(size) {
+                if self.left == 0 {
+                    self.is_minimal = false;
+                    return;
+                }
                 let mut keep = self.keep.clone();
                 block.iter().flatten().for_each(|&at| keep[at] = less);
                 // If a single unit could not be judged, nobody knows whether it is needed.

@@ -388,7 +388,8 @@ struct Interned<'p, S: Specification> {
     state_bytes: usize,
     // Indices of `states`, by content.
     index: HashTable<u32>,
-    steps: FxHashMap<u64, Outcomes>,
+    // By state and label, in tables that grow one by one, lest the memory doubles at a stroke.
+    steps: [FxHashMap<u64, Outcomes>; STEP_TABLES],
     // Second and later outcomes of nondeterministic steps.
     further: Vec<Box<[StateId]>>,
     scratch: Vec<S::State>,
@@ -403,6 +404,7 @@ struct Outcomes {
 }
 
 const NONE: u32 = u32::MAX;
+const STEP_TABLES: usize = 16;
 
 impl<'p, S: Specification> Interned<'p, S> {
     fn new(specification: &'p S, history: &'p History<S::Call, S::Return>, problem: &Problem<'_>) -> Self {
@@ -433,7 +435,7 @@ impl<'p, S: Specification> Interned<'p, S> {
             states: Vec::new(),
             state_bytes: 0,
             index: HashTable::new(),
-            steps: FxHashMap::default(),
+            steps: Default::default(),
             further: Vec::new(),
             scratch: Vec::new(),
         }
@@ -453,7 +455,8 @@ impl<'p, S: Specification> Interned<'p, S> {
 
     fn outcomes(&mut self, state: StateId, label: LabelId) -> Outcomes {
         let key = u64::from(state.0) << 32 | u64::from(label.0);
-        if let Some(&known) = self.steps.get(&key) {
+        let table = state.index() % STEP_TABLES;
+        if let Some(&known) = self.steps[table].get(&key) {
             return known;
         }
         let (call, ret) = self.meanings[label.index()];
@@ -477,7 +480,7 @@ impl<'p, S: Specification> Interned<'p, S> {
             self.further.push(ids.into());
         }
         let outcomes = Outcomes { first, further };
-        self.steps.insert(key, outcomes);
+        self.steps[table].insert(key, outcomes);
         outcomes
     }
 }
@@ -506,14 +509,15 @@ impl<S: Specification> Automaton for Interned<'_, S> {
     }
 
     fn bytes(&self) -> usize {
-        self.state_bytes + self.steps.capacity() * (size_of::<(u64, Outcomes)>() + 1)
+        let steps: usize = self.steps.iter().map(FxHashMap::capacity).sum();
+        self.state_bytes + steps * (size_of::<(u64, Outcomes)>() + 1)
     }
 
     fn forget_all_but(&mut self, path: &mut [&mut StateId]) {
         let states = std::mem::take(&mut self.states);
         self.state_bytes = 0;
         self.index = HashTable::new();
-        self.steps = FxHashMap::default();
+        self.steps = Default::default();
         self.further = Vec::new();
         for id in path {
             **id = self.intern(states[id.index()].clone());

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use clewline_core::Value;
+
 /// Elements, each with how often it is there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 // No count is 0, so that equal multisets compare equal.
@@ -57,6 +59,12 @@ impl<T: Ord> Default for Copies<T> {
     fn default() -> Self {
         Copies::new()
     }
+}
+
+/// About how many bytes an array of `len` values takes on the heap.
+pub(crate) fn array_bytes(len: usize) -> usize {
+    // Half of what doubling leaves unused, and what the allocator keeps for itself.
+    (len + len / 2) * size_of::<Value>() + 16
 }
 
 /// About how many bytes a B-tree of `len` entries takes on the heap.

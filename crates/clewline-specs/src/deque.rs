@@ -6,6 +6,7 @@ use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Val
 
 use crate::{
     Capacity, Entry,
+    copies::array_bytes,
     given::{Answer, Given},
 };
 
@@ -78,7 +79,7 @@ impl Deterministic for Deque {
     }
 
     fn state_bytes(&self, state: &VecDeque<Value>) -> usize {
-        size_of_val(state) + state.len() * size_of::<Value>()
+        size_of_val(state) + array_bytes(state.len())
     }
 }
 

@@ -4,6 +4,7 @@ use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Val
 
 use crate::{
     Capacity, Entry,
+    copies::array_bytes,
     given::{Answer, Given},
     parameter::looked,
 };
@@ -72,7 +73,7 @@ impl Deterministic for Stack {
     }
 
     fn state_bytes(&self, state: &Vec<Value>) -> usize {
-        size_of_val(state) + state.len() * size_of::<Value>()
+        size_of_val(state) + array_bytes(state.len())
     }
 }
 
