@@ -1,4 +1,7 @@
-//! What `auto` chooses.
+//! What `auto` chooses: the just-in-time graph search.
+//!
+//! It was the fastest, or nearly so, on everything measured (`docs/performance.md`). Competition gained little, and
+//! the tree searches do not finish where it matters.
 
 use std::borrow::Cow;
 

@@ -2,13 +2,16 @@
 //!
 //! A search that fails has looked at every operation; its reader should not have to. What cannot be ordered
 //! among fewer operations cannot be ordered among all, as long as leaving an operation out never makes a
-//! good history bad. Two ways of saying less about an operation have that property:
+//! good history bad. Three ways of saying less have that property:
 //!
-//! * *Leaving it out*, if its [`Footprint`](clewline_core::Footprint) allows: a read alone; operations on an element all together.
-//! * *Giving it a chance*: it may have happened at any time, with any answer, or not at all. This is sound
-//!   for every operation of every specification.
+//! * *Cutting*: what happened after some return is forgotten. A prefix of a good history is good.
+//! * *Leaving operations out*, if their [`Footprint`](clewline_core::Footprint) allows: a read alone; all
+//!   operations on an element together.
+//! * *Giving an operation a chance*: it may have happened at any time, with any answer, or not at all. This is
+//!   sound for every operation of every specification.
 //!
-//! Both only ever make a problem easier to satisfy, so what is violated stays violated when less is said, and
+//! Each only ever makes a problem easier to satisfy. So what is violated after it was violated before; and what
+//! holds after it holds also when still less is said, so that whoever could not be spared once can never be:
 //! one pass over the operations finds a set of which none can be spared ("minimal"). Blocks of operations are
 //! tried first, from large to small, so that a long history shrinks in a logarithmic number of rounds.
 //!

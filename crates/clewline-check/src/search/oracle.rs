@@ -2,7 +2,8 @@
 //!
 //! Straight from the definition: an operation may come next if no operation left precedes it; the history is
 //! linearizable if all complete operations can be placed that way. Nothing is clever here, and nothing is
-//! shared with the other searches.
+//! shared with the other searches but the automaton behind the waist, which tests compare with the bare
+//! specification.
 //!
 //! Requires: at most [`MOST`] operations.
 
