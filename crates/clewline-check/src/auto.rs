@@ -1,15 +1,142 @@
-//! What `auto` chooses: the just-in-time graph search.
+//! What `auto` chooses: a monitor where one applies, a search for the rest.
 //!
-//! It was the fastest, or nearly so, on everything measured (`docs/performance.md`). Competition gained little, and
-//! the tree searches do not finish where it matters.
+//! A history that its monitor cannot decide, because a value is added twice, say, is cut where the object is
+//! certainly empty and nobody is using it: what comes after does not depend on what came before. Pieces in which values are
+//! distinct are still the monitor's; the others are searched.
+//!
+//! The search is the just-in-time graph search, which was the fastest, or nearly so, on everything measured
+//! (`docs/performance.md`). Competition gained little, and the tree searches do not finish where it matters.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    ops::Range,
+};
 
-use clewline_core::{Budget, Problem, Verdict};
+use clewline_core::{Act, Budget, Kind, Problem, Verdict, Witness};
 
-use crate::{Checker, search::jit_graph::JitGraph};
+use crate::{
+    Checker,
+    monitor::{self, Columns, Refusal},
+    search::jit_graph::JitGraph,
+};
+
+/// Who decided.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Deciders {
+    // The monitors that were asked.
+    monitors: BTreeSet<&'static str>,
+    // Those who judged what no monitor could, and how many operations that were.
+    searches: BTreeMap<Cow<'static, str>, usize>,
+}
+
+impl Deciders {
+    pub(crate) fn search(name: impl Into<Cow<'static, str>>, operations: usize) -> Deciders {
+        let mut deciders = Deciders::default();
+        deciders.add_search(name, operations);
+        deciders
+    }
+
+    fn add_search(&mut self, name: impl Into<Cow<'static, str>>, operations: usize) {
+        *self.searches.entry(name.into()).or_insert(0) += operations;
+    }
+
+    pub(crate) fn absorb(&mut self, other: Deciders) {
+        self.monitors.extend(other.monitors);
+        other.searches.into_iter().for_each(|(name, operations)| self.add_search(name, operations));
+    }
+
+    /// Whether nobody was asked.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.monitors.is_empty() && self.searches.is_empty()
+    }
+}
+
+/// `queue monitor, then jit-graph on 12 operations`.
+impl fmt::Display for Deciders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let monitors: Vec<&str> = self.monitors.iter().copied().collect();
+        if self.searches.is_empty() {
+            return f.write_str(&monitors.join(", "));
+        }
+        if monitors.is_empty() {
+            let names: Vec<&str> = self.searches.keys().map(|it| &**it).collect();
+            return f.write_str(&names.join(", "));
+        }
+        let told = |(name, &operations): (&Cow<'_, str>, &usize)| match operations {
+            1 => format!("{name} on 1 operation"),
+            _ => format!("{name} on {operations} operations"),
+        };
+        let searches: Vec<String> = self.searches.iter().map(told).collect();
+        write!(f, "{}, then {}", monitors.join(", "), searches.join(" and "))
+    }
+}
 
 /// Decides `problem` with whatever suits it; answers also what that was.
-pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Cow<'static, str>) {
-    (JitGraph.decide(problem, budget), Cow::Borrowed("jit-graph"))
+pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Deciders) {
+    let Some(monitor) = problem.kind().and_then(monitor::find) else {
+        return (JitGraph.decide(problem, budget), Deciders::search("jit-graph", problem.len()));
+    };
+    let mut deciders = Deciders::default();
+    deciders.monitors.insert(monitor.name());
+    if let Ok(verdict) = monitor::decide(problem, budget) {
+        return (verdict, deciders);
+    }
+    let pieces = pieces(problem);
+    let mut order = Vec::new();
+    for piece in &pieces {
+        let piece = problem.range(piece.clone());
+        let verdict = match monitor::decide(&piece, budget) {
+            // The whole was refused, so a piece that is the whole is refused as well.
+            Ok(verdict) => verdict,
+            Err(_) => searched(&piece, budget, &mut deciders),
+        };
+        match verdict {
+            Verdict::Holds(witness) => order.extend(witness.order),
+            Verdict::Violated(_) | Verdict::Unknown(_) => return (verdict, deciders),
+        }
+    }
+    (Verdict::Holds(Witness { order }), deciders)
+}
+
+fn searched(piece: &Problem<'_>, budget: &Budget, deciders: &mut Deciders) -> Verdict {
+    deciders.add_search("jit-graph", piece.len());
+    JitGraph.decide(piece, budget)
+}
+
+/// Where `problem` falls apart: ranges of positions, each of which begins when the object is as it was at first.
+fn pieces(problem: &Problem<'_>) -> Vec<Range<usize>> {
+    let whole = 0..problem.len();
+    match Columns::new(problem) {
+        Ok(columns) => cut_where_empty(&columns),
+        Err(Refusal::AddedTwice(..) | Refusal::Unfit(_) | Refusal::Other(_)) => vec![whole],
+    }
+}
+
+/// Cuts where nobody is using the object and as many elements have left it as came.
+fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
+    let is_counted = match columns.kind {
+        Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Multiset => true,
+        Kind::Set | Kind::Counter | Kind::Register { .. } => false,
+    };
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    let mut inside = 0_i64;
+    let mut end = 0;
+    for at in 0..columns.len() {
+        let interval = columns.intervals[at];
+        if is_counted && start < at && inside == 0 && end < interval.left {
+            pieces.push(start..at);
+            start = at;
+        }
+        end = end.max(interval.right);
+        match columns.acts[at] {
+            Act::Add => inside += 1,
+            Act::Remove => inside -= 1,
+            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        }
+    }
+    pieces.push(start..columns.len());
+    pieces
 }

@@ -31,9 +31,39 @@ const ATTEMPT: u64 = 40;
 /// The least that all attempts may take, for each operation.
 const PER_OPERATION: u64 = 50;
 
+/// The core that a broken rule names is searched if it has no more operations than this.
+const SEARCHED: usize = 2_000;
+
 /// Shrinks the core of a violation of `problem`.
 pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
-    let Shrinking { keep, is_minimal, .. } = Shrinking::run(problem, &violation, options);
+    match violation.explanation {
+        Explanation::Exhausted { next, .. } => shrink_from(problem, violation, next, options),
+        // Whoever found the rule broken knows who breaks it; it remains to be seen who can be spared.
+        Explanation::Broken { .. } if SEARCHED < violation.core.len() => violation,
+        Explanation::Broken { .. } => {
+            let is_kept = |at: usize| violation.core.binary_search(&problem.operations()[at]).is_ok();
+            let core = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
+            match JitGraph.decide(&core, &options.budget.child().with_configurations(1 << 20)) {
+                Verdict::Violated(Violation { explanation: Explanation::Exhausted { next, .. }, .. }) => {
+                    shrink_from(&core, violation, next, options)
+                }
+                Verdict::Holds(_) => {
+                    debug_assert!(false, "a broken rule is broken by its core alone: {core:?}");
+                    violation
+                }
+                Verdict::Violated(_) | Verdict::Unknown(_) => violation,
+            }
+        }
+    }
+}
+
+fn shrink_from(
+    problem: &Problem<'_>,
+    violation: Violation,
+    next: OperationId,
+    options: &Options,
+) -> Violation {
+    let Shrinking { keep, is_minimal, .. } = Shrinking::run(problem, next, options);
     let is_kept = |&at: &usize| matches!(keep[at], Keep::Whole | Keep::Call);
     let core = (0..problem.len()).filter(is_kept).map(|at| problem.operations()[at]).collect();
     Violation { core, is_minimal, ..violation }
@@ -116,13 +146,12 @@ struct Shrinking<'a> {
 
 impl<'a> Shrinking<'a> {
     /// Says as little as it takes to violate.
-    fn run(problem: &'a Problem<'a>, violation: &Violation, options: &Options) -> Self {
+    fn run(problem: &'a Problem<'a>, next: OperationId, options: &Options) -> Self {
         // Judging anew takes at least a configuration an operation, however little is left out.
         let most = match options.core_configurations {
             0 => 0,
             most => most.max(PER_OPERATION * problem.len() as u64),
         };
-        let Explanation::Exhausted { next, .. } = violation.explanation;
         let mut shrinking = Shrinking {
             problem,
             budget: options.budget.child(),
@@ -223,7 +252,8 @@ impl<'a> Shrinking<'a> {
                 Attempt::Violated
             }
             Verdict::Holds(_) => Attempt::Holds,
-            Verdict::Unknown(_) => Attempt::Undecided,
+            // A search explains what it did in no other way.
+            Verdict::Violated(_) | Verdict::Unknown(_) => Attempt::Undecided,
         }
     }
 }

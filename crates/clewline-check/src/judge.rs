@@ -6,8 +6,6 @@
 //! however many threads there are.
 
 use std::{
-    borrow::Cow,
-    collections::BTreeSet,
     fmt,
     sync::{
         Mutex, PoisonError,
@@ -16,9 +14,16 @@ use std::{
     thread,
 };
 
-use clewline_core::{Budget, Problem, Reason, Verdict, Witness};
+use clewline_core::{Budget, Kind, Problem, Reason, Verdict, Witness};
 
-use crate::{Checker, auto, competition::compete, core, search::SEARCHES};
+use crate::{
+    Checker,
+    auto::{self, Deciders},
+    checkers,
+    competition::compete,
+    core,
+    monitor::ByMonitor,
+};
 
 /// How to judge.
 #[derive(Clone, Debug)]
@@ -65,7 +70,7 @@ impl Algorithm {
             return Ok(Algorithm::Auto);
         }
         let find = |name: &str| {
-            let found = SEARCHES.iter().copied().find(|it| it.name() == name);
+            let found = checkers().find(|it| it.name() == name);
             found.ok_or_else(|| UnknownAlgorithm { name: name.to_owned() })
         };
         text.split('+').map(find).collect::<Result<_, _>>().map(Algorithm::Named)
@@ -91,7 +96,7 @@ pub struct UnknownAlgorithm {
 
 impl fmt::Display for UnknownAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<&str> = SEARCHES.iter().map(|it| it.name()).collect();
+        let known: Vec<&str> = checkers().map(|it| it.name()).collect();
         let known = known.join(", ");
         write!(f, "expected `auto`, one of {known}, or several of them joined by `+`; found `{}`", self.name)
     }
@@ -116,7 +121,8 @@ pub struct Judgement {
 #[must_use]
 pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
     let visited = options.budget.visited();
-    let mut parts: Vec<Problem<'_>> = problems.into_iter().flat_map(Problem::into_parts).collect();
+    let mut parts: Vec<Problem<'_>> =
+        problems.into_iter().flat_map(|it| into_parts(it, &options.algorithm)).collect();
     // The shortest first, so that a long part does not keep a violation in a short one waiting.
     parts.sort_by_key(Problem::len);
     let trial = Trial::new(&parts, options);
@@ -135,6 +141,16 @@ pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
     let verdict = merge(&parts, verdicts, options);
     let configurations = options.budget.visited() - visited;
     Judgement { verdict, parts: parts.len(), algorithm, configurations }
+}
+
+/// The independent parts of `problem`. The monitor for sets judges all elements at a stroke, which takes less
+/// time than telling them apart.
+fn into_parts<'a>(problem: Problem<'a>, algorithm: &Algorithm) -> Vec<Problem<'a>> {
+    let asks_monitor = match algorithm {
+        Algorithm::Auto => true,
+        Algorithm::Named(checkers) => checkers.iter().all(|it| it.name() == ByMonitor.name()),
+    };
+    if asks_monitor && problem.kind() == Some(Kind::Set) { vec![problem] } else { problem.into_parts() }
 }
 
 /// The verdict on the whole: the first violation, or the first thing not known, or all witnesses in one.
@@ -162,15 +178,14 @@ fn merge(parts: &[Problem<'_>], verdicts: Vec<Option<Verdict>>, options: &Option
 }
 
 /// Decides one part; answers also who did.
-fn decide(part: &Problem<'_>, algorithm: &Algorithm, budget: &Budget) -> (Verdict, Cow<'static, str>) {
+fn decide(part: &Problem<'_>, algorithm: &Algorithm, budget: &Budget) -> (Verdict, Deciders) {
     match algorithm {
         Algorithm::Auto => auto::decide(part, budget),
         Algorithm::Named(checkers) => {
             let (verdict, winner) = compete(checkers, part, budget);
-            match checkers.len() {
-                1 => (verdict, Cow::Borrowed(checkers[0].name())),
-                _ => (verdict, Cow::Owned(format!("{} in {algorithm:?}", checkers[winner].name()))),
-            }
+            let name = checkers[winner].name();
+            let name = if checkers.len() == 1 { name.to_owned() } else { format!("{name} in {algorithm:?}") };
+            (verdict, Deciders::search(name, part.len()))
         }
     }
 }
@@ -189,7 +204,7 @@ struct Trial<'t> {
 
 struct Done {
     verdicts: Vec<Option<Verdict>>,
-    algorithms: BTreeSet<String>,
+    deciders: Deciders,
 }
 
 impl<'t> Trial<'t> {
@@ -201,7 +216,7 @@ impl<'t> Trial<'t> {
             next: AtomicUsize::new(0),
             violated: AtomicUsize::new(usize::MAX),
             busy: (0..workers).map(|_| Mutex::new(None)).collect(),
-            done: Mutex::new(Done { verdicts: vec![None; parts.len()], algorithms: BTreeSet::new() }),
+            done: Mutex::new(Done { verdicts: vec![None; parts.len()], deciders: Deciders::default() }),
         }
     }
 
@@ -218,7 +233,7 @@ impl<'t> Trial<'t> {
             if self.violated.load(Ordering::Acquire) < number {
                 return;
             }
-            let (verdict, algorithm) = decide(&self.parts[number], &self.options.algorithm, &budget);
+            let (verdict, deciders) = decide(&self.parts[number], &self.options.algorithm, &budget);
             *lock(&self.busy[worker]) = None;
             if matches!(verdict, Verdict::Violated(_)) {
                 self.violated.fetch_min(number, Ordering::AcqRel);
@@ -226,9 +241,7 @@ impl<'t> Trial<'t> {
             }
             let mut done = lock(&self.done);
             done.verdicts[number] = Some(verdict);
-            if !done.algorithms.contains(&*algorithm) {
-                done.algorithms.insert(algorithm.into_owned());
-            }
+            done.deciders.absorb(deciders);
         }
     }
 
@@ -245,9 +258,8 @@ impl<'t> Trial<'t> {
 
     /// The verdicts, and who decided: who would have, if there was nothing to decide.
     fn finish(self, asked: &Algorithm) -> (Vec<Option<Verdict>>, String) {
-        let Done { verdicts, algorithms } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let names: Vec<String> = algorithms.into_iter().collect();
-        (verdicts, if names.is_empty() { format!("{asked:?}") } else { names.join(", ") })
+        let Done { verdicts, deciders } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (verdicts, if deciders.is_empty() { format!("{asked:?}") } else { deciders.to_string() })
     }
 }
 

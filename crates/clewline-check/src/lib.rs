@@ -4,6 +4,7 @@ mod auto;
 mod competition;
 mod core;
 mod judge;
+pub mod monitor;
 pub mod search;
 
 use clewline_core::{Budget, Problem, Reason, Verdict};
@@ -26,6 +27,14 @@ pub trait Checker: Sync {
 
     /// Decides `problem`. Never called on a problem it refuses.
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict;
+}
+
+/// Every checker that can be named, in alphabetical order.
+pub fn checkers() -> impl Iterator<Item = &'static dyn Checker> {
+    let mut all: Vec<&'static dyn Checker> = search::SEARCHES.to_vec();
+    all.push(&monitor::ByMonitor);
+    all.sort_unstable_by(|one, other| one.name().cmp(other.name()));
+    all.into_iter()
 }
 
 /// Asks `checker` about `problem`.

@@ -9,7 +9,9 @@ use std::{fmt, sync::Arc};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::{Footprint, History, LabelId, ObjectId, OperationId, Span, Specification, StateId, Witness};
+use crate::{
+    Footprint, History, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification, StateId, Witness,
+};
 
 /// A specification reduced to a step function on interned states and labels.
 pub trait Automaton {
@@ -90,6 +92,14 @@ impl<'a> Problem<'a> {
         S::Return: Sync,
     {
         let typed: Arc<dyn Typed + 'a> = Arc::new(Pair { specification, history, show });
+        // One object, the common case, needs no look-ups.
+        if let [first, rest @ ..] = history.objects()
+            && rest.iter().all(|it| it == first)
+        {
+            let operations = (0..history.len()).map(OperationId::from_index).collect();
+            let spans = history.spans().to_vec();
+            return vec![Problem { typed, operations, spans, forgotten: Vec::new() }];
+        }
         let mut members: FxHashMap<ObjectId, Vec<OperationId>> = FxHashMap::default();
         let all = (0..history.len()).map(OperationId::from_index);
         all.zip(history.objects()).for_each(|(id, &object)| members.entry(object).or_default().push(id));
@@ -176,6 +186,21 @@ impl<'a> Problem<'a> {
         self.typed.footprint(self.operations[position], self.is_forgotten(position))
     }
 
+    /// What kind of object this is about, if that is known.
+    #[must_use]
+    pub fn kind(&self) -> Option<Kind> {
+        self.typed.kind()
+    }
+
+    /// What each operation did, given the [`kind`](Self::kind) of the object.
+    ///
+    /// # Errors
+    ///
+    /// The first operation that no role describes, or none if the kind is not known.
+    pub fn roles(&self) -> Result<Roles, Option<OperationId>> {
+        self.typed.roles(self)
+    }
+
     /// How a report writes an operation: `deq() → 3`.
     #[must_use]
     pub fn label(&self, id: OperationId) -> String {
@@ -244,6 +269,15 @@ impl<'a> Problem<'a> {
         weaker
     }
 
+    /// The operations at these positions, as a problem of their own.
+    #[must_use]
+    pub fn range(&self, positions: std::ops::Range<usize>) -> Problem<'a> {
+        let forgotten = self.forgotten.get(positions.clone()).unwrap_or_default().to_vec();
+        let spans = self.spans[positions.clone()].to_vec();
+        let operations = self.operations[positions].to_vec();
+        Problem { typed: Arc::clone(&self.typed), operations, spans, forgotten }
+    }
+
     /// Brings witnesses of the parts of one history into one order that real time allows.
     ///
     /// Each operation takes effect at the latest call up to it in its part's order, which lies between its
@@ -299,6 +333,8 @@ trait Typed: Send + Sync {
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p>;
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
+    fn kind(&self) -> Option<Kind>;
+    fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>>;
     fn label(&self, id: OperationId) -> String;
 }
 
@@ -336,6 +372,20 @@ where
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint {
         let ret = self.history.ret(id).filter(|_| !forgotten);
         self.specification.footprint(self.history.call(id), ret)
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        self.specification.kind()
+    }
+
+    fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>> {
+        let kind = self.specification.kind().ok_or(None)?;
+        let role = |(at, &id): (usize, &OperationId)| {
+            let ret = self.history.ret(id).filter(|_| !problem.is_forgotten(at));
+            self.specification.role(self.history.call(id), ret)
+        };
+        let roles = problem.operations.iter().enumerate().map(role);
+        Roles::collect(kind, roles).map_err(|at| Some(problem.operations[at]))
     }
 
     fn label(&self, id: OperationId) -> String {

@@ -6,6 +6,8 @@
 
 use std::{fmt::Debug, hash::Hash};
 
+use crate::{Kind, Role};
+
 /// A sequential specification, possibly nondeterministic and possibly blocking.
 ///
 /// # Contract
@@ -67,6 +69,19 @@ pub trait Specification {
         Footprint::Changes(Elements::Any)
     }
 
+    /// What kind of object this is, for checkers that know such objects: see [`Role`].
+    ///
+    /// An object with independent [parts](Self::part) says what kind each part is.
+    fn kind(&self) -> Option<Kind> {
+        None
+    }
+
+    /// What the operation does, given that the object is of that [`kind`](Self::kind). `None` if it is something
+    /// that no role describes; then the history is left to searches.
+    fn role(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Option<Role> {
+        None
+    }
+
     /// About how many bytes `state` takes, on the heap as well, so that a memory budget can be kept.
     fn state_bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
@@ -120,6 +135,16 @@ pub trait Deterministic {
         Footprint::Changes(Elements::Any)
     }
 
+    /// See [`Specification::kind`].
+    fn kind(&self) -> Option<Kind> {
+        None
+    }
+
+    /// See [`Specification::role`].
+    fn role(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Option<Role> {
+        None
+    }
+
     /// See [`Specification::state_bytes`].
     fn state_bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
@@ -160,6 +185,14 @@ impl<D: Deterministic> Specification for D {
 
     fn footprint(&self, call: &D::Call, ret: Option<&D::Return>) -> Footprint {
         Deterministic::footprint(self, call, ret)
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Deterministic::kind(self)
+    }
+
+    fn role(&self, call: &D::Call, ret: Option<&D::Return>) -> Option<Role> {
+        Deterministic::role(self, call, ret)
     }
 
     fn state_bytes(&self, state: &D::State) -> usize {

@@ -160,4 +160,60 @@ pub enum Explanation {
         /// operations that overlap it, and cannot.
         next: OperationId,
     },
+    /// A rule is broken that every history of such an object keeps.
+    Broken {
+        /// The rule.
+        rule: Rule,
+        /// The operations that break it, in the order which the rule gives.
+        operations: Vec<OperationId>,
+    },
+}
+
+/// What every history of some kind of object keeps. Each says which operations break it, in which order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// What was found had been added: an operation found an element that nobody adds.
+    Added,
+    /// What was found had been added before: an operation found an element and returned; the element was added by
+    /// one that was called later.
+    AddedBefore,
+    /// What was added once leaves once: two operations took the same element.
+    TakenOnce,
+    /// What has left is gone: an operation took an element and returned; another that was called later found it.
+    Gone,
+    /// Nothing is found only if nothing is there: an operation found nothing; then, in pairs, operations after
+    /// whose first, and before whose second, an element is certainly there: one or the other, all the time.
+    Empty,
+    /// First in, first out: one element was certainly added before another, but left certainly later. An operation
+    /// that had found the first, the one that added the second, one that found the second, and one that found
+    /// the first.
+    FirstInFirstOut,
+    /// Elements are at the front one after the other: two were each at the front before the other left. One that
+    /// found the first, a later one that found the second; one that found the second, a later one that found the
+    /// first.
+    OneInFront,
+    /// First in, first out, by way of a third element: c was added before a, a left before b did, b before c. Pairs
+    /// of operations, the first of which returned before the second was called: on c and a, a and b, b and c.
+    FrontInTurn,
+    /// The greatest leaves first: an operation found an element; then, in pairs, operations after whose first, and
+    /// before whose second, a greater one is certainly there: one or the other, all the time.
+    GreatestFirst,
+    /// Last in, first out: the operations on some elements of which none can be below the others.
+    LastInFirstOut,
+    /// One element at a time: two elements were each there before and after the other. One that put or found the
+    /// first, a later one that put or found the second; one for the second, a later one for the first.
+    OneAtATime,
+    /// One element at a time: the operations on an element, all of which lie where others were there all the
+    /// time: pairs of operations as in [`Rule::Empty`].
+    NoRoom,
+    /// An element that is replaced is replaced once: two operations did so.
+    ReplacedOnce,
+    /// Replacements follow each other: in a chain of them one operation was called after another had returned that
+    /// has to come later.
+    Chain,
+    /// An element is there after it was added, until it is removed: the operation that has no place among those on
+    /// its element.
+    ThereOrNot,
+    /// A sum is what was added: an operation answered one that could not have been reached, or had been passed.
+    Sum,
 }

@@ -3,7 +3,7 @@
 //! Its `take` has as many outcomes as there are different elements, so this implements [`Specification`]
 //! itself. Once it is known which element was taken there is one outcome, found in place.
 
-use clewline_core::{Dice, Footprint, Misfit, Notation, Specification, Value, Values, Written};
+use clewline_core::{Dice, Footprint, Kind, Misfit, Notation, Role, Specification, Value, Values, Written};
 
 use crate::{
     Capacity, Copies, Entry,
@@ -99,6 +99,17 @@ impl Specification for Bag {
         match call {
             Call::Add(value) => Capacity::UNBOUNDED.added(*value, ret),
             Call::Take => Capacity::UNBOUNDED.taken(ret),
+        }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Bag)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        match call {
+            Call::Add(value) => parameter::adds(*value, ret),
+            Call::Take => Some(parameter::takes(ret)),
         }
     }
 

@@ -1,6 +1,8 @@
 //! A register with compare-and-swap.
 
-use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{
+    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+};
 
 use crate::{
     Entry,
@@ -73,6 +75,21 @@ impl Deterministic for CasRegister {
             (Call::Cas(..), Some(&Value::FALSE)) => Footprint::Reads(Elements::Any),
             (Call::Cas(old, new), _) => Footprint::Changes(Elements::Two(old.word(), new.word())),
         }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Register { initial: Value::NIL.word() })
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        Some(match (call, ret) {
+            (Call::Write(value), Some(&Value::TRUE) | None) => Role::Add(value.word()),
+            (Call::Read, Some(value)) => Role::See(value.word()),
+            (Call::Read, None) => Role::Nothing,
+            (Call::Cas(old, new), Some(&Value::TRUE) | None) => Role::Replace(old.word(), new.word()),
+            (Call::Cas(old, _), Some(&Value::FALSE)) => Role::Miss(old.word()),
+            (Call::Write(_) | Call::Cas(..), Some(_)) => return None,
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! A counter of 64 bits, which wraps around as machine integers do.
 
-use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{
+    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+};
 
 use crate::{
     Entry,
@@ -73,6 +75,24 @@ impl Deterministic for Counter {
             Call::Inc | Call::Dec | Call::Add(_) => Footprint::Changes(Elements::Any),
             Call::Read => Footprint::Reads(if ret.is_none() { Elements::None } else { Elements::Any }),
         }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Counter)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Return>) -> Option<Role> {
+        Some(match (call, ret) {
+            (Call::Inc, Some(Return::Done(true)) | None) => Role::Add(1),
+            (Call::Dec, Some(Return::Done(true)) | None) => Role::Add((-1_i64).cast_unsigned()),
+            (Call::Add(number), Some(Return::Done(true)) | None) => Role::Add(number.cast_unsigned()),
+            (Call::Read, Some(Return::Sum(sum))) => Role::See(sum.cast_unsigned()),
+            (Call::Read, None) => Role::Nothing,
+            // A refusal is never allowed.
+            (Call::Inc | Call::Dec | Call::Add(_) | Call::Read, Some(Return::Done(_) | Return::Sum(_))) => {
+                return None;
+            }
+        })
     }
 }
 

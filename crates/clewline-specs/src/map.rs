@@ -17,7 +17,7 @@ use std::{
 };
 
 use clewline_core::{
-    Datum, Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written,
+    Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
 };
 
 use crate::{
@@ -195,6 +195,44 @@ impl Deterministic for Map {
             | (Call::Append(..), _) => Elements::Any,
         };
         Footprint::Changes(if self.texts.is_some() { Elements::Any } else { elements })
+    }
+
+    // A key is a register, unless texts are appended to what it holds.
+    fn kind(&self) -> Option<Kind> {
+        let initial = self.missing.word();
+        self.texts.is_none().then_some(Kind::Register { initial })
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Content>) -> Option<Role> {
+        let word = |value| self.normal(value).word();
+        let absent = word(Value::NIL);
+        let ret = match ret {
+            None => None,
+            Some(Content::Is(value)) => Some(*value),
+            Some(Content::Text(_) | Content::Unread(_)) => return None,
+        };
+        Some(match (*call, ret) {
+            (Call::Get(_) | Call::Contains(_), None) => Role::Nothing,
+            (Call::Get(_), Some(value)) => Role::See(value.word()),
+            (Call::Put(_, value), Some(Value::TRUE) | None) | (Call::Insert(_, value), None) => {
+                Role::Add(word(value))
+            }
+            (Call::Insert(_, value), Some(old)) => Role::Replace(old.word(), word(value)),
+            (Call::Remove(_), None) => Role::Add(absent),
+            (Call::Remove(_), Some(old)) if old.word() == absent => Role::See(absent),
+            (Call::Remove(_), Some(old)) => Role::Replace(old.word(), absent),
+            (Call::Contains(_), Some(Value::TRUE)) => Role::Miss(absent),
+            (Call::Contains(_), Some(Value::FALSE)) => Role::See(absent),
+            (Call::Cas(_, old, new), Some(Value::TRUE) | None) => Role::Replace(word(old), word(new)),
+            (Call::Cas(_, old, _), Some(Value::FALSE)) => Role::Miss(word(old)),
+            (Call::GetOrInsert(_, value), Some(found)) if found.word() != word(value) => {
+                Role::See(found.word())
+            }
+            // It may have found the value or put it there.
+            (Call::GetOrInsert(..), _)
+            | (Call::Put(..) | Call::Contains(_) | Call::Cas(..), Some(_))
+            | (Call::Append(..), _) => return None,
+        })
     }
 
     fn state_bytes(&self, state: &State) -> usize {

@@ -1,6 +1,8 @@
 //! A multiset, judged element by element.
 
-use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{
+    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+};
 
 use crate::{
     Copies, Entry,
@@ -69,6 +71,23 @@ impl Deterministic for Multiset {
             Call::Remove(_) if ret == Some(&Value::FALSE) => Footprint::Reads(element),
             Call::Add(_) | Call::Remove(_) => Footprint::Changes(element),
         }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Multiset)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        let truth = ret.map(|it| *it == Value::TRUE);
+        Some(match (call, truth) {
+            (Call::Add(value), Some(true) | None) => Role::Add(value.word()),
+            // A refusal is never allowed.
+            (Call::Add(_), Some(false)) => return None,
+            (Call::Remove(value), Some(true) | None) => Role::Remove(value.word()),
+            (Call::Contains(value), Some(true)) => Role::See(value.word()),
+            (Call::Contains(value) | Call::Remove(value), Some(false)) => Role::Miss(value.word()),
+            (Call::Contains(_), None) => Role::Nothing,
+        })
     }
 
     fn state_bytes(&self, state: &Copies<Value>) -> usize {

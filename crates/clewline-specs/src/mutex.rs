@@ -2,7 +2,7 @@
 //!
 //! Who unlocks is not looked at, as a specification does not see processes.
 
-use clewline_core::{Deterministic, Dice, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Kind, Misfit, Notation, Role, Value, Values, Written};
 
 use crate::{
     Entry,
@@ -60,6 +60,19 @@ impl Deterministic for Mutex {
             (Call::Lock, State::Held) | (Call::Unlock, State::Free) => return None,
         };
         Some(Value::TRUE)
+    }
+
+    // A set of one element: the mutex is held, or it is not.
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Set)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        // A refusal is never allowed.
+        ret.is_none_or(|it| *it == Value::TRUE).then_some(match call {
+            Call::Lock => Role::Add(0),
+            Call::Unlock => Role::Remove(0),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What may follow a specification's name after a colon: mostly a capacity.
 
-use clewline_core::{Catalogued, Elements, Footprint, Value};
+use clewline_core::{Catalogued, Elements, Footprint, Role, Value};
 
 use crate::given::Answer;
 
@@ -31,6 +31,11 @@ impl Capacity {
         self.0.is_none_or(|limit| len < limit)
     }
 
+    /// Whether everything fits.
+    pub(crate) fn is_unbounded(self) -> bool {
+        self.0.is_none()
+    }
+
     /// What adding an element answers.
     pub(crate) fn answer(self) -> Answer {
         if self.0.is_none() { Answer::Nothing } else { Answer::Truth }
@@ -52,6 +57,29 @@ impl Capacity {
             (None, Some(value)) => Footprint::Changes(Elements::One(value.word())),
             (Some(_), Some(_)) | (_, None) => Footprint::Changes(Elements::Any),
         }
+    }
+}
+
+/// The role of adding an element to an unbounded collection, which never refuses.
+pub(crate) fn adds(value: Value, ret: Option<&Value>) -> Option<Role> {
+    (ret != Some(&Value::FALSE)).then(|| Role::Add(value.word()))
+}
+
+/// The role of taking the next element.
+pub(crate) fn takes(ret: Option<&Value>) -> Role {
+    match ret {
+        None => Role::Take,
+        Some(&Value::NIL) => Role::Empty,
+        Some(value) => Role::Remove(value.word()),
+    }
+}
+
+/// The role of a look at the next element.
+pub(crate) fn looks(ret: Option<&Value>) -> Role {
+    match ret {
+        None => Role::Nothing,
+        Some(&Value::NIL) => Role::Empty,
+        Some(value) => Role::See(value.word()),
     }
 }
 

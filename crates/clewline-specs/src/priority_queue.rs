@@ -1,6 +1,8 @@
 //! A priority queue of integers: the greatest leaves first, or the least.
 
-use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{
+    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+};
 
 use crate::{
     Copies, Entry,
@@ -97,6 +99,29 @@ impl Deterministic for PriorityQueue {
             }
             (Call::Poll, None | Some(Return::Done(_))) => Footprint::Changes(Elements::Any),
         }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::PriorityQueue)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Return>) -> Option<Role> {
+        // The other way round, the least is the greatest.
+        let element = |int: i64| match self.first {
+            First::Greatest => int.cast_unsigned(),
+            First::Least => (!int).cast_unsigned(),
+        };
+        Some(match (call, ret) {
+            (Call::Add(int), Some(Return::Done(true)) | None) => Role::Add(element(*int)),
+            (Call::Poll, Some(Return::First(Some(int)))) => Role::Remove(element(*int)),
+            (Call::Peek, Some(Return::First(Some(int)))) => Role::See(element(*int)),
+            (Call::Poll | Call::Peek, Some(Return::First(None))) => Role::Empty,
+            (Call::Poll, None) => Role::Take,
+            (Call::Peek, None) => Role::Nothing,
+            (Call::Add(_) | Call::Poll | Call::Peek, Some(Return::Done(_) | Return::First(_))) => {
+                return None;
+            }
+        })
     }
 
     fn state_bytes(&self, state: &Copies<i64>) -> usize {

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written};
 
 use crate::{
     Capacity, Entry,
     copies::array_bytes,
     given::{Answer, Given},
-    parameter::looked,
+    parameter::{self, looked},
 };
 
 /// What the command line knows.
@@ -73,6 +73,18 @@ impl Deterministic for Queue {
             Call::Enq(value) => self.capacity.added(*value, ret),
             Call::Deq => self.capacity.taken(ret),
             Call::Peek => looked(ret),
+        }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        self.capacity.is_unbounded().then_some(Kind::Queue)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        match call {
+            Call::Enq(value) => parameter::adds(*value, ret),
+            Call::Deq => Some(parameter::takes(ret)),
+            Call::Peek => Some(parameter::looks(ret)),
         }
     }
 

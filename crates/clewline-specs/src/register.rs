@@ -1,6 +1,8 @@
 //! A register: a read answers the value written last.
 
-use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{
+    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+};
 
 use crate::{
     Entry,
@@ -58,6 +60,20 @@ impl Deterministic for Register {
             (Call::Read, Some(value)) => Footprint::Reads(Elements::One(value.word())),
             (Call::Write(value), _) => Footprint::Changes(Elements::One(value.word())),
         }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Register { initial: Value::NIL.word() })
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        Some(match (call, ret) {
+            (Call::Write(value), Some(&Value::TRUE) | None) => Role::Add(value.word()),
+            // A refusal is never allowed.
+            (Call::Write(_), Some(_)) => return None,
+            (Call::Read, Some(value)) => Role::See(value.word()),
+            (Call::Read, None) => Role::Nothing,
+        })
     }
 }
 

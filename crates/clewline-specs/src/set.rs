@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use clewline_core::{Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{
+    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+};
 
 use crate::{
     Entry,
@@ -69,6 +71,21 @@ impl Deterministic for Set {
             Call::Add(_) | Call::Remove(_) if ret == Some(&Value::FALSE) => Footprint::Reads(element),
             Call::Add(_) | Call::Remove(_) => Footprint::Changes(element),
         }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(Kind::Set)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        let truth = ret.map(|it| *it == Value::TRUE);
+        Some(match (call, truth) {
+            (Call::Add(value), Some(true) | None) => Role::Add(value.word()),
+            (Call::Remove(value), Some(true) | None) => Role::Remove(value.word()),
+            (Call::Contains(value), Some(true)) | (Call::Add(value), Some(false)) => Role::See(value.word()),
+            (Call::Contains(value) | Call::Remove(value), Some(false)) => Role::Miss(value.word()),
+            (Call::Contains(_), None) => Role::Nothing,
+        })
     }
 
     fn state_bytes(&self, state: &BTreeSet<Value>) -> usize {

@@ -1,12 +1,12 @@
 //! A stack, unbounded or with a capacity.
 
-use clewline_core::{Deterministic, Dice, Footprint, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Dice, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written};
 
 use crate::{
     Capacity, Entry,
     copies::array_bytes,
     given::{Answer, Given},
-    parameter::looked,
+    parameter::{self, looked},
 };
 
 /// What the command line knows.
@@ -69,6 +69,18 @@ impl Deterministic for Stack {
             Call::Push(value) => self.capacity.added(*value, ret),
             Call::Pop => self.capacity.taken(ret),
             Call::Peek => looked(ret),
+        }
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        self.capacity.is_unbounded().then_some(Kind::Stack)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        match call {
+            Call::Push(value) => parameter::adds(*value, ret),
+            Call::Pop => Some(parameter::takes(ret)),
+            Call::Peek => Some(parameter::looks(ret)),
         }
     }
 

@@ -69,7 +69,9 @@ fn check_agreement(problem: &Problem<'_>, tally: &mut Tally, about: &str) {
 
 /// The prefix is allowed, by the specification and by real time, and `next` has to come soon after it.
 fn check_violation(problem: &Problem<'_>, violation: &Violation, about: &str) {
-    let Explanation::Exhausted { prefix, next } = &violation.explanation;
+    let Explanation::Exhausted { prefix, next } = &violation.explanation else {
+        panic!("a search tries every order: {violation:?}");
+    };
     let at = |id| problem.position(id).unwrap();
     let mut replay = problem.replay();
     let mut left: Vec<bool> = vec![true; problem.len()];

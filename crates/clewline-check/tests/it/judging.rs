@@ -81,7 +81,7 @@ fn algorithms_are_named_one_or_several() {
     let error = Algorithm::parse("jit-tree+quick").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "expected `auto`, one of jit-graph, jit-tree, oracle, wg-graph, wg-tree, or several of them joined by `+`; \
+        "expected `auto`, one of jit-graph, jit-tree, monitor, oracle, wg-graph, wg-tree, or several of them joined by `+`; \
          found `quick`"
     );
 }

@@ -1,6 +1,6 @@
 //! Explanations: why there is no order, in the words of the history's own operations.
 
-use clewline_core::{Explanation, OperationId, Problem, Violation};
+use clewline_core::{Explanation, OperationId, Problem, Rule, Violation};
 
 use super::{Judged, count, timeline::shorten};
 
@@ -26,6 +26,7 @@ pub(super) const GLUE: char = '\u{a0}';
 pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
     match &violation.explanation {
         Explanation::Exhausted { prefix, next } => exhausted(judged, prefix, *next),
+        Explanation::Broken { rule, operations } => broken(judged, *rule, operations),
     }
 }
 
@@ -47,6 +48,76 @@ fn exhausted(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> 
         order = format!("{}, then {order}", count(left_out as u64, "other operation", "other operations"));
     }
     format!("The longest order found is {order}. After it {stuck} has no place{instead}.")
+}
+
+/// What a broken rule says, in the words of the operations that break it.
+fn broken(judged: &Judged<'_>, rule: Rule, operations: &[OperationId]) -> String {
+    let name = |place: usize| operations.get(place).map_or_else(String::new, |&it| label(judged, it));
+    // That the operation at one place had returned before the one at the next was called.
+    let before = |place: usize| format!("{} had returned before {} was called", name(place), name(place + 1));
+    match rule {
+        Rule::Added => format!("{} found what nobody had added.", name(0)),
+        Rule::AddedBefore => format!("{}.", before(0)),
+        Rule::TakenOnce => format!("Both {} and {} took what had been added once.", name(0), name(1)),
+        Rule::Gone => format!("{}: it was gone by then.", before(0)),
+        Rule::Empty => format!(
+            "{} found nothing, though something was certainly there {}.",
+            name(0),
+            stretches(judged, &operations[1..])
+        ),
+        Rule::FirstInFirstOut => format!("First in, first out: {}, yet {}.", before(0), before(2)),
+        Rule::OneInFront => {
+            format!("Each was in front before the other had left: {}, and {}.", before(0), before(2))
+        }
+        Rule::FrontInTurn => {
+            format!("Their order goes round in a circle: {}, {}, and {}.", before(0), before(2), before(4))
+        }
+        Rule::GreatestFirst => format!(
+            "{} passed over something greater that was certainly there {}.",
+            name(0),
+            stretches(judged, &operations[1..])
+        ),
+        Rule::LastInFirstOut => {
+            "Last in, first out: none of these elements can have been below the others.".to_owned()
+        }
+        Rule::OneAtATime => format!(
+            "One value had to be there both before and after the other: {}, and {}.",
+            before(0),
+            before(2)
+        ),
+        Rule::NoRoom => format!(
+            "{} has no place: something else was certainly there {}.",
+            name(0),
+            stretches(judged, &operations[1..])
+        ),
+        Rule::ReplacedOnce => {
+            format!("Both {} and {} replaced what had been written once.", name(0), name(1))
+        }
+        Rule::Chain => format!("{}, but has to come after it.", before(0)),
+        Rule::ThereOrNot => {
+            format!("However the operations before it are ordered, {} does not fit its answer.", name(0))
+        }
+        Rule::Sum => format!("However the operations before it are ordered, {} is not the sum.", name(0)),
+    }
+}
+
+/// `between enq(1) and deq() → 1, from enq(2) on`, for pairs of operations. A pair of one and the same has no end.
+fn stretches(judged: &Judged<'_>, operations: &[OperationId]) -> String {
+    let stretch = |pair: &[OperationId]| match pair {
+        [first, last] if first != last => {
+            format!("between {} and {}", label(judged, *first), label(judged, *last))
+        }
+        [first, ..] => format!("from {} on", label(judged, *first)),
+        [] => String::new(),
+    };
+    let all: Vec<String> = operations.chunks(2).map(stretch).collect();
+    let (told, rest) = all.split_at(all.len().min(TOLD));
+    let more = if rest.is_empty() { String::new() } else { format!(", and so on {} times", rest.len()) };
+    format!("{}{more}", told.join(", "))
+}
+
+fn label(judged: &Judged<'_>, operation: OperationId) -> String {
+    glued(&judged.case.label(operation))
 }
 
 /// An order that cannot go on.

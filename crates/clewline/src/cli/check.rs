@@ -10,7 +10,7 @@ use std::{
 
 use clewline::{
     Check, Error, Keys, Report, Verdict,
-    checkers::search::SEARCHES,
+    checkers::checkers,
     formats,
     render::{
         WitnessShown, json,
@@ -93,8 +93,8 @@ fn input_help() -> String {
 
 fn algorithm_help() -> String {
     let mut help = "Who decides:\n  auto: what suits the history".to_owned();
-    for search in SEARCHES {
-        help.push_str(&format!("\n  {}: {}", search.name(), search.about()));
+    for checker in checkers() {
+        help.push_str(&format!("\n  {}: {}", checker.name(), checker.about()));
     }
     help.push_str("\n  A+B: A and B in competition; the first to know answers");
     help

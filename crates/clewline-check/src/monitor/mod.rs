@@ -1,0 +1,175 @@
+//! Monitors: checkers for one kind of object each, in nearly linear time.
+//!
+//! A search knows nothing about an object but its step function, and may need exponential time. A monitor knows
+//! what it is about: that a queue is first in, first out, say. It reads [`Columns`] of small integers and looks for
+//! one of a few forbidden patterns. Where there is none it builds a witness; where there is one, the operations
+//! in it are the core of the violation.
+//!
+//! | monitor | decides | cost | left to a search |
+//! |---|---|---|---|
+//! | [`set`] | everything | O(n) | nothing |
+//! | [`queue`] | distinct values | O(n) | values that are there twice |
+//! | [`stack`] | distinct values | O(n log n) | values that are there twice |
+//! | [`priority_queue`] | distinct values | O(n log n), mostly sorting | values that are there twice |
+//! | [`bag`] | distinct values; or no empty answers | O(n) | values there twice, where some find nothing |
+//! | [`multiset`] | elements that are there once at a time | O(n) | elements with several copies |
+//! | [`register`] | distinct writes, successful replacements | O(n) | values written twice, failed `cas` |
+//! | [`counter`] | increments by one | O(n log n) | anything else: with amounts it is as hard as subset sums |
+//!
+//! *Distinct values* are values each of which is added at most once, or again only after it is certainly gone.
+//! A deque has no monitor: no sound one is known that is faster than a search.
+//!
+//! To add one: write its file, implement [`Monitor`], export an `ENTRY`, add its name to the list. The conformance
+//! suite takes it from there.
+
+mod columns;
+mod lifetimes;
+mod pending;
+
+use clewline_core::{
+    Budget, Explanation, Kind, OperationId, Problem, Reason, Rule, Verdict, Violation, Witness,
+};
+
+pub use columns::{Columns, Interval};
+pub use lifetimes::{FreeGaps, Lifetime, Lifetimes, NONE};
+
+use crate::Checker;
+
+clewline_core::registry! {
+    /// The monitors, in alphabetical order.
+    MONITORS: &dyn Monitor;
+    set,
+}
+
+/// A checker for one kind of object. It sees no operation of role [`Take`](clewline_core::Act::Take) or
+/// [`Nothing`](clewline_core::Act::Nothing): it skips them.
+pub trait Monitor: Sync {
+    /// What a report calls it: `queue monitor`.
+    fn name(&self) -> &'static str;
+
+    /// Whether it judges objects of this kind.
+    fn suits(&self, kind: Kind) -> bool;
+
+    /// Decides, unless the history is outside what this monitor can decide.
+    ///
+    /// # Errors
+    ///
+    /// Says what it cannot decide.
+    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal>;
+}
+
+/// What is wanted from a monitor when the history holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// The verdict and a witness.
+    Witness,
+    /// Only the verdict, which is faster.
+    Verdict,
+}
+
+/// What a monitor found. Operations are named by position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// There is an order; this one, if it was wanted.
+    Holds(Option<Vec<u32>>),
+    /// There is none.
+    Violated(Breach),
+}
+
+/// A rule that is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The rule.
+    pub rule: Rule,
+    /// The operations that break it, in the order which the rule gives.
+    pub operations: Vec<u32>,
+    /// Operations which cannot be ordered even if there were no others. Those of `operations` are among them.
+    pub evidence: Vec<u32>,
+}
+
+/// Why a monitor cannot decide a history. The text stands after "because".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// An element is added twice, and may be there twice: the positions of both.
+    AddedTwice(u32, u32),
+    /// The operation is not one that monitors of this kind know.
+    Unfit(u32),
+    /// Something else.
+    Other(&'static str),
+}
+
+impl Refusal {
+    fn text(&self, problem: &Problem<'_>) -> String {
+        let label = |at: u32| problem.label(problem.operations()[at as usize]);
+        match *self {
+            Refusal::AddedTwice(first, second) => {
+                let (first, second) = (label(first), label(second));
+                if first == second {
+                    format!("a monitor needs distinct values, but {first} happens twice")
+                } else {
+                    format!("a monitor needs distinct values, but {first} and {second} add the same")
+                }
+            }
+            Refusal::Unfit(at) => format!("no monitor judges histories with {}", label(at)),
+            Refusal::Other(text) => text.to_owned(),
+        }
+    }
+}
+
+/// The monitor for objects of that kind.
+#[must_use]
+pub fn find(kind: Kind) -> Option<&'static dyn Monitor> {
+    MONITORS.iter().copied().find(|it| it.suits(kind))
+}
+
+/// Judges `problem` with the monitor for its kind, pending operations included.
+///
+/// # Errors
+///
+/// If there is no such monitor or it cannot decide.
+pub fn judge(problem: &Problem<'_>, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
+    let none = Refusal::Other("no monitor knows this kind of object");
+    let monitor = problem.kind().and_then(find).ok_or(none)?;
+    let columns = Columns::new(problem)?;
+    pending::judge(monitor, &columns, want, budget)
+}
+
+/// The checker that asks the monitor for the object at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct ByMonitor;
+
+impl Checker for ByMonitor {
+    fn name(&self) -> &str {
+        "monitor"
+    }
+
+    fn about(&self) -> &str {
+        "the monitor for the kind of object, in nearly linear time; unknown where none applies"
+    }
+
+    fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {
+        match decide(problem, budget) {
+            Ok(verdict) => verdict,
+            Err(refusal) => Verdict::Unknown(Reason::Refused(refusal.text(problem))),
+        }
+    }
+}
+
+/// The verdict of the monitor, with its evidence.
+pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Refusal> {
+    let id = |at: u32| problem.operations()[at as usize];
+    Ok(match judge(problem, Want::Witness, budget)? {
+        Ruling::Holds(order) => {
+            let order: Vec<OperationId> = order.into_iter().flatten().map(id).collect();
+            Verdict::Holds(Witness { order })
+        }
+        Ruling::Violated(Breach { rule, operations, evidence }) => {
+            let mut core: Vec<OperationId> = evidence.into_iter().map(id).collect();
+            core.sort_unstable();
+            core.dedup();
+            let operations = operations.into_iter().map(id).collect();
+            let explanation = Explanation::Broken { rule, operations };
+            Verdict::Violated(Violation { core, is_minimal: false, explanation })
+        }
+    })
+}

@@ -1,0 +1,229 @@
+//! Sets: is each element there or not?
+//!
+//! Each element is a bit, and what happens to other bits does not matter. Events are read in order. An operation
+//! that finds the bit as it says is done as soon as it can be. One that has to change the bit waits until somebody
+//! has to return: then the bit is changed by the one that has to return first among those that can. Changing it late is
+//! never worse, because two operations that undo each other fit in wherever one of them has to return.
+//!
+//! A mutex is a set of one element.
+//!
+//! Source: beyond H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024, whose monitor
+//! allows each element to be added and removed once. Cost: O(n), and for the operations that wait on one element at a
+//! time, their number.
+
+use clewline_core::{Act, Kind, Rule};
+
+use super::{Breach, Columns, Monitor, NONE, Refusal, Ruling, Want};
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Set;
+
+/// This monitor in the list.
+pub const ENTRY: &dyn Monitor = &Set;
+
+impl Monitor for Set {
+    fn name(&self) -> &'static str {
+        "set monitor"
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        kind == Kind::Set
+    }
+
+    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+        judge(columns, want)
+    }
+}
+
+/// Judges operations each of which concerns one bit.
+pub(super) fn judge(columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    let fits = |act: &Act| matches!(act, Act::Add | Act::Remove | Act::See | Act::Miss | Act::Nothing);
+    if let Some(at) = columns.acts.iter().position(|it| !fits(it)) {
+        return Err(Refusal::Unfit(at as u32));
+    }
+    let mut sweep = Sweep::new(columns, want);
+    Ok(match sweep.run() {
+        None => Ruling::Holds(sweep.order),
+        Some(stuck) => Ruling::Violated(breach(columns, stuck)),
+    })
+}
+
+/// Operations that wait, by what they do: a list for each of [`Act::Add`], `Remove`, `See` and `Miss`.
+#[derive(Clone, Copy)]
+struct Bit {
+    waiting: [u32; 4],
+    is_set: bool,
+}
+
+struct Sweep<'c> {
+    columns: &'c Columns,
+    bits: Vec<Bit>,
+    // The next that waits in the same list.
+    next: Vec<u32>,
+    is_done: Vec<bool>,
+    order: Option<Vec<u32>>,
+}
+
+impl<'c> Sweep<'c> {
+    fn new(columns: &'c Columns, want: Want) -> Sweep<'c> {
+        Sweep {
+            columns,
+            bits: vec![Bit { waiting: [NONE; 4], is_set: false }; columns.names.len()],
+            next: vec![NONE; columns.len()],
+            is_done: vec![false; columns.len()],
+            order: (want == Want::Witness).then(|| Vec::with_capacity(columns.len())),
+        }
+    }
+
+    /// Reads all events; answers the first operation that has to return and cannot.
+    fn run(&mut self) -> Option<u32> {
+        let (starts, by_return) = columns_by_return(self.columns);
+        let mut called = 0;
+        for gap in 0..self.columns.last {
+            while called < self.columns.len() && self.columns.intervals[called].left == gap {
+                self.call(called as u32);
+                called += 1;
+            }
+            let returning = &by_return[starts[gap as usize] as usize..starts[gap as usize + 1] as usize];
+            for &at in returning {
+                if !self.is_done[at as usize] && !self.finish(at) {
+                    return Some(at);
+                }
+            }
+        }
+        None
+    }
+
+    fn call(&mut self, at: u32) {
+        let act = self.columns.acts[at as usize];
+        if act == Act::Nothing {
+            self.is_done[at as usize] = true;
+            return;
+        }
+        let bit = &mut self.bits[self.columns.elements[at as usize] as usize];
+        match act {
+            Act::See if bit.is_set => self.done(at),
+            Act::Miss if !bit.is_set => self.done(at),
+            _ => {
+                let list = &mut bit.waiting[act as usize];
+                self.next[at as usize] = std::mem::replace(list, at);
+            }
+        }
+    }
+
+    /// Does the operation, which has to return; false if that is impossible.
+    fn finish(&mut self, at: u32) -> bool {
+        let element = self.columns.elements[at as usize] as usize;
+        let is_set = self.bits[element].is_set;
+        // An operation that changes the bit may first have to wait for its contrary.
+        match self.columns.acts[at as usize] {
+            Act::Add => (!is_set || self.flip(element, NONE)) && self.flip(element, at),
+            Act::Remove => (is_set || self.flip(element, NONE)) && self.flip(element, at),
+            Act::See | Act::Miss => self.flip(element, NONE),
+            Act::Empty | Act::Take | Act::Replace | Act::Nothing => true,
+        }
+    }
+
+    /// Changes the bit and does those that waited for it; by `at`, or else by whichever operation has to return
+    /// first. False if there is none.
+    fn flip(&mut self, element: usize, at: u32) -> bool {
+        let Bit { waiting, is_set } = self.bits[element];
+        let act = if is_set { Act::Remove } else { Act::Add };
+        if waiting[act as usize] == NONE {
+            return false;
+        }
+        let first = self.take(element, act, at);
+        self.done(first);
+        self.bits[element].is_set = !is_set;
+        let readers = if is_set { Act::Miss } else { Act::See };
+        let mut reader = std::mem::replace(&mut self.bits[element].waiting[readers as usize], NONE);
+        while reader != NONE {
+            self.done(reader);
+            reader = self.next[reader as usize];
+        }
+        true
+    }
+
+    /// Takes an operation off a list: `wanted`, or else the one that has to return first.
+    fn take(&mut self, element: usize, act: Act, wanted: u32) -> u32 {
+        let end = |at: u32| (at != wanted, self.columns.intervals[at as usize].right);
+        let head = self.bits[element].waiting[act as usize];
+        let (mut best, mut before_best) = (head, NONE);
+        let mut at = head;
+        while self.next[at as usize] != NONE {
+            let next = self.next[at as usize];
+            if end(next) < end(best) {
+                (best, before_best) = (next, at);
+            }
+            at = next;
+        }
+        let after = self.next[best as usize];
+        match before_best {
+            NONE => self.bits[element].waiting[act as usize] = after,
+            before => self.next[before as usize] = after,
+        }
+        best
+    }
+
+    fn done(&mut self, at: u32) {
+        self.is_done[at as usize] = true;
+        if let Some(order) = &mut self.order {
+            order.push(at);
+        }
+    }
+}
+
+/// Positions in the order of their last gaps: where each gap's begin, and all of them. The pending come last.
+fn columns_by_return(columns: &Columns) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0_u32; columns.gaps() + 1];
+    columns.intervals.iter().for_each(|it| starts[it.right as usize + 1] += 1);
+    for gap in 1..starts.len() {
+        starts[gap] += starts[gap - 1];
+    }
+    let mut place = starts.clone();
+    let mut positions = vec![0_u32; columns.len()];
+    for (at, interval) in (0..).zip(&columns.intervals) {
+        let place = &mut place[interval.right as usize];
+        positions[*place as usize] = at;
+        *place += 1;
+    }
+    (starts, positions)
+}
+
+/// The operations on the element since it was last at rest, and what made it as it was then.
+fn breach(columns: &Columns, stuck: u32) -> Breach {
+    let element = columns.elements[stuck as usize];
+    let now = columns.intervals[stuck as usize].right;
+    let mut evidence: Vec<u32> = Vec::new();
+    // What the element is certainly like when nothing is open.
+    let mut count = 0_i64;
+    let mut last_add = NONE;
+    let mut end = 0;
+    for at in 0..columns.len() {
+        let interval = columns.intervals[at];
+        if now < interval.left {
+            break;
+        }
+        if columns.elements[at] != element || columns.acts[at] == Act::Nothing {
+            continue;
+        }
+        if end < interval.left && !evidence.is_empty() {
+            evidence.clear();
+            if count == 1 {
+                evidence.push(last_add);
+            }
+        }
+        evidence.push(at as u32);
+        end = end.max(interval.right);
+        match columns.acts[at] {
+            Act::Add => {
+                count += 1;
+                last_add = at as u32;
+            }
+            Act::Remove => count -= 1,
+            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        }
+    }
+    Breach { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
+}

@@ -1,0 +1,215 @@
+//! Roles: what operations do to a collection, for monitors.
+//!
+//! A monitor decides histories of one kind of object in nearly linear time, because it knows more about the
+//! object than a specification can say. It sees neither calls nor returns, only columns of small integers: what
+//! each operation did, and to which element.
+
+use rustc_hash::FxHashMap;
+
+/// What kind of object a specification describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Elements are there or not, each by itself.
+    Set,
+    /// Elements leave in the order in which they came.
+    Queue,
+    /// The element that came last leaves first.
+    Stack,
+    /// The greatest element leaves first; elements are integers, as 64 bits with a sign.
+    PriorityQueue,
+    /// Any element may leave.
+    Bag,
+    /// Elements are there in a number of copies, each element by itself.
+    Multiset,
+    /// Only a sum is there: [`Role::Add`] adds its element to it, [`Role::See`] answers it. Elements are
+    /// integers, as 64 bits with a sign.
+    Counter,
+    /// Exactly one element is there, and adding one replaces it.
+    Register {
+        /// The element that is there at first.
+        initial: u64,
+    },
+}
+
+/// What an operation did. Elements are named by words that differ if the elements do.
+///
+/// A pending operation has the role it would have had, had it taken effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Put the element there: `enq`, `push`, `write`; for a set, only if it was not there before.
+    Add(u64),
+    /// Took the element away.
+    Remove(u64),
+    /// Found the element there, where it would look for one, and changed nothing: `peek`, `read`, `contains`.
+    See(u64),
+    /// Found the element absent, and changed nothing. In a register, another one was there.
+    Miss(u64),
+    /// Found no element at all.
+    Empty,
+    /// Took away whatever was to be taken, or found nothing: a pending `deq`.
+    Take,
+    /// Found the first element and put the second in its place: `cas` → true, `swap`.
+    Replace(u64, u64),
+    /// Changed nothing, and saw nothing that is known: a pending `peek`.
+    Nothing,
+}
+
+/// What an operation did, without saying to which element. See [`Role`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Act {
+    /// See [`Role::Add`].
+    Add,
+    /// See [`Role::Remove`].
+    Remove,
+    /// See [`Role::See`].
+    See,
+    /// See [`Role::Miss`].
+    Miss,
+    /// See [`Role::Empty`].
+    Empty,
+    /// See [`Role::Take`].
+    Take,
+    /// See [`Role::Replace`].
+    Replace,
+    /// See [`Role::Nothing`].
+    Nothing,
+}
+
+/// The roles of a problem's operations, in columns by position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Roles {
+    /// What each operation did.
+    pub acts: Vec<Act>,
+    /// To which element: a number below the length of `names`; 0 where the act has none. Numbers are given in
+    /// the order of first mention, after that of a register's initial element, which is 0.
+    pub elements: Vec<u32>,
+    /// The second element of each [`Act::Replace`]; empty if there are none.
+    pub seconds: Vec<u32>,
+    /// The word that names each element.
+    pub names: Vec<u64>,
+}
+
+impl Roles {
+    /// Columns of `roles`, or the index of the first that is not known.
+    pub(crate) fn collect(
+        kind: Kind,
+        roles: impl ExactSizeIterator<Item = Option<Role>>,
+    ) -> Result<Roles, usize> {
+        let count = roles.len();
+        let mut acts: Vec<Act> = Vec::with_capacity(count);
+        let mut words: Vec<u64> = Vec::with_capacity(count);
+        let mut seconds: Vec<(u32, u64)> = Vec::new();
+        for (at, role) in roles.enumerate() {
+            let (act, word) = match role.ok_or(at)? {
+                Role::Add(word) => (Act::Add, word),
+                Role::Remove(word) => (Act::Remove, word),
+                Role::See(word) => (Act::See, word),
+                Role::Miss(word) => (Act::Miss, word),
+                Role::Empty => (Act::Empty, 0),
+                Role::Take => (Act::Take, 0),
+                Role::Replace(word, second) => {
+                    seconds.push((at as u32, second));
+                    (Act::Replace, word)
+                }
+                Role::Nothing => (Act::Nothing, 0),
+            };
+            acts.push(act);
+            words.push(word);
+        }
+        let mut numbers = Numbers::new(&acts, &words);
+        if let Kind::Register { initial } = kind {
+            numbers.number(initial);
+        }
+        let number = |(&act, &word): (&Act, &u64)| {
+            if names_element(act) { numbers.number(word) } else { 0 }
+        };
+        let elements: Vec<u32> = acts.iter().zip(&words).map(number).collect();
+        let mut second_of: Vec<u32> = if seconds.is_empty() { Vec::new() } else { vec![0; count] };
+        for (at, word) in seconds {
+            second_of[at as usize] = numbers.number(word);
+        }
+        Ok(Roles { acts, elements, seconds: second_of, names: numbers.names })
+    }
+}
+
+fn names_element(act: Act) -> bool {
+    match act {
+        Act::Add | Act::Remove | Act::See | Act::Miss | Act::Replace => true,
+        Act::Empty | Act::Take | Act::Nothing => false,
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Numbers for words, in the order in which they are asked for.
+struct Numbers {
+    least: u64,
+    // By distance from `least`.
+    table: Vec<u32>,
+    // Words that are outside the table.
+    others: FxHashMap<u64, u32>,
+    names: Vec<u64>,
+}
+
+impl Numbers {
+    /// With a table if the words lie close enough together, which makes a look-up several times faster.
+    fn new(acts: &[Act], words: &[u64]) -> Numbers {
+        let (mut least, mut greatest) = (u64::MAX, 0);
+        for (&act, &word) in acts.iter().zip(words) {
+            if names_element(act) {
+                least = least.min(word);
+                greatest = greatest.max(word);
+            }
+        }
+        let room = 8 * words.len() as u64 + 1_024;
+        let length = greatest.checked_sub(least).filter(|&it| it < room).map_or(0, |it| it as usize + 1);
+        Numbers { least, table: vec![NONE; length], others: FxHashMap::default(), names: Vec::new() }
+    }
+
+    fn number(&mut self, word: u64) -> u32 {
+        let fresh = self.names.len() as u32;
+        let place = word.wrapping_sub(self.least);
+        let number = match self.table.get_mut(place as usize) {
+            Some(entry) => entry,
+            None => self.others.entry(word).or_insert(NONE),
+        };
+        if *number == NONE {
+            *number = fresh;
+            self.names.push(word);
+        }
+        *number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_numbered_in_order_however_far_apart_they_are() {
+        for factor in [1, 1 << 40] {
+            let roles = [Role::Add(7 * factor), Role::Empty, Role::See(3 * factor), Role::Remove(7 * factor)];
+            let roles = Roles::collect(Kind::Queue, roles.into_iter().map(Some)).unwrap();
+            assert_eq!(roles.acts, [Act::Add, Act::Empty, Act::See, Act::Remove]);
+            assert_eq!(roles.elements, [0, 0, 1, 0]);
+            assert_eq!(roles.names, [7 * factor, 3 * factor]);
+            assert!(roles.seconds.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_initial_element_of_a_register_comes_first() {
+        let roles = [Role::Add(4), Role::Replace(4, 9), Role::See(9), Role::See(1)];
+        let roles = Roles::collect(Kind::Register { initial: 1 }, roles.into_iter().map(Some)).unwrap();
+        assert_eq!(roles.names, [1, 4, 9]);
+        assert_eq!(roles.elements, [1, 1, 2, 0]);
+        assert_eq!(roles.seconds, [0, 2, 0, 0]);
+    }
+
+    #[test]
+    fn an_operation_without_a_role_is_named() {
+        let roles = [Some(Role::Empty), None];
+        assert_eq!(Roles::collect(Kind::Bag, roles.into_iter()), Err(1));
+    }
+}
