@@ -293,7 +293,7 @@ mod tests {
             }
             let span = |pair: &[u32]| {
                 let (call, ret) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
-                Span::new(call, (pair[0] % 7 != 0).then_some(ret))
+                Span::new(call, (!pair[0].is_multiple_of(7)).then_some(ret))
             };
             let mut spans: Vec<Span> = ranks.chunks(2).map(span).collect();
             spans.sort_by_key(|it| it.call());
