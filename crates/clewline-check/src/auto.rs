@@ -115,7 +115,7 @@ fn pieces(problem: &Problem<'_>) -> Vec<Range<usize>> {
 }
 
 /// Cuts where nobody is using the object and as many elements have left it as came.
-fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
+pub(crate) fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
     let is_counted = match columns.kind {
         Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Multiset => true,
         Kind::Set | Kind::Counter | Kind::Register { .. } => false,

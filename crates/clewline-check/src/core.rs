@@ -39,7 +39,9 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
     match violation.explanation {
         Explanation::Exhausted { next, .. } => shrink_from(problem, violation, next, options),
         // Whoever found the rule broken knows who breaks it; it remains to be seen who can be spared.
-        Explanation::Broken { .. } if SEARCHED < violation.core.len() => violation,
+        Explanation::Broken { .. } if SEARCHED < violation.core.len() || options.core_configurations == 0 => {
+            violation
+        }
         Explanation::Broken { .. } => {
             let is_kept = |at: usize| violation.core.binary_search(&problem.operations()[at]).is_ok();
             let core = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });

@@ -6,11 +6,13 @@ mod core;
 mod judge;
 pub mod monitor;
 pub mod search;
+mod settle;
 
 use clewline_core::{Budget, Problem, Reason, Verdict};
 
 pub use competition::compete;
 pub use judge::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
+pub use settle::{Settled, Settling};
 
 /// One way of deciding problems. Object safe, so that a table and a competition are slices.
 pub trait Checker: Sync {

@@ -30,7 +30,7 @@ pub use budget::{Budget, Charge, Reason};
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{LabelId, ObjectId, OperationId, ProcessId, StateId};
 pub use notation::{Case, Catalogued, LoadError, Misfit, Notation, Written};
-pub use problem::{Automaton, Keep, Problem, Replay, Show, Successor};
+pub use problem::{Automaton, Keep, Problem, Replay, Show, Start, Successor};
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording};
 pub use role::{Act, Kind, Role, Roles};

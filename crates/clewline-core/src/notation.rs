@@ -37,6 +37,12 @@ pub trait Notation: Specification + Sized {
     /// Some call, as `dice` will have it: for generated histories.
     fn sample(&self, dice: &mut Dice) -> Self::Call;
 
+    /// Whether a state of this object means the same when there are more values than these, so that a history can be
+    /// judged from it that is not over yet.
+    fn outlives(&self, _values: &Values) -> bool {
+        true
+    }
+
     /// Tells the specification what the values of the history to come hold, and what a missing key reads as.
     fn bind(&mut self, _values: &Arc<Values>, _missing: Value) {}
 }
@@ -174,6 +180,9 @@ pub trait Catalogued: Send + Sync {
 
     /// A linearizable history of this object, as `plan` describes.
     fn generate(&self, plan: &Plan) -> Recording;
+
+    /// See [`Notation::outlives`].
+    fn outlives(&self, values: &Values) -> bool;
 }
 
 impl<S> Catalogued for S
@@ -205,6 +214,10 @@ where
 
     fn generate(&self, plan: &Plan) -> Recording {
         simulate(self, plan)
+    }
+
+    fn outlives(&self, values: &Values) -> bool {
+        Notation::outlives(self, values)
     }
 }
 

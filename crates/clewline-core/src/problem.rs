@@ -4,7 +4,7 @@
 //! of some object; to its right nothing is. A search therefore compiles once, not once for each
 //! specification, and its configurations are small integers that hash and compare in a word.
 
-use std::{fmt, sync::Arc};
+use std::{any::Any, fmt, sync::Arc};
 
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -65,6 +65,18 @@ pub struct Problem<'a> {
     spans: Vec<Span>,
     // Operations whose return is not to be looked at; empty if there are none.
     forgotten: Vec<bool>,
+    // What the object is like at first, if not as its specification says.
+    start: Option<Start>,
+}
+
+/// What an object is like when a problem begins: where another one ended.
+#[derive(Clone)]
+pub struct Start(Arc<dyn Any + Send + Sync>);
+
+impl fmt::Debug for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Start")
+    }
 }
 
 impl<'a> Problem<'a> {
@@ -98,7 +110,7 @@ impl<'a> Problem<'a> {
         {
             let operations = (0..history.len()).map(OperationId::from_index).collect();
             let spans = history.spans().to_vec();
-            return vec![Problem { typed, operations, spans, forgotten: Vec::new() }];
+            return vec![Problem { typed, operations, spans, forgotten: Vec::new(), start: None }];
         }
         let mut members: FxHashMap<ObjectId, Vec<OperationId>> = FxHashMap::default();
         let all = (0..history.len()).map(OperationId::from_index);
@@ -126,12 +138,13 @@ impl<'a> Problem<'a> {
             operations: Vec::new(),
             spans: Vec::new(),
             forgotten: Vec::new(),
+            start: None,
         })
     }
 
     fn select(typed: &Arc<dyn Typed + 'a>, operations: Vec<OperationId>, spans: &[Span]) -> Problem<'a> {
         let spans = operations.iter().map(|it| spans[it.index()]).collect();
-        Problem { typed: Arc::clone(typed), operations, spans, forgotten: Vec::new() }
+        Problem { typed: Arc::clone(typed), operations, spans, forgotten: Vec::new(), start: None }
     }
 
     /// How many operations there are. A *position* is an index below this.
@@ -186,10 +199,34 @@ impl<'a> Problem<'a> {
         self.typed.footprint(self.operations[position], self.is_forgotten(position))
     }
 
-    /// What kind of object this is about, if that is known.
+    /// What kind of object this is about, if that is known and it is at first as its specification says.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
-        self.typed.kind()
+        self.typed.kind().filter(|_| self.start.is_none())
+    }
+
+    /// The same operations on an object that is like this at first.
+    #[must_use]
+    pub fn starting_at(self, start: &Start) -> Problem<'a> {
+        Problem { start: Some(start.clone()), ..self }
+    }
+
+    /// What the object may be like after the operations in the order of one of the `witnesses`, each of them once.
+    #[must_use]
+    pub fn ends(&self, witnesses: &[Witness]) -> Vec<Start> {
+        self.typed.ends(self, witnesses)
+    }
+
+    /// Each of `starts` once.
+    #[must_use]
+    pub fn distinct(&self, starts: Vec<Start>) -> Vec<Start> {
+        self.typed.distinct(starts)
+    }
+
+    /// The part that this problem is about, if all its operations are about one: see [`Specification::part`].
+    #[must_use]
+    pub fn part(&self) -> Option<u64> {
+        self.operations.first().and_then(|&id| self.typed.part(id))
     }
 
     /// What each operation did, given the [`kind`](Self::kind) of the object.
@@ -231,6 +268,7 @@ impl<'a> Problem<'a> {
                 operations: Vec::with_capacity(size),
                 spans: Vec::with_capacity(size),
                 forgotten: Vec::new(),
+                start: self.start.clone(),
             });
         }
         for (at, &part) in part_of.iter().enumerate() {
@@ -253,6 +291,7 @@ impl<'a> Problem<'a> {
             operations: Vec::new(),
             spans: Vec::new(),
             forgotten: Vec::new(),
+            start: self.start.clone(),
         };
         for at in 0..self.len() {
             let span = self.spans[at];
@@ -275,7 +314,7 @@ impl<'a> Problem<'a> {
         let forgotten = self.forgotten.get(positions.clone()).unwrap_or_default().to_vec();
         let spans = self.spans[positions.clone()].to_vec();
         let operations = self.operations[positions].to_vec();
-        Problem { typed: Arc::clone(&self.typed), operations, spans, forgotten }
+        Problem { typed: Arc::clone(&self.typed), operations, spans, forgotten, start: self.start.clone() }
     }
 
     /// Brings witnesses of the parts of one history into one order that real time allows.
@@ -333,6 +372,8 @@ trait Typed: Send + Sync {
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p>;
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
+    fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start>;
+    fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
     fn kind(&self) -> Option<Kind>;
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>>;
     fn label(&self, id: OperationId) -> String;
@@ -362,7 +403,26 @@ where
     }
 
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p> {
-        Box::new(Run { pair: self, problem, states: vec![self.specification.initial()] })
+        Box::new(Run { pair: self, problem, states: vec![start(self.specification, problem)] })
+    }
+
+    fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start> {
+        let mut ends: Vec<S::State> = Vec::new();
+        for witness in witnesses {
+            let mut states = vec![start(self.specification, problem)];
+            for &id in &witness.order {
+                let at = problem.position(id);
+                let ret = self.history.ret(id).filter(|_| !at.is_some_and(|at| problem.is_forgotten(at)));
+                self.specification.advance(&mut states, self.history.call(id), ret);
+            }
+            ends.extend(states);
+        }
+        self.distinct(ends.into_iter().map(|it| Start(Arc::new(it))).collect())
+    }
+
+    fn distinct(&self, starts: Vec<Start>) -> Vec<Start> {
+        let mut seen: std::collections::HashSet<S::State> = std::collections::HashSet::new();
+        starts.into_iter().filter(|it| seen.insert(state::<S>(it).clone())).collect()
     }
 
     fn part(&self, id: OperationId) -> Option<u64> {
@@ -391,6 +451,15 @@ where
     fn label(&self, id: OperationId) -> String {
         (self.show)(self.history.call(id), self.history.ret(id))
     }
+}
+
+/// The state in which a problem begins.
+fn start<S: Specification>(specification: &S, problem: &Problem<'_>) -> S::State {
+    problem.start.as_ref().map_or_else(|| specification.initial(), |it| state::<S>(it).clone())
+}
+
+fn state<S: Specification>(start: &Start) -> &S::State {
+    start.0.downcast_ref().expect("a problem starts where one of the same object ended")
 }
 
 struct Run<'p, S: Specification> {
@@ -429,6 +498,7 @@ where
 /// The only generic automaton: interns states and labels, and remembers steps.
 struct Interned<'p, S: Specification> {
     specification: &'p S,
+    start: S::State,
     // For each label, a call and a return that have it.
     meanings: Vec<(&'p S::Call, Option<&'p S::Return>)>,
     labels: Vec<LabelId>,
@@ -479,6 +549,7 @@ impl<'p, S: Specification> Interned<'p, S> {
         let reads = meanings.iter().map(is_read).collect();
         Interned {
             specification,
+            start: start(specification, problem),
             meanings,
             labels,
             reads,
@@ -537,7 +608,7 @@ impl<'p, S: Specification> Interned<'p, S> {
 
 impl<S: Specification> Automaton for Interned<'_, S> {
     fn initial(&mut self) -> StateId {
-        self.intern(self.specification.initial())
+        self.intern(self.start.clone())
     }
 
     fn labels(&self) -> &[LabelId] {

@@ -17,7 +17,7 @@ use crate::{Kind, Role};
 /// always right, and a better answer makes checking faster or its report shorter.
 pub trait Specification {
     /// The object's abstract state.
-    type State: Clone + Eq + Hash + Debug;
+    type State: Clone + Eq + Hash + Debug + Send + Sync + 'static;
     /// A method and its arguments.
     type Call: Clone + Eq + Hash + Debug;
     /// What a method answers.
@@ -113,7 +113,7 @@ pub trait Specification {
 /// ```
 pub trait Deterministic {
     /// See [`Specification::State`].
-    type State: Clone + Eq + Hash + Debug;
+    type State: Clone + Eq + Hash + Debug + Send + Sync + 'static;
     /// See [`Specification::Call`].
     type Call: Clone + Eq + Hash + Debug;
     /// See [`Specification::Return`].

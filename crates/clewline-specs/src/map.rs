@@ -360,6 +360,11 @@ impl Notation for Map {
         }
     }
 
+    // What nobody has read yet may be read later.
+    fn outlives(&self, values: &Values) -> bool {
+        values.find_text("append").is_none()
+    }
+
     fn bind(&mut self, values: &Arc<Values>, missing: Value) {
         self.values = Arc::clone(values);
         self.missing = missing;

@@ -18,6 +18,10 @@ use crate::{
     error::{Error, ErrorKind},
     limits::{Metered, Timer, with_process_memory},
     typed::{NoCase, TypedCase, name_of},
+    watch::{
+        follow::{Followed, LineOrder, follow},
+        window::FEWEST,
+    },
 };
 
 /// Judges a history that a program made, without limits.
@@ -97,6 +101,9 @@ pub struct Check {
     // None: recognised by what the file begins with.
     input: Option<&'static dyn Format>,
     keys: Keys,
+    // Files from this length on are judged while they are read.
+    streamed_from: u64,
+    window: usize,
     progress: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
 }
 
@@ -112,6 +119,8 @@ pub enum Keys {
 /// How far a check has come.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
+    /// A file has been opened, of so many bytes; 0 if nobody knows.
+    Opened(u64),
     /// So many bytes have been read.
     Reading(u64),
     /// All has been read, and the search begins; the budget tells how much it has visited.
@@ -130,6 +139,8 @@ impl Check {
             configurations: None,
             input: None,
             keys: Keys::None,
+            streamed_from: LARGE,
+            window: FEWEST,
             progress: Arc::new(|_| ()),
         }
     }
@@ -190,6 +201,20 @@ impl Check {
         Check { keys, ..self }
     }
 
+    /// Files of so many bytes or more are [judged while they are read](Self::stream): half a gigabyte, unless
+    /// something else is said.
+    #[must_use]
+    pub fn with_files_streamed_from(self, bytes: u64) -> Check {
+        Check { streamed_from: bytes, ..self }
+    }
+
+    /// What is judged while it is read is judged whenever so many operations have come, or later if many are
+    /// held: 65,536, unless something else is said. What says nothing for a while is judged at once.
+    #[must_use]
+    pub fn with_window(self, operations: usize) -> Check {
+        Check { window: operations, ..self }
+    }
+
     /// Tells `progress` how far it has come, now and then and from any thread.
     #[must_use]
     pub fn with_progress(self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Check {
@@ -224,9 +249,66 @@ impl Check {
     ///
     /// If there is no such specification, or the file cannot be read as a history of such an object.
     pub fn file(&self, path: impl AsRef<Path>, specification: &str) -> Result<Report<'static>, Error> {
-        let name = path.as_ref().display().to_string();
-        let input = File::open(path).map_err(|it| Error::of_file(&name, it))?;
-        self.reader(&name, input, specification)
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let open = || File::open(path).map_err(|it| Error::of_file(&name, it));
+        let input = open()?;
+        let length = input.metadata().map_or(0, |it| if it.is_file() { it.len() } else { 0 });
+        (self.progress)(Progress::Opened(length));
+        if length < self.streamed_from {
+            return self.reader(&name, input, specification);
+        }
+        match self.stream(&name, input, specification, LineOrder::Seen) {
+            // Whoever has the file can read it again, as a whole.
+            Err(error) if error.is_out_of_order() => self.reader(&name, open()?, specification),
+            outcome => outcome,
+        }
+    }
+
+    /// As [`reader`](Self::reader), but judges what is read while it is read, and holds only the operations that may
+    /// still matter: see [`Watch`](crate::Watch). The report of a long history that holds has no witness.
+    ///
+    /// This is for [JSON lines](crate::formats::jsonl) and the checker `auto`; otherwise it does as `reader` does.
+    /// Operations that are told in one line have to come in the order of their calls; `order` says who knows.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such specification, the input cannot be read as a history of such an object, or an operation
+    /// comes after one that was called later and the earlier ones have been forgotten.
+    pub fn stream(
+        &self,
+        name: &str,
+        mut input: impl Read,
+        specification: &str,
+        order: LineOrder,
+    ) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let object = clewline_specs::find(specification)?;
+        let head = first_line(&mut input).map_err(|it| Error::of_file(name, it))?;
+        let format = self.format(name, &head)?;
+        let mut input = io::Cursor::new(head).chain(input);
+        if format.name() != "jsonl" || !matches!(self.algorithm, Algorithm::Auto) {
+            return self.reader(name, Patient(input), specification);
+        }
+        let options = self.options();
+        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let progress = |it: Progress<'_>| (self.progress)(it);
+        let followed = follow(&*object, &mut input, options, self.window, order, &progress);
+        match followed.map_err(|it| it.in_file(name))? {
+            Followed::Whole(seen) => {
+                self.reader(name, Patient(io::Cursor::new(seen).chain(input)), specification)
+            }
+            Followed::OutOfOrder(line) => Err(Error::of_file(name, ErrorKind::OutOfOrder { line })),
+            Followed::Judged(case, judgement, stream) => Ok(Report {
+                name: name.to_owned(),
+                source: Source::File,
+                spec: specification.to_owned(),
+                case,
+                judgement,
+                elapsed: begun.elapsed(),
+                stream: Some(stream),
+            }),
+        }
     }
 
     /// As [`file`](Self::file), from anything that can be read; reports call it `name`.
@@ -263,6 +345,7 @@ impl Check {
             case,
             judgement,
             elapsed: begun.elapsed(),
+            stream: None,
         })
     }
 
@@ -281,14 +364,7 @@ impl Check {
     fn read(&self, name: &str, mut input: impl Read, budget: &Budget) -> Result<Reading, Error> {
         let mut head = Vec::new();
         input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|it| Error::of_file(name, it))?;
-        let format = match self.input {
-            Some(format) => format,
-            None => {
-                let extension = Path::new(name).extension().and_then(|it| it.to_str());
-                formats::detect(&head, extension)
-                    .ok_or_else(|| Error::of_file(name, ErrorKind::Unrecognised))?
-            }
-        };
+        let format = self.format(name, &head)?;
         let progress = |bytes| (self.progress)(Progress::Reading(bytes));
         let options =
             ReadOptions { keyed: self.keys == Keys::InValues, jobs: self.jobs, progress: &progress };
@@ -298,6 +374,15 @@ impl Check {
             Some(reason) => Ok(Reading::Stopped(reason)),
             None => read.map(|it| Reading::Whole(Box::new(it))).map_err(|it| Error::of_file(name, it)),
         }
+    }
+
+    /// The format that was asked for, or the one that is recognised.
+    fn format(&self, name: &str, head: &[u8]) -> Result<&'static dyn Format, Error> {
+        if let Some(format) = self.input {
+            return Ok(format);
+        }
+        let extension = Path::new(name).extension().and_then(|it| it.to_str());
+        formats::detect(head, extension).ok_or_else(|| Error::of_file(name, ErrorKind::Unrecognised))
     }
 
     fn options(&self) -> Options {
@@ -314,6 +399,36 @@ impl Check {
 
 // By so many bytes a format is recognised.
 const HEAD: u64 = 8 << 10;
+
+// Files from this length on are judged while they are read.
+const LARGE: u64 = 512 << 20;
+
+/// The beginning of `input`, up to the end of a line at least: a live system may not say more for a while.
+fn first_line(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let mut piece = [0; HEAD as usize];
+    while head.len() < HEAD as usize && !head.contains(&b'\n') {
+        match Patient(&mut *input).read(&mut piece)? {
+            0 => break,
+            read => head.extend_from_slice(&piece[..read]),
+        }
+    }
+    Ok(head)
+}
+
+/// An input that waits where the one within says that nothing has come for a while.
+struct Patient<R>(R);
+
+impl<R: Read> Read for Patient<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => (),
+                outcome => return outcome,
+            }
+        }
+    }
+}
 
 /// What became of reading.
 enum Reading {
@@ -344,6 +459,7 @@ where
         case: Box::new(case),
         judgement,
         elapsed: begun.elapsed(),
+        stream: None,
     }
 }
 

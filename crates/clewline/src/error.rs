@@ -24,11 +24,23 @@ pub(crate) enum ErrorKind {
     Io(io::Error),
     Read(ReadError),
     Load(LoadError),
+    Event { at: u64, reason: &'static str },
+    OutOfOrder { line: usize },
 }
 
 impl Error {
     pub(crate) fn of_file(file: &str, kind: impl Into<ErrorKind>) -> Error {
         Error { file: Some(file.to_owned()), kind: kind.into() }
+    }
+
+    /// The same, in a file.
+    pub(crate) fn in_file(self, file: &str) -> Error {
+        Error { file: Some(file.to_owned()), ..self }
+    }
+
+    /// Whether operations came in an order in which they cannot be forgotten.
+    pub(crate) fn is_out_of_order(&self) -> bool {
+        matches!(self.kind, ErrorKind::OutOfOrder { .. })
     }
 
     /// What went wrong, without the name of the file.
@@ -42,7 +54,12 @@ impl Error {
     pub fn is_input(&self) -> bool {
         match self.kind {
             ErrorKind::Specification(_) | ErrorKind::Algorithm(_) | ErrorKind::Format(_) => false,
-            ErrorKind::Unrecognised | ErrorKind::Io(_) | ErrorKind::Read(_) | ErrorKind::Load(_) => true,
+            ErrorKind::Unrecognised
+            | ErrorKind::Io(_)
+            | ErrorKind::Read(_)
+            | ErrorKind::Load(_)
+            | ErrorKind::Event { .. }
+            | ErrorKind::OutOfOrder { .. } => true,
         }
     }
 }
@@ -106,6 +123,12 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Io(error) => error.fmt(f),
             ErrorKind::Read(error) => error.fmt(f),
             ErrorKind::Load(error) => error.fmt(f),
+            ErrorKind::Event { at, reason } => write!(f, "event {at}: {reason}"),
+            ErrorKind::OutOfOrder { line } => write!(
+                f,
+                "line {line}: expected an operation called after those before it, since earlier ones have been judged \
+                 and forgotten; sort the lines by `call`, or judge them from a file",
+            ),
         }
     }
 }

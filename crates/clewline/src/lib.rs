@@ -90,12 +90,14 @@ pub mod generate;
 mod limits;
 mod report;
 mod typed;
+mod watch;
 
 pub use clewline_check as checkers;
 pub use clewline_core::{
-    Budget, Case, Catalogued, Deterministic, Domain, Event, EventLog, Explanation, Footprint, History,
+    Budget, Case, Catalogued, Deterministic, Domain, Event, EventLog, Explanation, Footprint, History, Kind,
     Malformed, Misfit, Notation, ObjectId, Operation, OperationId, Plan, Problem, ProcessId, RawCall, Reason,
-    Recording, Span, Specification, Timed, Value, Values, Verdict, Violation, Witness, WitnessError, Written,
+    Recording, Role, Rule, Span, Specification, Timed, Value, Values, Verdict, Violation, Witness,
+    WitnessError, Written,
 };
 pub use clewline_report::{formats, render};
 pub use clewline_specs as specs;
@@ -105,6 +107,7 @@ pub use check::{Check, Keys, Progress, check, check_file};
 pub use error::Error;
 pub use limits::available_memory;
 pub use report::Report;
+pub use watch::{Alarm, Watch, follow::LineOrder};
 
 /// The examples of README.md and of the manual are tests.
 #[cfg(doctest)]

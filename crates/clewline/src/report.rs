@@ -5,7 +5,7 @@ use std::{fmt, io, time::Duration};
 use clewline_check::Judgement;
 use clewline_core::{Case, Verdict};
 use clewline_report::render::{
-    Judged, Source, WitnessShown, json,
+    Judged, Source, Stream, WitnessShown, json,
     text::{self, Paint, Style},
 };
 
@@ -19,6 +19,7 @@ pub struct Report<'a> {
     pub(crate) case: Box<dyn Case + 'a>,
     pub(crate) judgement: Judgement,
     pub(crate) elapsed: Duration,
+    pub(crate) stream: Option<Stream>,
 }
 
 impl Report<'_> {
@@ -95,6 +96,7 @@ impl Report<'_> {
             parts: self.judgement.parts,
             configurations: self.judgement.configurations,
             elapsed: self.elapsed,
+            stream: self.stream,
         }
     }
 }

@@ -82,6 +82,24 @@ pub(super) fn search(problem: &Problem<'_>, budget: &Budget, strategy: Strategy)
     }
 }
 
+/// One witness for each state in which `problem`, which has no pending operations, may end, or why they are not
+/// known: at most so many.
+pub(super) fn endings(
+    problem: &Problem<'_>,
+    budget: &Budget,
+    strategy: Strategy,
+    most: usize,
+) -> Result<Vec<Witness>, Verdict> {
+    let mut engine = Engine::new(problem, budget, strategy);
+    let found = engine.run_on(most);
+    budget.visit(engine.configurations - engine.reported);
+    match found {
+        Ok(witnesses) if witnesses.is_empty() => Err(Verdict::Violated(engine.violation())),
+        Ok(witnesses) => Ok(witnesses),
+        Err(reason) => Err(Verdict::Unknown(reason)),
+    }
+}
+
 // How many configurations are tried between two looks at the budget.
 const PATIENCE: u64 = 1_024;
 
@@ -213,6 +231,25 @@ impl<'p> Engine<'p> {
             }
         }
         Ok(true)
+    }
+
+    /// Every way to the end that leads to another state.
+    fn run_on(&mut self, most: usize) -> Result<Vec<Witness>, Reason> {
+        self.look_at_budget()?;
+        self.enter()?;
+        let mut found: Vec<(StateId, Witness)> = Vec::new();
+        loop {
+            let is_end = self.frontier == self.by_return.len();
+            if is_end && found.iter().all(|(state, _)| *state != self.state) {
+                if found.len() == most {
+                    return Err(Reason::Refused(format!("it may end in more than {most} states")));
+                }
+                found.push((self.state, self.witness()));
+            }
+            if (is_end || !self.descend()?) && !self.retreat() {
+                return Ok(found.into_iter().map(|(_, witness)| witness).collect());
+            }
+        }
     }
 
     /// Enters the current configuration, unless it has been entered before.

@@ -18,6 +18,8 @@
 mod configurations;
 mod engine;
 
+use clewline_core::{Budget, Problem, Verdict, Witness};
+
 use crate::Checker;
 
 clewline_core::registry! {
@@ -28,4 +30,16 @@ clewline_core::registry! {
     oracle,
     wg_graph,
     wg_tree,
+}
+
+/// One witness for each state in which `problem`, which has no pending operations, may end.
+///
+/// What comes after can then be judged from each of these states, and what came before forgotten.
+///
+/// # Errors
+///
+/// The verdict if there is none: it is violated, or nobody knows, for instance because there are more than `most`.
+pub fn endings(problem: &Problem<'_>, budget: &Budget, most: usize) -> Result<Vec<Witness>, Verdict> {
+    let strategy = engine::Strategy { order: engine::Order::Return, memory: engine::Memory::Entered };
+    engine::endings(problem, budget, strategy, most)
 }

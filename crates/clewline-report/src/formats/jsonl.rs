@@ -15,6 +15,7 @@
 //! Cost: one pass over the bytes; then two sorts by time.
 
 mod book;
+mod follow;
 mod habits;
 mod line;
 mod write;
@@ -27,6 +28,10 @@ use std::{
 use clewline_core::Recording;
 
 use self::{book::Book, line::Scanner};
+pub use self::{
+    follow::Follower,
+    line::{Kind, Row},
+};
 use crate::{Format, ReadError, ReadOptions, WriteError, text::blocks::Blocks};
 
 /// What the command line knows.

@@ -37,6 +37,9 @@ pub fn report(judged: &Judged<'_>, witness: WitnessShown, out: &mut dyn Write) -
             if !violation.is_minimal {
                 write!(out, ",\"minimal\":false")?;
             }
+            if let Some(line) = judged.stream.and_then(|it| it.line) {
+                write!(out, ",\"line\":{line}")?;
+            }
             write!(out, ",\"text\":{}}}", quoted(&explanation(judged, violation)))?;
         }
         Verdict::Unknown(reason) => write!(out, ",\"reason\":{}", quoted(&reason.to_string()))?,

@@ -34,18 +34,36 @@ pub struct Judged<'a> {
     pub configurations: u64,
     /// How long it took.
     pub elapsed: Duration,
+    /// If it was judged as it came: what is no longer in `case`.
+    pub stream: Option<Stream>,
+}
+
+/// What is known of a history that was judged as it came, and of which only the operations that matter were held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// How many operations came in all.
+    pub operations: u64,
+    /// How many objects they are about.
+    pub objects: usize,
+    /// The most operations that were held at a time.
+    pub most_held: usize,
+    /// The line after which a violation was certain, if there is one.
+    pub line: Option<usize>,
 }
 
 impl Judged<'_> {
     /// How many operations there are.
     #[must_use]
     pub fn operations(&self) -> usize {
-        self.case.spans().len()
+        self.stream.map_or(self.case.spans().len(), |it| it.operations as usize)
     }
 
     /// How many objects they are about.
     #[must_use]
     pub fn objects(&self) -> usize {
+        if let Some(stream) = self.stream {
+            return stream.objects;
+        }
         let mut seen: Vec<bool> = Vec::new();
         for at in 0..self.operations() {
             let ObjectId(object) = self.case.object(OperationId::from_index(at));

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fmt::Write, time::Duration};
 use clewline_core::{OperationId, Reason, Verdict, Violation, Witness};
 
 use super::{
-    Judged, Source, WitnessShown, count,
+    Judged, Source, Stream, WitnessShown, count,
     explain::{self, GLUE},
     grouped,
     timeline::{self, Bar, Row},
@@ -93,6 +93,15 @@ fn holds(text: &mut String, judged: &Judged<'_>, witness: &Witness, style: &Styl
         ),
     };
     paragraph(text, &operations, style.width);
+    if let Some(Stream { most_held, .. }) = judged.stream {
+        text.push('\n');
+        let held = count(most_held as u64, "operation was", "operations were");
+        paragraph(
+            text,
+            &format!("They were judged as they came: at most {held} held at a time."),
+            style.width,
+        );
+    }
     if style.witness == WitnessShown::Whole && !witness.order.is_empty() {
         text.push('\n');
         order(text, judged, &witness.order);
@@ -137,6 +146,9 @@ fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style
     };
     if !violation.is_minimal {
         meaning.push_str(" Some of them may be beside the point: finding out would have taken too long.");
+    }
+    if let Some(line) = judged.stream.and_then(|it| it.line) {
+        meaning.push_str(&format!(" This was certain after line {}.", grouped(line as u64)));
     }
     if 1 < core.len() {
         meaning.push_str(" Time runs to the right, one row a process:");

@@ -71,7 +71,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The lines of a block that are readable, and the one at which that ends, if it does.
 pub(crate) struct Lines<'a> {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use clewline::{
-    Check, Error, Keys, Report, Verdict,
+    Check, Error, Keys, LineOrder, Report, Verdict,
     checkers::checkers,
     formats,
     render::{
@@ -21,7 +21,9 @@ use clewline::{
 use super::{
     DASH, Failure, Output, Status, next,
     output::{Stdout, paint},
-    progress, units,
+    progress,
+    ticking::Ticking,
+    units,
 };
 
 /// Judge recorded histories: did the object behave as if its operations happened one at a time?
@@ -69,6 +71,14 @@ pub(super) struct Args {
     #[arg(long)]
     pub(super) witness: bool,
 
+    /// The lines of standard input come in the order of calls, so a violation can be told at once
+    ///
+    /// Standard input is judged as it comes, and only what may still matter is held. Lines that are events are in
+    /// order anyway. Lines that are operations need not be, and if one comes too late a violation may turn out to be
+    /// none; so unless this is said, it is told when the input ends.
+    #[arg(long)]
+    ordered: bool,
+
     /// How to write verdicts
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
@@ -80,6 +90,7 @@ Examples:
   clewline check runs/*.jsonl --spec map --timeout 30s --format json
   clewline check etcd.log --spec cas-register --algorithm jit-graph+wg-graph
   clewline generate --spec stack --violate swap | clewline check - --spec stack
+  tail -n +1 -f live.jsonl | clewline check - --spec queue
 
 Exit codes: 0 all hold, 1 one is violated, 2 bad usage or unreadable input, 3 unknown (and nothing violated).";
 
@@ -159,8 +170,18 @@ fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Err
     let state: Arc<progress::State> = Arc::default();
     let _shown = progress::Shown::start(&name, &state);
     let check = check.clone().with_progress(move |it| state.note(it));
-    if path.as_os_str() == DASH {
-        return check.reader(&name, io::stdin().lock(), &args.spec);
+    let is_input = path.as_os_str() == DASH;
+    // A witness names every operation, so every one of them has to be held.
+    if args.witness {
+        return if is_input {
+            check.reader(&name, io::stdin().lock(), &args.spec)
+        } else {
+            check.with_files_streamed_from(u64::MAX).file(path, &args.spec)
+        };
+    }
+    if is_input {
+        let order = if args.ordered { LineOrder::Promised } else { LineOrder::Seen };
+        return check.stream(&name, Ticking::stdin(), &args.spec, order);
     }
     check.file(path, &args.spec)
 }

@@ -10,6 +10,7 @@ mod next;
 mod output;
 mod progress;
 mod specs;
+mod ticking;
 mod units;
 
 use std::{fmt, io, process::ExitCode};

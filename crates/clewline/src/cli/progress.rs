@@ -12,7 +12,7 @@ use std::{
 };
 
 use clewline::{Budget, Progress};
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 // Nobody needs to be told about what is over before.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -28,6 +28,8 @@ pub(super) struct Shown {
 #[derive(Debug, Default)]
 pub(super) struct State {
     bytes: AtomicU64,
+    // Of so many; 0 if nobody knows.
+    length: AtomicU64,
     budget: Mutex<Option<Budget>>,
 }
 
@@ -35,6 +37,7 @@ impl State {
     /// Takes note of `progress`.
     pub(super) fn note(&self, progress: Progress<'_>) {
         match progress {
+            Progress::Opened(length) => self.length.store(length, Ordering::Relaxed),
             Progress::Reading(bytes) => self.bytes.store(bytes, Ordering::Relaxed),
             Progress::Judging(budget) => {
                 *self.budget.lock().unwrap_or_else(PoisonError::into_inner) = Some(budget.clone());
@@ -42,12 +45,26 @@ impl State {
         }
     }
 
-    fn message(&self, name: &str) -> String {
+    fn message(&self, name: &str, elapsed: Duration) -> String {
         match &*self.budget.lock().unwrap_or_else(PoisonError::into_inner) {
-            None => format!("{name}: {} read", HumanBytes(self.bytes.load(Ordering::Relaxed))),
+            None => {
+                let (read, length) =
+                    (self.bytes.load(Ordering::Relaxed), self.length.load(Ordering::Relaxed));
+                reading(name, read, length, elapsed)
+            }
             Some(budget) => format!("{name}: {} configurations visited", HumanCount(budget.visited())),
         }
     }
+}
+
+/// `big.jsonl: 1.20 GiB of 4.00 GiB read, 30 %, about 12s left`.
+fn reading(name: &str, read: u64, length: u64, elapsed: Duration) -> String {
+    if length == 0 || read == 0 || length < read {
+        return format!("{name}: {} read", HumanBytes(read));
+    }
+    let left = elapsed.mul_f64((length - read) as f64 / read as f64);
+    let (percent, left) = (100 * read / length, HumanDuration(left));
+    format!("{name}: {} of {} read, {percent} %, about {left:#} left", HumanBytes(read), HumanBytes(length))
 }
 
 impl Shown {
@@ -63,7 +80,7 @@ impl Shown {
             while waiting.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = TICK;
                 let bar = bar.get_or_insert_with(new_bar);
-                bar.set_message(state.message(&name));
+                bar.set_message(state.message(&name, bar.elapsed()));
             }
             if let Some(bar) = bar {
                 bar.finish_and_clear();
@@ -89,5 +106,17 @@ impl Drop for Shown {
         if let Some(thread) = self.thread.take() {
             let _nothing_to_tell = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_made_from_what_has_been_read() {
+        let told = reading("big.jsonl", 1 << 30, 4 << 30, Duration::from_secs(10));
+        assert_eq!(told, "big.jsonl: 1.00 GiB of 4.00 GiB read, 25 %, about 30s left");
+        assert_eq!(reading("-", 1 << 30, 0, Duration::from_secs(10)), "-: 1.00 GiB read");
     }
 }

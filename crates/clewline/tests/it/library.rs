@@ -115,7 +115,7 @@ fn progress_is_told() {
     let judged = Arc::new(AtomicU64::new(0));
     let told = Arc::clone(&judged);
     let check = Check::new().with_progress(move |it| match it {
-        Progress::Reading(_) => (),
+        Progress::Opened(_) | Progress::Reading(_) => (),
         Progress::Judging(_) => {
             told.fetch_add(1, Ordering::Relaxed);
         }

@@ -11,4 +11,5 @@ mod library;
 mod other;
 mod recorded;
 mod run;
+mod streaming;
 mod tidy;

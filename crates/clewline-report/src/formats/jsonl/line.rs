@@ -18,7 +18,7 @@ use crate::{
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// An operation: called then, and returned then if it has.
     Operation(i64, Option<i64>),
     /// The event that an operation is called.
@@ -33,15 +33,23 @@ pub(super) enum Kind {
 
 /// What a line says. Absent values are [`Value::ABSENT`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    pub(super) line: usize,
-    pub(super) kind: Kind,
-    pub(super) process: u32,
-    pub(super) object: u32,
-    pub(super) id: Value,
-    pub(super) method: Value,
-    pub(super) arg: Value,
-    pub(super) ret: Value,
+pub struct Row {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What it is about.
+    pub kind: Kind,
+    /// The number of the process, in the order of their names' first mention.
+    pub process: u32,
+    /// The number of the object, likewise; 0 for the end of an operation, which names none.
+    pub object: u32,
+    /// The operation's own id.
+    pub id: Value,
+    /// What was called.
+    pub method: Value,
+    /// With what.
+    pub arg: Value,
+    /// What it answered.
+    pub ret: Value,
 }
 
 /// Reads lines, and keeps the tables of what they name.

@@ -1,0 +1,348 @@
+//! Settling: judging a history while it grows, and forgetting what no longer matters.
+//!
+//! Whoever watches a live system, or a file larger than memory, holds a *window*: the operations that may still
+//! matter. When it has grown enough it is judged, and what is settled is forgotten:
+//!
+//! * *Queues, priority queues, bags*: an element that was removed, if all its operations returned before everything
+//!   that is open, and before everything that overlaps with what is open, was called. It precedes all that is still
+//!   to come, so whatever it has to do with the elements that stay has been judged. What found nothing is forgotten
+//!   likewise.
+//! * *Stacks*, and any of these while values are there twice: everything before a moment at which nobody uses the
+//!   object and nothing is inside. (Keeping the elements inside would not do: `push(5)[0,4] push(6)[1,2] push(7)[3,7]
+//!   pop→6[5,6] pop→5[8,9]` is violated, though nothing before or after 7.5 is.)
+//! * *Sets*: the operations on an element before a moment at which nobody uses the element, but for one that put it
+//!   there if it is there.
+//! * *Everything else*, key by key: everything before a moment at which nobody uses the object, but for the states it
+//!   may be in: *every* state, found by a search that goes on after it has found one.
+//!
+//! Forgetting never makes a good history bad, and is exact: what is forgotten would not have mattered.
+//! Cost: each operation is judged about twice, as a window is judged when it has doubled.
+
+use std::collections::{BTreeSet, HashMap};
+
+use clewline_core::{Act, Kind, ObjectId, OperationId, Problem, Start, Verdict, Witness};
+
+use crate::{
+    Judgement, Options,
+    auto::cut_where_empty,
+    judge,
+    monitor::{Columns, Interval, Lifetimes, NONE},
+    search::endings,
+};
+
+/// A part of an object is not carried on from more states than this; it is kept instead.
+const MOST_STATES: usize = 64;
+
+/// What is remembered of what was forgotten.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    // By object and part: what it may be like at the beginning of the window, if not as at first.
+    starts: HashMap<(ObjectId, Option<u64>), Vec<Start>>,
+    deciders: BTreeSet<String>,
+}
+
+/// What to do with a window.
+#[derive(Clone, Debug)]
+pub enum Settling {
+    /// It holds so far. Whether each operation, by its id, still matters.
+    Keep(Vec<bool>),
+    /// It does not, or nobody knows.
+    Stop(Judgement),
+}
+
+impl Settled {
+    /// Nothing has been forgotten.
+    #[must_use]
+    pub fn new() -> Settled {
+        Settled::default()
+    }
+
+    /// Judges a window, given what was forgotten before it.
+    #[must_use]
+    pub fn judge(
+        &self,
+        problems: Vec<Problem<'_>>,
+        object: &dyn Fn(OperationId) -> ObjectId,
+        options: &Options,
+    ) -> Judgement {
+        let mut fresh: Vec<Problem<'_>> = Vec::new();
+        let mut resumed: Vec<(Problem<'_>, &[Start])> = Vec::new();
+        for problem in problems {
+            if is_kept_by_operations(&problem) || self.starts.is_empty() {
+                fresh.push(problem);
+                continue;
+            }
+            for part in problem.into_parts() {
+                match self.starts.get(&key(&part, object)) {
+                    Some(starts) => resumed.push((part, starts)),
+                    None => fresh.push(part),
+                }
+            }
+        }
+        let mut whole = judge(fresh, options);
+        for (part, starts) in resumed {
+            if let Verdict::Violated(_) = whole.verdict {
+                break;
+            }
+            whole = merge(whole, from_any(&part, starts, options));
+        }
+        whole
+    }
+
+    /// Judges a window and says what of it still matters; what does not is remembered as far as need be.
+    #[must_use]
+    pub fn settle(
+        &mut self,
+        problems: Vec<Problem<'_>>,
+        object: &dyn Fn(OperationId) -> ObjectId,
+        options: &Options,
+    ) -> Settling {
+        let operations = problems.iter().map(Problem::len).sum();
+        let mut keep = vec![true; operations];
+        let mut forget = |id: OperationId| keep[id.index()] = false;
+        for problem in problems {
+            if is_kept_by_operations(&problem) {
+                let judgement = judge(vec![problem.clone()], options);
+                let Verdict::Holds(_) = judgement.verdict else { return Settling::Stop(judgement) };
+                self.note(&judgement.algorithm);
+                let Ok(columns) = Columns::new(&problem) else { continue };
+                settled(&columns).into_iter().for_each(|at| forget(problem.operations()[at]));
+                continue;
+            }
+            for part in problem.into_parts() {
+                match self.settle_part(&part, object, options) {
+                    Part::Settled => part.operations().iter().for_each(|&id| forget(id)),
+                    Part::Open => (),
+                    Part::Stop(judgement) => return Settling::Stop(judgement),
+                }
+            }
+        }
+        Settling::Keep(keep)
+    }
+
+    /// Who has judged, so far.
+    #[must_use]
+    pub fn deciders(&self) -> String {
+        self.deciders.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Remembers the names in `queue monitor, then jit-graph on 12 operations`.
+    fn note(&mut self, algorithm: &str) {
+        for name in algorithm.split(", ").flat_map(|it| it.split(" and ")) {
+            let name = name.strip_prefix("then ").unwrap_or(name);
+            let name = name.split(" on ").next().unwrap_or(name);
+            if !self.deciders.contains(name) {
+                self.deciders.insert(name.to_owned());
+            }
+        }
+    }
+
+    fn settle_part(
+        &mut self,
+        part: &Problem<'_>,
+        object: &dyn Fn(OperationId) -> ObjectId,
+        options: &Options,
+    ) -> Part {
+        let key = key(part, object);
+        let starts = self.starts.get(&key).map_or(&[] as &[Start], Vec::as_slice);
+        if part.spans().iter().all(|it| !it.is_pending())
+            && let Some(ends) = ends(part, starts, options)
+        {
+            self.starts.insert(key, ends);
+            self.note("jit-graph");
+            return Part::Settled;
+        }
+        let judgement = from_any(part, starts, options);
+        match judgement.verdict {
+            Verdict::Holds(_) => {
+                self.note(&judgement.algorithm);
+                Part::Open
+            }
+            Verdict::Violated(_) | Verdict::Unknown(_) => Part::Stop(judgement),
+        }
+    }
+}
+
+/// What became of a part.
+enum Part {
+    /// It is over; where it may have ended is remembered.
+    Settled,
+    /// It holds so far.
+    Open,
+    /// It does not, or nobody knows.
+    Stop(Judgement),
+}
+
+/// Whether operations are kept of such an object, rather than states.
+fn is_kept_by_operations(problem: &Problem<'_>) -> bool {
+    match problem.kind() {
+        Some(Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Set) => true,
+        Some(Kind::Multiset | Kind::Counter | Kind::Register { .. }) | None => false,
+    }
+}
+
+fn key(part: &Problem<'_>, object: &dyn Fn(OperationId) -> ObjectId) -> (ObjectId, Option<u64>) {
+    (part.operations().first().map_or(ObjectId(0), |&it| object(it)), part.part())
+}
+
+/// Judges a part from each of the states in which it may begin; from the initial one if none are given.
+fn from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> Judgement {
+    let mut worst: Option<Judgement> = None;
+    for start in starts {
+        let judgement = judge(vec![part.clone().starting_at(start)], options);
+        match &judgement.verdict {
+            Verdict::Holds(_) => return judgement,
+            // From one state it is not known, so it is not known.
+            Verdict::Unknown(_) => worst = Some(judgement),
+            Verdict::Violated(_) => worst = worst.or(Some(judgement)),
+        }
+    }
+    worst.unwrap_or_else(|| judge(vec![part.clone()], options))
+}
+
+/// The states in which a complete part may end, if there are some and not too many.
+fn ends(part: &Problem<'_>, starts: &[Start], options: &Options) -> Option<Vec<Start>> {
+    let from = |part: Problem<'_>| -> Option<Vec<Start>> {
+        match endings(&part, &options.budget, MOST_STATES) {
+            Ok(witnesses) => Some(part.ends(&witnesses)),
+            Err(Verdict::Violated(_)) => Some(Vec::new()),
+            Err(Verdict::Holds(_) | Verdict::Unknown(_)) => None,
+        }
+    };
+    if starts.is_empty() {
+        return from(part.clone()).filter(|it| !it.is_empty());
+    }
+    let mut ends: Vec<Start> = Vec::new();
+    for start in starts {
+        ends.extend(from(part.clone().starting_at(start))?);
+    }
+    let ends = part.distinct(ends);
+    (!ends.is_empty() && ends.len() <= MOST_STATES).then_some(ends)
+}
+
+fn merge(one: Judgement, other: Judgement) -> Judgement {
+    let mut names: Vec<String> = vec![one.algorithm, other.algorithm];
+    names.dedup();
+    let verdict = match one.verdict.merge(other.verdict) {
+        // The operations of a window are no witness of what came before it.
+        Verdict::Holds(_) => Verdict::Holds(Witness::default()),
+        verdict @ (Verdict::Violated(_) | Verdict::Unknown(_)) => verdict,
+    };
+    Judgement {
+        verdict,
+        parts: one.parts + other.parts,
+        algorithm: names.join(", "),
+        configurations: one.configurations + other.configurations,
+    }
+}
+
+/// The positions of operations that no longer matter, given that all of them can be ordered.
+fn settled(columns: &Columns) -> Vec<usize> {
+    match columns.kind {
+        Kind::Set => settled_elements(columns),
+        Kind::Queue | Kind::PriorityQueue | Kind::Bag => match Lifetimes::new(columns) {
+            Ok(Ok(_)) => settled_values(columns),
+            Ok(Err(_)) | Err(_) => settled_pieces(columns),
+        },
+        Kind::Stack => settled_pieces(columns),
+        Kind::Multiset | Kind::Counter | Kind::Register { .. } => Vec::new(),
+    }
+}
+
+/// What lies before the last moment at which nobody uses the object and nothing is inside.
+fn settled_pieces(columns: &Columns) -> Vec<usize> {
+    let pieces = cut_where_empty(columns);
+    let Some(last) = pieces.last() else { return Vec::new() };
+    let inside = |at: usize| match columns.acts[at] {
+        Act::Add => 1,
+        Act::Remove => -1,
+        Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => 0,
+    };
+    let is_over = |range: std::ops::Range<usize>| {
+        range.clone().all(|at| !columns.is_pending(at)) && range.map(inside).sum::<i32>() == 0
+    };
+    let end = if is_over(last.clone()) { last.end } else { last.start };
+    (0..end).collect()
+}
+
+/// The first gap of anything that is open, or that overlaps with what is open.
+fn horizon(intervals: &[Interval], last: u32) -> u32 {
+    let first = |reaches: u32| {
+        intervals.iter().filter(|it| reaches <= it.right).map(|it| it.left).min().unwrap_or(NONE)
+    };
+    match first(last) {
+        NONE => NONE,
+        open => first(open),
+    }
+}
+
+/// Operations on elements that are gone, and those that found nothing, before the [`horizon`].
+fn settled_values(columns: &Columns) -> Vec<usize> {
+    let horizon = horizon(&columns.intervals, columns.last);
+    // By element: whether it was removed, and whether something about it is not over.
+    let mut is_removed = vec![false; columns.names.len()];
+    let mut is_open = vec![false; columns.names.len()];
+    for at in 0..columns.len() {
+        let element = columns.elements[at] as usize;
+        match columns.acts[at] {
+            Act::Add | Act::Remove | Act::See => {
+                is_removed[element] |= columns.acts[at] == Act::Remove;
+                is_open[element] |= horizon <= columns.intervals[at].right;
+            }
+            Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        }
+    }
+    let is_settled = |&at: &usize| match columns.acts[at] {
+        Act::Add | Act::Remove | Act::See => {
+            let element = columns.elements[at] as usize;
+            is_removed[element] && !is_open[element]
+        }
+        Act::Empty => columns.intervals[at].right < horizon,
+        Act::Miss | Act::Take | Act::Replace | Act::Nothing => false,
+    };
+    (0..columns.len()).filter(is_settled).collect()
+}
+
+/// Operations on an element before it was last at rest, but for one that put it there.
+fn settled_elements(columns: &Columns) -> Vec<usize> {
+    #[derive(Clone, Copy)]
+    struct Element {
+        // The number of those that put it there, less those that took it away.
+        count: i32,
+        last_add: u32,
+        // Where its last operation ends.
+        end: u32,
+        // The first position that is not settled, and who put it there before that.
+        rest: u32,
+        kept: u32,
+    }
+    let none = Element { count: 0, last_add: NONE, end: 0, rest: 0, kept: NONE };
+    let mut elements = vec![none; columns.names.len()];
+    let is_about_one = |at: usize| columns.acts[at] != Act::Nothing;
+    // Nobody knows yet what these are about, or what they will have found.
+    let unknown = (0..columns.len()).find(|&at| !is_about_one(at) && columns.is_pending(at));
+    let open = unknown.map_or(NONE, |at| columns.intervals[at].left);
+    for at in (0..columns.len()).filter(|&at| is_about_one(at)) {
+        let Interval { left, right } = columns.intervals[at];
+        let element = &mut elements[columns.elements[at] as usize];
+        if element.end < left.min(open) {
+            element.rest = at as u32;
+            element.kept = if element.count == 1 { element.last_add } else { NONE };
+        }
+        element.end = element.end.max(right);
+        match columns.acts[at] {
+            Act::Add => (element.count, element.last_add) = (element.count + 1, at as u32),
+            Act::Remove => element.count -= 1,
+            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        }
+    }
+    for element in elements.iter_mut().filter(|it| it.end < columns.last.min(open)) {
+        element.rest = NONE;
+        element.kept = if element.count == 1 { element.last_add } else { NONE };
+    }
+    let is_settled = |&at: &usize| {
+        let element = &elements[columns.elements[at] as usize];
+        (at as u32) < element.rest && at as u32 != element.kept
+    };
+    (0..columns.len()).filter(|&at| is_about_one(at)).filter(is_settled).collect()
+}

@@ -1,0 +1,95 @@
+//! Reading lines as they come, without waiting for the end.
+
+use clewline_core::{Value, Values};
+
+use super::line::{Row, Scanner};
+use crate::{
+    ReadError,
+    text::{MAX_LENGTH, blocks::BYTE_ORDER_MARK},
+};
+
+/// Reads a file, or a live stream, piece by piece. It keeps the names it has met, and no line.
+#[derive(Debug, Default)]
+pub struct Follower {
+    scanner: Scanner,
+    // The beginning of a line whose end has not come.
+    rest: Vec<u8>,
+    // How many lines are over.
+    lines: usize,
+    has_begun: bool,
+}
+
+impl Follower {
+    /// Nothing has been read.
+    #[must_use]
+    pub fn new() -> Follower {
+        Follower::default()
+    }
+
+    /// Takes the next bytes, and hands out what the lines that end in them say.
+    ///
+    /// # Errors
+    ///
+    /// If a line is not one of a history; those before it have been handed out.
+    pub fn take(&mut self, mut bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
+        if !self.has_begun && !bytes.is_empty() {
+            self.has_begun = true;
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        }
+        let Some(end) = memchr::memrchr(b'\n', bytes) else {
+            self.rest.extend_from_slice(bytes);
+            if MAX_LENGTH < self.rest.len() {
+                let message = format!("this line is longer than {} MiB", MAX_LENGTH >> 20);
+                return Err(ReadError { line: self.lines + 1, column: 0, message, read: 0 });
+            }
+            return Ok(());
+        };
+        let (whole, rest) = bytes.split_at(end + 1);
+        if self.rest.is_empty() {
+            self.scan(whole, each)?;
+        } else {
+            let first = memchr::memchr(b'\n', whole).map_or(whole.len(), |it| it + 1);
+            let mut line = std::mem::take(&mut self.rest);
+            line.extend_from_slice(&whole[..first]);
+            self.scan(&line, each)?;
+            self.scan(&whole[first..], each)?;
+        }
+        self.rest.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// There are no more bytes: the last line may have no end.
+    ///
+    /// # Errors
+    ///
+    /// If it is not one of a history.
+    pub fn finish(&mut self, each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
+        let line = std::mem::take(&mut self.rest);
+        self.scan(&line, each)
+    }
+
+    fn scan(&mut self, block: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
+        let outcome = self.scanner.block(block, self.lines + 1);
+        self.lines += memchr::memchr_iter(b'\n', block).count();
+        self.scanner.rows.drain(..).for_each(|it| each(&it));
+        outcome
+    }
+
+    /// What the values of the lines so far hold.
+    #[must_use]
+    pub fn values(&self) -> &Values {
+        self.scanner.values()
+    }
+
+    /// The names of processes, by number.
+    #[must_use]
+    pub fn processes(&self) -> &[Value] {
+        self.scanner.processes.names()
+    }
+
+    /// The names of objects, by number.
+    #[must_use]
+    pub fn objects(&self) -> &[Value] {
+        self.scanner.objects.names()
+    }
+}

@@ -1,0 +1,196 @@
+//! Watching: judging a history while it happens.
+
+pub(crate) mod follow;
+pub(crate) mod window;
+
+use std::{collections::HashMap, fmt, time::Instant};
+
+use clewline_check::Options;
+use clewline_core::{Case, Event, ProcessId, Specification, Value, Verdict};
+use clewline_report::render::{Source, Stream, text::Style};
+
+use self::window::{FEWEST, Load, Snapshot, Stop, Window};
+use crate::{
+    Report,
+    error::{Error, ErrorKind},
+    typed::{TypedCase, name_of},
+};
+
+/// Judges a history while it happens, and holds only the operations that may still matter.
+///
+/// Events come in the order in which they happened. Now and then, when enough have come, what has come is judged and
+/// what is settled is forgotten; [`judge`](Self::judge) does so at once. What is held is bounded by what overlaps: for
+/// queues, priority queues, bags and sets with distinct values, by the elements inside and the operations that are open; for
+/// stacks, by what happens until the stack is empty and nobody uses it; for other objects, by what happens until nobody
+/// uses them. An operation that never returns keeps what comes after it from being forgotten.
+///
+/// ```
+/// use clewline::{Event, Watch, specs::register::{Call, Register}, Value};
+///
+/// let value = |it| Value::small(it).unwrap();
+/// let mut watch = Watch::new(Register);
+/// watch.push(Event::call(0, Call::Write(value(1))))?;
+/// watch.push(Event::ret(0, Value::TRUE))?;
+/// watch.push(Event::call(1, Call::Read))?;
+/// assert!(watch.judge()?.is_none());
+/// watch.push(Event::ret(1, value(2)))?;
+/// let alarm = watch.judge()?.expect("nobody wrote 2");
+/// assert_eq!(alarm.event(), 3);
+/// # Ok::<(), clewline::Error>(())
+/// ```
+pub struct Watch<S: Specification> {
+    specification: S,
+    window: Window<S::Call, S::Return>,
+    events: u64,
+    // Who a process is now: another one, once an operation of its was given up.
+    current: HashMap<ProcessId, ProcessId>,
+    begun: Instant,
+}
+
+impl<S> Watch<S>
+where
+    S: Specification + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
+    /// Nothing has happened yet.
+    #[must_use]
+    pub fn new(specification: S) -> Watch<S> {
+        Watch {
+            specification,
+            window: Window::new(Options::default(), FEWEST),
+            events: 0,
+            current: HashMap::new(),
+            begun: Instant::now(),
+        }
+    }
+
+    /// Takes the next event, and judges what has come if it is time.
+    ///
+    /// # Errors
+    ///
+    /// If a process calls while its operation is open, or an event ends an operation that is not.
+    pub fn push(&mut self, event: Event<S::Call, S::Return>) -> Result<Option<Alarm>, Error> {
+        let at = self.events;
+        let line = u32::try_from(at).unwrap_or(u32::MAX);
+        let (Event::Call(process, ..)
+        | Event::Return(process, _)
+        | Event::Fail(process)
+        | Event::Info(process)) = event;
+        let process = self.current.get(&process).copied().unwrap_or(process);
+        let is_open = self.window.is_open(process);
+        let malformed = |reason| Err(Error::from(ErrorKind::Event { at, reason }));
+        match event {
+            Event::Call(..) if is_open => {
+                return malformed("a process calls while its previous operation is still open");
+            }
+            Event::Call(_, object, call) => self.window.call(process, object, call, line, Value::ABSENT),
+            Event::Return(..) | Event::Fail(_) | Event::Info(_) if !is_open => {
+                return malformed("an operation ends that was not open: its process has not called");
+            }
+            Event::Return(_, ret) => self.window.ret(process, ret, line),
+            Event::Fail(_) => self.window.fail(process),
+            Event::Info(original) => {
+                self.window.abandon(process);
+                let fresh = ProcessId(u32::MAX - self.current.len() as u32);
+                self.current.insert(original, fresh);
+            }
+        }
+        self.events += 1;
+        if self.window.is_due() { self.judge() } else { Ok(None) }
+    }
+
+    /// Judges what has happened so far, and forgets what is settled.
+    ///
+    /// # Errors
+    ///
+    /// None at present.
+    pub fn judge(&mut self) -> Result<Option<Alarm>, Error> {
+        let load = Typed { specification: &self.specification };
+        let now = self.window.now();
+        let Some(Stop { moment, judgement }) = self.window.advance(&load, now)? else { return Ok(None) };
+        let event = u64::from(self.window.last_line(moment));
+        let verdict = judgement.verdict.clone();
+        let facts = self.window.facts;
+        let Snapshot { history, .. } = self.window.snapshot(moment)?;
+        let line = matches!(verdict, Verdict::Violated(_)).then_some(event as usize + 1);
+        let (operations, most_held) = (facts.operations, facts.most);
+        let text = Report {
+            name: "the history".to_owned(),
+            source: Source::Program,
+            spec: name_of::<S>().to_owned(),
+            case: Box::new(TypedCase::new(&self.specification, &history)),
+            judgement,
+            elapsed: self.begun.elapsed(),
+            stream: Some(Stream { operations, objects: 1, most_held, line }),
+        }
+        .text(&Style::default());
+        Ok(Some(Alarm { verdict, event, text }))
+    }
+
+    /// How many operations are held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.window.held()
+    }
+}
+
+impl<S: Specification> fmt::Debug for Watch<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("events", &self.events).finish_non_exhaustive()
+    }
+}
+
+/// What a [`Watch`] saw: a violation, or that it does not know. Displays as the report for people.
+#[must_use = "a violation is in it"]
+#[derive(Clone, Debug)]
+pub struct Alarm {
+    verdict: Verdict,
+    event: u64,
+    text: String,
+}
+
+impl Alarm {
+    /// The verdict. Operations are numbered within what was held.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// The index of the event, from 0, after which a violation was certain.
+    #[must_use]
+    pub fn event(&self) -> u64 {
+        self.event
+    }
+}
+
+impl fmt::Display for Alarm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+struct Typed<'a, S> {
+    specification: &'a S,
+}
+
+impl<S> Load for Typed<'_, S>
+where
+    S: Specification + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
+    type Call = S::Call;
+    type Return = S::Return;
+
+    fn with<T>(
+        &self,
+        snapshot: Snapshot<S::Call, S::Return>,
+        with: impl FnOnce(&dyn Case) -> T,
+    ) -> Result<T, Error> {
+        Ok(with(&TypedCase::new(self.specification, &snapshot.history)))
+    }
+
+    fn may_forget(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,361 @@
+//! Judging lines as they come.
+
+use std::{
+    io::{self, Read},
+    time::{Duration, Instant},
+};
+
+use clewline_check::{Judgement, Options};
+use clewline_core::{
+    Case, Catalogued, Names, ObjectId, ProcessId, RawCall, Recording, Value, Values, Verdict, Witness,
+};
+use clewline_report::{
+    ReadError,
+    formats::jsonl::{Follower, Kind, Row},
+    render::Stream,
+};
+
+use super::window::{Live, Load, Snapshot, Stop, Window};
+use crate::{Progress, error::Error, typed::NoCase};
+
+/// How much is read at a time.
+const PIECE: usize = 1 << 18;
+
+/// What a live system says is judged at least this often, if it says anything.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// As long as no more operations have come and none is forgotten, the lines themselves are kept.
+const FEW: u64 = 1 << 17;
+
+/// What a stream came to.
+pub(crate) enum Followed {
+    /// A verdict, and the case that shows it.
+    Judged(Box<dyn Case>, Judgement, Stream),
+    /// It has to be read as a whole, and here is its beginning: it is short, or nothing of it can be forgotten.
+    Whole(Vec<u8>),
+    /// An operation comes after one that was called later, on this line.
+    OutOfOrder(usize),
+}
+
+/// Whether operations that are told in one line are known to come in the order of their calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineOrder {
+    /// Somebody promises it, so that a violation is certain at once.
+    Promised,
+    /// It will be seen at the end, and a violation is told then. Events, which are in order by definition, do not
+    /// have to wait.
+    Seen,
+}
+
+/// Reads `input` to its end, or to the first violation.
+pub(crate) fn follow(
+    object: &dyn Catalogued,
+    input: &mut dyn Read,
+    options: Options,
+    window: usize,
+    order: LineOrder,
+    progress: &dyn Fn(Progress<'_>),
+) -> Result<Followed, Error> {
+    let mut follow = Follow::new(object, Window::new(options, window), order);
+    let mut piece = vec![0; PIECE];
+    let mut bytes = 0;
+    let mut judged = Instant::now();
+    loop {
+        let read = match input.read(&mut piece) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // Nothing has come for a while: time to look at what has.
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                follow.look(Look::Now)?;
+                judged = Instant::now();
+                if follow.is_over() {
+                    break;
+                }
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        bytes += read as u64;
+        progress(Progress::Reading(bytes));
+        if follow.take(&piece[..read], read == 0)? == Taken::Whole {
+            return Ok(Followed::Whole(follow.seen.take().unwrap_or_default()));
+        }
+        if read == 0 {
+            break;
+        }
+        if PATIENCE <= judged.elapsed() && follow.is_certain_at_once() {
+            follow.look(Look::Now)?;
+            judged = Instant::now();
+        }
+        if follow.is_over() {
+            break;
+        }
+    }
+    follow.finish()
+}
+
+struct Follow<'a> {
+    object: &'a dyn Catalogued,
+    follower: Follower,
+    window: Window<RawCall, Value>,
+    processes: Processes,
+    order: LineOrder,
+    lines: Lines,
+    // What has been read, as long as it is little.
+    seen: Option<Vec<u8>>,
+    out_of_order: Option<usize>,
+    stop: Option<Stop>,
+    trouble: Option<ReadError>,
+}
+
+/// What the lines are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lines {
+    Nothing,
+    Operations,
+    Events,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Now,
+    WhenDue,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Yes,
+    /// The whole has to be read in the ordinary way, which tells best what is wrong, if anything is.
+    Whole,
+}
+
+impl<'a> Follow<'a> {
+    fn new(object: &'a dyn Catalogued, window: Window<RawCall, Value>, order: LineOrder) -> Self {
+        Follow {
+            object,
+            follower: Follower::new(),
+            window,
+            processes: Processes::default(),
+            order,
+            lines: Lines::Nothing,
+            seen: Some(Vec::new()),
+            out_of_order: None,
+            stop: None,
+            trouble: None,
+        }
+    }
+
+    /// Takes the next bytes, or the end.
+    fn take(&mut self, bytes: &[u8], is_end: bool) -> Result<Taken, Error> {
+        if let Some(seen) = &mut self.seen {
+            seen.extend_from_slice(bytes);
+        }
+        let mut rows: Vec<Row> = Vec::new();
+        let mut each = |row: &Row| rows.push(*row);
+        let taken = match is_end {
+            true => self.follower.finish(&mut each),
+            false => self.follower.take(bytes, &mut each),
+        };
+        for row in &rows {
+            self.push(row);
+            self.look(Look::WhenDue)?;
+            if self.is_over() {
+                return Ok(Taken::Yes);
+            }
+            if self.window.facts.forgotten != 0 || FEW < self.window.facts.operations {
+                self.seen = None;
+            }
+        }
+        self.trouble = self.trouble.take().or(taken.err());
+        if self.seen.is_some() && (self.trouble.is_some() || self.out_of_order.is_some() || is_end) {
+            return Ok(Taken::Whole);
+        }
+        match self.trouble.take() {
+            Some(error) => Err(error.into()),
+            None => Ok(Taken::Yes),
+        }
+    }
+
+    fn push(&mut self, row: &Row) {
+        if self.trouble.is_some() || self.out_of_order.is_some() {
+            return;
+        }
+        let lines = match row.kind {
+            Kind::Operation(..) => Lines::Operations,
+            Kind::Call | Kind::Return | Kind::Fail | Kind::Info => Lines::Events,
+        };
+        if self.lines != Lines::Nothing && self.lines != lines {
+            return self.refuse(row, "one file holds one kind of line: operations, or events");
+        }
+        self.lines = lines;
+        let call = RawCall { method: row.method, arg: row.arg };
+        let object = ObjectId(row.object);
+        let process = self.processes.get(row.process, &self.follower);
+        let line = u32::try_from(row.line).unwrap_or(u32::MAX);
+        match row.kind {
+            Kind::Operation(called, returned) => {
+                if returned.is_some_and(|it| it < called) {
+                    return self.refuse(row, "an operation returns before it is called");
+                }
+                let returned = returned.map(|time| (row.ret, time));
+                let (end_line, id) = (line, row.id);
+                let live = Live { process, object, call, called, returned, line, end_line, id };
+                // A process may call again when nobody knows what became of its operation.
+                if live.returned.is_none() {
+                    self.processes.replace(row.process);
+                }
+                if !self.window.operation(live) {
+                    self.out_of_order = Some(row.line);
+                }
+            }
+            Kind::Call if self.window.is_open(process) => {
+                self.refuse(row, "a process calls while its previous operation is still open");
+            }
+            Kind::Call => self.window.call(process, object, call, line, row.id),
+            _ if !self.window.is_open(process) => {
+                self.refuse(row, "an operation ends that was not open: its process has not called");
+            }
+            Kind::Return => self.window.ret(process, row.ret, line),
+            Kind::Fail => self.window.fail(process),
+            Kind::Info => {
+                self.window.abandon(process);
+                self.processes.replace(row.process);
+            }
+        }
+    }
+
+    fn refuse(&mut self, row: &Row, message: &str) {
+        let read = self.window.facts.operations as usize;
+        self.trouble = Some(ReadError { line: row.line, column: 0, message: message.to_owned(), read });
+    }
+
+    /// Whether a violation is one whatever comes.
+    fn is_certain_at_once(&self) -> bool {
+        self.lines == Lines::Events || self.order == LineOrder::Promised
+    }
+
+    /// Judges what has come, if it is time.
+    fn look(&mut self, look: Look) -> Result<(), Error> {
+        let is_asked = match look {
+            Look::Now => self.window.is_news(),
+            Look::WhenDue => self.window.is_due(),
+        };
+        if !is_asked || self.stop.is_some() || self.out_of_order.is_some() {
+            return Ok(());
+        }
+        let now = self.window.now();
+        self.judge(now)
+    }
+
+    fn judge(&mut self, moment: i64) -> Result<(), Error> {
+        let load = RawLoad { object: self.object, follower: &self.follower, processes: &self.processes };
+        self.stop = self.window.advance(&load, moment)?;
+        Ok(())
+    }
+
+    /// Whether there is no need to read on.
+    fn is_over(&self) -> bool {
+        let is_known = self.stop.as_ref().is_some_and(|stop| match stop.judgement.verdict {
+            Verdict::Violated(_) => self.is_certain_at_once(),
+            Verdict::Unknown(_) | Verdict::Holds(_) => true,
+        });
+        is_known || (self.out_of_order.is_some() && self.seen.is_none())
+    }
+
+    fn finish(mut self) -> Result<Followed, Error> {
+        if let Some(line) = self.out_of_order {
+            return Ok(Followed::OutOfOrder(line));
+        }
+        if self.stop.is_none() {
+            self.judge(i64::MAX)?;
+        }
+        let facts = self.window.facts;
+        let stream = |line| Stream {
+            operations: facts.operations,
+            objects: self.follower.objects().len(),
+            most_held: facts.most,
+            line,
+        };
+        let Some(Stop { moment, judgement }) = &self.stop else {
+            let judgement = Judgement {
+                verdict: Verdict::Holds(Witness::default()),
+                parts: 1,
+                algorithm: self.window.deciders(),
+                configurations: self.window.options().budget.visited(),
+            };
+            return Ok(Followed::Judged(Box::new(NoCase::default()), judgement, stream(None)));
+        };
+        let line = match judgement.verdict {
+            Verdict::Violated(_) => Some(self.window.last_line(*moment) as usize).filter(|&it| it != 0),
+            Verdict::Holds(_) | Verdict::Unknown(_) => None,
+        };
+        let load = RawLoad { object: self.object, follower: &self.follower, processes: &self.processes };
+        let case = load.load(self.window.snapshot(*moment)?)?;
+        Ok(Followed::Judged(case, judgement.clone(), stream(line)))
+    }
+}
+
+/// Processes by their names. One whose operation was given up goes on as another of the same name.
+#[derive(Debug, Default)]
+struct Processes {
+    names: Vec<Value>,
+    // By the number that the lines give it.
+    current: Vec<Option<u32>>,
+}
+
+impl Processes {
+    fn get(&mut self, number: u32, follower: &Follower) -> ProcessId {
+        let at = number as usize;
+        if self.current.len() <= at {
+            self.current.resize(at + 1, None);
+        }
+        let fresh = self.names.len() as u32;
+        let process = *self.current[at].get_or_insert(fresh);
+        if process == fresh {
+            self.names.push(follower.processes()[at]);
+        }
+        ProcessId(process)
+    }
+
+    fn replace(&mut self, number: u32) {
+        self.current[number as usize] = None;
+    }
+}
+
+/// Reads raw operations as those of an object.
+struct RawLoad<'a> {
+    object: &'a dyn Catalogued,
+    follower: &'a Follower,
+    processes: &'a Processes,
+}
+
+impl RawLoad<'_> {
+    fn load(&self, snapshot: Snapshot<RawCall, Value>) -> Result<Box<dyn Case>, Error> {
+        let Snapshot { history, lines, ids, .. } = snapshot;
+        let values: Values = self.follower.values().clone();
+        let names = Names {
+            processes: self.processes.names.clone(),
+            objects: self.follower.objects().to_vec(),
+            ids: Some(ids),
+            lines: Some(lines),
+        };
+        Ok(self.object.load(Recording::new(history, values, names))?)
+    }
+}
+
+impl Load for RawLoad<'_> {
+    type Call = RawCall;
+    type Return = Value;
+
+    fn with<T>(
+        &self,
+        snapshot: Snapshot<RawCall, Value>,
+        with: impl FnOnce(&dyn Case) -> T,
+    ) -> Result<T, Error> {
+        Ok(with(&*self.load(snapshot)?))
+    }
+
+    fn may_forget(&self) -> bool {
+        self.object.outlives(self.follower.values())
+    }
+}

@@ -1,0 +1,308 @@
+//! The operations that still matter, of a history that is not over.
+
+use std::collections::HashMap;
+
+use clewline_check::{Judgement, Options, Settled, Settling};
+use clewline_core::{Case, History, ObjectId, ProcessId, Timed, TimedColumns, Value, Verdict};
+
+use crate::error::Error;
+
+/// A window is judged when it has doubled and so many operations have come, unless something else is said.
+pub(crate) const FEWEST: usize = 1 << 16;
+
+/// An operation, with the moments of its ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Live<C, R> {
+    pub(crate) process: ProcessId,
+    pub(crate) object: ObjectId,
+    pub(crate) call: C,
+    pub(crate) called: i64,
+    /// What it returned, and when.
+    pub(crate) returned: Option<(R, i64)>,
+    /// The line that tells of the call, from 1, and the one that tells of the return.
+    pub(crate) line: u32,
+    pub(crate) end_line: u32,
+    /// What it is known by outside.
+    pub(crate) id: Value,
+}
+
+/// Makes cases of histories.
+pub(crate) trait Load {
+    /// A method with its arguments.
+    type Call: Clone;
+    /// What it answers.
+    type Return: Clone;
+
+    /// Hands the case of `snapshot` to `with`.
+    fn with<T>(
+        &self,
+        snapshot: Snapshot<Self::Call, Self::Return>,
+        with: impl FnOnce(&dyn Case) -> T,
+    ) -> Result<T, Error>;
+
+    /// Whether operations may be forgotten.
+    fn may_forget(&self) -> bool;
+}
+
+/// The operations of a window up to some moment.
+pub(crate) struct Snapshot<C, R> {
+    pub(crate) history: History<C, R>,
+    /// By source position: the line and the id of each operation.
+    pub(crate) lines: Vec<u32>,
+    pub(crate) ids: Vec<Value>,
+    // By source position: the index in the window.
+    places: Vec<u32>,
+}
+
+/// A history that is judged while it grows.
+#[derive(Debug)]
+pub(crate) struct Window<C, R> {
+    // Ascends by `called`.
+    operations: Vec<Live<C, R>>,
+    // For each process that waits for an operation, its index.
+    open: HashMap<ProcessId, usize>,
+    // What comes is called at this moment, or later.
+    now: i64,
+    settled: Settled,
+    options: Options,
+    // How many operations have to come at least, and how many there will be when the window is judged next.
+    fewest: usize,
+    due: usize,
+    // How many there were when it was judged last.
+    judged: i64,
+    pub(crate) facts: Facts,
+}
+
+/// How much has been seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Facts {
+    /// How many operations have come.
+    pub(crate) operations: u64,
+    /// How many of them have been forgotten.
+    pub(crate) forgotten: u64,
+    /// The most that were held at a time.
+    pub(crate) most: usize,
+}
+
+/// Why there is no need to go on.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    /// The first moment after which it was certain.
+    pub(crate) moment: i64,
+    pub(crate) judgement: Judgement,
+}
+
+impl<C: Clone, R: Clone> Window<C, R> {
+    pub(crate) fn new(options: Options, fewest: usize) -> Self {
+        Window {
+            operations: Vec::new(),
+            open: HashMap::new(),
+            now: 0,
+            settled: Settled::new(),
+            options,
+            fewest,
+            due: fewest,
+            judged: 0,
+            facts: Facts::default(),
+        }
+    }
+
+    /// How many operations are held.
+    pub(crate) fn held(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Who has judged.
+    pub(crate) fn deciders(&self) -> String {
+        self.settled.deciders()
+    }
+
+    /// The budget of all judging.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// `process` calls. The moment is the next.
+    pub(crate) fn call(&mut self, process: ProcessId, object: ObjectId, call: C, line: u32, id: Value) {
+        self.open.insert(process, self.operations.len());
+        let called = self.now;
+        self.now += 1;
+        self.hold(Live { process, object, call, called, returned: None, line, end_line: line, id });
+    }
+
+    /// Whether `process` waits for an operation.
+    pub(crate) fn is_open(&self, process: ProcessId) -> bool {
+        self.open.contains_key(&process)
+    }
+
+    /// The open operation of `process` returns.
+    pub(crate) fn ret(&mut self, process: ProcessId, ret: R, line: u32) {
+        if let Some(at) = self.open.remove(&process) {
+            self.operations[at].returned = Some((ret, self.now));
+            self.operations[at].end_line = line;
+            self.now += 1;
+        }
+    }
+
+    /// The open operation of `process` had no effect.
+    pub(crate) fn fail(&mut self, process: ProcessId) {
+        if let Some(at) = self.open.remove(&process) {
+            self.operations.remove(at);
+            self.open.values_mut().filter(|it| at < **it).for_each(|it| *it -= 1);
+            self.facts.operations -= 1;
+        }
+    }
+
+    /// Nobody will know what became of the open operation of `process`.
+    pub(crate) fn abandon(&mut self, process: ProcessId) {
+        self.open.remove(&process);
+    }
+
+    /// An operation with its times; false if one that was called later has come before.
+    pub(crate) fn operation(&mut self, operation: Live<C, R>) -> bool {
+        if !self.operations.is_empty() && operation.called < self.now {
+            return false;
+        }
+        self.now = operation.called;
+        self.hold(operation);
+        true
+    }
+
+    fn hold(&mut self, operation: Live<C, R>) {
+        self.operations.push(operation);
+        self.facts.operations += 1;
+        self.facts.most = self.facts.most.max(self.operations.len());
+    }
+
+    /// Whether enough has come since the last time that it should be judged.
+    pub(crate) fn is_due(&self) -> bool {
+        self.due <= self.operations.len()
+    }
+
+    /// Whether anything has come since the last time.
+    pub(crate) fn is_news(&self) -> bool {
+        self.judged != self.now
+    }
+
+    /// What has happened before `moment`, as far as it still matters.
+    pub(crate) fn snapshot(&self, moment: i64) -> Result<Snapshot<C, R>, Error> {
+        let mut columns = TimedColumns::with_capacity(self.operations.len());
+        let (mut lines, mut ids, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, live) in (0..).zip(&self.operations) {
+            if moment <= live.called {
+                break;
+            }
+            let Live { process, object, called, line, id, .. } = *live;
+            let returned = live.returned.as_ref().filter(|(_, at)| *at < moment).cloned();
+            columns.push(Timed { process, object, call: live.call.clone(), called, returned });
+            lines.push(line);
+            ids.push(id);
+            places.push(place);
+        }
+        let history = columns.finish().map_err(|malformed| {
+            let line = lines.get(malformed.index()).map_or(0, |&it| it as usize);
+            let message = malformed.reason().to_owned();
+            Error::from(clewline_report::ReadError { line, column: 0, message, read: 0 })
+        })?;
+        Ok(Snapshot { history, lines, ids, places })
+    }
+
+    /// Judges what has happened before `moment`, and forgets what no longer matters.
+    pub(crate) fn advance<L>(&mut self, load: &L, moment: i64) -> Result<Option<Stop>, Error>
+    where
+        L: Load<Call = C, Return = R>,
+    {
+        self.judged = self.now;
+        let snapshot = self.snapshot(moment)?;
+        let places = snapshot.places.clone();
+        let mut settled = self.settled.clone();
+        let options = &self.options;
+        let (settling, sources) = load.with(snapshot, |case| {
+            let object = |id| case.object(id);
+            let settling = match load.may_forget() {
+                true => settled.settle(case.problems(), &object, options),
+                false => without_forgetting(settled.judge(case.problems(), &object, options), case),
+            };
+            let source = |at| case.source(clewline_core::OperationId::from_index(at)) as u32;
+            (settling, (0..case.spans().len()).map(source).collect::<Vec<u32>>())
+        })?;
+        match settling {
+            Settling::Keep(keep) => {
+                self.settled = settled;
+                self.forget(&keep, &sources, &places);
+                Ok(None)
+            }
+            Settling::Stop(judgement) => match judgement.verdict {
+                Verdict::Violated(_) => self.certain(load, moment).map(Some),
+                Verdict::Unknown(_) | Verdict::Holds(_) => Ok(Some(Stop { moment, judgement })),
+            },
+        }
+    }
+
+    /// Judges the window as it was before `moment`.
+    pub(crate) fn judge(&self, case: &dyn Case, options: &Options) -> Judgement {
+        self.settled.judge(case.problems(), &|id| case.object(id), options)
+    }
+
+    fn forget(&mut self, keep: &[bool], sources: &[u32], places: &[u32]) {
+        let mut is_kept = vec![true; self.operations.len()];
+        for (&keep, &source) in keep.iter().zip(sources) {
+            is_kept[places[source as usize] as usize] = keep;
+        }
+        let before = self.operations.len();
+        let mut flags = is_kept.iter();
+        self.operations.retain(|_| *flags.next().unwrap_or(&true));
+        self.facts.forgotten += (before - self.operations.len()) as u64;
+        // Operations that are open are kept; they have moved.
+        let mut moved: Vec<usize> = Vec::with_capacity(is_kept.len());
+        let mut next = 0;
+        for kept in is_kept {
+            moved.push(next);
+            next += usize::from(kept);
+        }
+        self.open.values_mut().for_each(|it| *it = moved[*it]);
+        self.due = 2 * self.operations.len() + self.fewest;
+    }
+
+    /// The first return after which a window is violated that is violated at `moment`.
+    fn certain<L>(&self, load: &L, moment: i64) -> Result<Stop, Error>
+    where
+        L: Load<Call = C, Return = R>,
+    {
+        let returns = self.operations.iter().filter_map(|it| it.returned.as_ref().map(|(_, at)| *at));
+        let mut moments: Vec<i64> =
+            returns.filter(|&at| at < moment).map(|at| at.saturating_add(1)).collect();
+        moments.sort_unstable();
+        let quick = Options { core_configurations: 0, ..self.options.clone() };
+        let (mut low, mut high) = (0, moments.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let judgement = load.with(self.snapshot(moments[middle])?, |case| self.judge(case, &quick))?;
+            match judgement.verdict {
+                Verdict::Violated(_) => high = middle,
+                Verdict::Holds(_) | Verdict::Unknown(_) => low = middle + 1,
+            }
+        }
+        let moment = moments.get(low).copied().unwrap_or(moment);
+        let judgement = load.with(self.snapshot(moment)?, |case| self.judge(case, &self.options))?;
+        Ok(Stop { moment, judgement })
+    }
+
+    /// The moment before which everything is known.
+    pub(crate) fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// The line that tells what happened last before `moment`.
+    pub(crate) fn last_line(&self, moment: i64) -> u32 {
+        let ends = |it: &&Live<C, R>| it.returned.as_ref().is_some_and(|(_, at)| at + 1 == moment);
+        self.operations.iter().find(ends).map_or(0, |it| it.end_line)
+    }
+}
+
+fn without_forgetting(judgement: Judgement, case: &dyn Case) -> Settling {
+    match judgement.verdict {
+        Verdict::Holds(_) => Settling::Keep(vec![true; case.spans().len()]),
+        Verdict::Violated(_) | Verdict::Unknown(_) => Settling::Stop(judgement),
+    }
+}
