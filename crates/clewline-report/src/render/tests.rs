@@ -134,6 +134,7 @@ fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {
         parts: 1,
         configurations: 1_234,
         elapsed: Duration::from_millis(1_251),
+        stream: None,
     }
 }
 
