@@ -123,7 +123,8 @@ impl Columns {
         }
     }
 
-    /// Gives an element another number when it is added again after everything about it has returned.
+    /// Gives an element another number when it is added again after everything about it has returned, and it has
+    /// been removed as often as added.
     fn tell_lives_apart(&mut self) {
         let mut adds = vec![0_u8; self.names.len()];
         for (&act, &element) in self.acts.iter().zip(&self.elements) {
@@ -138,10 +139,12 @@ impl Columns {
         struct Life {
             number: u32,
             is_removed: bool,
+            // How often it was added but not removed.
+            inside: i32,
             // The last gap in which something may have happened to it.
             end: u32,
         }
-        let unborn = |number| Life { number: number as u32, is_removed: false, end: 0 };
+        let unborn = |number| Life { number: number as u32, is_removed: false, inside: 0, end: 0 };
         let mut lives: Vec<Life> = (0..self.names.len()).map(unborn).collect();
         for at in 0..self.len() {
             if !matches!(self.acts[at], Act::Add | Act::Remove | Act::See) {
@@ -149,12 +152,13 @@ impl Columns {
             }
             let Interval { left, right } = self.intervals[at];
             let life = &mut lives[self.elements[at] as usize];
-            if self.acts[at] == Act::Add && life.is_removed && life.end < left {
+            if self.acts[at] == Act::Add && life.is_removed && life.inside <= 0 && life.end < left {
                 let name = self.names[self.elements[at] as usize];
-                *life = Life { number: self.names.len() as u32, is_removed: false, end: 0 };
+                *life = Life { number: self.names.len() as u32, is_removed: false, inside: 0, end: 0 };
                 self.names.push(name);
             }
             life.is_removed |= self.acts[at] == Act::Remove;
+            life.inside += i32::from(self.acts[at] == Act::Add) - i32::from(self.acts[at] == Act::Remove);
             life.end = life.end.max(right);
             self.elements[at] = life.number;
         }
