@@ -38,6 +38,9 @@ use crate::Checker;
 clewline_core::registry! {
     /// The monitors, in alphabetical order.
     MONITORS: &dyn Monitor;
+    counter,
+    multiset,
+    priority_queue,
     set,
 }
 

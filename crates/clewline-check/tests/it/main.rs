@@ -7,5 +7,8 @@ mod budgets;
 mod cores;
 mod histories;
 mod judging;
+mod monitor_counting;
+mod monitor_priority_queue;
 mod plain;
+mod rulings;
 mod texts;
