@@ -84,7 +84,9 @@ impl Steps {
             steps += 1;
             // A sum that wraps around is reached by several numbers of steps.
             if added != amount || amount.checked_mul(steps).is_none() {
-                return Err(Refusal::Other("a monitor needs all to add the same amount to a counter, without overflow"));
+                return Err(Refusal::Other(
+                    "a monitor needs all to add the same amount to a counter, without overflow",
+                ));
             }
         }
         Ok(Steps { amount })
@@ -115,15 +117,33 @@ fn word(columns: &Columns, at: u32) -> i64 {
     columns.names[columns.elements[at as usize] as usize].cast_signed()
 }
 
+/// The last gap of an operation, and its position: in one word, since heaps compare a lot.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due(u64);
+
+impl Due {
+    fn new(gap: u32, at: u32) -> Due {
+        Due(u64::from(gap) << 32 | u64::from(at))
+    }
+
+    fn gap(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn at(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 /// Reads events in order.
 struct Sweep<'c> {
     columns: &'c Columns,
     steps: Steps,
     done: i64,
-    // Who has not yet gone a step, the first to return on top: the gap in which it does, and its position.
-    ups: BinaryHeap<Reverse<(u32, u32)>>,
+    // Who has not yet gone a step, the first to return on top.
+    ups: BinaryHeap<Reverse<Due>>,
     // Likewise for reads; they may meanwhile have found what they found.
-    due: BinaryHeap<Reverse<(u32, u32)>>,
+    due: BinaryHeap<Reverse<Due>>,
     // Reads by what they wait for. Only a witness needs them.
     waiting: BinaryHeap<Reverse<(i64, u32)>>,
     order: Option<Vec<u32>>,
@@ -158,12 +178,12 @@ impl<'c> Sweep<'c> {
     fn call(&mut self, at: u32) -> Result<(), u32> {
         let end = self.columns.intervals[at as usize].right;
         match self.steps.step(self.columns, at) {
-            Step::Up => self.ups.push(Reverse((end, at))),
+            Step::Up => self.ups.push(Reverse(Due::new(end, at))),
             Step::Stay if end < self.columns.last => self.happen(at),
             Step::Read(number) if number < self.done => return Err(at),
             Step::Read(number) if number == self.done => self.happen(at),
             Step::Read(number) => {
-                self.due.push(Reverse((end, at)));
+                self.due.push(Reverse(Due::new(end, at)));
                 if self.order.is_some() {
                     self.waiting.push(Reverse((number, at)));
                 }
@@ -175,21 +195,21 @@ impl<'c> Sweep<'c> {
 
     /// Does what has to be done in this gap.
     fn finish(&mut self, gap: u32) -> Result<(), u32> {
-        while let Some(&Reverse((end, at))) = self.due.peek()
-            && end == gap
+        while let Some(&Reverse(read)) = self.due.peek()
+            && read.gap() == gap
         {
             self.due.pop();
-            let Step::Read(number) = self.steps.step(self.columns, at) else { continue };
+            let number = self.steps.number(word(self.columns, read.at()));
             while self.done < number {
-                let Some(Reverse((_, up))) = self.ups.pop() else { return Err(at) };
-                self.go(up);
+                let Some(Reverse(up)) = self.ups.pop() else { return Err(read.at()) };
+                self.go(up.at());
             }
         }
-        while let Some(&Reverse((end, up))) = self.ups.peek()
-            && end == gap
+        while let Some(&Reverse(up)) = self.ups.peek()
+            && up.gap() == gap
         {
             self.ups.pop();
-            self.go(up);
+            self.go(up.at());
         }
         Ok(())
     }

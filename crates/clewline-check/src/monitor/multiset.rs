@@ -228,9 +228,8 @@ impl<'c> Sweep<'c> {
 fn breach(columns: &Columns, stuck: u32) -> Breach {
     let element = columns.elements[stuck as usize];
     let now = columns.intervals[stuck as usize].right;
-    let is_change = |at: usize| {
-        columns.elements[at] == element && matches!(columns.acts[at], Act::Add | Act::Remove)
-    };
+    let is_change =
+        |at: usize| columns.elements[at] == element && matches!(columns.acts[at], Act::Add | Act::Remove);
     let called = columns.intervals.iter().take_while(|it| it.left <= now).count();
     let mut start = 0;
     let mut copies_at_start = 0_i64;

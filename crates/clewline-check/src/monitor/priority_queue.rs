@@ -49,12 +49,15 @@ impl Monitor for PriorityQueue {
             Err(breach) => return Ok(Ruling::Violated(breach)),
         };
         let sees = Sees::new(columns, &lifetimes);
-        let painting = Painting { columns, lifetimes: &lifetimes, sees: &sees, greatest_first: &greatest_first };
+        let painting =
+            Painting { columns, lifetimes: &lifetimes, sees: &sees, greatest_first: &greatest_first };
         let mut moments: Option<Vec<u32>> = (want == Want::Witness).then(|| vec![NONE; lifetimes.all.len()]);
         if let Some(breach) = painting.run(moments.as_deref_mut()) {
             return Ok(Ruling::Violated(breach));
         }
-        Ok(Ruling::Holds(moments.map(|it| Sweep::new(columns, &lifetimes, &sees, &greatest_first, &it).run())))
+        Ok(Ruling::Holds(
+            moments.map(|it| Sweep::new(columns, &lifetimes, &sees, &greatest_first, &it).run()),
+        ))
     }
 }
 
@@ -206,11 +209,7 @@ struct Gaps {
 impl Gaps {
     fn new(gaps: usize) -> Gaps {
         let words = gaps / 64 + 1;
-        Gaps {
-            painted: vec![0; words],
-            up: (0..=words as u32).collect(),
-            down: (0..=words as u32).collect(),
-        }
+        Gaps { painted: vec![0; words], up: (0..=words as u32).collect(), down: (0..=words as u32).collect() }
     }
 
     fn paint(&mut self, Interval { left, right }: Interval) {

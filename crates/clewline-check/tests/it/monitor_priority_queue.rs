@@ -1,9 +1,7 @@
 //! The monitor for priority queues.
 
 use clewline_check::{Options, check, judge, monitor};
-use clewline_core::{
-    Budget, Case, Domain, Explanation, Plan, Random, Recording, Rule, Value, Verdict,
-};
+use clewline_core::{Budget, Case, Domain, Explanation, Plan, Random, Recording, Rule, Value, Verdict};
 use clewline_specs::find;
 
 use crate::{
@@ -13,7 +11,8 @@ use crate::{
 
 #[track_caller]
 fn check_word(drawing: &str, expected: &str) {
-    for (spec, drawing) in [("priority-queue", drawing.to_owned()), ("min-priority-queue", mirrored(drawing))] {
+    for (spec, drawing) in [("priority-queue", drawing.to_owned()), ("min-priority-queue", mirrored(drawing))]
+    {
         let case = drawn(spec, &drawing);
         let problem = case.problems().remove(0);
         let mut rulings = Rulings::default();
@@ -47,7 +46,10 @@ fn check_breach(drawing: &str, rule: Rule, operations: &[&str]) {
 
 #[test]
 fn the_greatest_leaves_first() {
-    check_word("A: |-add 1-| |-add 3-| |-add 2-| |-poll → 3-| |-poll → 2-| |-poll → 1-| |-poll → nil-|", "holds");
+    check_word(
+        "A: |-add 1-| |-add 3-| |-add 2-| |-poll → 3-| |-poll → 2-| |-poll → 1-| |-poll → nil-|",
+        "holds",
+    );
     check_breach(
         "A: |-add 1-| |-add 3-| |-poll → 1-| |-poll → 3-|",
         Rule::GreatestFirst,
@@ -71,7 +73,8 @@ fn names_are_integers_with_a_sign() {
     assert_eq!(word, "holds");
     let case = drawn("priority-queue", "A: |-add 1-| |-add -1-| |-poll → -1-| |-poll → 1-|");
     assert_eq!(monitor_word(&*case), "violated");
-    let extremes = "A: |-add 9223372036854775807-| |-add -9223372036854775808-| |-poll → 9223372036854775807-|";
+    let extremes =
+        "A: |-add 9223372036854775807-| |-add -9223372036854775808-| |-poll → 9223372036854775807-|";
     assert_eq!(monitor_word(&*drawn("priority-queue", extremes)), "holds");
     assert_eq!(monitor_word(&*drawn("min-priority-queue", extremes)), "violated");
 }
@@ -153,7 +156,7 @@ fn nothing_is_found_only_if_nothing_is_there() {
         B:                        |-peek → nil-|
         ",
         Rule::Empty,
-        &["peek() → nil", "add(1)", "poll() → 1"],
+        &["peek() → null", "add(1)", "poll() → 1"],
     );
     check_word(
         "

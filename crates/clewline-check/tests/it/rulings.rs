@@ -45,7 +45,8 @@ pub(crate) fn check_ruling(
                 assert_eq!(expected.word(), "holds", "{about}: {part:#?}");
                 assert_eq!(verdict, Ruling::Holds(None), "{about}: {part:#?}");
                 let order = order.expect("a witness was wanted");
-                let order: Vec<OperationId> = order.iter().map(|&at| part.operations()[at as usize]).collect();
+                let order: Vec<OperationId> =
+                    order.iter().map(|&at| part.operations()[at as usize]).collect();
                 if let Err(error) = (Witness { order }).verify(&part) {
                     panic!("{about}: {error} of {part:#?}");
                 }
