@@ -7,5 +7,6 @@ mod budgets;
 mod cores;
 mod histories;
 mod judging;
+mod monitor_register;
 mod plain;
 mod texts;
