@@ -196,6 +196,7 @@ pub(crate) fn random_times(spec: &str, deeds: &[&str], random: &mut Random) -> B
     let mut values = Values::new();
     let deeds: Vec<Deed> = deeds.iter().map(|it| deed(&mut values, it)).collect();
     let longest = 1 + random.below(4);
-    let choice: Vec<(usize, usize)> = (0..deeds.len()).map(|it| (it, random.below(longest))).collect();
+    let delay = |at: usize, random: &mut Random| random.below(longest).min(deeds.len() - 1 - at);
+    let choice: Vec<(usize, usize)> = (0..deeds.len()).map(|it| (it, delay(it, random))).collect();
     load(spec, history_of(&choice, &deeds), values)
 }

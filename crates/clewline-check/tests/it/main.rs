@@ -9,4 +9,5 @@ mod histories;
 mod judging;
 mod monitor_register;
 mod plain;
+mod queue_oriented;
 mod texts;
