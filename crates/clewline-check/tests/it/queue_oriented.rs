@@ -148,14 +148,15 @@ fn the_pair_that_returns_first_goes_first() {
     );
 }
 
-/// The deq that returns first has to wait for enq(2), but then there is no room for the nil.
+/// The deq that returns first has to wait for enq(1), but then there is no room for the nil. (That it returns first is
+/// known because enq(2) was called before the other returned.)
 #[test]
 fn a_nil_can_be_in_the_way_of_the_pair_that_returns_first() {
     check_drawn(
         "
-        A: |-enq 0-|  |-deq → 0-----------------------------------------|
-        B:              |-deq → nil-----------------------------------------|
-        C:                    |-enq 0------------|  |-deq → 0-|
+        A: |-enq 0-|  |-deq → 0-----------------------------------------------------|
+        B:              |-deq → nil----------------------------------------------------|
+        C:                    |-enq 0------------|  |-deq → 0-|  |-enq 2-|
         D:                           |-enq 1-|
         ",
         "holds",
