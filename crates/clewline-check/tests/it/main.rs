@@ -10,6 +10,8 @@ mod judging;
 mod monitor_counting;
 mod monitor_priority_queue;
 mod monitor_queue;
+mod monitor_register;
 mod plain;
+mod queue_oriented;
 mod rulings;
 mod texts;
