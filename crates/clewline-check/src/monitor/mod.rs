@@ -39,6 +39,7 @@ clewline_core::registry! {
     /// The monitors, in alphabetical order.
     MONITORS: &dyn Monitor;
     set,
+    stack,
 }
 
 /// A checker for one kind of object. It sees no operation of role [`Take`](clewline_core::Act::Take) or

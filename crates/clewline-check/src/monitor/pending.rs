@@ -95,6 +95,7 @@ impl Trial<'_> {
                 candidates.push(element);
             }
         }
+        let mut evidence = breach.evidence;
         for element in candidates {
             // The latest first: it constrains the others least.
             for number in (0..self.takes.len()).rev() {
@@ -110,8 +111,10 @@ impl Trial<'_> {
                     Ruling::Violated(next) => self.search(next)?,
                     holds @ Ruling::Holds(_) => holds,
                 };
-                if let Ruling::Holds(_) = ruling {
-                    return Ok(ruling);
+                match ruling {
+                    Ruling::Holds(_) => return Ok(ruling),
+                    // Why it does not help belongs to the proof.
+                    Ruling::Violated(next) => evidence.extend(next.evidence),
                 }
                 self.left_over.is_in[element as usize] = true;
                 self.columns.acts[take as usize] = Act::Take;
@@ -120,7 +123,6 @@ impl Trial<'_> {
             }
         }
         // Nobody can have taken what is in the way; the removals are part of the proof.
-        let mut evidence = breach.evidence;
         let takes = (0..).zip(&self.columns.acts).filter(|it| *it.1 == Act::Take).map(|it| it.0);
         evidence.extend(takes);
         evidence.sort_unstable();
