@@ -45,6 +45,7 @@ clewline_core::registry! {
     queue,
     register,
     set,
+    stack,
 }
 
 /// A checker for one kind of object. It sees no operation of role [`Take`](clewline_core::Act::Take) or

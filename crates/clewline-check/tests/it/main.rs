@@ -11,6 +11,7 @@ mod monitor_counting;
 mod monitor_priority_queue;
 mod monitor_queue;
 mod monitor_register;
+mod monitor_stack;
 mod plain;
 mod queue_oriented;
 mod rulings;
