@@ -6,7 +6,7 @@
 //!
 //! A queue is searched by the queue-oriented search, as long as that gets on. Otherwise
 //! the search is the just-in-time graph search, which was the fastest, or nearly so, on everything measured
-//! (`docs/performance.md`). Competition gained little, and the tree searches do not finish where it matters.
+//! (`docs/performance.md`); a long history is searched piece by piece. Competition gained little, and the tree searches do not finish where it matters.
 
 use std::{
     borrow::Cow,
@@ -20,12 +20,16 @@ use clewline_core::{Act, Budget, Kind, Problem, Verdict, Witness};
 use crate::{
     Checker, check,
     monitor::{self, Columns, Refusal},
-    search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
+    search::{jit_graph::JitGraph, queue_oriented::QueueOriented, segments},
 };
 
 /// How many steps for each operation the queue-oriented search may take, before another one is tried. It rarely takes
 /// more than one.
 const STEPS: u64 = 64;
+
+/// A search is cut where nobody uses the object if it has so many operations, into pieces of at least so many.
+const LONG: usize = 1 << 17;
+const SEGMENT: usize = 1 << 14;
 
 /// Who decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,7 +121,8 @@ fn searched(piece: &Problem<'_>, budget: &Budget, deciders: &mut Deciders) -> Ve
         }
     }
     deciders.add_search("jit-graph", piece.len());
-    JitGraph.decide(piece, budget)
+    let in_segments = if LONG <= piece.len() { segments::decide(piece, budget, SEGMENT) } else { None };
+    in_segments.unwrap_or_else(|| JitGraph.decide(piece, budget))
 }
 
 /// Where `problem` falls apart: ranges of positions, each of which begins when the object is as it was at first.

@@ -23,6 +23,7 @@
 
 mod configurations;
 mod engine;
+pub(crate) mod segments;
 pub mod queue_oriented;
 
 use clewline_core::{Budget, Problem, Verdict, Witness};
