@@ -254,16 +254,12 @@ fn witness(columns: &Columns, lifetimes: &Lifetimes, free: Option<&FreeGaps>) ->
         order: Vec::with_capacity(columns.len()),
     };
     match free {
-        None => weave.add_stretch(&row, 0),
+        None => weave.add_stretch(&row),
         Some(free) => {
             let stretches = Stretches::new(columns, lifetimes, free, &row);
-            let mut begin = 0;
             for number in 0..stretches.count() {
-                weave.add_stretch(stretches.elements(number), begin);
-                for &(gap, at) in stretches.empties(number) {
-                    weave.order.push(at);
-                    begin = gap;
-                }
+                weave.add_stretch(stretches.elements(number));
+                weave.order.extend(stretches.empties(number).iter().map(|it| it.1));
             }
         }
     }
@@ -450,11 +446,11 @@ struct Weave<'c> {
 }
 
 impl Weave<'_> {
-    /// Adds the operations on `elements`, which follow each other, each in the first gap from `begin` on in which it can
-    /// be; those that add come first in their gap.
-    fn add_stretch(&mut self, elements: &[u32], begin: u32) {
-        let mut adding = Adding { elements, added: 0, now: begin };
-        let mut now = begin;
+    /// Adds the operations on `elements`, which follow each other, each in the first gap in which it can be; those that
+    /// add come first in their gap. Where the stretch begins need not be known: starting earlier keeps the order.
+    fn add_stretch(&mut self, elements: &[u32]) {
+        let mut adding = Adding { elements, added: 0, now: 0 };
+        let mut now = 0;
         for (place, &element) in elements.iter().enumerate() {
             let life = &self.lifetimes.all[element as usize];
             let remove = Some(life.remove).filter(|&it| it != NONE);
