@@ -79,7 +79,9 @@ fn overtaking(columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
     let second = least(all, |_, it| overtakes(it), |it| (it.found_by, 0))?;
     let later = &all[second as usize];
     let is_passed = |it: &Lifetime| it.inside_after < later.added_from && later.found_by < it.inside_before;
-    let first = least(all, |_, it| is_passed(it), |it| (u32::from(it.remove == NONE), it.inside_after))?;
+    // Of those, one that left, and came shortly before: a drawing of them is short.
+    let first =
+        least(all, |_, it| is_passed(it), |it| (u32::from(it.remove == NONE), NONE - it.inside_after))?;
     let (passed, passing) = (Ends::new(columns, first), Ends::new(columns, second));
     let mut operations = vec![passed.touched, later.add, passing.found];
     operations.extend(passed.last_after(columns, passing.found));

@@ -68,7 +68,8 @@ fn parts_agree_with_the_whole() {
 #[test]
 fn algorithms_are_named_one_or_several() {
     let case = random_history("queue", 1);
-    for (text, expected) in [("auto", "jit-graph"), ("wg-tree", "wg-tree")] {
+    let auto = "queue monitor, then jit-graph on 9 operations";
+    for (text, expected) in [("auto", auto), ("wg-tree", "wg-tree")] {
         let options = Options { algorithm: Algorithm::parse(text).unwrap(), ..Options::default() };
         assert_eq!(judge(case.problems(), &options).algorithm, expected);
     }
