@@ -79,7 +79,9 @@ fn overtaking(columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
     let second = least(all, |_, it| overtakes(it), |it| (it.found_by, 0))?;
     let later = &all[second as usize];
     let is_passed = |it: &Lifetime| it.inside_after < later.added_from && later.found_by < it.inside_before;
-    let first = least(all, |_, it| is_passed(it), |it| (u32::from(it.remove == NONE), it.inside_after))?;
+    // Of those, one that left, and came shortly before: a drawing of them is short.
+    let first =
+        least(all, |_, it| is_passed(it), |it| (u32::from(it.remove == NONE), NONE - it.inside_after))?;
     let (passed, passing) = (Ends::new(columns, first), Ends::new(columns, second));
     let mut operations = vec![passed.touched, later.add, passing.found];
     operations.extend(passed.last_after(columns, passing.found));
@@ -254,16 +256,12 @@ fn witness(columns: &Columns, lifetimes: &Lifetimes, free: Option<&FreeGaps>) ->
         order: Vec::with_capacity(columns.len()),
     };
     match free {
-        None => weave.add_stretch(&row, 0),
+        None => weave.add_stretch(&row),
         Some(free) => {
             let stretches = Stretches::new(columns, lifetimes, free, &row);
-            let mut begin = 0;
             for number in 0..stretches.count() {
-                weave.add_stretch(stretches.elements(number), begin);
-                for &(gap, at) in stretches.empties(number) {
-                    weave.order.push(at);
-                    begin = gap;
-                }
+                weave.add_stretch(stretches.elements(number));
+                weave.order.extend(stretches.empties(number).iter().map(|it| it.1));
             }
         }
     }
@@ -450,11 +448,11 @@ struct Weave<'c> {
 }
 
 impl Weave<'_> {
-    /// Adds the operations on `elements`, which follow each other, each in the first gap from `begin` on in which it can
-    /// be; those that add come first in their gap.
-    fn add_stretch(&mut self, elements: &[u32], begin: u32) {
-        let mut adding = Adding { elements, added: 0, now: begin };
-        let mut now = begin;
+    /// Adds the operations on `elements`, which follow each other, each in the first gap in which it can be; those that
+    /// add come first in their gap. Where the stretch begins need not be known: starting earlier keeps the order.
+    fn add_stretch(&mut self, elements: &[u32]) {
+        let mut adding = Adding { elements, added: 0, now: 0 };
+        let mut now = 0;
         for (place, &element) in elements.iter().enumerate() {
             let life = &self.lifetimes.all[element as usize];
             let remove = Some(life.remove).filter(|&it| it != NONE);

@@ -74,11 +74,10 @@ fn the_oracle_refuses_what_is_too_long_for_it() {
 #[test]
 fn a_limit_in_one_part_makes_the_whole_unknown() {
     let case = hard();
-    let options = Options {
-        algorithm: Algorithm::parse("jit-graph").unwrap(),
-        budget: Budget::unlimited().with_configurations(100),
-        ..Options::default()
-    };
+    // A monitor would need no configurations.
+    let algorithm = Algorithm::parse("jit-graph").unwrap();
+    let budget = Budget::unlimited().with_configurations(100);
+    let options = Options { algorithm, budget, ..Options::default() };
     let judgement = judge(case.problems(), &options);
     assert_eq!(judgement.verdict, Verdict::Unknown(Reason::Configurations(100)));
 }

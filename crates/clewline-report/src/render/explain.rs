@@ -26,6 +26,12 @@ pub(super) const GLUE: char = '\u{a0}';
 pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
     match &violation.explanation {
         Explanation::Exhausted { prefix, next } => exhausted(judged, prefix, *next),
+        Explanation::Broken { rule: Rule::FirstInFirstOut, operations } => {
+            // Whoever found the first element late is named if it is among those that are drawn.
+            let is_drawn = |it: &&OperationId| violation.core.contains(it);
+            let count = if operations.get(3).filter(is_drawn).is_some() { 4 } else { 3 };
+            broken(judged, Rule::FirstInFirstOut, &operations[..count.min(operations.len())])
+        }
         Explanation::Broken { rule, operations } => broken(judged, *rule, operations),
     }
 }
@@ -65,34 +71,8 @@ fn broken(judged: &Judged<'_>, rule: Rule, operations: &[OperationId]) -> String
             name(0),
             stretches(judged, &operations[1..])
         ),
-        Rule::FirstInFirstOut if operations.len() < 4 => format!(
-            "First in, first out: {}, yet {} found the second in front, and the first is not known to have left.",
-            before(0),
-            name(2)
-        ),
-        Rule::FirstInFirstOut => format!("First in, first out: {}, yet {}.", before(0), before(2)),
-        Rule::OneInFront => match operations.len() {
-            2 => format!(
-                "Both {} and {} found an element in front, and neither is known to have left.",
-                name(0),
-                name(1)
-            ),
-            3 => format!(
-                "Only one can be in front: {}, and what {} found is not known to have left.",
-                before(0),
-                name(0)
-            ),
-            _ => format!("Each was in front before the other had left: {}, and {}.", before(0), before(2)),
-        },
-        Rule::FrontInTurn if operations.len() < 6 => format!(
-            "Their order goes round in a circle: {}, {}, and what {} found is not known to have left before {}.",
-            before(0),
-            before(2),
-            name(0),
-            name(4)
-        ),
-        Rule::FrontInTurn => {
-            format!("Their order goes round in a circle: {}, {}, and {}.", before(0), before(2), before(4))
+        Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => {
+            out_of_turn(rule, operations.len(), name, before)
         }
         Rule::GreatestFirst => format!(
             "{} passed over something greater that was certainly there {}.",
@@ -129,6 +109,41 @@ fn broken(judged: &Judged<'_>, rule: Rule, operations: &[OperationId]) -> String
             format!("However the operations before it are ordered, {} does not fit its answer.", name(0))
         }
         Rule::Sum => format!("However the operations before it are ordered, {} is not the sum.", name(0)),
+    }
+}
+
+/// What it says that elements of a queue leave out of turn. If one is not known to have left, `count` is less than usual.
+fn out_of_turn(
+    rule: Rule,
+    count: usize,
+    name: impl Fn(usize) -> String,
+    before: impl Fn(usize) -> String,
+) -> String {
+    match (rule, count) {
+        (Rule::OneInFront, 0..=2) => {
+            let (one, other) = (name(0), name(1));
+            format!("Both {one} and {other} found an element in front, and neither is known to have left.")
+        }
+        (Rule::OneInFront, 3) => {
+            let (first, one) = (before(0), name(0));
+            format!("Only one can be in front: {first}, and what {one} found is not known to have left.")
+        }
+        (Rule::OneInFront, _) => {
+            format!("Each was in front before the other had left: {}, and {}.", before(0), before(2))
+        }
+        (Rule::FrontInTurn, 0..=5) => {
+            let (one, last) = (name(0), name(4));
+            let rest = format!("what {one} found is not known to have left before {last}");
+            format!("Their order goes round in a circle: {}, {}, and {rest}.", before(0), before(2))
+        }
+        (Rule::FrontInTurn, _) => {
+            format!("Their order goes round in a circle: {}, {}, and {}.", before(0), before(2), before(4))
+        }
+        (_, 0..=3) => {
+            let (first, found) = (before(0), name(2));
+            format!("First in, first out: {first}, yet {found} came before the first is known to have left.")
+        }
+        (_, _) => format!("First in, first out: {}, yet {}.", before(0), before(2)),
     }
 }
 
