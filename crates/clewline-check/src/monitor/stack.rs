@@ -19,7 +19,7 @@ mod weave;
 
 use clewline_core::Kind;
 
-use super::{Breach, Columns, FreeGaps, Lifetimes, Monitor, NONE, Refusal, Ruling, Want};
+use super::{Breach, Columns, FreeGaps, Lifetimes, Monitor, Refusal, Ruling, Want};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
@@ -42,31 +42,28 @@ impl Monitor for Stack {
             Ok(lifetimes) => lifetimes,
             Err(breach) => return Ok(Ruling::Violated(breach)),
         };
-        let mut slots = (want == Want::Witness).then(|| vec![NONE; columns.len()]);
-        if let Some(breach) = place_empties(columns, &lifetimes, slots.as_deref_mut()) {
-            return Ok(Ruling::Violated(breach));
-        }
-        Ok(match peeling::peel(columns, &lifetimes, slots) {
-            Ok(peeling::Peeled { order, slots }) => {
-                Ruling::Holds(slots.map(|slots| weave::weave(columns, &lifetimes, order, slots)))
+        let empties = match place_empties(columns, &lifetimes) {
+            Ok(empties) => empties,
+            Err(breach) => return Ok(Ruling::Violated(breach)),
+        };
+        Ok(match peeling::peel(columns, &lifetimes, want) {
+            Ok(peeled) => {
+                Ruling::Holds(peeled.map(|peeled| weave::weave(columns, &lifetimes, peeled, empties)))
             }
             Err(left) => Ruling::Violated(shrink::breach(columns, &lifetimes, &left)),
         })
     }
 }
 
-/// Finds a gap for each operation that finds nothing; answers why, if one has none.
-fn place_empties(columns: &Columns, lifetimes: &Lifetimes, slots: Option<&mut [u32]>) -> Option<Breach> {
+/// The operations that find nothing, with a gap for each; or why one has none.
+fn place_empties(columns: &Columns, lifetimes: &Lifetimes) -> Result<Vec<(u32, u32)>, Breach> {
     if lifetimes.empties.is_empty() {
-        return None;
+        return Ok(Vec::new());
     }
     let free = FreeGaps::new(columns, lifetimes);
-    let breach = free.breach(columns, lifetimes);
-    if let (Some(slots), None) = (slots, &breach) {
-        for &at in &lifetimes.empties {
-            let gap = free.within(columns.intervals[at as usize]);
-            slots[at as usize] = gap.expect("no operation is without a gap, or there is a breach");
-        }
-    }
-    breach
+    let place = |&at: &u32| Some((at, free.within(columns.intervals[at as usize])?));
+    let placed: Option<Vec<(u32, u32)>> = lifetimes.empties.iter().map(place).collect();
+    placed.ok_or_else(|| {
+        free.breach(columns, lifetimes).expect("an operation that finds nothing is without a gap")
+    })
 }

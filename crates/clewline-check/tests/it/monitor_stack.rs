@@ -152,6 +152,28 @@ fn segments_that_hold_need_not_hold_together() {
 }
 
 #[test]
+fn what_only_lies_above_is_left_out() {
+    const FILLERS: usize = 100;
+    let texts: Vec<(String, String)> =
+        (100..100 + FILLERS).map(|it| (format!("push {it}"), format!("pop → {it}"))).collect();
+    let mut times = vec![("push 5", 0, 4), ("push 6", 1, 2), ("push 7", 3, 7), ("pop → 6", 5, 6)];
+    let mut now = 8;
+    for (push, pop) in &texts {
+        times.extend([(push.as_str(), now, now + 1), (pop.as_str(), now + 2, now + 3)]);
+        now += 4;
+    }
+    times.push(("pop → 5", now, now + 1));
+    let case = drawn("stack", &at_times(&times));
+    let problem = case.problems().remove(0);
+    let Ok(Ruling::Violated(breach)) = judge(&problem, Want::Verdict, &Budget::unlimited()) else {
+        panic!("three values are violated, whatever lies above them");
+    };
+    check_breach(&problem, &breach);
+    assert_eq!(breach.rule, Rule::NoneBelow);
+    assert_eq!(breach.evidence, [0, 1, 2, 3, times.len() as u32 - 1]);
+}
+
+#[test]
 fn the_lower_of_two_taken_first_is_violated() {
     let operations =
         check_drawing("A: |--push 1--| |--push 2--| |--pop → 1--| |--pop → 2--|", Some(Rule::LastInFirstOut));

@@ -6,6 +6,9 @@
 //! into form again and hand what they subtracted to their parents. Beside each lane stands the exclusive or of the elements that were
 //! taken away from (at the leaves: that cover) everything below it; along a path they add up to the elements that still cover a gap.
 //!
+//! A gap that is found to be covered by one element alone is counted one higher from then on, so that it is found
+//! again when that element is gone, and not before.
+//!
 //! Cost: O(log n) to take an element away or to find a gap, with logarithms to base 16.
 
 use super::lanes::{Lanes, WIDTH, levels};
@@ -33,7 +36,7 @@ pub(super) struct Cover {
 
 impl Cover {
     /// Of `gaps` gaps by elements, each with the gaps strictly between which it is inside. `is_named`: whether
-    /// [`Cover::take_thin`] is to find gaps covered by one element.
+    /// [`Cover::find_thin`] is to find gaps covered by one element.
     pub(super) fn new(gaps: usize, elements: impl Iterator<Item = (u32, u32, u32)>, is_named: bool) -> Cover {
         // The end of the last gap has a leaf as well.
         let mut tree = levels(gaps + 1, 0);
@@ -44,7 +47,7 @@ impl Cover {
                 let (node, lane) = lane(end);
                 tree[0][node].0[lane] += step;
                 if is_named {
-                    names[0][node].0[lane] ^= element as i32;
+                    names[0][node].0[lane] ^= name(element);
                 }
             }
         }
@@ -53,10 +56,10 @@ impl Cover {
             inside += *leaf;
             *leaf = if gap < gaps { inside } else { GONE };
         }
-        let mut name = 0;
+        let mut inside = 0;
         for leaf in names.iter_mut().take(1).flatten().flat_map(|it| &mut it.0) {
-            name ^= *leaf;
-            *leaf = name;
+            inside ^= *leaf;
+            *leaf = inside;
         }
         let mut cover = Cover { levels: tree, names, least: 0 };
         cover.build();
@@ -87,7 +90,7 @@ impl Cover {
             self.levels[level][last].0[right_lane] += right_change;
             if first == last {
                 let change = self.lower(level, first, left_lane + 1, right_lane, element);
-                self.raise(level + 1, first, change);
+                self.pass_on(level + 1, first, change);
                 return;
             }
             left_change = self.lower(level, first, left_lane + 1, WIDTH, element);
@@ -99,17 +102,15 @@ impl Cover {
     /// Lowers some lanes of a node by one; answers by how much the least of them changed.
     fn lower(&mut self, level: usize, node: usize, from: usize, to: usize, element: u32) -> i32 {
         let lanes = &mut self.levels[level][node];
-        for (lane, it) in lanes.0.iter_mut().enumerate() {
-            *it -= i32::from((from..to).contains(&lane));
-        }
+        lanes.lower(from..to);
         if let Some(names) = self.names.get_mut(level) {
-            names[node].0[from..to].iter_mut().for_each(|it| *it ^= element as i32);
+            names[node].0[from..to].iter_mut().for_each(|it| *it ^= name(element));
         }
-        normalize(lanes)
+        settle(lanes)
     }
 
-    /// Adds `change` to one lane, and to all above it what follows from that.
-    fn raise(&mut self, level: usize, lane: usize, change: i32) {
+    /// Adds `change`, 0 or -1, to one lane, and to all above it what follows from that.
+    fn pass_on(&mut self, level: usize, lane: usize, change: i32) {
         let (mut lane, mut change) = (lane, change);
         for nodes in self.levels.iter_mut().skip(level) {
             if change == 0 {
@@ -117,14 +118,15 @@ impl Cover {
             }
             let node = &mut nodes[lane / WIDTH];
             node.0[lane % WIDTH] += change;
-            change = normalize(node);
+            change = settle(node);
             lane /= WIDTH;
         }
         self.least += change;
     }
 
-    /// Takes gaps out of the tree that nothing covers or, if names are wanted, only one element; up to `most` of them.
-    pub(super) fn take_thin(&mut self, most: usize, into: &mut Vec<Thin>) {
+    /// Finds gaps that nothing covers any more, or, if names are wanted, only one element does; up to `most` of them.
+    /// Each is found once for either reason.
+    pub(super) fn find_thin(&mut self, most: usize, into: &mut Vec<Thin>) {
         let bound = i32::from(!self.names.is_empty());
         if bound < self.least {
             return;
@@ -133,7 +135,7 @@ impl Cover {
         self.least += self.gather(top, 0, self.least, 0, most, into);
     }
 
-    /// As [`Cover::take_thin`] below one node, above which the numbers add up to `above` and the names to `name`.
+    /// As [`Cover::find_thin`] below one node, above which the numbers add up to `above` and the names to `name`.
     /// Answers by how much the node's least number changed. Calls itself as often as there are levels.
     fn gather(
         &mut self,
@@ -153,9 +155,11 @@ impl Cover {
             let name = name ^ self.names.get(level).map_or(0, |it| it[node].0[lane]);
             let below = node * WIDTH + lane;
             if level == 0 {
-                let coverer = (number == 1).then_some(name as u32);
+                // One too many is counted for a gap that has been found before, but then it has no name.
+                let coverer = (name as u32).checked_sub(1).filter(|_| number == 1);
                 into.push(Thin { gap: below as u32, coverer });
-                self.levels[level][node].0[lane] = GONE;
+                let lane = &mut self.levels[level][node].0[lane];
+                *lane = if coverer.is_some() { *lane + 1 } else { GONE };
             } else {
                 let change = self.gather(level - 1, below, number, name, most, into);
                 self.levels[level][node].0[lane] += change;
@@ -163,6 +167,20 @@ impl Cover {
         }
         normalize(&mut self.levels[level][node])
     }
+}
+
+/// Not 0, which is no element.
+fn name(element: u32) -> i32 {
+    (element + 1) as i32
+}
+
+/// As [`normalize`], if the least lane is 0 or -1.
+fn settle(node: &mut Lanes) -> i32 {
+    if node.has_negative() {
+        node.subtract(-1);
+        return -1;
+    }
+    0
 }
 
 /// Makes the least lane 0; answers what it was.
@@ -195,31 +213,33 @@ mod tests {
                 }
             }
             let mut cover = Cover::new(gaps as usize, elements.iter().copied(), is_named);
-            let mut is_out = vec![false; gaps as usize];
+            // By gap: how it was found last.
+            let mut was_found: Vec<Option<Thin>> = vec![None; gaps as usize];
             loop {
                 let inside = |gap: u32| elements.iter().filter(move |it| it.1 < gap && gap < it.2);
                 let is_thin = |gap: u32| inside(gap).count() <= usize::from(is_named);
                 let expected: Vec<Thin> = (0..gaps)
-                    .filter(|&gap| !is_out[gap as usize] && is_thin(gap))
+                    .filter(|&gap| is_thin(gap))
                     .map(|gap| Thin { gap, coverer: inside(gap).map(|it| it.0).next() })
+                    .filter(|it| was_found[it.gap as usize] != Some(*it))
                     .collect();
                 let mut found = Vec::new();
                 let most = 1 + random.below(50);
                 while found.len() < expected.len() {
                     let before = found.len();
-                    cover.take_thin(before + most, &mut found);
+                    cover.find_thin(before + most, &mut found);
                     assert!(before < found.len() && found.len() <= before + most, "round {round}");
                 }
-                cover.take_thin(usize::MAX, &mut found);
+                cover.find_thin(usize::MAX, &mut found);
                 assert_eq!(found, expected, "round {round}");
-                expected.iter().for_each(|it| is_out[it.gap as usize] = true);
+                expected.iter().for_each(|it| was_found[it.gap as usize] = Some(*it));
                 if elements.is_empty() {
                     break;
                 }
                 let (element, after, before) = elements.swap_remove(random.below(elements.len()));
                 cover.remove(element, after, before);
             }
-            assert!(is_out.iter().all(|&it| it), "round {round}");
+            assert!(was_found.iter().all(|it| it.is_some_and(|it| it.coverer.is_none())), "round {round}");
         }
     }
 }

@@ -3,6 +3,8 @@
 //! A tree with sixteen children a node is five levels high where a binary one has twenty, takes a fifteenth more than its
 //! leaves instead of twice as much, and what is done to all lanes of a node is done by a few vector instructions.
 
+use std::ops::Range;
+
 /// Children a node.
 pub(super) const WIDTH: usize = 16;
 
@@ -20,20 +22,56 @@ impl Lanes {
         self.0.iter().fold(i32::MAX, |min, &it| min.min(it))
     }
 
+    pub(super) fn has_negative(&self) -> bool {
+        self.0.iter().fold(0, |all, &it| all | it) < 0
+    }
+
     pub(super) fn subtract(&mut self, amount: i32) {
         self.0.iter_mut().for_each(|it| *it -= amount);
     }
 
+    /// Subtracts one from some lanes.
+    pub(super) fn lower(&mut self, lanes: Range<usize>) {
+        let (from, to) = (&FROM[lanes.start], &FROM[lanes.end]);
+        (0..WIDTH).for_each(|lane| self.0[lane] += from[lane] & !to[lane]);
+    }
+
     /// A bit for each lane that is at least that great.
     pub(super) fn at_least(&self, bound: i32) -> u32 {
-        (0..WIDTH).fold(0, |bits, lane| bits | u32::from(bound <= self.0[lane]) << lane)
+        (0..WIDTH).fold(0, |bits, lane| bits | if bound <= self.0[lane] { BIT[lane] } else { 0 })
     }
 
     /// A bit for each lane that is at most that great.
     pub(super) fn at_most(&self, bound: i32) -> u32 {
-        (0..WIDTH).fold(0, |bits, lane| bits | u32::from(self.0[lane] <= bound) << lane)
+        (0..WIDTH).fold(0, |bits, lane| bits | if self.0[lane] <= bound { BIT[lane] } else { 0 })
     }
 }
+
+/// By the first lane of a range to the end: all bits for the lanes in it. Looked up, because that makes vector instructions.
+static FROM: [[i32; WIDTH]; WIDTH + 1] = {
+    let mut masks = [[0; WIDTH]; WIDTH + 1];
+    let mut from = 0;
+    while from <= WIDTH {
+        let mut lane = from;
+        while lane < WIDTH {
+            masks[from][lane] = -1;
+            lane += 1;
+        }
+        from += 1;
+    }
+    masks
+};
+
+/// By lane: its bit.
+static BIT: [u32; WIDTH] = {
+    let mut bits = [0; WIDTH];
+    let mut lane = 0;
+    while lane < WIDTH {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+};
 
 /// The levels of a tree of so many leaves, leaves first, up to the level of a single node.
 pub(super) fn levels(leaves: usize, fill: i32) -> Vec<Vec<Lanes>> {

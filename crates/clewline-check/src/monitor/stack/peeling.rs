@@ -15,8 +15,9 @@
 
 use clewline_core::Act;
 
-use super::super::{Columns, Interval, Lifetime, Lifetimes, NONE};
+use super::super::{Columns, Interval, Lifetime, Lifetimes, NONE, Want};
 use super::{
+    bitmap::Bitmap,
     cover::{Cover, Thin},
     reach::Reach,
 };
@@ -27,10 +28,10 @@ const AT_A_TIME: usize = 4_096;
 /// How everything was peeled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Peeled {
-    /// The elements, from the bottom; those that come and go in one gap are left out. Only kept with `slots`.
+    /// The elements, from the bottom; those that come and go in one gap are left out.
     pub(super) order: Vec<u32>,
-    /// By position: the gap in which each operation is done. If they were wanted.
-    pub(super) slots: Option<Vec<u32>>,
+    /// By position: the gap in which each operation on an element is done.
+    pub(super) slots: Vec<u32>,
 }
 
 /// Whether all operations on the element can take place in one gap.
@@ -38,21 +39,18 @@ pub(super) fn is_easy(life: &Lifetime) -> bool {
     life.inside_before <= life.inside_after
 }
 
-/// Peels all elements, or answers those that are left: none of them can be below the others.
-///
-/// `slots` are filled for operations on elements, if they are wanted.
-pub(super) fn peel(
-    columns: &Columns,
-    lifetimes: &Lifetimes,
-    slots: Option<Vec<u32>>,
-) -> Result<Peeled, Vec<u32>> {
-    let mut peeling = Peeling::new(columns, lifetimes, slots);
+/// Peels all elements, or answers those that are left: none of them can be below the others. Tells how only if a
+/// witness is wanted.
+pub(super) fn peel(columns: &Columns, lifetimes: &Lifetimes, want: Want) -> Result<Option<Peeled>, Vec<u32>> {
+    let mut peeling = Peeling::new(columns, lifetimes, want);
     peeling.run();
-    let left = peeling.undone;
-    if left.iter().all(|&it| it == 0) {
-        return Ok(Peeled { order: peeling.order, slots: peeling.slots });
+    // What is not needed to tell how makes room for it.
+    let Peeling { jobs, undone, order, cover, sees, opened, .. } = peeling;
+    drop((cover, sees, opened));
+    if undone.iter().any(|&it| it != 0) {
+        return Err((0..).zip(undone).filter(|it| it.1 != 0).map(|it| it.0).collect());
     }
-    Err((0..).zip(left).filter(|it| it.1 != 0).map(|it| it.0).collect())
+    Ok(order.map(|order| Peeled { order, slots: jobs.slots(columns, lifetimes) }))
 }
 
 struct Peeling<'c> {
@@ -63,41 +61,33 @@ struct Peeling<'c> {
     sees: Option<Sees>,
     // By element: how many of its jobs are not done.
     undone: Vec<u32>,
-    // Elements whose jobs are all done, and which are still to be peeled.
-    done: Vec<u32>,
-    // Gaps that nothing covers, and whose jobs are still to be done.
-    free: Vec<u32>,
-    order: Vec<u32>,
-    slots: Option<Vec<u32>>,
+    // Elements whose jobs are all done, and which are still to be peeled, with the gaps between which they are inside.
+    // Looked up when they come in, so that nobody waits for it.
+    done: Vec<(u32, u32, u32)>,
+    // Elements that have been peeled, if anybody wants to know.
+    order: Option<Vec<u32>>,
+    // Gaps that have been free.
+    opened: Bitmap,
     // Jobs that have just been found.
     found: Vec<u32>,
 }
 
 impl<'c> Peeling<'c> {
-    fn new(columns: &'c Columns, lifetimes: &'c Lifetimes, mut slots: Option<Vec<u32>>) -> Peeling<'c> {
+    fn new(columns: &'c Columns, lifetimes: &'c Lifetimes, want: Want) -> Peeling<'c> {
         let mut undone = vec![0_u32; lifetimes.all.len()];
         let mut has_sees = false;
         // How many jobs begin in each gap, shifted by one.
         let mut begin = vec![0_u32; columns.gaps() + 1];
-        each(columns, lifetimes, |at, life, interval| {
-            let slot = if is_easy(life) {
-                life.inside_before
-            } else if interval.right == columns.last {
-                // Nothing covers the last gap: whatever reaches it is done there.
-                columns.last
-            } else {
-                begin[interval.left as usize + 1] += 1;
-                undone[columns.elements[at] as usize] += 1;
-                has_sees |= columns.acts[at] == Act::See;
-                NONE
-            };
-            if let Some(slots) = &mut slots {
-                slots[at] = slot;
-            }
+        each_job(columns, lifetimes, |at, interval| {
+            begin[interval.left as usize + 1] += 1;
+            undone[columns.elements[at] as usize] += 1;
+            has_sees |= columns.acts[at] == Act::See;
         });
+        let hard = undone.iter().filter(|&&it| it != 0).count();
+        let order = (want == Want::Witness).then(|| Vec::with_capacity(hard));
         let jobs = Jobs::new(columns, lifetimes, begin);
-        let hard = (0..).zip(&lifetimes.all).filter(|it| it.1.critical().is_some());
-        let critical = hard.map(|(element, life)| (element, life.inside_after, life.inside_before));
+        let long = (0..).zip(&lifetimes.all).filter(|it| it.1.critical().is_some());
+        let critical = long.map(|(element, life)| (element, life.inside_after, life.inside_before));
         Peeling {
             columns,
             lifetimes,
@@ -106,9 +96,8 @@ impl<'c> Peeling<'c> {
             jobs,
             undone,
             done: Vec::new(),
-            free: Vec::new(),
-            order: Vec::new(),
-            slots,
+            order,
+            opened: Bitmap::new(columns.gaps()),
             found: Vec::new(),
         }
     }
@@ -117,69 +106,60 @@ impl<'c> Peeling<'c> {
         let mut thin: Vec<Thin> = Vec::new();
         loop {
             thin.clear();
-            self.cover.take_thin(AT_A_TIME, &mut thin);
+            self.cover.find_thin(AT_A_TIME, &mut thin);
             if thin.is_empty() {
                 return;
             }
-            // Nobody is peeled before all of these are entered where they are waited for.
             for &Thin { gap, coverer } in &thin {
                 match coverer {
-                    None => self.free.push(gap),
+                    None => self.open(gap),
                     Some(element) => self.see(element, gap),
                 }
             }
-            loop {
-                while let Some(element) = self.done.pop() {
-                    self.peel(element);
-                }
-                match self.free.pop() {
-                    Some(gap) => self.open(gap),
-                    None => break,
-                }
-            }
+            self.peel();
         }
     }
 
     /// Does all jobs that go through a gap.
     fn open(&mut self, gap: u32) {
         let Jobs { reach, starts, .. } = &mut self.jobs;
-        reach.take(0, starts[gap as usize + 1], gap, &mut self.found);
-        self.finish(gap);
+        // What begins up to an earlier gap that was free, and goes through this one, has been done there.
+        let opened = self.opened.below(gap as usize);
+        self.opened.insert(gap as usize);
+        let from = opened.map_or(0, |it| starts[it + 1]);
+        reach.take(from, starts[gap as usize + 1], gap, &mut self.found);
+        self.finish();
     }
 
     /// Does the sees of an element that go through a gap which it alone covers.
     fn see(&mut self, element: u32, gap: u32) {
         let sees = self.sees.as_mut().expect("only then are gaps named that one element covers");
-        sees.wait(element, gap);
         sees.take(element, gap, &mut self.jobs, &mut self.found);
-        self.finish(gap);
+        self.finish();
     }
 
-    fn finish(&mut self, gap: u32) {
+    fn finish(&mut self) {
         for job in self.found.drain(..) {
             let at = self.jobs.positions[job as usize] as usize;
             let element = self.columns.elements[at];
-            if let Some(slots) = &mut self.slots {
-                slots[at] = gap;
-            }
             let undone = &mut self.undone[element as usize];
             *undone -= 1;
             if *undone == 0 {
-                self.done.push(element);
+                let life = &self.lifetimes.all[element as usize];
+                self.done.push((element, life.inside_after, life.inside_before));
             }
         }
     }
 
-    fn peel(&mut self, element: u32) {
-        let life = &self.lifetimes.all[element as usize];
-        if life.critical().is_some() {
-            self.cover.remove(element, life.inside_after, life.inside_before);
-        }
-        if let Some(sees) = &mut self.sees {
-            sees.release(element, &mut self.free);
-        }
-        if self.slots.is_some() {
-            self.order.push(element);
+    /// Peels the elements whose jobs are all done.
+    fn peel(&mut self) {
+        for (element, after, before) in self.done.drain(..) {
+            if after + 1 < before {
+                self.cover.remove(element, after, before);
+            }
+            if let Some(order) = &mut self.order {
+                order.push(element);
+            }
         }
     }
 }
@@ -205,6 +185,16 @@ fn each(columns: &Columns, lifetimes: &Lifetimes, mut each: impl FnMut(usize, &L
     }
 }
 
+/// As [`each`], for those that have to look for a gap. Easy elements need not, nor what reaches the last gap, which nothing
+/// covers.
+fn each_job(columns: &Columns, lifetimes: &Lifetimes, mut job: impl FnMut(usize, Interval)) {
+    each(columns, lifetimes, |at, life, interval| {
+        if !is_easy(life) && interval.right != columns.last {
+            job(at, interval);
+        }
+    });
+}
+
 /// What is to be done, in the order in which it may begin.
 struct Jobs {
     // The operation of each.
@@ -224,17 +214,29 @@ impl Jobs {
         }
         let mut positions = vec![0_u32; jobs as usize];
         let mut reach = Reach::new(jobs as usize);
-        each(columns, lifetimes, |at, life, interval| {
-            if !is_easy(life) && interval.right != columns.last {
-                // When all are sorted in, this is where those of the next gap begin.
-                let place = &mut starts[interval.left as usize + 1];
-                positions[*place as usize] = at as u32;
-                reach.set(*place, interval.right);
-                *place += 1;
-            }
+        each_job(columns, lifetimes, |at, interval| {
+            // When all are sorted in, this is where those of the next gap begin.
+            let place = &mut starts[interval.left as usize + 1];
+            positions[*place as usize] = at as u32;
+            reach.set(*place, interval.right);
+            *place += 1;
         });
         reach.build();
         Jobs { positions, starts, reach }
+    }
+
+    /// The gap of every operation on an element, when all jobs are done.
+    fn slots(self, columns: &Columns, lifetimes: &Lifetimes) -> Vec<u32> {
+        let Jobs { positions, reach, starts } = self;
+        drop(starts);
+        let mut slots = vec![NONE; columns.len()];
+        each(columns, lifetimes, |at, life, _| {
+            slots[at] = if is_easy(life) { life.inside_before } else { columns.last };
+        });
+        for (job, at) in (0..).zip(positions) {
+            slots[at as usize] = reach.taken_by(job).expect("all jobs are done");
+        }
+        slots
     }
 }
 
@@ -245,9 +247,6 @@ struct Sees {
     // The sees by element, and by their beginnings.
     jobs: Vec<u32>,
     reach: Reach,
-    // By element: a gap that it alone covers; by gap: the next one.
-    first: Vec<u32>,
-    next: Vec<u32>,
     found: Vec<u32>,
 }
 
@@ -271,22 +270,7 @@ impl Sees {
             *place += 1;
         }
         reach.build();
-        let (first, next) = (vec![NONE; elements], vec![NONE; columns.gaps()]);
-        Sees { starts, jobs: sorted, reach, first, next, found: Vec::new() }
-    }
-
-    /// Remembers a gap until the element that covers it is peeled.
-    fn wait(&mut self, element: u32, gap: u32) {
-        self.next[gap as usize] = std::mem::replace(&mut self.first[element as usize], gap);
-    }
-
-    /// Hands over the gaps that waited for the element.
-    fn release(&mut self, element: u32, free: &mut Vec<u32>) {
-        let mut gap = self.first[element as usize];
-        while gap != NONE {
-            free.push(gap);
-            gap = self.next[gap as usize];
-        }
+        Sees { starts, jobs: sorted, reach, found: Vec::new() }
     }
 
     /// Takes the sees of an element that go through a gap out of both lists.
@@ -297,8 +281,8 @@ impl Sees {
         self.reach.take(from, from + begun as u32, gap, &mut self.found);
         for see in self.found.drain(..) {
             let job = self.jobs[see as usize];
-            if jobs.reach.has(job) {
-                jobs.reach.remove(job);
+            if jobs.reach.taken_by(job).is_none() {
+                jobs.reach.remove(job, gap);
                 into.push(job);
             }
         }

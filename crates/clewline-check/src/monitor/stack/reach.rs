@@ -2,13 +2,15 @@
 //!
 //! A job that goes through a gap begins at or before it and ends at or after it. With jobs in the order of their
 //! beginnings the first is a range; a tree of greatest ends finds those in the range that reach far enough, and each is taken out
-//! when it is found.
+//! when it is found. Its leaf then remembers by which gap.
 //!
 //! Cost: O(log n) a question and O(log n) a job, with logarithms to base 16.
 
+use std::ops::Range;
+
 use super::lanes::{Lanes, WIDTH, levels};
 
-/// A job that is out of the tree.
+/// A leaf without a job. Jobs that have been taken are less.
 const OUT: i32 = 0;
 
 /// See the [module](self).
@@ -38,80 +40,75 @@ impl Reach {
         }
     }
 
-    /// Whether the job has not been taken out.
-    pub(super) fn has(&mut self, job: u32) -> bool {
-        *self.leaf(job) != OUT
+    /// The gap by which a job was taken, if it was.
+    pub(super) fn taken_by(&self, job: u32) -> Option<u32> {
+        let leaf = job as usize + 1;
+        let end = self.levels[0][leaf / WIDTH].0[leaf % WIDTH];
+        (end < OUT).then_some((-1 - end) as u32)
     }
 
-    /// Takes a job out.
-    pub(super) fn remove(&mut self, job: u32) {
-        *self.leaf(job) = OUT;
+    /// Takes a job out by a gap.
+    pub(super) fn remove(&mut self, job: u32, gap: u32) {
+        *self.leaf(job) = taken(gap);
         self.lower(0, (job as usize + 1) / WIDTH);
     }
 
     /// Takes out all jobs of `from..to` that reach `gap`.
     pub(super) fn take(&mut self, from: u32, to: u32, gap: u32, into: &mut Vec<u32>) {
-        let bound = gap as i32 + 1;
         // The leaves on either side. What begins with the first job has no border on the left.
         let mut left = (from != 0).then_some(from as usize);
         let mut right = to as usize + 1;
         for level in 0..self.levels.len() {
-            let node = right / WIDTH;
-            self.refresh(level, right);
+            let (node, lane) = (right / WIDTH, right % WIDTH);
             match left {
                 Some(at) if at / WIDTH == node => {
-                    self.refresh(level, at);
-                    self.take_lanes(level, node, at % WIDTH + 1, right % WIDTH, bound, into);
-                    self.lower(level, node);
+                    if self.take_lanes(level, node, at % WIDTH + 1..lane, gap, into) {
+                        self.lower(level, node);
+                    }
                     return;
                 }
                 Some(at) => {
-                    self.refresh(level, at);
-                    self.take_lanes(level, at / WIDTH, at % WIDTH + 1, WIDTH, bound, into);
+                    if self.take_lanes(level, at / WIDTH, at % WIDTH + 1..WIDTH, gap, into) {
+                        self.lower(level, at / WIDTH);
+                    }
                     left = Some(at / WIDTH);
                 }
                 None => (),
             }
-            self.take_lanes(level, node, 0, right % WIDTH, bound, into);
+            if self.take_lanes(level, node, 0..lane, gap, into) {
+                self.lower(level, node);
+            }
             right = node;
         }
     }
 
-    /// Takes out all jobs that reach far enough from below some lanes of a node.
+    /// Takes out all jobs that reach `gap` from below some lanes of a node; answers whether there were any.
     ///
     /// Calls itself as often as there are levels.
     fn take_lanes(
         &mut self,
         level: usize,
         node: usize,
-        from: usize,
-        to: usize,
-        bound: i32,
+        lanes: Range<usize>,
+        gap: u32,
         into: &mut Vec<u32>,
-    ) {
-        let wanted = (u32::MAX << from) & !(u32::MAX << to);
-        let mut far = self.levels[level][node].at_least(bound) & wanted;
+    ) -> bool {
+        let wanted = (u32::MAX << lanes.start) & !(u32::MAX << lanes.end);
+        let mut far = self.levels[level][node].at_least(gap as i32 + 1) & wanted;
+        let is_any = far != 0;
         while far != 0 {
             let lane = far.trailing_zeros() as usize;
             far &= far - 1;
             let below = node * WIDTH + lane;
             if level == 0 {
                 into.push(below as u32 - 1);
-                self.levels[0][node].0[lane] = OUT;
+                self.levels[0][node].0[lane] = taken(gap);
             } else {
-                self.take_lanes(level - 1, below, 0, WIDTH, bound, into);
-                self.refresh(level, below);
+                self.take_lanes(level - 1, below, 0..WIDTH, gap, into);
+                self.levels[level][node].0[lane] = self.levels[level - 1][below].max();
             }
         }
-    }
-
-    /// Makes a lane what is below it.
-    fn refresh(&mut self, level: usize, lane: usize) {
-        if level != 0
-            && let Some(below) = self.levels[level - 1].get(lane).map(Lanes::max)
-        {
-            self.levels[level][lane / WIDTH].0[lane % WIDTH] = below;
-        }
+        is_any
     }
 
     /// Lowers what is above a node as far as its lanes allow.
@@ -134,6 +131,11 @@ impl Reach {
     }
 }
 
+/// The leaf of a job that was taken by a gap.
+fn taken(gap: u32) -> i32 {
+    -1 - gap as i32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +148,7 @@ mod tests {
             let jobs = 1 + random.below([5, 40, 300, 5_000][round % 4]) as u32;
             let gaps = 1 + random.below(100);
             let mut ends: Vec<Option<u32>> = (0..jobs).map(|_| Some(random.below(gaps) as u32)).collect();
+            let mut takers: Vec<Option<u32>> = vec![None; jobs as usize];
             let mut reach = Reach::new(jobs as usize);
             (0..).zip(&ends).for_each(|(job, end)| reach.set(job, end.unwrap()));
             reach.build();
@@ -159,12 +162,17 @@ mod tests {
                 reach.take(from, to, gap, &mut found);
                 found.sort_unstable();
                 assert_eq!(found, expected, "round {round}, {from}..{to} at {gap}");
-                expected.iter().for_each(|&job| ends[job as usize] = None);
-                let job = random.below(jobs as usize);
-                assert_eq!(reach.has(job as u32), ends[job].is_some());
-                reach.remove(job as u32);
-                ends[job] = None;
+                let job = random.below(jobs as usize) as u32;
+                for &job in expected.iter().chain(ends[job as usize].map(|_| &job)) {
+                    takers[job as usize] = Some(gap);
+                    ends[job as usize] = None;
+                }
+                if reach.taken_by(job).is_none() {
+                    reach.remove(job, gap);
+                }
+                assert_eq!(reach.taken_by(job), takers[job as usize]);
             }
+            (0..).zip(takers).for_each(|(job, gap)| assert_eq!(reach.taken_by(job), gap));
         }
     }
 }

@@ -12,7 +12,7 @@
 
 use clewline_core::{Act, Rule};
 
-use super::super::{Breach, Columns, Interval, Lifetimes, NONE};
+use super::super::{Breach, Columns, Interval, Lifetimes, NONE, Want};
 use super::peeling::peel;
 
 /// So many times the operations left over may be peeled in all.
@@ -254,7 +254,7 @@ fn is_violated(left: &mut usize, cost: usize, part: impl FnOnce() -> Part) -> bo
         Some(rest) => {
             *left = rest;
             let Part { columns, .. } = part();
-            peel(&columns, &lifetimes(&columns), None).is_err()
+            peel(&columns, &lifetimes(&columns), Want::Verdict).is_err()
         }
         None => {
             *left = 0;

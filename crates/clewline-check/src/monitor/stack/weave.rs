@@ -10,13 +10,23 @@
 use clewline_core::Act;
 
 use super::super::{Columns, Lifetimes, NONE};
-use super::{bitmap::Bitmap, peeling::is_easy};
+use super::{
+    bitmap::Bitmap,
+    peeling::{Peeled, is_easy},
+};
 
-/// The order of all operations, given the gaps of those that find nothing in `slots`.
-pub(super) fn weave(columns: &Columns, lifetimes: &Lifetimes, order: Vec<u32>, slots: Vec<u32>) -> Vec<u32> {
+/// The order of all operations, given the gap of each operation that finds nothing.
+pub(super) fn weave(
+    columns: &Columns,
+    lifetimes: &Lifetimes,
+    peeled: Peeled,
+    mut empties: Vec<(u32, u32)>,
+) -> Vec<u32> {
+    let Peeled { order, mut slots } = peeled;
+    empties.sort_by_key(|&(_, gap)| gap);
+    empties.iter().for_each(|&(at, gap)| slots[at as usize] = gap);
+    let empties: Vec<u32> = empties.into_iter().map(|(at, _)| at).collect();
     let mut weaver = Weaver::new(columns.gaps(), slots);
-    let mut empties = lifetimes.empties.clone();
-    empties.sort_by_key(|&at| weaver.slots[at as usize]);
     weaver.insert(0, &empties);
     drop(empties);
     let sees = SeesOf::new(columns, lifetimes);
@@ -116,11 +126,14 @@ impl Weaver {
     }
 
     fn finish(self) -> Vec<u32> {
-        let mut order = Vec::with_capacity(self.slots.len());
-        let mut at = self.next[self.slots.len()];
+        let Weaver { next, slots, tails, used } = self;
+        let head = slots.len();
+        drop((slots, tails, used));
+        let mut order = Vec::with_capacity(head);
+        let mut at = next[head];
         while at != NONE {
             order.push(at);
-            at = self.next[at as usize];
+            at = next[at as usize];
         }
         order
     }
