@@ -95,6 +95,11 @@ struct Life {
 ///
 /// If the first may still be there.
 pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
+    if !columns.intervals.is_sorted_by_key(|it| it.left) {
+        return Err(Refusal::Other(
+            "operations that may have happened at any time are no part of a recorded history",
+        ));
+    }
     let overwritten = overwritten(columns);
     let mut is_found = found(columns);
     // What only pending operations find was not dropped, so somebody found it.
@@ -111,7 +116,8 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
             let life = &mut lives[value as usize];
             let is_first = life.write == NONE && life.number != INITIAL;
             if !is_first {
-                let write_end = if life.write == NONE { 0 } else { columns.intervals[life.write as usize].right + 1 };
+                let write_end =
+                    if life.write == NONE { 0 } else { columns.intervals[life.write as usize].right + 1 };
                 // The latest begin, plus one, of what was written and had returned.
                 let is_gone = life.is_replaced || write_end < overwritten[left as usize];
                 if is_found[value as usize] && !(life.end <= left && is_gone) {
@@ -126,7 +132,8 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
             life.write = at as u32;
             life.end = life.end.max(right + 1);
             let number = life.number;
-            *(if act == Act::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) = number;
+            *(if act == Act::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) =
+                number;
         }
         if matches!(act, Act::See | Act::Replace) {
             let life = &mut lives[columns.elements[at] as usize];
