@@ -21,9 +21,14 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{Budget, Elements, Explanation, Keep, OperationId, Problem, Span, Verdict, Violation};
+use clewline_core::{
+    Budget, Elements, Explanation, Keep, Kind, OperationId, Problem, Span, Verdict, Violation,
+};
 
-use crate::{Checker, Options, search::jit_graph::JitGraph};
+use crate::{
+    Checker, Options,
+    search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
+};
 
 /// One attempt may take this part of what all of them may.
 const ATTEMPT: u64 = 40;
@@ -45,7 +50,7 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
         Explanation::Broken { .. } => {
             let is_kept = |at: usize| violation.core.binary_search(&problem.operations()[at]).is_ok();
             let core = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
-            match JitGraph.decide(&core, &options.budget.child().with_configurations(1 << 20)) {
+            match decide(&core, &options.budget.child().with_configurations(1 << 20)) {
                 Verdict::Violated(Violation { explanation: Explanation::Exhausted { next, .. }, .. }) => {
                     shrink_from(&core, violation, next, options)
                 }
@@ -56,6 +61,16 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
                 Verdict::Violated(_) | Verdict::Unknown(_) => violation,
             }
         }
+    }
+}
+
+/// Searches: a queue as a queue, which the other search may not be able to, as long as nothing forbids it.
+fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
+    let is_queue = problem.kind() == Some(Kind::Queue);
+    if is_queue && QueueOriented.refuses(problem).is_none() {
+        QueueOriented.decide(problem, budget)
+    } else {
+        JitGraph.decide(problem, budget)
     }
 }
 
@@ -244,7 +259,7 @@ impl<'a> Shrinking<'a> {
         let operations = weaker.len() as u64;
         let budget = self.budget.child().with_configurations(self.attempt.max(4 * operations));
         let before = self.budget.visited();
-        let verdict = JitGraph.decide(&weaker, &budget);
+        let verdict = decide(&weaker, &budget);
         let spent = self.budget.visited() - before + operations;
         self.left = self.left.saturating_sub(spent);
         match verdict {

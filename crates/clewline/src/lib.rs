@@ -67,6 +67,7 @@
 //! | `jit-graph` | linearizes an operation only when it is about to return; remembers configurations | when you want one search and no surprises |
 //! | `wg-graph` | takes operations as they were called (Wing and Gong); remembers configurations | in competition with `jit-graph`: it errs elsewhere |
 //! | `jit-tree`, `wg-tree` | the same without remembering | on long, easy histories with little memory |
+//! | `queue-oriented` | takes away each `enq` with its `deq` | on queues whose values are not distinct |
 //! | `oracle` | tries everything, as simply as can be | for a second opinion on a small history |
 //! | `A+B` | A and B in competition; the first to know answers | when a history takes too long |
 //!

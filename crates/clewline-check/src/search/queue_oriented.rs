@@ -218,10 +218,11 @@ impl<'c> Search<'c> {
             charge: budget.charge(),
         };
         let is_real = |at: &u32| columns.acts[*at as usize] != Act::Nothing;
-        for at in (0..count as u32).filter(is_real) {
+        let by_call = positions_by_call(columns);
+        for at in by_call.iter().copied().filter(is_real) {
             search.kinds_by_call.push(search.kind(at), at);
         }
-        for at in positions_by_return(columns).into_iter().filter(is_real) {
+        for at in positions_by_return(columns, &by_call).into_iter().filter(is_real) {
             let kind = search.kind(at);
             search.by_return.push(0, at);
             search.kinds_by_return.push(kind.min(DEQ), at);
@@ -450,8 +451,8 @@ impl<'c> Search<'c> {
         let mut enqs: Vec<u32> = trail.iter().copied().filter(|&it| self.kind(it) == ENQ).collect();
         let mut is_in = vec![false; self.columns.len()];
         enqs.iter().for_each(|&it| is_in[it as usize] = true);
-        let others = (0..self.columns.len() as u32).filter(|&it| self.is_real(it) && self.kind(it) == ENQ);
-        enqs.extend(others.filter(|&it| !is_in[it as usize]));
+        let is_other = |it: &u32| self.is_real(*it) && self.kind(*it) == ENQ && !is_in[*it as usize];
+        enqs.extend(positions_by_call(self.columns).into_iter().filter(is_other));
         // By gap: how many enqs have to be there because one of them returned before it.
         let mut needed = vec![0_u32; self.columns.gaps() + 1];
         for (place, &enq) in (1..).zip(&enqs) {
@@ -480,7 +481,7 @@ impl<'c> Search<'c> {
     fn prefix(&self) -> Vec<u32> {
         let mut order = self.order(&self.longest);
         let mut is_left: Vec<bool> = (0..self.columns.len() as u32).map(|it| self.is_real(it)).collect();
-        let by_return = positions_by_return(self.columns);
+        let by_return = positions_by_return(self.columns, &positions_by_call(self.columns));
         let mut first = 0;
         for place in 0..order.len() {
             while !is_left[by_return[first] as usize] {
@@ -505,16 +506,27 @@ impl<'c> Search<'c> {
     }
 }
 
+/// Positions by their calls.
+fn positions_by_call(columns: &Columns) -> Vec<u32> {
+    let mut positions: Vec<u32> = (0..columns.len() as u32).collect();
+    // They are in order, unless a problem says of some operations only that they may have happened.
+    let call = |at: &u32| columns.intervals[*at as usize].left;
+    if !positions.is_sorted_by_key(call) {
+        positions.sort_by_key(call);
+    }
+    positions
+}
+
 /// Positions by their returns; of those that return in one gap, what was called first.
-fn positions_by_return(columns: &Columns) -> Vec<u32> {
+fn positions_by_return(columns: &Columns, by_call: &[u32]) -> Vec<u32> {
     let mut place = vec![0_u32; columns.gaps() + 1];
     columns.intervals.iter().for_each(|it| place[it.right as usize + 1] += 1);
     for gap in 1..place.len() {
         place[gap] += place[gap - 1];
     }
     let mut positions = vec![0_u32; columns.len()];
-    for (at, interval) in (0..).zip(&columns.intervals) {
-        let place = &mut place[interval.right as usize];
+    for &at in by_call {
+        let place = &mut place[columns.intervals[at as usize].right as usize];
         positions[*place as usize] = at;
         *place += 1;
     }

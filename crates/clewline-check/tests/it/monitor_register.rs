@@ -106,21 +106,21 @@ fn check_every(spec: &str, most: usize, deeds: &[&str]) -> Tally {
 #[test]
 fn every_small_register_history() {
     check_every("register", 5, &["write 1", "write 2", "read → nil", "read → 1", "read → 2"]);
-    check_every("register", 6, &["write 1", "write 2", "read → 1", "read → 2"]);
-    check_every("register", 5, &["write 1", "write 2 → ?", "read → nil", "read → 2", "read → ?"]);
+    check_every("register", 5, &["write 1", "write 2", "read → 1", "read → 2"]);
+    check_every("register", 4, &["write 1", "write 2 → ?", "read → nil", "read → 2", "read → ?"]);
 }
 
 #[test]
 fn every_small_cas_register_history() {
     check_every(
         "cas-register",
-        5,
+        4,
         &["write 1", "cas [1 2] → true", "cas [2 3] → true", "read → 1", "read → 2"],
     );
     check_every("cas-register", 5, &["write 1", "write 3", "cas [1 2] → true", "read → 3", "read → 2"]);
     check_every(
         "cas-register",
-        5,
+        4,
         &["cas [nil 1] → true", "cas [1 2] → true", "write 3", "read → 2", "read → nil"],
     );
     check_every(
@@ -130,12 +130,12 @@ fn every_small_cas_register_history() {
     );
     check_every(
         "cas-register",
-        5,
+        4,
         &["write 1", "cas [1 1] → true", "cas [1 2] → true", "cas [2 1] → true", "read → 1"],
     );
     check_every(
         "cas-register",
-        5,
+        4,
         &["cas [1 1] → ?", "cas [1 2] → ?", "cas [2 1] → ?", "write 1", "read → 2"],
     );
 }
@@ -173,7 +173,7 @@ fn histories_of_three_chains() {
     ];
     let mut random = Random::new(7);
     let mut tally = Tally::default();
-    for round in 0..60_000 {
+    for round in 0..40_000 {
         let mut chosen = deeds.to_vec();
         for _ in 0..random.below(4) {
             chosen.remove(random.below(chosen.len()));
@@ -188,7 +188,7 @@ fn histories_of_three_chains() {
         }
     }
     assert_eq!(tally.refused, 0);
-    assert!(5_000 < tally.holds.min(tally.violated), "{tally:?}");
+    assert!(3_000 < tally.holds.min(tally.violated), "{tally:?}");
     for rule in [Rule::Added, Rule::AddedBefore, Rule::Chain, Rule::OneAtATime, Rule::NoRoom] {
         assert!(tally.rules.contains(&rule), "{rule:?} is never broken: {tally:?}");
     }
@@ -196,16 +196,16 @@ fn histories_of_three_chains() {
 
 #[test]
 fn random_histories() {
-    for (spec, decided) in [("register", 6_000), ("cas-register", 2_000), ("map", 5_000)] {
+    for (spec, decided) in [("register", 3_000), ("cas-register", 1_000), ("map", 2_500)] {
         let mut tally = Tally::default();
-        for seed in 0..20_000 {
+        for seed in 0..10_000 {
             let case = random_history(spec, seed);
             for problem in case.problems().into_iter().flat_map(Problem::into_parts) {
                 check_problem(&problem, &mut tally, &format!("{spec} seed {seed}"));
             }
         }
         assert!(decided < tally.holds + tally.violated, "{spec}: {tally:?}");
-        assert!(300 < tally.holds.min(tally.violated), "{spec}: {tally:?}");
+        assert!(150 < tally.holds.min(tally.violated), "{spec}: {tally:?}");
     }
 }
 

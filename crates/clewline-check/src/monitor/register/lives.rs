@@ -95,6 +95,11 @@ struct Life {
 ///
 /// If the first may still be there.
 pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
+    if !columns.intervals.is_sorted_by_key(|it| it.left) {
+        return Err(Refusal::Other(
+            "operations that may have happened at any time are no part of a recorded history",
+        ));
+    }
     let overwritten = overwritten(columns);
     let mut is_found = found(columns);
     // What only pending operations find was not dropped, so somebody found it.
