@@ -1,13 +1,14 @@
 //! Counters: is what was read a sum that the counter had?
 //!
-//! Increments all look the same, so only their number matters. Events are read in order. An increment takes effect
-//! when it has to, or when somebody who has to return reads more than there is: then of those called, the one that
-//! has to return first. A read is done when its sum is reached. Adding late is never worse, since who adds late
-//! may still add, while who has added cannot undo it; nor is letting the first to return go first, since they are all alike.
+//! Increments all look the same, so only their number matters. Events are read in order. An increment takes
+//! effect when it has to, or when somebody who has to return reads more than there is: then of those called,
+//! the one that has to return first. A read is done when its sum is reached. Adding late is never worse,
+//! since who adds late may still add, while who has added cannot undo it; nor is letting the first to return
+//! go first, since they are all alike.
 //!
 //! Every operation must add the same amount, or nothing. With amounts that differ it is as hard to find out
-//! whether a sum can be reached as it is to find some of given numbers with a given sum, which is NP-complete: all adds and
-//! one read at the same time. So that is left to a search.
+//! whether a sum can be reached as it is to find some of given numbers with a given sum, which is
+//! NP-complete: all adds and one read at the same time. So that is left to a search.
 //!
 //! Source: none known. Cost: O(n log p), if no more than p operations are open at a time.
 
@@ -236,10 +237,11 @@ impl<'c> Sweep<'c> {
 impl Steps {
     /// Why the read at `stuck` has no place.
     ///
-    /// If there are too few steps, whenever they happen, the read stands alone. If there are too many, either enough of
-    /// them returned before it was called; or one earlier read found some, and enough others were called
-    /// after that one returned. It never takes two earlier reads: the last step that was taken early, though its operation
-    /// returns late, was taken because all that had to return sooner had been; from there on, it is enough to count.
+    /// If there are too few steps, whenever they happen, the read stands alone. If there are too many, either
+    /// enough of them returned before it was called; or one earlier read found some, and enough others were
+    /// called after that one returned. It never takes two earlier reads: the last step that was taken early,
+    /// though its operation returns late, was taken because all that had to return sooner had been; from
+    /// there on, it is enough to count.
     fn breach(self, columns: &Columns, stuck: u32) -> Breach {
         let Interval { left, right } = columns.intervals[stuck as usize];
         let ups = || {
@@ -269,8 +271,8 @@ impl Steps {
         Breach { rule: Rule::Sum, operations: vec![stuck], evidence }
     }
 
-    /// A read, and what it found, such that with all who were called after it, and returned before `gap`, there were more than
-    /// `number`. Of these reads the one that found least.
+    /// A read, and what it found, such that with all who were called after it, and returned before `gap`,
+    /// there were more than `number`. Of these reads the one that found least.
     fn early_read(self, columns: &Columns, gap: u32, number: i64) -> Option<(u32, i64)> {
         // By gap, how many were called after it and returned before `gap`.
         let mut later = vec![0_i64; columns.gaps() + 1];

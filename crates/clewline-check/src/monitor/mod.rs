@@ -12,9 +12,9 @@
 //! | [`stack`] | distinct values | O(n log n) | values that are there twice |
 //! | [`priority_queue`] | distinct values | O(n log n), mostly sorting | values that are there twice |
 //! | [`bag`] | distinct values; or no empty answers | O(n) | values there twice, where some find nothing |
-//! | [`multiset`] | elements that are there once at a time | O(n) | elements with several copies |
-//! | [`register`] | distinct writes, successful replacements | O(n) | values written again while they may be there, failed `cas` |
-//! | [`counter`] | increments by one | O(n log n) | anything else: with amounts it is as hard as subset sums |
+//! | [`multiset`] | elements there once at a time; most others | O(n) | who found none where there may be several |
+//! | [`register`] | distinct writes, successful replacements | O(n) | values written again while there, failed `cas` |
+//! | [`counter`] | increments by one amount | O(n log n) | anything else: with amounts it is as hard as subset sums |
 //!
 //! *Distinct values* are values each of which is added at most once, or again only after it is certainly gone.
 //! A deque has no monitor: no sound one is known that is faster than a search.

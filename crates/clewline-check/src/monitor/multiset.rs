@@ -2,18 +2,19 @@
 //!
 //! Three ways lead to an answer; where none does, a search is needed.
 //!
-//! * *One copy at a time.* If each add of an element is called after everything before it has returned, and all copies
-//!   had been removed, the multiset is a [set](super::set), and judged as one.
-//! * *As many copies as possible.* Events are read in order; copies are added as soon, and removed as late, as they can
-//!   be. Then there are never fewer than in any other order: if even so there is nothing to remove or to find, there is
-//!   no order. If everyone who found no copy happens to find none in this order either, it is a witness.
-//! * *As few copies as possible.* If one who found no copy returns before a copy could be missing even if copies had been added as
-//!   late, and removed as soon, as they can be, there is no order.
+//! * *One copy at a time.* If each add of an element is called after everything before it has returned, and
+//!   all copies had been removed, the multiset is a [set](super::set), and judged as one.
+//! * *As many copies as possible.* Events are read in order; copies are added as soon, and removed as late,
+//!   as they can be. Then there are never fewer than in any other order: if even so there is nothing to
+//!   remove or to find, there is no order. If everyone who found no copy happens to find none in this order
+//!   either, it is a witness.
+//! * *As few copies as possible.* If one who found no copy returns before a copy could be missing even if
+//!   copies had been added as late, and removed as soon, as they can be, there is no order.
 //!
-//! What remains are those who found no copy where there may or may not have been several. To change the number of
-//! copies only when somebody has to return, as a set does, does not decide them: `add`, returned; then `remove → true` and, while
-//! it is open, `contains → false` and another `add`, which returns first. The copy must be removed before the next one comes,
-//! though nobody has to return.
+//! What remains are those who found no copy where there may or may not have been several. To change the
+//! number of copies only when somebody has to return, as a set does, does not decide them: `add`, returned;
+//! then `remove → true` and, while it is open, `contains → false` and another `add`, which returns first. The
+//! copy must be removed before the next one comes, though nobody has to return.
 //!
 //! Source: none known. Cost: O(n).
 
@@ -85,7 +86,8 @@ fn added_twice(columns: &Columns) -> Option<(u32, u32)> {
 struct Copies {
     // With adds done at their calls, and removes before their returns.
     most: u32,
-    // With removes done at their calls, and adds before their returns. Less than none if removes wait for adds.
+    // With removes done at their calls, and adds before their returns. Less than none if removes wait for
+    // adds.
     least: i32,
     // The last gap after which `least` became positive, or `NONE`.
     missing_until: u32,
@@ -224,7 +226,8 @@ impl<'c> Sweep<'c> {
     }
 }
 
-/// The adds and removes on the element since they were last at rest, as many adds as there were copies then, and `stuck`.
+/// The adds and removes on the element since they were last at rest, as many adds as there were copies then,
+/// and `stuck`.
 fn breach(columns: &Columns, stuck: u32) -> Breach {
     let element = columns.elements[stuck as usize];
     let now = columns.intervals[stuck as usize].right;

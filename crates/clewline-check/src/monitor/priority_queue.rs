@@ -1,22 +1,24 @@
 //! Priority queues: does the greatest leave first?
 //!
-//! An operation that finds an element needs a gap in which nothing greater is certainly inside. Elements are therefore
-//! asked in turn, the greatest first, while gaps are painted: each element looks for unpainted gaps for those who find it,
-//! then paints the gaps that are critical for it. In the end, whoever found nothing needs an unpainted gap as well.
-//! An operation that finds an element lies between the calls of its add and the return of its removal, so only
-//! gaps of that stretch count.
+//! An operation that finds an element needs a gap in which nothing greater is certainly inside. Elements are
+//! therefore asked in turn, the greatest first, while gaps are painted: each element looks for unpainted gaps
+//! for those who find it, then paints the gaps that are critical for it. In the end, whoever found nothing
+//! needs an unpainted gap as well. An operation that finds an element lies between the calls of its add and
+//! the return of its removal, so only gaps of that stretch count.
 //!
-//! The witness sweeps over the gaps with a heap. In each gap whatever is on top is found by all who can find it, and leaves if it
-//! can. Every element is added in the last gap which it may be added in and which is unpainted when its turn comes. So no later gap
-//! is lost to anyone: until it must be there, something greater is. If there is no such gap, the last moment will do. Of those that are
-//! added in one gap, the least come first, for they may have to leave before the next arrives.
+//! The witness sweeps over the gaps with a heap. In each gap whatever is on top is found by all who can find
+//! it, and leaves if it can. Every element is added in the last gap which it may be added in and which is
+//! unpainted when its turn comes. So no later gap is lost to anyone: until it must be there, something
+//! greater is. If there is no such gap, the last moment will do. Of those that are added in one gap, the
+//! least come first, for they may have to leave before the next arrives.
 //!
 //! Lives of one value never meet: the first has left when the second comes. So it does not matter who of them
 //! counts as greater.
 //!
-//! Source: after H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024, Algorithm 5. Two things
-//! differ: there, one who finds an element may do so before the call of that element's add; and painted gaps are kept here
-//! in words of bits, with a union-find over full words, in place of balanced trees.
+//! Source: after H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024,
+//! Algorithm 5. Two things differ: there, one who finds an element may do so before the call of that
+//! element's add; and painted gaps are kept here in words of bits, with a union-find over full words, in
+//! place of balanced trees.
 //!
 //! Requires: distinct values. Cost: O(n α(n)) and a radix sort of the elements; O(n log n) for a witness.
 
@@ -143,7 +145,8 @@ struct Painting<'p> {
 }
 
 impl Painting<'_> {
-    /// Somebody who has no gap, if there is anybody. Writes down in which gap each element is added, if asked.
+    /// Somebody who has no gap, if there is anybody. Writes down in which gap each element is added, if
+    /// asked.
     fn run(&self, mut moments: Option<&mut [u32]>) -> Option<Breach> {
         let mut gaps = Gaps::new(self.columns.gaps());
         for &element in self.greatest_first {
@@ -200,7 +203,8 @@ impl Painting<'_> {
 struct Gaps {
     // A bit for each gap, set if it is painted.
     painted: Vec<u64>,
-    // Of each word, the word itself if it has unpainted gaps, or else one further up; a union-find. One more at the end.
+    // Of each word, the word itself if it has unpainted gaps, or else one further up; a union-find. One more
+    // at the end.
     up: Vec<u32>,
     // Likewise downwards, where word `w` has number `w + 1`, and 0 is none.
     down: Vec<u32>,

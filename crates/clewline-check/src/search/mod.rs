@@ -23,8 +23,8 @@
 
 mod configurations;
 mod engine;
-pub(crate) mod segments;
 pub mod queue_oriented;
+pub(crate) mod segments;
 
 use clewline_core::{Budget, Problem, Verdict, Witness};
 
