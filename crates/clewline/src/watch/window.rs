@@ -34,15 +34,14 @@ pub(crate) trait Load {
     type Return: Clone;
 
     /// Hands the case of `snapshot` to `with`.
-    fn with<T>(
-        &self,
-        snapshot: Snapshot<Self::Call, Self::Return>,
-        with: impl FnOnce(&dyn Case) -> T,
-    ) -> Result<T, Error>;
+    fn with<T>(&self, snapshot: Of<Self>, with: impl FnOnce(&dyn Case) -> T) -> Result<T, Error>;
 
     /// Whether operations may be forgotten.
     fn may_forget(&self) -> bool;
 }
+
+/// What a [`Load`] makes a case of.
+pub(crate) type Of<L> = Snapshot<<L as Load>::Call, <L as Load>::Return>;
 
 /// The operations of a window up to some moment.
 pub(crate) struct Snapshot<C, R> {
