@@ -372,3 +372,45 @@ impl<'s> Sweep<'s> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clewline_core::Random;
+
+    #[test]
+    fn unpainted_gaps_are_found_in_both_directions() {
+        for seed in 0..200 {
+            let mut random = Random::new(seed);
+            let count = 1 + random.below(700);
+            let mut gaps = Gaps::new(count + 1);
+            let mut is_painted = vec![false; count + 1];
+            for _ in 0..30 {
+                let left = random.below(count);
+                let right = left + random.below(count - left).min(1 + random.below(300));
+                gaps.paint(Interval { left: left as u32, right: right as u32 });
+                is_painted[left..=right].fill(true);
+                for gap in 0..=count {
+                    let first = (gap..).find(|&it| !is_painted[it]).map(|it| it as u32);
+                    assert_eq!(Some(gaps.first_from(gap as u32)), first, "seed {seed}");
+                    let last = (0..=gap).rev().find(|&it| !is_painted[it]).map(|it| it as u32);
+                    assert_eq!(gaps.last_to(gap as u32), last, "seed {seed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_sorted_however_far_apart_they_are() {
+        for bits in [3, 11, 20, 40, 64] {
+            let mut random = Random::new(bits);
+            let names: Vec<u64> = (0..500).map(|_| random.next() >> (64 - bits)).collect();
+            let sorted = greatest_first(&names);
+            let integers: Vec<i64> = sorted.iter().map(|&it| names[it as usize].cast_signed()).collect();
+            assert!(integers.is_sorted_by(|one, other| one >= other), "{bits}: {integers:?}");
+            let mut elements = sorted;
+            elements.sort_unstable();
+            assert!(elements.into_iter().eq(0..500));
+        }
+    }
+}

@@ -286,6 +286,26 @@ mod multisets {
         );
     }
 
+    #[test]
+    fn none_is_found_after_the_last_removal_and_before_the_next_add() {
+        check_word(
+            "multiset",
+            "
+            A: |-add 1-| |-add 1-|  |-remove 1 → true-| |-remove 1 → true---|
+            B:                                            |-contains 1 → false-|
+            ",
+            "holds",
+        );
+        check_word(
+            "multiset",
+            "
+            A: |--add 1-----------|  |-add 1-|
+            B: |-remove 1 → false-|
+            ",
+            "holds",
+        );
+    }
+
     /// To change the number only when somebody has to return is wrong here.
     #[test]
     fn a_copy_may_have_to_leave_before_anybody_returns() {
