@@ -38,7 +38,7 @@ pub enum Cell {
     Text(String),
     /// How many there are of something.
     Count(u64),
-    /// Something measured.
+    /// Something measured, of which six digits are written at most.
     Number(f64),
     /// There is no such figure.
     Missing,
@@ -67,7 +67,7 @@ impl Cell {
             }
             Cell::Text(text) => text.clone(),
             Cell::Count(count) => count.to_string(),
-            Cell::Number(number) => number.to_string(),
+            Cell::Number(number) => rounded(*number).to_string(),
             Cell::Missing => String::new(),
         }
     }
@@ -76,10 +76,15 @@ impl Cell {
         match self {
             Cell::Text(text) => text.as_str().into(),
             Cell::Count(count) => (*count).into(),
-            Cell::Number(number) => (*number).into(),
+            Cell::Number(number) => rounded(*number).into(),
             Cell::Missing => Json::Null,
         }
     }
+}
+
+/// The number to six digits, which is more than anyone can measure.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 /// A number with three digits, or all of those before the point.
@@ -187,7 +192,7 @@ mod tests {
                 vec![
                     Cell::Text("set".to_owned()),
                     Cell::Count(1_000_000),
-                    Cell::Number(0.03456),
+                    Cell::Number(0.034_560_041),
                     Cell::Missing,
                 ],
                 vec![

@@ -157,7 +157,10 @@ fn configure(args: &Args) -> Result<Check, Failure> {
 fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {
     let name = name(args, path);
     let state: Arc<progress::State> = Arc::default();
-    let _shown = progress::Shown::start(&name, &state);
+    let _shown = {
+        let (name, state) = (name.clone(), Arc::clone(&state));
+        progress::Shown::start(move || state.message(&name))
+    };
     let check = check.clone().with_progress(move |it| state.note(it));
     if path.as_os_str() == DASH {
         return check.reader(&name, io::stdin().lock(), &args.spec);

@@ -10,5 +10,6 @@ mod generate;
 mod library;
 mod other;
 mod recorded;
+mod reproduce;
 mod run;
 mod tidy;
