@@ -61,12 +61,14 @@ pub enum Stroke {
     Dashed,
 }
 
-const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 440.0;
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 590.0;
 const TOP: f64 = 56.0;
 const BOTTOM: f64 = 376.0;
+
+// How wide a letter is at most, on average, whatever the font.
+const LETTER: f64 = 7.5;
 
 // About how many pixels lie between two ticks, at least.
 const TICK_GAP: f64 = 56.0;
@@ -87,9 +89,11 @@ text { font: 13px system-ui, sans-serif; fill: #404040 }
 pub fn svg(plot: &Plot) -> String {
     let x = Ruler::new(plot.x.scale, plot.values(|it| it.0), LEFT, RIGHT);
     let y = Ruler::new(plot.y.scale, plot.values(|it| it.1), BOTTOM, TOP);
+    let longest = plot.series.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    let width = (RIGHT + 64.0 + LETTER * longest as f64).ceil();
     let mut page = Page::default();
     page.add(&format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" width=\"{width}\" \
          height=\"{HEIGHT}\" role=\"img\">\n<title>{title}</title>\n<style>\n{STYLE}</style>",
         title = escaped(&plot.title)
     ));
@@ -233,6 +237,7 @@ impl Ruler {
 
 fn label(value: f64, decimals: usize) -> String {
     match decimals {
+        _ if value == 0.0 => "0".to_owned(),
         0 => grouped(value.round() as u64),
         _ => format!("{value:.decimals$}"),
     }
@@ -301,9 +306,9 @@ mod tests {
             &[100_000.0, 1_000_000.0],
             &["0", "200,000", "400,000", "600,000", "800,000", "1,000,000"],
         );
-        check_ticks(Scale::Linear, &[0.043], &["0.00", "0.01", "0.02", "0.03", "0.04", "0.05"]);
+        check_ticks(Scale::Linear, &[0.043], &["0", "0.01", "0.02", "0.03", "0.04", "0.05"]);
         check_ticks(Scale::Linear, &[7.0], &["0", "2", "4", "6", "8"]);
-        check_ticks(Scale::Linear, &[0.0], &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        check_ticks(Scale::Linear, &[0.0], &["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         check_ticks(Scale::Logarithmic, &[0.02, 30.0], &["0.01", "0.1", "1", "10", "100"]);
         check_ticks(Scale::Logarithmic, &[10.0], &["10", "100"]);
     }

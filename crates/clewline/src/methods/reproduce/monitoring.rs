@@ -97,27 +97,31 @@ fn fastest(case: &dyn Case, want: Want) -> Option<Duration> {
     (0..RUNS).map(judge).collect::<Option<Vec<_>>>()?.into_iter().min()
 }
 
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
 pub(super) const COLUMNS: [Column; 7] = [
     Column { key: "object", heading: "object" },
     Column { key: "operations", heading: "operations" },
     Column { key: "processes", heading: "processes" },
-    Column { key: "ours_s", heading: "ours, s" },
+    Column { key: "ours_ms", heading: "ours, ms" },
     Column { key: "ours_ns_per_operation", heading: "ns/operation" },
-    Column { key: "ours_with_witness_s", heading: "with witness, s" },
-    Column { key: "paper_s", heading: "paper, s" },
+    Column { key: "ours_with_witness_ms", heading: "with witness, ms" },
+    Column { key: "paper_ms", heading: "paper, ms" },
 ];
 
 pub(super) fn rows(measured: &[Measured]) -> Vec<Vec<Cell>> {
     let row = |it: &Measured| {
-        let verdict = it.verdict.map(|it| it.as_secs_f64());
+        let [verdict, witness] = [it.verdict, it.witness].map(|it| it.map(milliseconds));
         let Point { operations, processes } = it.point;
         vec![
             Cell::Text(it.object.to_owned()),
             Cell::Count(operations as u64),
             Cell::Count(processes as u64),
             Cell::of(verdict),
-            Cell::of(verdict.map(|it| it * 1e9 / operations as f64)),
-            Cell::of(it.witness.map(|it| it.as_secs_f64())),
+            Cell::of(verdict.map(|it| it * 1e6 / operations as f64)),
+            Cell::of(witness),
             Cell::Missing,
         ]
     };
@@ -129,7 +133,7 @@ pub(super) fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[
     let series = |(hue, object): (usize, &Object)| {
         let line = |name: String, stroke, time: fn(&Measured) -> Option<Duration>| {
             let of_object = measured.iter().filter(|it| it.object == object.spec);
-            let point = |it: &Measured| Some((x(it.point) as f64, time(it)?.as_secs_f64()));
+            let point = |it: &Measured| Some((x(it.point) as f64, milliseconds(time(it)?)));
             Series { name, hue, stroke, points: of_object.filter_map(point).collect() }
         };
         let name = object.spec.replace('-', " ");
@@ -139,7 +143,7 @@ pub(super) fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[
     Plot {
         title: title.to_owned(),
         x: Axis { label: label.to_owned(), scale: Scale::Linear },
-        y: Axis { label: "time to judge a history, s".to_owned(), scale: Scale::Linear },
+        y: Axis { label: "time to judge a history, ms".to_owned(), scale: Scale::Linear },
         series: OBJECTS.iter().enumerate().flat_map(series).collect(),
     }
 }
