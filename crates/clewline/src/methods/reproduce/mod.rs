@@ -16,6 +16,7 @@
 //! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
 
 mod monitoring;
+mod stopwatch;
 
 use std::fmt;
 

@@ -4,10 +4,7 @@
 //! of processes, and thereby how many operations overlap, is the same, and so is the mix; which process
 //! calls what makes no difference to a monitor.
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{hint::black_box, time::Duration};
 
 use clewline_check::monitor::{self, Ruling, Want};
 use clewline_core::{Budget, Case, Domain, Plan};
@@ -16,7 +13,7 @@ use clewline_report::render::{
     table::{Cell, Column},
 };
 
-use super::{Options, Step};
+use super::{Options, Step, stopwatch::Stopwatch};
 
 /// Where both figures come from.
 pub(super) const PAPER: &str = "Z. H. Lee and U. Mathur, \"Efficient Linearizability Monitoring for Sets, Stacks, Queues \
@@ -85,14 +82,14 @@ pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Fn(Ste
 
 fn fastest(case: &dyn Case, want: Want) -> Option<Duration> {
     let judge = |_run| {
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         let problems = case.problems();
         for problem in &problems {
             let ruling = monitor::judge(problem, want, &Budget::unlimited()).ok()?;
             assert!(matches!(ruling, Ruling::Holds(_)), "a simulated history is linearizable");
             black_box(ruling);
         }
-        Some(start.elapsed())
+        Some(watch.elapsed())
     };
     (0..RUNS).map(judge).collect::<Option<Vec<_>>>()?.into_iter().min()
 }
@@ -156,8 +153,9 @@ pub(super) fn notes(finding: String, measured: &[Measured]) -> Vec<String> {
          compared."
             .to_owned(),
         format!(
-            "Ours: time on the wall of one thread of this machine, from a history in memory to the verdict, the \
-             fastest of {RUNS} runs. Histories are simulated and linearizable, their values distinct."
+            "Ours: {} of one thread of this machine, from a history in memory to the verdict, the \
+             fastest of {RUNS} runs. Histories are simulated and linearizable, their values distinct.",
+            Stopwatch::unit()
         ),
     ];
     let undecided: Vec<&str> = by_object(measured, |_, times| times.is_empty().then_some(()))
