@@ -181,6 +181,12 @@ pub fn resident_bytes() -> usize {
     status("VmRSS:")
 }
 
+/// Lets the peak begin anew at what is resident now; nothing if the system cannot.
+pub fn reset_peak() {
+    // proc(5): writing 5 "resets the peak resident set size (high water mark)".
+    let _where_there_is_none = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 fn status(field: &str) -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let value = status.lines().find_map(|it| it.strip_prefix(field));
@@ -194,9 +200,20 @@ fn status(field: &str) -> usize {
 /// If it cannot be started.
 #[must_use]
 pub fn ask_child(arguments: &[&str]) -> Option<String> {
+    ask_child_with(arguments, &[])
+}
+
+/// As [`ask_child`], with variables in its environment.
+///
+/// # Panics
+///
+/// If it cannot be started.
+#[must_use]
+pub fn ask_child_with(arguments: &[&str], variables: &[(&str, &str)]) -> Option<String> {
     let program = std::env::current_exe().expect("a program knows where it is");
     let output = Command::new(program)
         .args(arguments)
+        .envs(variables.iter().copied())
         .stderr(std::process::Stdio::inherit())
         .output()
         .expect("a program can be started again");

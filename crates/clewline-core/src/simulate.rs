@@ -54,6 +54,8 @@ impl Default for Plan {
 pub enum Domain {
     /// 1, 2, 3, …: no value is drawn twice.
     Distinct,
+    /// As distinct, but in no order: a permutation, which the seed chooses, of the integers below a power of two.
+    Shuffled,
     /// Integers from 0 up to this one, exclusive.
     Below(u32),
 }
@@ -66,6 +68,7 @@ pub struct Dice {
     values: Domain,
     keys: usize,
     drawn: i64,
+    shuffle: Shuffle,
     turns: usize,
 }
 
@@ -73,26 +76,29 @@ impl Dice {
     /// Dice as `plan` loads them.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        let Plan { mix, values, keys, seed, .. } = plan;
+        let Plan { mix, values, keys, seed, operations, .. } = plan;
         Dice {
             random: Random::new(*seed),
             mix: mix.clone(),
             values: *values,
             keys: *keys,
             drawn: 0,
+            shuffle: Shuffle::new(*operations, *seed),
             turns: 0,
         }
     }
 
     /// One of `methods`, as the mix has it.
     pub fn method<'m>(&mut self, methods: &[&'m str]) -> &'m str {
-        let weight = |method: &str| match self.mix.iter().find(|(name, _)| name == method) {
+        let mix = &self.mix;
+        let weight = |method: &str| match mix.iter().find(|(name, _)| name == method) {
             Some((_, weight)) => *weight as usize,
-            None => usize::from(self.mix.is_empty()),
+            None => usize::from(mix.is_empty()),
         };
-        let weights: Vec<usize> = methods.iter().map(|it| weight(it)).collect();
-        let mut left = self.random.below(weights.iter().sum());
-        for (method, weight) in methods.iter().zip(weights) {
+        let sum = methods.iter().map(|it| weight(it)).sum();
+        let mut left = self.random.below(sum);
+        for method in methods {
+            let weight = weight(method);
             if left < weight {
                 return method;
             }
@@ -109,6 +115,10 @@ impl Dice {
                 self.drawn += 1;
                 self.drawn
             }
+            Domain::Shuffled => {
+                self.drawn += 1;
+                self.shuffle.place(self.drawn)
+            }
         }
     }
 
@@ -121,9 +131,11 @@ impl Dice {
     pub fn old_value(&mut self) -> Value {
         let bound = match self.values {
             Domain::Below(bound) => bound as usize,
-            Domain::Distinct => self.drawn as usize + 1,
+            Domain::Distinct | Domain::Shuffled => self.drawn as usize + 1,
         };
-        Value::small(self.random.below(bound) as i64).unwrap_or(Value::NIL)
+        let drawn = self.random.below(bound) as i64;
+        let int = if self.values == Domain::Shuffled { self.shuffle.place(drawn) } else { drawn };
+        Value::small(int).unwrap_or(Value::NIL)
     }
 
     /// A key.
@@ -143,6 +155,33 @@ impl Dice {
     }
 }
 
+/// A permutation of the integers below a power of two; greater ones stay where they are.
+#[derive(Clone, Copy, Debug)]
+struct Shuffle {
+    bits: u32,
+    key: u64,
+}
+
+impl Shuffle {
+    /// One with room for `count` integers.
+    fn new(count: usize, seed: u64) -> Shuffle {
+        let bits = count.next_power_of_two().ilog2().clamp(2, 29);
+        Shuffle { bits, key: Random::new(seed ^ 0x5_4FF1_E000).next() }
+    }
+
+    fn place(self, int: i64) -> i64 {
+        let mask = (1_u64 << self.bits) - 1;
+        let Some(mut it) = u64::try_from(int).ok().filter(|&it| it <= mask) else { return int };
+        // Each step can be undone within so many bits: adding, multiplying by an odd number, and folding the
+        // upper half into the lower one.
+        for odd in [0x9E37_79B9_7F4A_7C15_u64, 0xBF58_476D_1CE4_E5B9] {
+            it = it.wrapping_add(self.key).wrapping_mul(odd) & mask;
+            it ^= it >> self.bits.div_ceil(2);
+        }
+        it.cast_signed()
+    }
+}
+
 /// What a process is doing.
 enum Doing<C, R> {
     Nothing,
@@ -150,81 +189,127 @@ enum Doing<C, R> {
     Returning(R, C),
 }
 
+/// The processes, told apart by whether they are doing something.
+struct Crew<C, R> {
+    doing: Vec<Doing<C, R>>,
+    // Both ascend, so that a draw does not depend on what happened before.
+    busy: Vec<u32>,
+    idle: Vec<u32>,
+}
+
+impl<C, R> Crew<C, R> {
+    fn new(processes: usize) -> Self {
+        Crew {
+            doing: (0..processes).map(|_| Doing::Nothing).collect(),
+            busy: Vec::with_capacity(processes),
+            idle: (0..processes as u32).collect(),
+        }
+    }
+
+    /// The share of processes that are busy once one more is.
+    fn share_with_one_more(&self) -> f64 {
+        (self.busy.len() + 1) as f64 / self.doing.len() as f64
+    }
+
+    fn begin(&mut self, process: usize, object: usize, call: C) {
+        transfer(process as u32, &mut self.idle, &mut self.busy);
+        self.doing[process] = Doing::Waiting(object, call);
+    }
+
+    fn end(&mut self, process: usize) {
+        transfer(process as u32, &mut self.busy, &mut self.idle);
+        self.doing[process] = Doing::Nothing;
+    }
+}
+
+/// Moves an entry between two ascending lists, of which exactly the first holds it.
+fn transfer(entry: u32, from: &mut Vec<u32>, to: &mut Vec<u32>) {
+    if let (Ok(at), Err(place)) = (from.binary_search(&entry), to.binary_search(&entry)) {
+        from.remove(at);
+        to.insert(place, entry);
+    }
+}
+
 /// Simulates `specification` as `plan` describes.
 pub(crate) fn simulate<S: Notation>(specification: &S, plan: &Plan) -> Recording {
     let mut dice = Dice::new(plan);
     let mut schedule = Random::new(plan.seed ^ 0x5EED_0F5C_4ED0_1E00);
     let objects = plan.objects.max(1);
-    let mut states: Vec<S::State> = (0..objects).map(|_| specification.initial()).collect();
-    let mut doing: Vec<Doing<S::Call, S::Return>> =
-        (0..plan.processes.max(1)).map(|_| Doing::Nothing).collect();
-    let mut recorder = Recorder::new(plan, doing.len());
+    let mut states: Vec<Object<S>> = (0..objects).map(|_| Object::new(specification)).collect();
+    let mut crew: Crew<S::Call, S::Return> = Crew::new(plan.processes.max(1));
+    let mut recorder = Recorder::new(plan, crew.doing.len());
     let mut called = 0;
     let mut blocked = 0;
     loop {
-        let busy: Vec<usize> = (0..doing.len()).filter(|&it| !matches!(doing[it], Doing::Nothing)).collect();
-        let idle: Vec<usize> = (0..doing.len()).filter(|it| !busy.contains(it)).collect();
-        let may_call = called < plan.operations && !idle.is_empty();
-        if !may_call && (busy.is_empty() || busy.len() * 64 < blocked) {
+        let is_stuck = crew.busy.len() * 64 < blocked;
+        let may_call = called < plan.operations && !crew.idle.is_empty();
+        if !may_call && (crew.busy.is_empty() || is_stuck) {
             break;
         }
-        let share = (busy.len() + 1) as f64 / doing.len() as f64;
         if may_call
-            && (busy.is_empty()
-                || busy.len() * 64 < blocked
-                || share <= plan.overlap
+            && (crew.busy.is_empty()
+                || is_stuck
+                || crew.share_with_one_more() <= plan.overlap
                 || schedule.chance(0.25 * plan.overlap))
         {
-            let process = idle[schedule.below(idle.len())];
+            let process = crew.idle[schedule.below(crew.idle.len())] as usize;
             let call = specification.sample(&mut dice);
             let object = schedule.below(objects);
             recorder.call(specification, process, object, &call);
-            doing[process] = Doing::Waiting(object, call);
+            crew.begin(process, object, call);
             called += 1;
             blocked = 0;
             continue;
         }
-        let process = busy[schedule.below(busy.len())];
-        doing[process] = match std::mem::replace(&mut doing[process], Doing::Nothing) {
+        let process = crew.busy[schedule.below(crew.busy.len())] as usize;
+        match std::mem::replace(&mut crew.doing[process], Doing::Nothing) {
             Doing::Waiting(object, call) => {
-                match take_effect(specification, &mut states[object], &call, &mut schedule) {
-                    Some(ret) => {
-                        blocked = 0;
-                        Doing::Returning(ret, call)
-                    }
-                    None => {
-                        blocked += 1;
-                        Doing::Waiting(object, call)
-                    }
-                }
+                let ret = states[object].take_effect(specification, &call, &mut schedule);
+                blocked = if ret.is_some() { 0 } else { blocked + 1 };
+                crew.doing[process] = match ret {
+                    Some(ret) => Doing::Returning(ret, call),
+                    None => Doing::Waiting(object, call),
+                };
             }
             Doing::Returning(ret, call) => {
                 recorder.ret(specification, process, &call, &ret, schedule.chance(plan.pending));
-                Doing::Nothing
+                crew.end(process);
             }
             Doing::Nothing => unreachable!("a busy process does something"),
-        };
+        }
     }
     recorder.finish(objects)
 }
 
-/// One of the outcomes of `call`, with its return; `None` if it blocks.
-fn take_effect<S: Notation>(
-    specification: &S,
-    state: &mut S::State,
-    call: &S::Call,
-    random: &mut Random,
-) -> Option<S::Return> {
-    let mut returns = specification.returns(state, call);
-    if returns.is_empty() {
-        return None;
+/// The state of an object, twice: what a call that blocks has spoiled is restored from the other.
+///
+/// Letting every call happen twice costs less than a copy of a long queue before each.
+struct Object<S: Notation> {
+    state: S::State,
+    other: S::State,
+}
+
+impl<S: Notation> Object<S> {
+    fn new(specification: &S) -> Self {
+        Object { state: specification.initial(), other: specification.initial() }
     }
-    let ret = returns.swap_remove(random.below(returns.len()));
-    let mut states = vec![state.clone()];
-    specification.advance(&mut states, call, Some(&ret));
-    assert!(!states.is_empty(), "a specification allows what it says may be returned");
-    *state = states.swap_remove(random.below(states.len()));
-    Some(ret)
+
+    /// One of the outcomes of `call`, with its return; `None` if it blocks.
+    fn take_effect(&mut self, specification: &S, call: &S::Call, random: &mut Random) -> Option<S::Return> {
+        let before = random.clone();
+        let ret = specification.happen(&mut self.state, call, &mut |count| random.below(count));
+        match &ret {
+            Some(_) => {
+                let mut random = before;
+                specification.happen(&mut self.other, call, &mut |count| random.below(count));
+            }
+            None => {
+                *random = before;
+                self.state = self.other.clone();
+            }
+        }
+        ret
+    }
 }
 
 struct Recorder {
@@ -284,5 +369,36 @@ impl Recorder {
         };
         let names = Names { processes, objects, ids: None, lines: None };
         Recording::new(self.log.finish(), self.values, names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shuffle_hits_every_place_once_and_leaves_no_order() {
+        for (count, seed) in [(0, 1), (1, 2), (16, 3), (1_000, 4), (1 << 14, 5)] {
+            let shuffle = Shuffle::new(count, seed);
+            let room = 1_i64 << shuffle.bits;
+            assert!(count as i64 <= room);
+            let places: Vec<i64> = (0..room).map(|it| shuffle.place(it)).collect();
+            let mut sorted = places.clone();
+            sorted.sort_unstable();
+            assert!(sorted.iter().copied().eq(0..room), "{count} from seed {seed}");
+            assert_eq!(shuffle.place(room), room);
+            let ascents = places.windows(2).filter(|it| it[0] < it[1]).count() as i64;
+            assert!(room < 1_000 || (room / 3..room * 2 / 3).contains(&ascents), "{ascents} of {room}");
+        }
+    }
+
+    #[test]
+    fn processes_are_busy_or_idle_in_ascending_order() {
+        let mut crew: Crew<(), ()> = Crew::new(5);
+        for process in [3, 0, 4] {
+            crew.begin(process, 0, ());
+        }
+        crew.end(0);
+        assert_eq!((crew.busy, crew.idle), (vec![3, 4], vec![0, 1, 2]));
     }
 }

@@ -55,6 +55,29 @@ pub trait Specification {
         Vec::new()
     }
 
+    /// Lets `call` happen: changes `state` and gives one of the possible answers. `choose` is told among how many
+    /// there is a choice, and picks one by its index: first of the answers, then of the states. If the call
+    /// blocks there is no answer, and `state` is not to be used any more.
+    ///
+    /// This simulates objects; an implementation that changes the state in place makes that linear.
+    fn happen(
+        &self,
+        state: &mut Self::State,
+        call: &Self::Call,
+        choose: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<Self::Return> {
+        let mut returns = self.returns(state, call);
+        if returns.is_empty() {
+            return None;
+        }
+        let ret = returns.swap_remove(choose(returns.len()));
+        let mut states = vec![state.clone()];
+        self.advance(&mut states, call, Some(&ret));
+        assert!(!states.is_empty(), "a specification allows what it says may be returned");
+        *state = states.swap_remove(choose(states.len()));
+        Some(ret)
+    }
+
     /// Which independent part of the object `call` is about, such as the key of a map.
     ///
     /// Operations on different parts never influence each other's answers, so each part is judged by
@@ -177,6 +200,19 @@ impl<D: Deterministic> Specification for D {
 
     fn returns(&self, state: &D::State, call: &D::Call) -> Vec<D::Return> {
         self.apply(&mut state.clone(), call).into_iter().collect()
+    }
+
+    fn happen(
+        &self,
+        state: &mut D::State,
+        call: &D::Call,
+        choose: &mut dyn FnMut(usize) -> usize,
+    ) -> Option<D::Return> {
+        let ret = self.apply(state, call)?;
+        // One answer and one state to choose from: a history does not depend on how its object was written.
+        choose(1);
+        choose(1);
+        Some(ret)
     }
 
     fn part(&self, call: &D::Call) -> Option<u64> {

@@ -19,7 +19,10 @@ pub fn find(name: &str) -> Result<Box<dyn Catalogued>, SpecError> {
     match CATALOG.iter().find(|it| it.name == name) {
         Some(entry) => (entry.build)(parameter)
             .map_err(|problem| SpecError::Parameter { specification: entry.name, problem }),
-        None => Err(SpecError::Unknown { found: name.to_owned(), closest: closest(name) }),
+        None => Err(SpecError::Unknown {
+            found: name.to_owned(),
+            closest: closest(name, CATALOG.iter().map(|it| it.name)),
+        }),
     }
 }
 
@@ -60,14 +63,15 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// The name that `typed` was probably meant to be: at most a third of its letters away.
-fn closest(typed: &str) -> Option<&'static str> {
+/// The one of `names` that `typed` was probably meant to be: at most a third of its letters away.
+#[must_use]
+pub fn closest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     // Nobody mistypes a name beyond this, and the distance takes quadratic time.
     if 64 < typed.len() {
         return None;
     }
     let typed = typed.to_lowercase().replace([' ', '_'], "-");
-    let distances = CATALOG.iter().map(|it| (distance(&typed, it.name), it.name));
+    let distances = names.map(|it| (distance(&typed, it), it));
     let (distance, name) = distances.min_by_key(|&(distance, _)| distance)?;
     (distance * 3 <= name.len()).then_some(name)
 }

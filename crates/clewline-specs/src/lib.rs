@@ -15,7 +15,7 @@ mod parameter;
 use clewline_core::Catalogued;
 
 pub use copies::Copies;
-pub use find::{SpecError, find};
+pub use find::{SpecError, closest, find};
 pub use parameter::Capacity;
 
 /// A specification the command line can name.

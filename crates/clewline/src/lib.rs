@@ -89,6 +89,7 @@ mod check;
 mod error;
 pub mod generate;
 mod limits;
+pub mod methods;
 mod report;
 mod typed;
 mod watch;

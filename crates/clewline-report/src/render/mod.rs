@@ -1,9 +1,12 @@
-//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`]) and for programs ([`json`]).
+//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`]) and for programs ([`json`]); and figures, as a
+//! [`table`] and as a [`plot`].
 //!
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
 
 mod explain;
 pub mod json;
+pub mod plot;
+pub mod table;
 pub mod text;
 pub mod timeline;
 

@@ -1,4 +1,4 @@
-//! What checkers rely on: `step`, `advance` and `returns` tell one story, and reads change nothing.
+//! What checkers rely on: `step`, `advance`, `returns` and `happen` tell one story, and reads change nothing.
 
 use std::collections::HashSet;
 
@@ -50,6 +50,30 @@ fn step_is_pure_and_agrees_with_advance() {
                 specification.advance(&mut states, call, ret.as_ref());
                 assert_eq!(states.len(), next.len(), "{name}: advance merges equal states");
                 assert_eq!(states.into_iter().collect::<HashSet<_>>(), next, "{name}: {call:?} → {ret:?}");
+            }
+        });
+    }
+    for_every_specification!(law);
+}
+
+#[test]
+fn what_happens_is_what_may_happen() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        for_states_and_calls(specification, sample, |state, call| {
+            let returns = specification.returns(state, call);
+            for nth in 0..returns.len().max(1) {
+                let mut next = state.clone();
+                let mut choices = 0;
+                let happened = specification.happen(&mut next, call, &mut |count| {
+                    choices += 1;
+                    nth % count
+                });
+                assert_eq!(happened.is_some(), !returns.is_empty(), "{name}: {call:?} blocks or not");
+                let Some(ret) = happened else { continue };
+                assert_eq!(choices, 2, "{name}: an answer is chosen, and a state");
+                assert_eq!(ret, returns[nth], "{name}: {call:?}");
+                let possible = after(specification, state, call, Some(&ret));
+                assert!(possible.contains(&next), "{name}: {call:?} → {ret:?} leads to {next:?}");
             }
         });
     }

@@ -168,7 +168,10 @@ fn configure(args: &Args) -> Result<Check, Failure> {
 fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {
     let name = name(args, path);
     let state: Arc<progress::State> = Arc::default();
-    let _shown = progress::Shown::start(&name, &state);
+    let _shown = {
+        let (name, state) = (name.clone(), Arc::clone(&state));
+        progress::Shown::start(move |elapsed| state.message(&name, elapsed))
+    };
     let check = check.clone().with_progress(move |it| state.note(it));
     let is_input = path.as_os_str() == DASH;
     // A witness names every operation, so every one of them has to be held.

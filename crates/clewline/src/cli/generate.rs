@@ -46,8 +46,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "METHOD=WEIGHT,…", value_delimiter = ',', value_parser = weight)]
     mix: Vec<(String, u32)>,
 
-    /// Values are the integers below N, or `distinct`: 1, 2, 3, … and none twice
-    #[arg(long, value_name = "N|distinct", default_value = "20", value_parser = domain)]
+    /// Values are the integers below N; or `distinct`: 1, 2, 3, … and none twice; or `shuffled`: none twice, in no order
+    #[arg(long, value_name = "N|distinct|shuffled", default_value = "20", value_parser = domain)]
     values: Domain,
 
     /// How many keys there are, for maps
@@ -133,11 +133,13 @@ fn weight(text: &str) -> Result<(String, u32), String> {
 }
 
 fn domain(text: &str) -> Result<Domain, String> {
-    if text == "distinct" {
-        return Ok(Domain::Distinct);
+    match text {
+        "distinct" => return Ok(Domain::Distinct),
+        "shuffled" => return Ok(Domain::Shuffled),
+        _ => (),
     }
     let bound = text.parse::<u32>().ok().filter(|&it| it != 0).map(Domain::Below);
-    bound.ok_or_else(|| format!("expected `distinct` or a number from 1; found `{text}`"))
+    bound.ok_or_else(|| format!("expected `distinct`, `shuffled` or a number from 1; found `{text}`"))
 }
 
 fn kind(text: &str) -> Result<Violate, String> {

@@ -9,7 +9,9 @@ mod generate;
 mod next;
 mod output;
 mod progress;
+mod reproduce;
 mod specs;
+mod tables;
 mod ticking;
 mod units;
 
@@ -43,6 +45,8 @@ enum Command {
     Specs(specs::Args),
     Generate(generate::Args),
     Convert(convert::Args),
+    Reproduce(reproduce::Args),
+    Tables(tables::Args),
     Completions(completions::Args),
 }
 
@@ -97,6 +101,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Specs(args) => specs::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Tables(args) => tables::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
     let status = match outcome {

@@ -1,9 +1,9 @@
-//! A line on the terminal that tells how far a check has come, if it takes long.
+//! A line on the terminal that tells how far a command has come, if it takes long.
 
 use std::{
     io::IsTerminal,
     sync::{
-        Arc, Mutex, PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
         mpsc::{self, RecvTimeoutError, Sender},
     },
@@ -45,7 +45,8 @@ impl State {
         }
     }
 
-    fn message(&self, name: &str, elapsed: Duration) -> String {
+    /// What there is to tell about the check of `name`, which has taken so long.
+    pub(super) fn message(&self, name: &str, elapsed: Duration) -> String {
         match &*self.budget.lock().unwrap_or_else(PoisonError::into_inner) {
             None => {
                 let (read, length) =
@@ -68,19 +69,19 @@ fn reading(name: &str, read: u64, length: u64, elapsed: Duration) -> String {
 }
 
 impl Shown {
-    pub(super) fn start(name: &str, state: &Arc<State>) -> Shown {
+    /// Shows what `message` says after so long, again and again.
+    pub(super) fn start(message: impl Fn(Duration) -> String + Send + 'static) -> Shown {
         if !std::io::stderr().is_terminal() {
             return Shown { done: None, thread: None };
         }
         let (done, waiting) = mpsc::channel::<()>();
-        let (name, state) = (name.to_owned(), Arc::clone(state));
         let show = move || {
             let mut wait = PATIENCE;
             let mut bar: Option<ProgressBar> = None;
             while waiting.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = TICK;
                 let bar = bar.get_or_insert_with(new_bar);
-                bar.set_message(state.message(&name, bar.elapsed()));
+                bar.set_message(message(bar.elapsed()));
             }
             if let Some(bar) = bar {
                 bar.finish_and_clear();

@@ -8,7 +8,12 @@ use crate::run::{Folder, clewline};
 fn what_is_generated_holds_for_every_specification() {
     let folder = Folder::new("generate-all");
     for entry in CATALOG {
-        for more in [&[][..], &["--values", "distinct"], &["--pending", "0.1", "--objects", "3"]] {
+        for more in [
+            &[][..],
+            &["--values", "distinct"],
+            &["--values", "shuffled"],
+            &["--pending", "0.1", "--objects", "3"],
+        ] {
             let args =
                 [&["generate", "--spec", entry.name, "--operations", "60", "--seed", "7"], more].concat();
             let made = clewline(&folder, &args, "");
@@ -76,7 +81,7 @@ fn bad_usage_says_what_was_expected() {
         (["--mix", "enq"], "expected METHOD=WEIGHT, as in enq=3; found `enq`"),
         (["--mix", "enq=0"], "--mix: expected at least one weight above 0"),
         (["--overlap", "2"], "expected a number from 0 to 1; found `2`"),
-        (["--values", "0"], "expected `distinct` or a number from 1; found `0`"),
+        (["--values", "0"], "expected `distinct`, `shuffled` or a number from 1; found `0`"),
         (["--processes", "0"], "expected a number from 1; found `0`"),
         (["--violate", "typo"], "expected one of swap, stale, lost, duplicate, invented; found `typo`"),
         (["--output", "xml"], "--output: expected one of the formats"),

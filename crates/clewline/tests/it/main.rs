@@ -10,6 +10,7 @@ mod generate;
 mod library;
 mod other;
 mod recorded;
+mod reproduce;
 mod run;
 mod streaming;
 mod tidy;

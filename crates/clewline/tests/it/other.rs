@@ -7,7 +7,7 @@ use crate::run::{Folder, clewline};
 #[test]
 fn every_subcommand_has_examples_in_its_help() {
     let folder = Folder::new("help");
-    for command in ["check", "specs", "generate", "convert", "completions"] {
+    for command in ["check", "specs", "generate", "convert", "reproduce", "tables", "completions"] {
         let ran = clewline(&folder, &[command, "--help"], "");
         assert_eq!(ran.code, 0);
         assert!(ran.stdout.contains("\nExamples:\n  clewline "), "{}", ran.stdout);

@@ -157,7 +157,7 @@ fn every_dependency_has_a_reason() {
 }
 
 #[test]
-fn the_manual_covers_every_specification_and_format() {
+fn the_manual_covers_every_specification_format_and_table() {
     let specifications = fs::read_to_string(root().join("docs/specifications.md")).unwrap();
     let formats = fs::read_to_string(root().join("docs/formats.md")).unwrap();
     let mut complaints = Vec::new();
@@ -174,6 +174,12 @@ fn the_manual_covers_every_specification_and_format() {
             complaints.push(format!("docs/formats.md lacks {}", format.name()));
         }
     }
+    let tables = fs::read_to_string(root().join("docs/reproduce.md")).unwrap();
+    for entry in clewline::methods::reproduce::TABLES {
+        if !tables.contains(&format!("`{}`", entry.name)) {
+            complaints.push(format!("docs/reproduce.md lacks {}", entry.name));
+        }
+    }
     expect_none(complaints);
 }
 
@@ -184,6 +190,7 @@ fn links_between_pages_lead_somewhere() {
         "docs/specifications.md",
         "docs/searches.md",
         "docs/performance.md",
+        "docs/reproduce.md",
         "docs/glossary.md",
     ]);
     let mut complaints = Vec::new();

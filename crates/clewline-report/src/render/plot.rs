@@ -1,0 +1,383 @@
+//! Line plots as SVG: axes, ticks, lines with their points, a legend.
+//!
+//! A plot stands by itself: no script, no font to load, no background, and colours that can be told apart by most
+//! people on white and on black (M. Okabe and K. Ito, "Color universal design", 2008). The legend
+//! lists lines in the order in which they end, from top to bottom.
+
+use std::fmt::Write;
+
+use super::grouped;
+
+/// A plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// What it shows.
+    pub title: String,
+    /// Left to right.
+    pub x: Axis,
+    /// Bottom to top.
+    pub y: Axis,
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// What is measured along it, and in which unit.
+    pub label: String,
+    /// How.
+    pub scale: Scale,
+}
+
+/// How numbers are laid out along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// By their difference, from 0 on.
+    Linear,
+    /// By their ratio. What is not above 0 is left out.
+    Logarithmic,
+}
+
+/// A line of a plot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// What the legend calls it.
+    pub name: String,
+    /// Lines of the same hue have the same colour.
+    pub hue: usize,
+    /// How it is drawn.
+    pub stroke: Stroke,
+    /// Its points, from left to right.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// Without gaps.
+    Solid,
+    /// With gaps.
+    Dashed,
+}
+
+const HEIGHT: f64 = 440.0;
+const LEFT: f64 = 72.0;
+const RIGHT: f64 = 590.0;
+const TOP: f64 = 56.0;
+const BOTTOM: f64 = 376.0;
+
+// How wide a letter is at most, on average, whatever the font.
+const LETTER: f64 = 7.5;
+
+// About how many pixels lie between two ticks, at least.
+const TICK_GAP: f64 = 56.0;
+
+const HUES: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c"];
+
+const STYLE: &str = "\
+text { font: 13px system-ui, sans-serif; fill: #404040 }
+.title { font-size: 16px; font-weight: 600 }
+.axis { stroke: #808080; fill: none }
+.grid { stroke: #808080; stroke-opacity: 0.25; fill: none }
+.line { stroke-width: 2; fill: none; stroke-linejoin: round }
+@media (prefers-color-scheme: dark) { text { fill: #d0d0d0 } }
+";
+
+/// The plot as an SVG file.
+#[must_use]
+pub fn svg(plot: &Plot) -> String {
+    let x = Ruler::new(plot.x.scale, plot.values(|it| it.0), LEFT, RIGHT);
+    let y = Ruler::new(plot.y.scale, plot.values(|it| it.1), BOTTOM, TOP);
+    let longest = plot.series.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    let width = (RIGHT + 64.0 + LETTER * longest as f64).ceil();
+    let mut page = Page::default();
+    page.add(&format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" width=\"{width}\" \
+         height=\"{HEIGHT}\" role=\"img\">\n<title>{title}</title>\n<style>\n{STYLE}</style>",
+        title = escaped(&plot.title)
+    ));
+    page.text(LEFT, 26.0, "class=\"title\"", &plot.title);
+    for tick in x.ticks() {
+        let at = x.place(tick.value);
+        page.line("grid", (at, TOP), (at, BOTTOM));
+        page.text(at, BOTTOM + 20.0, "text-anchor=\"middle\"", &tick.label);
+    }
+    for tick in y.ticks() {
+        let at = y.place(tick.value);
+        page.line("grid", (LEFT, at), (RIGHT, at));
+        page.text(LEFT - 8.0, at + 4.5, "text-anchor=\"end\"", &tick.label);
+    }
+    page.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
+    page.line("axis", (LEFT, BOTTOM), (LEFT, TOP));
+    page.text((LEFT + RIGHT) / 2.0, BOTTOM + 48.0, "text-anchor=\"middle\"", &plot.x.label);
+    page.text(LEFT, TOP - 12.0, "", &plot.y.label);
+    for series in &plot.series {
+        let points: Vec<(f64, f64)> = series
+            .points
+            .iter()
+            .filter(|it| x.holds(it.0) && y.holds(it.1))
+            .map(|it| (x.place(it.0), y.place(it.1)))
+            .collect();
+        page.series(series, &points);
+    }
+    for (row, series) in by_last(&plot.series).into_iter().enumerate() {
+        let at = TOP + 8.0 + 22.0 * row as f64;
+        page.series(series, &[(RIGHT + 24.0, at), (RIGHT + 52.0, at)]);
+        page.text(RIGHT + 60.0, at + 4.5, "", &series.name);
+    }
+    page.add("</svg>");
+    page.0
+}
+
+/// The series with points, that which ends highest first.
+fn by_last(series: &[Series]) -> Vec<&Series> {
+    let mut series: Vec<&Series> = series.iter().filter(|it| !it.points.is_empty()).collect();
+    let last = |it: &Series| it.points.last().map_or(0.0, |it| it.1);
+    series.sort_by(|a, b| last(b).total_cmp(&last(a)));
+    series
+}
+
+impl Plot {
+    fn values(&self, value: fn(&(f64, f64)) -> f64) -> Vec<f64> {
+        self.series.iter().flat_map(|it| &it.points).map(value).collect()
+    }
+}
+
+/// From numbers to pixels, along one axis.
+struct Ruler {
+    scale: Scale,
+    // In pixels.
+    from: f64,
+    to: f64,
+    // The numbers there: of a logarithmic scale, their logarithms.
+    least: f64,
+    greatest: f64,
+}
+
+struct Tick {
+    value: f64,
+    label: String,
+}
+
+impl Ruler {
+    fn new(scale: Scale, values: Vec<f64>, from: f64, to: f64) -> Ruler {
+        let mut ruler = Ruler { scale, from, to, least: 0.0, greatest: 1.0 };
+        let values = values.into_iter().filter(|&it| ruler.holds(it)).map(|it| ruler.measure(it));
+        let ends = values.fold(None, |ends: Option<(f64, f64)>, it| match ends {
+            None => Some((it, it)),
+            Some((least, greatest)) => Some((least.min(it), greatest.max(it))),
+        });
+        match (scale, ends) {
+            (_, None) => (),
+            (Scale::Linear, Some((_, greatest))) => {
+                // Up to the next tick.
+                let greatest = if greatest == 0.0 { 1.0 } else { greatest };
+                let step = ruler.step(greatest);
+                ruler.greatest = (greatest / step - 1e-9).ceil() * step;
+            }
+            (Scale::Logarithmic, Some((least, greatest))) => {
+                ruler.least = least.floor();
+                ruler.greatest = greatest.ceil().max(ruler.least + 1.0);
+            }
+        }
+        ruler
+    }
+
+    fn holds(&self, value: f64) -> bool {
+        match self.scale {
+            Scale::Linear => value.is_finite() && 0.0 <= value,
+            Scale::Logarithmic => value.is_finite() && 0.0 < value,
+        }
+    }
+
+    fn measure(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear => value,
+            Scale::Logarithmic => value.log10(),
+        }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        let share = (self.measure(value) - self.least) / (self.greatest - self.least);
+        self.from + share * (self.to - self.from)
+    }
+
+    /// The distance of ticks, 1, 2 or 5 times a power of ten, on a linear scale up to `greatest`.
+    fn step(&self, greatest: f64) -> f64 {
+        let rough = greatest * TICK_GAP / (self.to - self.from).abs();
+        let power = 10_f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0].into_iter().map(|it| it * power).find(|&it| rough <= it);
+        step.unwrap_or(10.0 * power)
+    }
+
+    fn ticks(&self) -> Vec<Tick> {
+        match self.scale {
+            Scale::Linear => {
+                let step = self.step(self.greatest);
+                let decimals = (-step.log10().floor()).max(0.0) as usize;
+                let count = (self.greatest / step + 1e-9).floor() as u32;
+                let tick = |it: u32| {
+                    let value = f64::from(it) * step;
+                    Tick { value, label: label(value, decimals) }
+                };
+                (0..=count).map(tick).collect()
+            }
+            Scale::Logarithmic => {
+                let tick = |power: i32| {
+                    let decimals = (-power).max(0) as usize;
+                    let value = 10_f64.powi(power);
+                    Tick { value, label: label(value, decimals) }
+                };
+                (self.least as i32..=self.greatest as i32).map(tick).collect()
+            }
+        }
+    }
+}
+
+fn label(value: f64, decimals: usize) -> String {
+    match decimals {
+        _ if value == 0.0 => "0".to_owned(),
+        0 => grouped(value.round() as u64),
+        _ => format!("{value:.decimals$}"),
+    }
+}
+
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn add(&mut self, element: &str) {
+        self.0 += element;
+        self.0.push('\n');
+    }
+
+    fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let ((x1, y1), (x2, y2)) = (from, to);
+        self.add(&format!("<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>"));
+    }
+
+    fn text(&mut self, x: f64, y: f64, attributes: &str, text: &str) {
+        let space = if attributes.is_empty() { "" } else { " " };
+        self.add(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{space}{attributes}>{}</text>", escaped(text)));
+    }
+
+    fn series(&mut self, series: &Series, points: &[(f64, f64)]) {
+        let colour = HUES[series.hue % HUES.len()];
+        let dash = match series.stroke {
+            Stroke::Solid => "",
+            Stroke::Dashed => " stroke-dasharray=\"6 4\"",
+        };
+        let mut path = String::new();
+        for (place, (x, y)) in points.iter().enumerate() {
+            let pen = if place == 0 { 'M' } else { 'L' };
+            let _written_to_a_string = write!(path, "{pen}{x:.1} {y:.1}");
+        }
+        self.add(&format!("<path class=\"line\" stroke=\"{colour}\"{dash} d=\"{path}\"/>"));
+        for (x, y) in points {
+            self.add(&format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>"));
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ruler(scale: Scale, values: &[f64]) -> Ruler {
+        Ruler::new(scale, values.to_vec(), 0.0, 300.0)
+    }
+
+    #[track_caller]
+    fn check_ticks(scale: Scale, values: &[f64], expected: &[&str]) {
+        let ticks = ruler(scale, values).ticks();
+        let labels: Vec<&str> = ticks.iter().map(|it| &*it.label).collect();
+        assert_eq!(labels, expected);
+    }
+
+    #[test]
+    fn ticks_are_round_numbers_that_cover_the_data() {
+        check_ticks(
+            Scale::Linear,
+            &[100_000.0, 1_000_000.0],
+            &["0", "200,000", "400,000", "600,000", "800,000", "1,000,000"],
+        );
+        check_ticks(Scale::Linear, &[0.043], &["0", "0.01", "0.02", "0.03", "0.04", "0.05"]);
+        check_ticks(Scale::Linear, &[7.0], &["0", "2", "4", "6", "8"]);
+        check_ticks(Scale::Linear, &[0.0], &["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        check_ticks(Scale::Logarithmic, &[0.02, 30.0], &["0.01", "0.1", "1", "10", "100"]);
+        check_ticks(Scale::Logarithmic, &[10.0], &["10", "100"]);
+    }
+
+    #[test]
+    fn numbers_have_their_place_between_the_ends() {
+        let linear = ruler(Scale::Linear, &[10.0]);
+        assert_eq!([0.0, 5.0, 10.0].map(|it| linear.place(it)), [0.0, 150.0, 300.0]);
+        let logarithmic = ruler(Scale::Logarithmic, &[1.0, 1_000.0]);
+        assert_eq!([1.0, 10.0, 1_000.0].map(|it| logarithmic.place(it).round()), [0.0, 100.0, 300.0]);
+    }
+
+    fn example(scale: Scale) -> Plot {
+        let series = |name: &str, hue, stroke, points: &[(f64, f64)]| Series {
+            name: name.to_owned(),
+            hue,
+            stroke,
+            points: points.to_vec(),
+        };
+        Plot {
+            title: "a < b & c".to_owned(),
+            x: Axis { label: "operations".to_owned(), scale },
+            y: Axis { label: "seconds".to_owned(), scale },
+            series: vec![
+                series("low", 0, Stroke::Solid, &[(1.0, 1.0), (2.0, 1.0)]),
+                series("high", 0, Stroke::Dashed, &[(1.0, 2.0), (2.0, 3.0), (3.0, f64::NAN), (0.0, -1.0)]),
+                series("none", 1, Stroke::Solid, &[]),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_plot_is_well_formed() {
+        for scale in [Scale::Linear, Scale::Logarithmic] {
+            let text = svg(&example(scale));
+            let mut reader = quick_xml::Reader::from_str(&text);
+            let mut depth = 0;
+            loop {
+                match reader.read_event().unwrap() {
+                    quick_xml::events::Event::Start(_) => depth += 1,
+                    quick_xml::events::Event::End(_) => depth -= 1,
+                    quick_xml::events::Event::Eof => break,
+                    _ => (),
+                }
+            }
+            assert_eq!(depth, 0);
+            assert!(text.contains("a &lt; b &amp; c") && !text.contains("NaN") && !text.contains("inf"));
+        }
+    }
+
+    #[test]
+    fn points_that_an_axis_cannot_hold_are_left_out() {
+        // Two lines of two points each, once drawn and once in the legend.
+        assert_eq!(svg(&example(Scale::Linear)).matches("<circle").count(), 8);
+    }
+
+    #[test]
+    fn the_legend_follows_the_ends_of_the_lines() {
+        let mut plot = example(Scale::Linear);
+        plot.series[1].points.truncate(2);
+        let text = svg(&plot);
+        let place = |name: &str| text.find(&format!(">{name}</text>"));
+        assert!(place("high") < place("low"));
+        assert_eq!(place("none"), None);
+    }
+
+    #[test]
+    fn a_plot_of_nothing_has_axes() {
+        let plot = Plot { series: Vec::new(), ..example(Scale::Logarithmic) };
+        assert!(svg(&plot).contains("operations</text>"));
+    }
+}

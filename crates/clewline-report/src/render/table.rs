@@ -1,0 +1,244 @@
+//! Tables of figures, ours beside those of somebody else: as aligned text, as CSV, and as JSON lines.
+//!
+//! A figure that does not exist is told from one that is zero: `–` for people, an empty field in CSV, null in
+//! JSON.
+
+use std::fmt::Write;
+
+use serde_json::Value as Json;
+
+use super::grouped;
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// What it shows, in one line.
+    pub title: String,
+    /// What stands in each column.
+    pub columns: Vec<Column>,
+    /// The rows, each with a cell for every column.
+    pub rows: Vec<Vec<Cell>>,
+    /// What one must know to read it: a sentence or two each.
+    pub notes: Vec<String>,
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name for programs: `witness_s`.
+    pub key: &'static str,
+    /// Its name for people: `with witness, s`.
+    pub heading: &'static str,
+}
+
+/// One entry of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// A name.
+    Text(String),
+    /// How many there are of something.
+    Count(u64),
+    /// Something measured, of which six digits are written at most.
+    Number(f64),
+    /// There is no such figure.
+    Missing,
+}
+
+impl Cell {
+    /// `number`, or that it is missing.
+    #[must_use]
+    pub fn of(number: Option<f64>) -> Cell {
+        number.filter(|it| it.is_finite()).map_or(Cell::Missing, Cell::Number)
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Cell::Text(text) => text.clone(),
+            Cell::Count(count) => grouped(*count),
+            Cell::Number(number) => digits(*number),
+            Cell::Missing => "–".to_owned(),
+        }
+    }
+
+    fn csv(&self) -> String {
+        match self {
+            Cell::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
+                format!("\"{}\"", text.replace('"', "\"\""))
+            }
+            Cell::Text(text) => text.clone(),
+            Cell::Count(count) => count.to_string(),
+            Cell::Number(number) => rounded(*number).to_string(),
+            Cell::Missing => String::new(),
+        }
+    }
+
+    fn json(&self) -> Json {
+        match self {
+            Cell::Text(text) => text.as_str().into(),
+            Cell::Count(count) => (*count).into(),
+            Cell::Number(number) => rounded(*number).into(),
+            Cell::Missing => Json::Null,
+        }
+    }
+}
+
+/// The number to six digits, which is more than anyone can measure.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
+}
+
+/// A number with three digits, or all of those before the point.
+#[must_use]
+pub fn digits(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        ..0.1 => format!("{number:.4}"),
+        ..1.0 => format!("{number:.3}"),
+        ..10.0 => format!("{number:.2}"),
+        ..100.0 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    }
+}
+
+/// The table for people: title, aligned columns, notes of at most `width` characters a line.
+#[must_use]
+pub fn text(table: &Table, width: usize) -> String {
+    let headings = table.columns.iter().map(|it| it.heading.to_owned()).collect();
+    let rows = table.rows.iter().map(|row| row.iter().map(Cell::text).collect());
+    let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
+    let wide = |column: usize| {
+        rows.iter().filter_map(|it| it.get(column)).map(|it| it.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..table.columns.len()).map(wide).collect();
+    // Names begin where their column begins; figures end where it ends.
+    let is_name = |at: usize| table.rows.iter().any(|row| matches!(row.get(at), Some(Cell::Text(_))));
+    let is_name: Vec<bool> = (0..table.columns.len()).map(is_name).collect();
+    let mut text = format!("{}\n\n", table.title);
+    for row in rows {
+        let mut line = String::from("  ");
+        for ((cell, &width), &is_name) in row.iter().zip(&widths).zip(&is_name) {
+            let pad = " ".repeat(width - cell.chars().count());
+            line += &if is_name { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") };
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    for note in &table.notes {
+        text.push('\n');
+        text += &filled(note, width);
+    }
+    text
+}
+
+/// The table for spreadsheets: a line of keys, then one line a row (RFC 4180, but for the line ends).
+#[must_use]
+pub fn csv(table: &Table) -> String {
+    let keys: Vec<&str> = table.columns.iter().map(|it| it.key).collect();
+    let mut text = format!("{}\n", keys.join(","));
+    for row in &table.rows {
+        text += &row.iter().map(Cell::csv).collect::<Vec<_>>().join(",");
+        text.push('\n');
+    }
+    text
+}
+
+/// The table for programs: one JSON object a row, on one line, that begins with `"table": name`.
+#[must_use]
+pub fn json(table: &Table, name: &str) -> String {
+    let mut text = String::new();
+    for row in &table.rows {
+        let _written_to_a_string = write!(text, "{{\"table\":{}", Json::from(name));
+        for (column, cell) in table.columns.iter().zip(row) {
+            let _written_to_a_string = write!(text, ",{}:{}", Json::from(column.key), cell.json());
+        }
+        text += "}\n";
+    }
+    text
+}
+
+fn filled(note: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in note.split_whitespace() {
+        let length = word.chars().count();
+        if column != 0 && width < column + 1 + length {
+            text.push('\n');
+            column = 0;
+        } else if column != 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text += word;
+        column += length;
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Table {
+        Table {
+            title: "A table".to_owned(),
+            columns: vec![
+                Column { key: "object", heading: "object" },
+                Column { key: "operations", heading: "operations" },
+                Column { key: "ours_s", heading: "ours, s" },
+                Column { key: "paper_s", heading: "paper, s" },
+            ],
+            rows: vec![
+                vec![
+                    Cell::Text("set".to_owned()),
+                    Cell::Count(1_000_000),
+                    Cell::Number(0.034_560_041),
+                    Cell::Missing,
+                ],
+                vec![
+                    Cell::Text("stack, \"deep\"".to_owned()),
+                    Cell::Count(10),
+                    Cell::of(Some(12.0)),
+                    Cell::of(Some(f64::NAN)),
+                ],
+            ],
+            notes: vec!["A note that is longer than the line that it stands on.".to_owned()],
+        }
+    }
+
+    #[test]
+    fn names_are_aligned_left_and_figures_right() {
+        let expected = "\
+A table
+
+  object         operations  ours, s  paper, s
+  set             1,000,000   0.0346         –
+  stack, \"deep\"          10     12.0         –
+
+A note that is longer than the
+line that it stands on.
+";
+        assert_eq!(text(&example(), 30), expected);
+    }
+
+    #[test]
+    fn fields_of_csv_are_quoted_where_they_must_be() {
+        let expected = "\
+object,operations,ours_s,paper_s
+set,1000000,0.03456,
+\"stack, \"\"deep\"\"\",10,12,
+";
+        assert_eq!(csv(&example()), expected);
+    }
+
+    #[test]
+    fn each_row_is_a_json_object() {
+        let text = json(&example(), "example");
+        let rows: Vec<Json> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0]["table"], "example");
+        assert_eq!(rows[0]["operations"], 1_000_000);
+        assert_eq!(rows[1]["object"], "stack, \"deep\"");
+        assert_eq!(rows[1]["paper_s"], Json::Null);
+    }
+}

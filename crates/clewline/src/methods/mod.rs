@@ -1,0 +1,3 @@
+//! Methods: what one does with producers of histories and checkers together, one folder each.
+
+pub mod reproduce;

@@ -1,0 +1,123 @@
+//! Tables and figures of the papers that Clewline is built on, run again: our figures beside theirs.
+//!
+//! Each is an [`Entry`] of [`TABLES`]. It measures on this machine, so its numbers differ from run to run where they
+//! are times; everything else follows from the seed. Where a paper gives no figure, none is made up: the cell is
+//! missing, and a note says why.
+//!
+//! ```
+//! use clewline::methods::reproduce::{Options, Size, find};
+//!
+//! let entry = find("monitoring-fig1")?;
+//! let outcome = (entry.run)(&Options { size: Size::Quick, seed: 1 }, &|_step| ());
+//! println!("{}", clewline::render::table::text(&outcome.table, 80));
+//! # Ok::<(), clewline::methods::reproduce::UnknownTable>(())
+//! ```
+//!
+//! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
+
+mod monitoring;
+mod stopwatch;
+
+use std::fmt;
+
+use clewline_report::render::{plot::Plot, table::Table};
+
+clewline_core::registry! {
+    /// Every table, in alphabetical order of the names.
+    TABLES: Entry;
+    monitoring_fig1,
+    monitoring_fig2,
+}
+
+/// A table or a figure of a paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name used on the command line: the paper, and the number there.
+    pub name: &'static str,
+    /// One line for `clewline tables`.
+    pub about: &'static str,
+    /// Where it comes from: authors, title, year, place.
+    pub paper: &'static str,
+    /// Whether there is something to draw.
+    pub form: Form,
+    /// Runs it.
+    pub run: Run,
+}
+
+/// Runs a table, and tells now and then how far it has come.
+pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
+
+/// What a paper shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A table of figures.
+    Table,
+    /// A plot; there is a table of its points.
+    Plot,
+}
+
+/// How to run a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How much of it.
+    pub size: Size,
+    /// What everything random follows from.
+    pub seed: u64,
+}
+
+/// How much of a table is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// What the paper ran.
+    Full,
+    /// A small part of it, in seconds: to see whether it works.
+    Quick,
+}
+
+/// How far a table has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// How many steps are done.
+    pub done: usize,
+    /// How many there are.
+    pub of: usize,
+    /// What is done next.
+    pub what: &'a str,
+}
+
+/// What running a table gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The figures.
+    pub table: Table,
+    /// The same, drawn, if the paper draws them.
+    pub plot: Option<Plot>,
+}
+
+/// The table called `name`.
+///
+/// # Errors
+///
+/// If there is none of that name.
+pub fn find(name: &str) -> Result<&'static Entry, UnknownTable> {
+    TABLES.iter().find(|it| it.name == name).ok_or_else(|| UnknownTable { found: name.to_owned() })
+}
+
+/// There is no table of that name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownTable {
+    found: String,
+}
+
+impl fmt::Display for UnknownTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = TABLES.iter().map(|it| it.name).collect();
+        write!(f, "no table is called `{}`", self.found)?;
+        if let Some(name) = clewline_specs::closest(&self.found, names.iter().copied()) {
+            write!(f, "; did you mean `{name}`?")?;
+        }
+        write!(f, " (there are {})", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownTable {}

@@ -1,0 +1,189 @@
+//! What the figures of the paper on monitors share: its objects, its histories, and a stopwatch.
+//!
+//! The paper records real threads, half of which produce and half of which consume. Ours are simulated: the number
+//! of processes, and thereby how many operations overlap, is the same, and so is the mix; which process
+//! calls what makes no difference to a monitor.
+
+use std::{hint::black_box, time::Duration};
+
+use clewline_check::monitor::{self, Ruling, Want};
+use clewline_core::{Budget, Case, Domain, Plan};
+use clewline_report::render::{
+    plot::{Axis, Plot, Scale, Series, Stroke},
+    table::{Cell, Column},
+};
+
+use super::{Options, Step, stopwatch::Stopwatch};
+
+/// Where both figures come from.
+pub(super) const PAPER: &str = "Z. H. Lee and U. Mathur, \"Efficient Linearizability Monitoring for Sets, Stacks, Queues \
+                                and Priority Queues\", 2024, section 8";
+
+/// The objects of the paper: the specification, and what is produced and consumed.
+const OBJECTS: [Object; 4] = [
+    Object { spec: "set", mix: [("add", 1), ("remove", 1)], values: Domain::Distinct },
+    Object { spec: "queue", mix: [("enq", 1), ("deq", 1)], values: Domain::Distinct },
+    Object { spec: "priority-queue", mix: [("add", 1), ("poll", 1)], values: Domain::Shuffled },
+    Object { spec: "stack", mix: [("push", 1), ("pop", 1)], values: Domain::Distinct },
+];
+
+// Of so many runs the fastest counts: whatever else the machine does only ever adds to a time.
+const RUNS: usize = 3;
+
+struct Object {
+    spec: &'static str,
+    mix: [(&'static str, u32); 2],
+    values: Domain,
+}
+
+impl Object {
+    fn history(&self, operations: usize, processes: usize, seed: u64) -> Box<dyn Case> {
+        let mix = self.mix.map(|(name, weight)| (name.to_owned(), weight)).to_vec();
+        let plan =
+            Plan { operations, processes, overlap: 0.9, mix, values: self.values, seed, ..Plan::default() };
+        let specification = clewline_specs::find(self.spec).expect("the objects are in the catalogue");
+        specification.load(specification.generate(&plan)).expect("a specification reads what it generated")
+    }
+}
+
+/// The points of all objects at one size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) operations: usize,
+    pub(super) processes: usize,
+}
+
+/// How long it took to judge one history.
+pub(super) struct Measured {
+    pub(super) object: &'static str,
+    pub(super) point: Point,
+    /// From a history in memory to the verdict; none if no monitor decides it.
+    pub(super) verdict: Option<Duration>,
+    /// To the verdict and an order that proves it.
+    pub(super) witness: Option<Duration>,
+}
+
+/// Judges a history of every object at every point.
+pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Fn(Step<'_>)) -> Vec<Measured> {
+    let of = points.len() * OBJECTS.len();
+    let mut measured = Vec::with_capacity(of);
+    for object in &OBJECTS {
+        for &point in points {
+            let Point { operations, processes } = point;
+            let what = format!("{} of {operations} operations by {processes} processes", object.spec);
+            progress(Step { done: measured.len(), of, what: &what });
+            let case = object.history(operations, processes, options.seed);
+            let [verdict, witness] = [Want::Verdict, Want::Witness].map(|want| fastest(&*case, want));
+            measured.push(Measured { object: object.spec, point, verdict, witness });
+        }
+    }
+    measured
+}
+
+fn fastest(case: &dyn Case, want: Want) -> Option<Duration> {
+    let judge = |_run| {
+        let watch = Stopwatch::start();
+        let problems = case.problems();
+        for problem in &problems {
+            let ruling = monitor::judge(problem, want, &Budget::unlimited()).ok()?;
+            assert!(matches!(ruling, Ruling::Holds(_)), "a simulated history is linearizable");
+            black_box(ruling);
+        }
+        Some(watch.elapsed())
+    };
+    (0..RUNS).map(judge).collect::<Option<Vec<_>>>()?.into_iter().min()
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+pub(super) const COLUMNS: [Column; 7] = [
+    Column { key: "object", heading: "object" },
+    Column { key: "operations", heading: "operations" },
+    Column { key: "processes", heading: "processes" },
+    Column { key: "ours_ms", heading: "ours, ms" },
+    Column { key: "ours_ns_per_operation", heading: "ns/operation" },
+    Column { key: "ours_with_witness_ms", heading: "with witness, ms" },
+    Column { key: "paper_ms", heading: "paper, ms" },
+];
+
+pub(super) fn rows(measured: &[Measured]) -> Vec<Vec<Cell>> {
+    let row = |it: &Measured| {
+        let [verdict, witness] = [it.verdict, it.witness].map(|it| it.map(milliseconds));
+        let Point { operations, processes } = it.point;
+        vec![
+            Cell::Text(it.object.to_owned()),
+            Cell::Count(operations as u64),
+            Cell::Count(processes as u64),
+            Cell::of(verdict),
+            Cell::of(verdict.map(|it| it * 1e6 / operations as f64)),
+            Cell::of(witness),
+            Cell::Missing,
+        ]
+    };
+    measured.iter().map(row).collect()
+}
+
+/// A line for each object, and a dashed one for judging with a witness.
+pub(super) fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[Measured]) -> Plot {
+    let series = |(hue, object): (usize, &Object)| {
+        let line = |name: String, stroke, time: fn(&Measured) -> Option<Duration>| {
+            let of_object = measured.iter().filter(|it| it.object == object.spec);
+            let point = |it: &Measured| Some((x(it.point) as f64, milliseconds(time(it)?)));
+            Series { name, hue, stroke, points: of_object.filter_map(point).collect() }
+        };
+        let name = object.spec.replace('-', " ");
+        let witness = line(format!("{name}, with witness"), Stroke::Dashed, |it| it.witness);
+        [line(name, Stroke::Solid, |it| it.verdict), witness]
+    };
+    Plot {
+        title: title.to_owned(),
+        x: Axis { label: label.to_owned(), scale: Scale::Linear },
+        y: Axis { label: "time to judge a history, ms".to_owned(), scale: Scale::Linear },
+        series: OBJECTS.iter().enumerate().flat_map(series).collect(),
+    }
+}
+
+/// What one must know to read either table, after `finding`, which compares with what the paper says.
+pub(super) fn notes(finding: String, measured: &[Measured]) -> Vec<String> {
+    let mut notes = vec![
+        finding,
+        "The paper shows a plot and no figures, so there are none to print beside ours; the shape is what can be \
+         compared."
+            .to_owned(),
+        format!(
+            "Ours: {} of one thread of this machine, from a history in memory to the verdict, the \
+             fastest of {RUNS} runs. Histories are simulated and linearizable, their values distinct.",
+            Stopwatch::unit()
+        ),
+    ];
+    let undecided: Vec<&str> = by_object(measured, |_, times| times.is_empty().then_some(()))
+        .into_iter()
+        .map(|(object, ())| object)
+        .collect();
+    if !undecided.is_empty() {
+        notes.push(format!("No monitor decides these histories: {}.", undecided.join(", ")));
+    }
+    if cfg!(debug_assertions) {
+        notes.push(
+            "This program was built for debugging, without all optimizations: do not compare its times."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// What `summary` makes of the points of each object and the seconds without witness there.
+pub(super) fn by_object<T>(
+    measured: &[Measured],
+    summary: impl Fn(&str, &[(Point, f64)]) -> Option<T>,
+) -> Vec<(&'static str, T)> {
+    let each = |object: &Object| {
+        let of_object = measured.iter().filter(|it| it.object == object.spec);
+        let times: Vec<(Point, f64)> =
+            of_object.filter_map(|it| Some((it.point, it.verdict?.as_secs_f64()))).collect();
+        Some((object.spec, summary(object.spec, &times)?))
+    };
+    OBJECTS.iter().filter_map(each).collect()
+}

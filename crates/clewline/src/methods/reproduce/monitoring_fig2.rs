@@ -1,0 +1,54 @@
+//! Figure 2 of the paper on monitors: time against the number of threads.
+//!
+//! "The algorithms proposed perform similarly on histories of different levels of concurrency" (section 8). The paper does not
+//! say how many operations the histories have; ours have 500,000.
+
+use clewline_report::render::table::{Table, digits};
+
+use super::{
+    Entry, Form, Options, Outcome, Size, Step,
+    monitoring::{self, Point},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "monitoring-fig2",
+    about: "monitors: time against the number of threads, 10 to 100",
+    paper: monitoring::PAPER,
+    form: Form::Plot,
+    run,
+};
+
+fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+    let operations = match options.size {
+        Size::Full => 500_000,
+        Size::Quick => 5_000,
+    };
+    let points: Vec<Point> = (1..=10).map(|it| Point { operations, processes: 10 * it }).collect();
+    let measured = monitoring::measure(&points, options, progress);
+    let ratios = monitoring::by_object(&measured, |_, times| {
+        let seconds = || times.iter().map(|it| it.1);
+        Some(seconds().reduce(f64::max)? / seconds().reduce(f64::min)?)
+    });
+    let ratios: Vec<String> = ratios.iter().map(|(object, it)| format!("{object} {}", digits(*it))).collect();
+    let finding = format!(
+        "The paper: \"Number of threads has limited effect on runtime\". Ours: the slowest number of processes takes this \
+         many times as long as the fastest: {}.",
+        ratios.join(", ")
+    );
+    Outcome {
+        table: Table {
+            title: "Time to judge a history, by the number of threads (Lee and Mathur 2024, Figure 2)"
+                .to_owned(),
+            columns: monitoring::COLUMNS.to_vec(),
+            rows: monitoring::rows(&measured),
+            notes: monitoring::notes(finding, &measured),
+        },
+        plot: Some(monitoring::plot(
+            "Monitors: time by number of processes",
+            "processes",
+            |it| it.processes,
+            &measured,
+        )),
+    }
+}
