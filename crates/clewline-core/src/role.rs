@@ -21,7 +21,7 @@ pub enum Kind {
     Bag,
     /// Elements are there in a number of copies, each element by itself.
     Multiset,
-    /// Only a sum is there: [`Role::Add`] adds its element to it, [`Role::See`] answers it. Elements are
+    /// Only a sum is there: [`Act::Add`] adds its element to it, [`Act::See`] answers it. Elements are
     /// integers, as 64 bits with a sign.
     Counter,
     /// Exactly one element is there, and adding one replaces it.
@@ -31,49 +31,94 @@ pub enum Kind {
     },
 }
 
-/// What an operation did. Elements are named by words that differ if the elements do.
+/// What an operation did to which element. Elements are named by words that differ if the elements do.
 ///
 /// A pending operation has the role it would have had, had it taken effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub struct Role {
+    /// What it did.
+    pub act: Act,
+    /// To which element; 0 if the act has none.
+    pub element: u64,
+    /// The second element of [`Act::Replace`]; 0 for all others.
+    pub second: u64,
+}
+
+impl Role {
+    /// See [`Act::Empty`].
+    pub const EMPTY: Role = Role::new(Act::Empty, 0);
+    /// See [`Act::Take`].
+    pub const TAKE: Role = Role::new(Act::Take, 0);
+    /// See [`Act::Nothing`].
+    pub const NOTHING: Role = Role::new(Act::Nothing, 0);
+
+    /// The role of doing this to one element.
+    #[must_use]
+    pub const fn new(act: Act, element: u64) -> Role {
+        Role { act, element, second: 0 }
+    }
+
+    /// See [`Act::Add`].
+    #[must_use]
+    pub const fn add(element: u64) -> Role {
+        Role::new(Act::Add, element)
+    }
+
+    /// See [`Act::Remove`].
+    #[must_use]
+    pub const fn remove(element: u64) -> Role {
+        Role::new(Act::Remove, element)
+    }
+
+    /// See [`Act::See`].
+    #[must_use]
+    pub const fn see(element: u64) -> Role {
+        Role::new(Act::See, element)
+    }
+
+    /// See [`Act::Miss`].
+    #[must_use]
+    pub const fn miss(element: u64) -> Role {
+        Role::new(Act::Miss, element)
+    }
+
+    /// See [`Act::Replace`].
+    #[must_use]
+    pub const fn replace(element: u64, second: u64) -> Role {
+        Role { act: Act::Replace, element, second }
+    }
+}
+
+/// What an operation did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Act {
     /// Put the element there: `enq`, `push`, `write`; for a set, only if it was not there before.
-    Add(u64),
+    Add,
     /// Took the element away.
-    Remove(u64),
+    Remove,
     /// Found the element there, where it would look for one, and changed nothing: `peek`, `read`, `contains`.
-    See(u64),
+    See,
     /// Found the element absent, and changed nothing. In a register, another one was there.
-    Miss(u64),
+    Miss,
     /// Found no element at all.
     Empty,
     /// Took away whatever was to be taken, or found nothing: a pending `deq`.
     Take,
     /// Found the first element and put the second in its place: `cas` → true, `swap`.
-    Replace(u64, u64),
+    Replace,
     /// Changed nothing, and saw nothing that is known: a pending `peek`.
     Nothing,
 }
 
-/// What an operation did, without saying to which element. See [`Role`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Act {
-    /// See [`Role::Add`].
-    Add,
-    /// See [`Role::Remove`].
-    Remove,
-    /// See [`Role::See`].
-    See,
-    /// See [`Role::Miss`].
-    Miss,
-    /// See [`Role::Empty`].
-    Empty,
-    /// See [`Role::Take`].
-    Take,
-    /// See [`Role::Replace`].
-    Replace,
-    /// See [`Role::Nothing`].
-    Nothing,
+impl Act {
+    /// Whether it is about one element, or two.
+    const fn has_element(self) -> bool {
+        match self {
+            Act::Add | Act::Remove | Act::See | Act::Miss | Act::Replace => true,
+            Act::Empty | Act::Take | Act::Nothing => false,
+        }
+    }
 }
 
 /// The roles of a problem's operations, in columns by position.
@@ -100,43 +145,32 @@ impl Roles {
         let mut acts: Vec<Act> = Vec::with_capacity(count);
         let mut words: Vec<u64> = Vec::with_capacity(count);
         let mut seconds: Vec<(u32, u64)> = Vec::new();
+        let (mut least, mut greatest) = (u64::MAX, 0);
         for (at, role) in roles.enumerate() {
-            let (act, word) = match role.ok_or(at)? {
-                Role::Add(word) => (Act::Add, word),
-                Role::Remove(word) => (Act::Remove, word),
-                Role::See(word) => (Act::See, word),
-                Role::Miss(word) => (Act::Miss, word),
-                Role::Empty => (Act::Empty, 0),
-                Role::Take => (Act::Take, 0),
-                Role::Replace(word, second) => {
-                    seconds.push((at as u32, second));
-                    (Act::Replace, word)
-                }
-                Role::Nothing => (Act::Nothing, 0),
-            };
+            let Role { act, element, second } = role.ok_or(at)?;
+            if act == Act::Replace {
+                seconds.push((at as u32, second));
+            }
+            // Without branches: who does what is not predictable.
+            least = least.min(if act.has_element() { element } else { u64::MAX });
+            greatest = greatest.max(element);
             acts.push(act);
-            words.push(word);
+            words.push(element);
         }
-        let mut numbers = Numbers::new(&acts, &words);
+        let mut numbers = Numbers::new(least, greatest, count);
         if let Kind::Register { initial } = kind {
             numbers.number(initial);
         }
-        let number = |(&act, &word): (&Act, &u64)| {
-            if names_element(act) { numbers.number(word) } else { 0 }
-        };
-        let elements: Vec<u32> = acts.iter().zip(&words).map(number).collect();
+        let mut elements: Vec<u32> = Vec::with_capacity(count);
+        for (&act, &word) in acts.iter().zip(&words) {
+            elements.push(if act.has_element() { numbers.number(word) } else { 0 });
+        }
+        drop(words);
         let mut second_of: Vec<u32> = if seconds.is_empty() { Vec::new() } else { vec![0; count] };
         for (at, word) in seconds {
             second_of[at as usize] = numbers.number(word);
         }
         Ok(Roles { acts, elements, seconds: second_of, names: numbers.names })
-    }
-}
-
-fn names_element(act: Act) -> bool {
-    match act {
-        Act::Add | Act::Remove | Act::See | Act::Miss | Act::Replace => true,
-        Act::Empty | Act::Take | Act::Nothing => false,
     }
 }
 
@@ -154,28 +188,22 @@ struct Numbers {
 
 impl Numbers {
     /// With a table if the words lie close enough together, which makes a look-up several times faster.
-    fn new(acts: &[Act], words: &[u64]) -> Numbers {
-        let (mut least, mut greatest) = (u64::MAX, 0);
-        for (&act, &word) in acts.iter().zip(words) {
-            if names_element(act) {
-                least = least.min(word);
-                greatest = greatest.max(word);
-            }
-        }
-        let room = 8 * words.len() as u64 + 1_024;
+    fn new(least: u64, greatest: u64, operations: usize) -> Numbers {
+        let room = 8 * operations as u64 + 1_024;
         let length = greatest.checked_sub(least).filter(|&it| it < room).map_or(0, |it| it as usize + 1);
-        Numbers { least, table: vec![NONE; length], others: FxHashMap::default(), names: Vec::new() }
+        let names = Vec::with_capacity(operations / 4);
+        Numbers { least, table: vec![NONE; length], others: FxHashMap::default(), names }
     }
 
+    #[inline]
     fn number(&mut self, word: u64) -> u32 {
-        let fresh = self.names.len() as u32;
         let place = word.wrapping_sub(self.least);
         let number = match self.table.get_mut(place as usize) {
             Some(entry) => entry,
             None => self.others.entry(word).or_insert(NONE),
         };
         if *number == NONE {
-            *number = fresh;
+            *number = self.names.len() as u32;
             self.names.push(word);
         }
         *number
@@ -189,7 +217,7 @@ mod tests {
     #[test]
     fn elements_are_numbered_in_order_however_far_apart_they_are() {
         for factor in [1, 1 << 40] {
-            let roles = [Role::Add(7 * factor), Role::Empty, Role::See(3 * factor), Role::Remove(7 * factor)];
+            let roles = [Role::add(7 * factor), Role::EMPTY, Role::see(3 * factor), Role::remove(7 * factor)];
             let roles = Roles::collect(Kind::Queue, roles.into_iter().map(Some)).unwrap();
             assert_eq!(roles.acts, [Act::Add, Act::Empty, Act::See, Act::Remove]);
             assert_eq!(roles.elements, [0, 0, 1, 0]);
@@ -200,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_initial_element_of_a_register_comes_first() {
-        let roles = [Role::Add(4), Role::Replace(4, 9), Role::See(9), Role::See(1)];
+        let roles = [Role::add(4), Role::replace(4, 9), Role::see(9), Role::see(1)];
         let roles = Roles::collect(Kind::Register { initial: 1 }, roles.into_iter().map(Some)).unwrap();
         assert_eq!(roles.names, [1, 4, 9]);
         assert_eq!(roles.elements, [1, 1, 2, 0]);
@@ -209,7 +237,7 @@ mod tests {
 
     #[test]
     fn an_operation_without_a_role_is_named() {
-        let roles = [Some(Role::Empty), None];
+        let roles = [Some(Role::EMPTY), None];
         assert_eq!(Roles::collect(Kind::Bag, roles.into_iter()), Err(1));
     }
 }

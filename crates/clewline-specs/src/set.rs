@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clewline_core::{
-    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+    Act, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
 };
 
 use crate::{
@@ -78,14 +78,19 @@ impl Deterministic for Set {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        let truth = ret.map(|it| *it == Value::TRUE);
-        Some(match (call, truth) {
-            (Call::Add(value), Some(true) | None) => Role::Add(value.word()),
-            (Call::Remove(value), Some(true) | None) => Role::Remove(value.word()),
-            (Call::Contains(value), Some(true)) | (Call::Add(value), Some(false)) => Role::See(value.word()),
-            (Call::Contains(value) | Call::Remove(value), Some(false)) => Role::Miss(value.word()),
-            (Call::Contains(_), None) => Role::Nothing,
-        })
+        // By method, and by whether it is pending or answered false or true: a table, because nobody can predict which.
+        const ACTS: [[Act; 3]; 3] = [
+            [Act::Add, Act::See, Act::Add],
+            [Act::Remove, Act::Miss, Act::Remove],
+            [Act::Nothing, Act::Miss, Act::See],
+        ];
+        let (method, value) = match call {
+            Call::Add(value) => (0, value),
+            Call::Remove(value) => (1, value),
+            Call::Contains(value) => (2, value),
+        };
+        let answer = ret.map_or(0, |it| 1 + usize::from(*it == Value::TRUE));
+        Some(Role::new(ACTS[method][answer], value.word()))
     }
 
     fn state_bytes(&self, state: &BTreeSet<Value>) -> usize {

@@ -11,7 +11,11 @@
 //! allows each element to be added and removed once. Cost: O(n), and for the operations that wait on one element at a
 //! time, their number.
 
+mod once;
+
 use clewline_core::{Act, Kind, Rule};
+
+use self::once::Once;
 
 use super::{Breach, Columns, Monitor, NONE, Refusal, Ruling, Want};
 
@@ -38,9 +42,12 @@ impl Monitor for Set {
 
 /// Judges operations each of which concerns one bit.
 pub(super) fn judge(columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
-    let fits = |act: &Act| matches!(act, Act::Add | Act::Remove | Act::See | Act::Miss | Act::Nothing);
-    if let Some(at) = columns.acts.iter().position(|it| !fits(it)) {
+    let is_unfit = |act: &Act| matches!(act, Act::Empty | Act::Take | Act::Replace);
+    if let Some(at) = columns.acts.iter().position(is_unfit) {
         return Err(Refusal::Unfit(at as u32));
+    }
+    if want == Want::Verdict && once::judge(columns) == Once::Holds {
+        return Ok(Ruling::Holds(None));
     }
     let mut sweep = Sweep::new(columns, want);
     Ok(match sweep.run() {
