@@ -91,8 +91,12 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Columns of `roles`, or the index of the first that is not known.
-    pub(crate) fn collect(
+    /// Columns of `roles`.
+    ///
+    /// # Errors
+    ///
+    /// The index of the first that is not known.
+    pub fn collect(
         kind: Kind,
         roles: impl ExactSizeIterator<Item = Option<Role>>,
     ) -> Result<Roles, usize> {

@@ -7,5 +7,6 @@ mod budgets;
 mod cores;
 mod histories;
 mod judging;
+mod monitors;
 mod plain;
 mod texts;
