@@ -5,6 +5,7 @@
 
 mod every;
 mod exhaustive;
+mod random;
 mod referee;
 
 /// Whether there is time for everything.

@@ -22,7 +22,6 @@ struct Trial {
 const REGISTER: Kind = Kind::Register { initial: 0 };
 
 const CONTAINER: &[Act] = &[Act::Add, Act::Remove, Act::See, Act::Empty];
-const SEEING: &[Act] = &[Act::Add, Act::Remove, Act::See];
 const BITS: &[Act] = &[Act::Add, Act::Remove, Act::See, Act::Miss];
 const TAKING: &[Act] = &[Act::Add, Act::Take];
 const TAKING_OR_NOT: &[Act] = &[Act::Add, Act::Take, Act::Nothing];
