@@ -7,7 +7,7 @@ use clewline_check::{
     search::SEARCHES,
 };
 use clewline_core::{
-    Budget, Case, Domain, Explanation, Keep, OperationId, Plan, Problem, Random, RawCall, Reason, Recording,
+    Budget, Case, Domain, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall, Reason, Recording,
     Value, Verdict, Witness,
 };
 use clewline_specs::CATALOG;
@@ -28,21 +28,27 @@ fn searched(problem: &Problem<'_>) -> Option<Verdict> {
     (!matches!(verdict, Verdict::Unknown(_))).then_some(verdict)
 }
 
-/// A history of what the monitor for `spec` decides: linearizable, or with some answers changed.
-fn distinct_history(spec: &str, seed: u64) -> Box<dyn Case> {
-    let mut random = Random::new(seed);
+/// A linearizable history of what the monitor for `spec` decides, at least mostly.
+fn undisturbed(spec: &str, operations: usize, random: &mut Random) -> Box<dyn Case> {
+    let catalogued = clewline_specs::find(spec).unwrap();
+    catalogued.load(catalogued.generate(&plan(spec, operations, random))).unwrap()
+}
+
+fn plan(spec: &str, operations: usize, random: &mut Random) -> Plan {
     let (values, mix): (Domain, &[(&str, u32)]) = match spec {
         "set" | "mutex" => (Domain::Below(1 + random.below(5) as u32), &[]),
         // Few copies, lest there be two of one.
-        "multiset" => (Domain::Below(8 + random.below(20) as u32), &[("add", 1), ("remove", 2), ("contains", 2)]),
+        "multiset" => {
+            (Domain::Below(8 + random.below(20) as u32), &[("add", 1), ("remove", 2), ("contains", 2)])
+        }
         "counter" => (Domain::Distinct, &[("inc", 2), ("read", 1)]),
         "cas-register" => (Domain::Distinct, &[("read", 4), ("write", 3), ("cas", 1)]),
         "map" => (Domain::Distinct, &[("get", 3), ("put", 2), ("insert", 1)]),
         _ => (Domain::Distinct, &[]),
     };
     let mix = if random.below(4) == 0 && spec != "counter" && spec != "map" { &[] } else { mix };
-    let plan = Plan {
-        operations: 2 + random.below(59),
+    Plan {
+        operations,
         processes: 2 + random.below(5),
         overlap: [0.3, 0.6, 1.0][random.below(3)],
         values,
@@ -51,9 +57,15 @@ fn distinct_history(spec: &str, seed: u64) -> Box<dyn Case> {
         pending: [0.0, 0.0, 0.05, 0.2][random.below(4)],
         seed: random.next(),
         ..Plan::default()
-    };
+    }
+}
+
+/// Such a history, or one with some answers changed.
+fn distinct_history(spec: &str, seed: u64) -> Box<dyn Case> {
+    let mut random = Random::new(seed);
+    let operations = 2 + random.below(59);
     let catalogued = clewline_specs::find(spec).unwrap();
-    let mut recording = catalogued.generate(&plan);
+    let mut recording = catalogued.generate(&plan(spec, operations, &mut random));
     for _ in 0..[0, 1, 1, 3][random.below(4)] {
         // Where a lock may follow a lock, one operation may as well do what another did.
         let may_repeat = ["set", "mutex", "semaphore", "multiset", "counter"].contains(&spec);
@@ -224,5 +236,51 @@ fn auto_agrees_with_a_search_on_random_histories() {
         }
         eprintln!("{}: auto {tally:?}", entry.name);
         tally.expect(0.05, 0.02, entry.name);
+    }
+}
+
+/// What a monitor says of histories too long for a search: those that hold by construction do, and they still do
+/// when some elements had never been.
+#[test]
+fn long_histories_hold_with_or_without_some_of_their_elements() {
+    let (each, most) = if at_length() { (100, 20_000) } else { (10, 2_000) };
+    for entry in CATALOG {
+        for seed in 0..each {
+            let mut random = Random::new(seed);
+            let operations = 100 + random.below(most);
+            let case = undisturbed(entry.name, operations, &mut random);
+            let parts = case.problems().into_iter().flat_map(Problem::into_parts);
+            for part in parts.filter(|it| it.kind().and_then(find).is_some()) {
+                let about = format!("{} seed {seed}", entry.name);
+                if !expect_holds(&part, &about) || !elements_are_independent(&part) {
+                    continue;
+                }
+                let elements = part.roles().unwrap().elements;
+                let share = [0.02, 0.5][random.below(2)];
+                let dropped: Vec<bool> = elements.iter().map(|_| random.chance(share)).collect();
+                let keep = |at: usize| if dropped[elements[at] as usize] { Keep::Nothing } else { Keep::Whole };
+                // Those that are about no element at all have the number 0; they may stay or go.
+                expect_holds(&part.weaken(keep), &about);
+            }
+        }
+    }
+}
+
+/// Whether the monitor decides; then it has a witness.
+fn expect_holds(part: &Problem<'_>, about: &str) -> bool {
+    match check(&ByMonitor, part, &Budget::unlimited()) {
+        Verdict::Holds(witness) => {
+            assert_eq!(witness.verify(part), Ok(()), "{about}");
+            true
+        }
+        Verdict::Violated(violation) => panic!("{about}: {violation:?}"),
+        Verdict::Unknown(_) => false,
+    }
+}
+
+fn elements_are_independent(part: &Problem<'_>) -> bool {
+    match part.kind() {
+        Some(Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Set | Kind::Multiset) => true,
+        Some(Kind::Counter | Kind::Register { .. }) | None => false,
     }
 }
