@@ -112,7 +112,7 @@ impl Labels<'_> {
                     continue;
                 }
                 self.roles.push(role);
-                if self.missing() <= self.intervals.len() - self.roles.len() {
+                if self.can_be_whole() {
                     self.extend(each);
                 }
                 self.roles.pop();
@@ -207,21 +207,32 @@ impl Labels<'_> {
         found.len()
     }
 
-    /// Whether no smaller menu has the same history.
-    fn is_whole(&self) -> bool {
+    /// Whether the operations to come can make this a history that is wanted, and that no smaller menu has.
+    fn can_be_whole(&self) -> bool {
+        let left = self.intervals.len() - self.roles.len();
+        let adds = self.roles.iter().filter(|it| matches!(it, Role::Add(_))).count();
         match self.menu.kind {
             // The same order among fewer values is found with fewer values.
+            Kind::PriorityQueue if self.menu.is_distinct => self.menu.values as usize <= adds + left,
             Kind::PriorityQueue => {
-                self.words().iter().all(|&it| self.roles.iter().any(|role| word(*role) == Some(it)))
+                let is_used = |it: &&u64| self.roles.iter().any(|role| word(*role) == Some(**it));
+                self.menu.values as usize <= self.words().iter().filter(is_used).count() + left
             }
             Kind::Counter => {
                 // A sum beyond all additions is as good as any other.
-                let adds = self.roles.iter().filter(|it| matches!(it, Role::Add(_))).count() as u64;
-                let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + 1 < *sum);
-                !self.menu.is_distinct || !self.roles.iter().any(is_far)
+                let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + left + 1 < *sum as usize);
+                !self.menu.is_distinct || !self.roles.last().is_some_and(is_far)
             }
-            Kind::Set | Kind::Queue | Kind::Stack | Kind::Bag | Kind::Multiset | Kind::Register { .. } => true,
+            Kind::Set | Kind::Queue | Kind::Stack | Kind::Bag | Kind::Multiset | Kind::Register { .. } => {
+                self.missing() <= left
+            }
         }
+    }
+
+    fn is_whole(&self) -> bool {
+        let adds = self.roles.iter().filter(|it| matches!(it, Role::Add(_))).count();
+        let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + 1 < *sum as usize);
+        self.menu.kind != Kind::Counter || !self.menu.is_distinct || !self.roles.iter().any(is_far)
     }
 }
 
