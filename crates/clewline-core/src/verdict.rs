@@ -184,16 +184,18 @@ pub enum Rule {
     /// Nothing is found only if nothing is there: an operation found nothing; then, in pairs, operations after
     /// whose first, and before whose second, an element is certainly there: one or the other, all the time.
     Empty,
-    /// First in, first out: one element was certainly added before another, but left certainly later. An operation
-    /// that had found the first, the one that added the second, one that found the second, and one that found
-    /// the first.
+    /// First in, first out: one element was certainly added before another, but the other was found in front before
+    /// it left. One that added or found the first, a later one that added the second; one that found the second, a
+    /// later one that found the first. The last is missing if the first element is not known to have left.
     FirstInFirstOut,
     /// Elements are at the front one after the other: two were each at the front before the other left. One that
     /// found the first, a later one that found the second; one that found the second, a later one that found the
-    /// first.
+    /// first. The last is missing if the first element is not known to have left. If neither is, there are
+    /// two operations: one that found the first, and one that found the second.
     OneInFront,
-    /// First in, first out, by way of a third element: c was added before a, a left before b did, b before c. Pairs
-    /// of operations, the first of which returned before the second was called: on c and a, a and b, b and c.
+    /// First in, first out, by way of a third element: b was in front before c left, c was added before a, a was in front
+    /// before b left. Pairs of operations, the first of which returned before the second was called: on b and c, c
+    /// and a, a and b. The last is missing if b is not known to have left.
     FrontInTurn,
     /// The greatest leaves first: an operation found an element; then, in pairs, operations after whose first, and
     /// before whose second, a greater one is certainly there: one or the other, all the time.

@@ -130,7 +130,8 @@ impl Columns {
         }
     }
 
-    /// Gives an element another number when it is added again after everything about it has returned.
+    /// Gives an element another number when it is added again after everything about it has returned, and it has
+    /// been removed as often as added.
     fn tell_lives_apart(&mut self) {
         let mut adds = vec![0_u8; self.names.len()];
         for (&act, &element) in self.acts.iter().zip(&self.elements) {
@@ -145,10 +146,12 @@ impl Columns {
         struct Life {
             number: u32,
             is_removed: bool,
+            // How often it was added but not removed.
+            inside: i32,
             // The last gap in which something may have happened to it.
             end: u32,
         }
-        let unborn = |number| Life { number: number as u32, is_removed: false, end: 0 };
+        let unborn = |number| Life { number: number as u32, is_removed: false, inside: 0, end: 0 };
         let mut lives: Vec<Life> = (0..self.names.len()).map(unborn).collect();
         for at in 0..self.len() {
             if !matches!(self.acts[at], Act::Add | Act::Remove | Act::See) {
@@ -156,12 +159,13 @@ impl Columns {
             }
             let Interval { left, right } = self.intervals[at];
             let life = &mut lives[self.elements[at] as usize];
-            if self.acts[at] == Act::Add && life.is_removed && life.end < left {
+            if self.acts[at] == Act::Add && life.is_removed && life.inside <= 0 && life.end < left {
                 let name = self.names[self.elements[at] as usize];
-                *life = Life { number: self.names.len() as u32, is_removed: false, end: 0 };
+                *life = Life { number: self.names.len() as u32, is_removed: false, inside: 0, end: 0 };
                 self.names.push(name);
             }
             life.is_removed |= self.acts[at] == Act::Remove;
+            life.inside += i32::from(self.acts[at] == Act::Add) - i32::from(self.acts[at] == Act::Remove);
             life.end = life.end.max(right);
             self.elements[at] = life.number;
         }
@@ -170,9 +174,12 @@ impl Columns {
 
 /// The interval of each span, and the gap after all.
 fn gaps(spans: &[Span]) -> (Vec<Interval>, u32) {
-    let ends = spans.iter().filter_map(|it| it.ret()).max();
-    let least = spans.iter().map(|it| it.call()).min().unwrap_or(0);
-    let greatest = spans.iter().map(|it| it.call()).max().max(ends).unwrap_or(0);
+    let (mut least, mut greatest) = (u32::MAX, 0);
+    for span in spans {
+        least = least.min(span.call());
+        greatest = greatest.max(span.ret().unwrap_or(span.call()));
+    }
+    let least = least.min(greatest);
     // Ranks that lie close together are sorted by setting bits; the few of a part of a history are not.
     if ((greatest - least) as usize) < 64 * spans.len() {
         Timeline::new(spans, least, greatest).intervals(spans)
@@ -200,26 +207,19 @@ impl Timeline {
                 set(&mut returns, ret - least);
             }
         }
-        // Of the calls, those remain that follow a return.
+        // Of the calls, those remain that follow a return: the event before, however many ranks without one lie
+        // between. A sum carries the mark of a return over those, also from word to word.
         let mut before = Vec::with_capacity(words);
-        let mut follows_return = false;
+        let mut follows_return = 0;
         let mut count = 0;
         for (calls, &returns) in begins.iter_mut().zip(&returns) {
             before.push(count);
-            let mut events = *calls | returns;
-            let mut kept = 0;
-            while events != 0 {
-                let event = events & events.wrapping_neg();
-                if returns & event == 0 {
-                    kept |= if follows_return { event } else { 0 };
-                    follows_return = false;
-                } else {
-                    follows_return = true;
-                }
-                events ^= event;
-            }
-            *calls = kept;
-            count += kept.count_ones();
+            let nothing = !(*calls | returns);
+            let after_return = returns << 1 | follows_return;
+            let (carried, overflows) = (after_return & nothing).overflowing_add(nothing);
+            *calls &= !returns & (after_return | carried & !nothing);
+            follows_return = returns >> (u64::BITS - 1) | u64::from(overflows);
+            count += calls.count_ones();
         }
         Timeline { least, begins, before, gaps: count + 1 }
     }

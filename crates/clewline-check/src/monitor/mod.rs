@@ -38,6 +38,8 @@ use crate::Checker;
 clewline_core::registry! {
     /// The monitors, in alphabetical order.
     MONITORS: &dyn Monitor;
+    bag,
+    queue,
     set,
 }
 

@@ -95,6 +95,8 @@ impl Trial<'_> {
                 candidates.push(element);
             }
         }
+        // Whatever shows that nobody can have taken it is part of the proof.
+        let mut evidence = breach.evidence.clone();
         for element in candidates {
             // The latest first: it constrains the others least.
             for number in (0..self.takes.len()).rev() {
@@ -110,8 +112,9 @@ impl Trial<'_> {
                     Ruling::Violated(next) => self.search(next)?,
                     holds @ Ruling::Holds(_) => holds,
                 };
-                if let Ruling::Holds(_) = ruling {
-                    return Ok(ruling);
+                match ruling {
+                    Ruling::Holds(_) => return Ok(ruling),
+                    Ruling::Violated(other) => evidence.extend(other.evidence),
                 }
                 self.left_over.is_in[element as usize] = true;
                 self.columns.acts[take as usize] = Act::Take;
@@ -119,8 +122,7 @@ impl Trial<'_> {
                 self.takes.insert(number, take);
             }
         }
-        // Nobody can have taken what is in the way; the removals are part of the proof.
-        let mut evidence = breach.evidence;
+        // So are the removals.
         let takes = (0..).zip(&self.columns.acts).filter(|it| *it.1 == Act::Take).map(|it| it.0);
         evidence.extend(takes);
         evidence.sort_unstable();

@@ -126,7 +126,8 @@ pub(crate) fn every_history(spec: &str, n: usize, deeds: &[&str], mut each: impl
     }
 }
 
-fn history_of(choice: &[(usize, usize)], deeds: &[Deed]) -> RawHistory {
+/// The history in which operation i does deed `choice[i].0` and returns after `choice[i].1` further calls.
+pub(crate) fn history_of(choice: &[(usize, usize)], deeds: &[Deed]) -> RawHistory {
     let mut log = EventLog::new();
     for now in 0..choice.len() {
         let process = |it: usize| ProcessId(it as u32);

@@ -7,6 +7,7 @@ mod budgets;
 mod cores;
 mod histories;
 mod judging;
+mod monitor_queue;
 mod monitors;
 mod plain;
 mod texts;

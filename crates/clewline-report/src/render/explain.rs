@@ -65,10 +65,32 @@ fn broken(judged: &Judged<'_>, rule: Rule, operations: &[OperationId]) -> String
             name(0),
             stretches(judged, &operations[1..])
         ),
+        Rule::FirstInFirstOut if operations.len() < 4 => format!(
+            "First in, first out: {}, yet {} found the second in front, and the first is not known to have left.",
+            before(0),
+            name(2)
+        ),
         Rule::FirstInFirstOut => format!("First in, first out: {}, yet {}.", before(0), before(2)),
-        Rule::OneInFront => {
-            format!("Each was in front before the other had left: {}, and {}.", before(0), before(2))
-        }
+        Rule::OneInFront => match operations.len() {
+            2 => format!(
+                "Both {} and {} found an element in front, and neither is known to have left.",
+                name(0),
+                name(1)
+            ),
+            3 => format!(
+                "Only one can be in front: {}, and what {} found is not known to have left.",
+                before(0),
+                name(0)
+            ),
+            _ => format!("Each was in front before the other had left: {}, and {}.", before(0), before(2)),
+        },
+        Rule::FrontInTurn if operations.len() < 6 => format!(
+            "Their order goes round in a circle: {}, {}, and what {} found is not known to have left before {}.",
+            before(0),
+            before(2),
+            name(0),
+            name(4)
+        ),
         Rule::FrontInTurn => {
             format!("Their order goes round in a circle: {}, {}, and {}.", before(0), before(2), before(4))
         }

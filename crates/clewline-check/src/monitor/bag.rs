@@ -1,0 +1,169 @@
+//! Bags: whatever is there may be taken.
+//!
+//! If nobody finds the bag empty, only the numbers of copies matter: of each value, at any time, no more may have been taken
+//! by operations that have returned than operations that have been called may have added. Let everyone add as soon as possible and
+//! take as late as possible; that is an order, unless there is none.
+//!
+//! An operation that finds nothing needs a gap in which nothing need be inside. If values are distinct it is known when
+//! that is, and one of those gaps is as good as another. Let everyone add as late as possible and take as early as possible: what
+//! then is inside must be.
+//!
+//! Where values may be there twice *and* some find nothing, neither way of ordering is right, and a search has to
+//! decide. Cost: O(n).
+
+use clewline_core::{Act, Kind, Rule};
+
+use super::{Breach, Columns, FreeGaps, Lifetime, Lifetimes, Monitor, NONE, Refusal, Ruling, Want};
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Bag;
+
+/// This monitor in the list.
+pub const ENTRY: &dyn Monitor = &Bag;
+
+impl Monitor for Bag {
+    fn name(&self) -> &'static str {
+        "bag monitor"
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        kind == Kind::Bag
+    }
+
+    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+        match Lifetimes::new(columns) {
+            Ok(Ok(lifetimes)) => Ok(judge_distinct(columns, &lifetimes, want)),
+            Ok(Err(breach)) => Ok(Ruling::Violated(breach)),
+            Err(refusal @ Refusal::AddedTwice(..)) => {
+                let is_counted = |act| matches!(act, Act::Add | Act::Remove | Act::Take | Act::Nothing);
+                if columns.acts.iter().all(|&it| is_counted(it)) {
+                    Ok(judge_copies(columns, want))
+                } else {
+                    Err(refusal)
+                }
+            }
+            Err(refusal @ (Refusal::Unfit(_) | Refusal::Other(_))) => Err(refusal),
+        }
+    }
+}
+
+/// Judges values that are there once at a time, and are added and taken in good order each.
+fn judge_distinct(columns: &Columns, lifetimes: &Lifetimes, want: Want) -> Ruling {
+    let free = (!lifetimes.empties.is_empty()).then(|| FreeGaps::new(columns, lifetimes));
+    if let Some(breach) = free.as_ref().and_then(|it| it.breach(columns, lifetimes)) {
+        return Ruling::Violated(breach);
+    }
+    Ruling::Holds((want == Want::Witness).then(|| late_adds_early_takes(columns, lifetimes, free.as_ref())))
+}
+
+/// What is done in which part of a gap. Between [`TAKE`] and [`ADD`] there is nothing inside that need not be.
+mod phase {
+    pub(super) const SEE: u8 = 0;
+    pub(super) const TAKE: u8 = 1;
+    pub(super) const FIND_NOTHING: u8 = 2;
+    pub(super) const ADD: u8 = 3;
+    pub(super) const SEE_ADDED: u8 = 4;
+    pub(super) const TAKE_ADDED: u8 = 5;
+    pub(super) const COUNT: usize = 6;
+}
+
+fn late_adds_early_takes(columns: &Columns, lifetimes: &Lifetimes, free: Option<&FreeGaps>) -> Vec<u32> {
+    let place = |at: usize| {
+        let interval = columns.intervals[at];
+        let life = || {
+            let Lifetime { inside_after, inside_before, .. } = lifetimes.all[columns.elements[at] as usize];
+            // All its operations share a gap in which it comes and goes, or it has to be inside in between.
+            (inside_after.min(inside_before), inside_before)
+        };
+        match columns.acts[at] {
+            Act::Add => Some((life().0, phase::ADD)),
+            Act::See => match life() {
+                (added, _) if interval.left <= added => Some((added, phase::SEE_ADDED)),
+                _ => Some((interval.left, phase::SEE)),
+            },
+            Act::Remove => match life() {
+                (added, taken) if added == taken => Some((taken, phase::TAKE_ADDED)),
+                (_, taken) => Some((taken, phase::TAKE)),
+            },
+            Act::Empty => {
+                let gap = free.and_then(|it| it.within(interval));
+                Some((gap.expect("no rule is broken, so something is free"), phase::FIND_NOTHING))
+            }
+            Act::Miss | Act::Take | Act::Replace | Act::Nothing => None,
+        }
+    };
+    in_order(columns, place)
+}
+
+/// Judges by counting copies, where nobody finds nothing.
+fn judge_copies(columns: &Columns, want: Want) -> Ruling {
+    // As soon, and as late, as possible.
+    let order = in_order(columns, |at| match columns.acts[at] {
+        Act::Add => Some((columns.intervals[at].left, phase::ADD)),
+        Act::Remove => Some((columns.intervals[at].right, phase::TAKE_ADDED)),
+        Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => None,
+    });
+    let mut copies = vec![0_u32; columns.names.len()];
+    for (place, &at) in order.iter().enumerate() {
+        let copies = &mut copies[columns.elements[at as usize] as usize];
+        if columns.acts[at as usize] == Act::Add {
+            *copies += 1;
+        } else if *copies == 0 {
+            return Ruling::Violated(too_many_taken(columns, &order, place));
+        } else {
+            *copies -= 1;
+        }
+    }
+    Ruling::Holds((want == Want::Witness).then_some(order))
+}
+
+/// The operation at `place` returns with a copy that nobody can have added by then.
+fn too_many_taken(columns: &Columns, order: &[u32], place: usize) -> Breach {
+    let taker = order[place];
+    let element = columns.elements[taker as usize];
+    let is_same = |at: &u32| columns.elements[*at as usize] == element;
+    let is_add = |at: &u32| columns.acts[*at as usize] == Act::Add;
+    let evidence: Vec<u32> = order[..=place].iter().copied().filter(is_same).collect();
+    let added = evidence.iter().filter(|it| is_add(it)).count();
+    let next_add = order[place..].iter().find(|it| is_same(it) && is_add(it));
+    match (added, next_add) {
+        (0, None) => Breach { rule: Rule::Added, operations: vec![taker], evidence },
+        (0, Some(&add)) => {
+            let operations = vec![taker, add];
+            Breach { rule: Rule::AddedBefore, evidence: operations.clone(), operations }
+        }
+        (1, None) => {
+            let operations = evidence.iter().copied().filter(|it| !is_add(it)).collect();
+            Breach { rule: Rule::TakenOnce, operations, evidence }
+        }
+        (_, _) => Breach { rule: Rule::ThereOrNot, operations: vec![taker], evidence },
+    }
+}
+
+/// The operations that have a place, by gap and phase.
+fn in_order(columns: &Columns, place: impl Fn(usize) -> Option<(u32, u8)>) -> Vec<u32> {
+    // By phase first, which the second sort then keeps within a gap.
+    let places: Vec<(u32, u8)> = (0..columns.len()).map(|at| place(at).unwrap_or((NONE, 0))).collect();
+    let mut phases = [0_usize; phase::COUNT + 1];
+    let mut starts = vec![0_u32; columns.gaps() + 1];
+    for &(gap, phase) in places.iter().filter(|it| it.0 != NONE) {
+        phases[phase as usize + 1] += 1;
+        starts[gap as usize + 1] += 1;
+    }
+    (1..phases.len()).for_each(|it| phases[it] += phases[it - 1]);
+    (1..starts.len()).for_each(|it| starts[it] += starts[it - 1]);
+    let mut by_phase = vec![0_u32; phases[phase::COUNT]];
+    for (at, &(_, phase)) in (0..).zip(&places).filter(|it| it.1.0 != NONE) {
+        let place = &mut phases[phase as usize];
+        by_phase[*place] = at;
+        *place += 1;
+    }
+    let mut order = vec![0_u32; by_phase.len()];
+    for at in by_phase {
+        let place = &mut starts[places[at as usize].0 as usize];
+        order[*place as usize] = at;
+        *place += 1;
+    }
+    order
+}
