@@ -200,8 +200,13 @@ pub enum Rule {
     /// The greatest leaves first: an operation found an element; then, in pairs, operations after whose first, and
     /// before whose second, a greater one is certainly there: one or the other, all the time.
     GreatestFirst,
-    /// Last in, first out: the operations on some elements of which none can be below the others.
+    /// Last in, first out: one element came to lie on another, which was found while the first still lay there. In pairs,
+    /// the first of which had returned before the second was called: one that put or found the lower, and the one
+    /// that added the upper; one that put or found the upper, and one that found the lower; one that found the lower,
+    /// and one that found the upper, unless that was never removed.
     LastInFirstOut,
+    /// Last in, first out: operations on elements of which none can be below the others.
+    NoneBelow,
     /// One element at a time: two elements were each there before and after the other. One that put or found the
     /// first, a later one that put or found the second; one for the second, a later one for the first.
     OneAtATime,

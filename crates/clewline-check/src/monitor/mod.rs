@@ -41,6 +41,7 @@ clewline_core::registry! {
     bag,
     queue,
     set,
+    stack,
 }
 
 /// A checker for one kind of object. It sees no operation of role [`Take`](clewline_core::Act::Take) or

@@ -8,6 +8,7 @@ mod cores;
 mod histories;
 mod judging;
 mod monitor_queue;
+mod monitor_stack;
 mod monitors;
 mod plain;
 mod texts;

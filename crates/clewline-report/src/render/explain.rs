@@ -99,7 +99,16 @@ fn broken(judged: &Judged<'_>, rule: Rule, operations: &[OperationId]) -> String
             name(0),
             stretches(judged, &operations[1..])
         ),
+        Rule::LastInFirstOut if operations.len() < 6 => format!(
+            "Last in, first out: {}, and {}, though nobody had removed what {} put on top.",
+            before(0),
+            before(2),
+            name(1)
+        ),
         Rule::LastInFirstOut => {
+            format!("Last in, first out: {}, {}, yet {}.", before(0), before(2), before(4))
+        }
+        Rule::NoneBelow => {
             "Last in, first out: none of these elements can have been below the others.".to_owned()
         }
         Rule::OneAtATime => format!(

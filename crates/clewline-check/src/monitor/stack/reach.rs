@@ -1,0 +1,170 @@
+//! Reach: jobs in the order in which they begin, by when they end.
+//!
+//! A job that goes through a gap begins at or before it and ends at or after it. With jobs in the order of their
+//! beginnings the first is a range; a tree of greatest ends finds those in the range that reach far enough, and each is taken out
+//! when it is found.
+//!
+//! Cost: O(log n) a question and O(log n) a job, with logarithms to base 16.
+
+use super::lanes::{Lanes, WIDTH, levels};
+
+/// A job that is out of the tree.
+const OUT: i32 = 0;
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(super) struct Reach {
+    // Job `j` is leaf `j + 1`, so that each has a neighbour on either side.
+    levels: Vec<Vec<Lanes>>,
+}
+
+impl Reach {
+    /// Of so many jobs, whose ends are still to be set.
+    pub(super) fn new(jobs: usize) -> Reach {
+        Reach { levels: levels(jobs + 2, OUT) }
+    }
+
+    /// Sets the last gap of a job. To be followed by [`Reach::build`].
+    pub(super) fn set(&mut self, job: u32, end: u32) {
+        *self.leaf(job) = end as i32 + 1;
+    }
+
+    /// Makes the inner nodes.
+    pub(super) fn build(&mut self) {
+        for level in 1..self.levels.len() {
+            let (below, above) = self.levels.split_at_mut(level);
+            let parents = above[0].iter_mut().flat_map(|it| &mut it.0);
+            parents.zip(&below[level - 1]).for_each(|(parent, node)| *parent = node.max());
+        }
+    }
+
+    /// Whether the job has not been taken out.
+    pub(super) fn has(&mut self, job: u32) -> bool {
+        *self.leaf(job) != OUT
+    }
+
+    /// Takes a job out.
+    pub(super) fn remove(&mut self, job: u32) {
+        *self.leaf(job) = OUT;
+        self.lower(0, (job as usize + 1) / WIDTH);
+    }
+
+    /// Takes out all jobs of `from..to` that reach `gap`.
+    pub(super) fn take(&mut self, from: u32, to: u32, gap: u32, into: &mut Vec<u32>) {
+        let bound = gap as i32 + 1;
+        // The leaves on either side. What begins with the first job has no border on the left.
+        let mut left = (from != 0).then_some(from as usize);
+        let mut right = to as usize + 1;
+        for level in 0..self.levels.len() {
+            let node = right / WIDTH;
+            self.refresh(level, right);
+            match left {
+                Some(at) if at / WIDTH == node => {
+                    self.refresh(level, at);
+                    self.take_lanes(level, node, at % WIDTH + 1, right % WIDTH, bound, into);
+                    self.lower(level, node);
+                    return;
+                }
+                Some(at) => {
+                    self.refresh(level, at);
+                    self.take_lanes(level, at / WIDTH, at % WIDTH + 1, WIDTH, bound, into);
+                    left = Some(at / WIDTH);
+                }
+                None => (),
+            }
+            self.take_lanes(level, node, 0, right % WIDTH, bound, into);
+            right = node;
+        }
+    }
+
+    /// Takes out all jobs that reach far enough from below some lanes of a node.
+    ///
+    /// Calls itself as often as there are levels.
+    fn take_lanes(
+        &mut self,
+        level: usize,
+        node: usize,
+        from: usize,
+        to: usize,
+        bound: i32,
+        into: &mut Vec<u32>,
+    ) {
+        let wanted = (u32::MAX << from) & !(u32::MAX << to);
+        let mut far = self.levels[level][node].at_least(bound) & wanted;
+        while far != 0 {
+            let lane = far.trailing_zeros() as usize;
+            far &= far - 1;
+            let below = node * WIDTH + lane;
+            if level == 0 {
+                into.push(below as u32 - 1);
+                self.levels[0][node].0[lane] = OUT;
+            } else {
+                self.take_lanes(level - 1, below, 0, WIDTH, bound, into);
+                self.refresh(level, below);
+            }
+        }
+    }
+
+    /// Makes a lane what is below it.
+    fn refresh(&mut self, level: usize, lane: usize) {
+        if level != 0
+            && let Some(below) = self.levels[level - 1].get(lane).map(Lanes::max)
+        {
+            self.levels[level][lane / WIDTH].0[lane % WIDTH] = below;
+        }
+    }
+
+    /// Lowers what is above a node as far as its lanes allow.
+    fn lower(&mut self, level: usize, node: usize) {
+        let mut node = node;
+        for level in level + 1..self.levels.len() {
+            let greatest = self.levels[level - 1][node].max();
+            let lane = &mut self.levels[level][node / WIDTH].0[node % WIDTH];
+            if *lane == greatest {
+                return;
+            }
+            *lane = greatest;
+            node /= WIDTH;
+        }
+    }
+
+    fn leaf(&mut self, job: u32) -> &mut i32 {
+        let leaf = job as usize + 1;
+        &mut self.levels[0][leaf / WIDTH].0[leaf % WIDTH]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clewline_core::Random;
+
+    #[test]
+    fn what_reaches_a_gap_is_taken_once() {
+        let mut random = Random::new(12);
+        for round in 0..400 {
+            let jobs = 1 + random.below([5, 40, 300, 5_000][round % 4]) as u32;
+            let gaps = 1 + random.below(100);
+            let mut ends: Vec<Option<u32>> = (0..jobs).map(|_| Some(random.below(gaps) as u32)).collect();
+            let mut reach = Reach::new(jobs as usize);
+            (0..).zip(&ends).for_each(|(job, end)| reach.set(job, end.unwrap()));
+            reach.build();
+            for _ in 0..40 {
+                let from = if random.below(2) == 0 { 0 } else { random.below(jobs as usize) as u32 };
+                let to = from + random.below((jobs - from) as usize + 1) as u32;
+                let gap = random.below(gaps) as u32;
+                let expected: Vec<u32> =
+                    (from..to).filter(|&job| ends[job as usize].is_some_and(|end| gap <= end)).collect();
+                let mut found = Vec::new();
+                reach.take(from, to, gap, &mut found);
+                found.sort_unstable();
+                assert_eq!(found, expected, "round {round}, {from}..{to} at {gap}");
+                expected.iter().for_each(|&job| ends[job as usize] = None);
+                let job = random.below(jobs as usize);
+                assert_eq!(reach.has(job as u32), ends[job].is_some());
+                reach.remove(job as u32);
+                ends[job] = None;
+            }
+        }
+    }
+}

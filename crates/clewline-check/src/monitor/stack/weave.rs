@@ -1,0 +1,127 @@
+//! Weaving: an order of all operations, from the order in which elements were peeled.
+//!
+//! Elements are woven in from the bottom. All operations on one element, from its add to its removal, go next to
+//! each other behind everything that is done before the element's last call; what is woven in later may come in
+//! between, and then lies above it. The gap of an operation is moved, if need be, between those of its neighbours, so that gaps
+//! ascend along the order at all times. Without that, what belongs behind what would depend on the order of weaving.
+//!
+//! Cost: O(n), and sorting the sees of each element.
+
+use clewline_core::Act;
+
+use super::super::{Columns, Lifetimes, NONE};
+use super::{bitmap::Bitmap, peeling::is_easy};
+
+/// The order of all operations, given the gaps of those that find nothing in `slots`.
+pub(super) fn weave(columns: &Columns, lifetimes: &Lifetimes, order: Vec<u32>, slots: Vec<u32>) -> Vec<u32> {
+    let mut weaver = Weaver::new(columns.gaps(), slots);
+    let mut empties = lifetimes.empties.clone();
+    empties.sort_by_key(|&at| weaver.slots[at as usize]);
+    weaver.insert(0, &empties);
+    drop(empties);
+    let sees = SeesOf::new(columns, lifetimes);
+    let mut thread: Vec<u32> = Vec::new();
+    let easy = (0..).zip(&lifetimes.all).filter(|it| is_easy(it.1) && it.1.add != NONE).map(|it| it.0);
+    for element in order.iter().copied().chain(easy) {
+        let life = &lifetimes.all[element as usize];
+        thread.clear();
+        thread.push(life.add);
+        thread.extend_from_slice(sees.of(element));
+        let slot = |at: u32| weaver.slots[at as usize];
+        // A see that was done in a gap before the add or after the removal reaches that of the add or the removal.
+        let (from, to) = (slot(life.add), if life.remove == NONE { columns.last } else { slot(life.remove) });
+        thread[1..].sort_by_key(|&at| slot(at));
+        thread[1..].iter().for_each(|&at| {
+            let slot = &mut weaver.slots[at as usize];
+            *slot = (*slot).max(from).min(to);
+        });
+        thread.extend((life.remove != NONE).then_some(life.remove));
+        weaver.insert(life.inside_before, &thread);
+    }
+    drop((order, sees));
+    weaver.finish()
+}
+
+/// The sees of each element.
+struct SeesOf {
+    // By element: where its sees begin. Empty if there are none at all.
+    starts: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+impl SeesOf {
+    fn new(columns: &Columns, lifetimes: &Lifetimes) -> SeesOf {
+        if !lifetimes.has_sees {
+            return SeesOf { starts: Vec::new(), positions: Vec::new() };
+        }
+        let mut starts = vec![0_u32; lifetimes.all.len() + 1];
+        let mut count = 0;
+        for (life, start) in lifetimes.all.iter().zip(&mut starts[1..]) {
+            *start = count;
+            count += life.sees;
+        }
+        let mut positions = vec![0_u32; count as usize];
+        for at in (0..columns.len()).filter(|&it| columns.acts[it] == Act::See) {
+            let place = &mut starts[columns.elements[at] as usize + 1];
+            positions[*place as usize] = at as u32;
+            *place += 1;
+        }
+        SeesOf { starts, positions }
+    }
+
+    fn of(&self, element: u32) -> &[u32] {
+        match self.starts.get(element as usize..element as usize + 2) {
+            Some(ends) => &self.positions[ends[0] as usize..ends[1] as usize],
+            None => &[],
+        }
+    }
+}
+
+/// A list of operations along which gaps ascend.
+struct Weaver {
+    // By position; the list's head comes after all.
+    next: Vec<u32>,
+    slots: Vec<u32>,
+    // By gap: the last operation of it, for the gaps in `used`.
+    tails: Vec<u32>,
+    used: Bitmap,
+}
+
+impl Weaver {
+    fn new(gaps: usize, slots: Vec<u32>) -> Weaver {
+        Weaver { next: vec![NONE; slots.len() + 1], slots, tails: vec![NONE; gaps], used: Bitmap::new(gaps) }
+    }
+
+    /// Puts the operations of `thread` behind all that are in the list with gaps before `gap`.
+    fn insert(&mut self, gap: u32, thread: &[u32]) {
+        let head = self.slots.len() as u32;
+        let (mut tail, least) = match self.used.below(gap as usize) {
+            Some(used) => (self.tails[used], used as u32),
+            None => (head, 0),
+        };
+        let after = self.next[tail as usize];
+        let greatest = if after == NONE { NONE } else { self.slots[after as usize] };
+        for &at in thread {
+            let slot = self.slots[at as usize].max(least).min(greatest);
+            self.slots[at as usize] = slot;
+            self.next[tail as usize] = at;
+            tail = at;
+            // Behind it there is already something in the same gap otherwise.
+            if slot != greatest {
+                self.tails[slot as usize] = at;
+                self.used.insert(slot as usize);
+            }
+        }
+        self.next[tail as usize] = after;
+    }
+
+    fn finish(self) -> Vec<u32> {
+        let mut order = Vec::with_capacity(self.slots.len());
+        let mut at = self.next[self.slots.len()];
+        while at != NONE {
+            order.push(at);
+            at = self.next[at as usize];
+        }
+        order
+    }
+}
