@@ -39,6 +39,9 @@ clewline_core::registry! {
     /// The monitors, in alphabetical order.
     MONITORS: &dyn Monitor;
     bag,
+    counter,
+    multiset,
+    priority_queue,
     queue,
     set,
     stack,

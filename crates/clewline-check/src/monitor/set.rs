@@ -175,7 +175,7 @@ impl<'c> Sweep<'c> {
 }
 
 /// Positions in the order of their last gaps: where each gap's begin, and all of them. The pending come last.
-fn columns_by_return(columns: &Columns) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn columns_by_return(columns: &Columns) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0_u32; columns.gaps() + 1];
     columns.intervals.iter().for_each(|it| starts[it.right as usize + 1] += 1);
     for gap in 1..starts.len() {

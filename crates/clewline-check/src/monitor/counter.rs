@@ -1,0 +1,298 @@
+//! Counters: is what was read a sum that the counter had?
+//!
+//! Increments all look the same, so only their number matters. Events are read in order. An increment takes effect
+//! when it has to, or when somebody who has to return reads more than there is: then of those called, the one that
+//! has to return first. A read is done when its sum is reached. Adding late is never worse, since who adds late
+//! may still add, while who has added cannot undo it; nor is letting the first to return go first, since they are all alike.
+//!
+//! Every operation must add the same amount, or nothing. With amounts that differ it is as hard to find out
+//! whether a sum can be reached as it is to find some of given numbers with a given sum, which is NP-complete: all adds and
+//! one read at the same time. So that is left to a search.
+//!
+//! Source: none known. Cost: O(n log p), if no more than p operations are open at a time.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use clewline_core::{Act, Kind, Rule};
+
+use super::{Breach, Columns, Interval, Monitor, Refusal, Ruling, Want};
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Counter;
+
+/// This monitor in the list.
+pub const ENTRY: &dyn Monitor = &Counter;
+
+impl Monitor for Counter {
+    fn name(&self) -> &'static str {
+        "counter monitor"
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        kind == Kind::Counter
+    }
+
+    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+        let steps = Steps::new(columns)?;
+        let mut sweep = Sweep::new(columns, steps, want);
+        Ok(match sweep.run() {
+            Ok(()) => Ruling::Holds(sweep.order),
+            Err(stuck) => Ruling::Violated(steps.breach(columns, stuck)),
+        })
+    }
+}
+
+/// What an operation does, told in steps of one amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Goes a step.
+    Up,
+    /// Adds nothing.
+    Stay,
+    /// Found so many steps done. Less than none if no number of steps leads there.
+    Read(i64),
+    /// Is not known to have happened.
+    Nothing,
+}
+
+/// The amount that operations add.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    amount: i64,
+}
+
+impl Steps {
+    fn new(columns: &Columns) -> Result<Steps, Refusal> {
+        let mut amount = 0_i64;
+        let mut steps = 0_i64;
+        for (at, &act) in (0..).zip(&columns.acts) {
+            match act {
+                Act::Add => (),
+                Act::See | Act::Nothing => continue,
+                Act::Remove | Act::Miss | Act::Empty | Act::Take | Act::Replace => {
+                    return Err(Refusal::Unfit(at));
+                }
+            }
+            let added = word(columns, at);
+            if added == 0 {
+                continue;
+            }
+            if amount == 0 {
+                amount = added;
+            }
+            steps += 1;
+            // A sum that wraps around is reached by several numbers of steps.
+            if added != amount || amount.checked_mul(steps).is_none() {
+                return Err(Refusal::Other(
+                    "a monitor needs all to add the same amount to a counter, without overflow",
+                ));
+            }
+        }
+        Ok(Steps { amount })
+    }
+
+    fn step(self, columns: &Columns, at: u32) -> Step {
+        let word = || word(columns, at);
+        match columns.acts[at as usize] {
+            Act::Add if word() == 0 => Step::Stay,
+            Act::Add => Step::Up,
+            Act::See => Step::Read(self.number(word())),
+            Act::Remove | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => Step::Nothing,
+        }
+    }
+
+    /// How many steps make `sum`; less than none if no number does.
+    fn number(self, sum: i64) -> i64 {
+        match sum.checked_rem(self.amount) {
+            Some(0) => sum / self.amount,
+            None if sum == 0 => 0,
+            Some(_) | None => -1,
+        }
+    }
+}
+
+/// The amount an operation adds, or the sum it finds.
+fn word(columns: &Columns, at: u32) -> i64 {
+    columns.names[columns.elements[at as usize] as usize].cast_signed()
+}
+
+/// The last gap of an operation, and its position: in one word, since heaps compare a lot.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Due(u64);
+
+impl Due {
+    fn new(gap: u32, at: u32) -> Due {
+        Due(u64::from(gap) << 32 | u64::from(at))
+    }
+
+    fn gap(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn at(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// Reads events in order.
+struct Sweep<'c> {
+    columns: &'c Columns,
+    steps: Steps,
+    done: i64,
+    // Who has not yet gone a step, the first to return on top.
+    ups: BinaryHeap<Reverse<Due>>,
+    // Likewise for reads; they may meanwhile have found what they found.
+    due: BinaryHeap<Reverse<Due>>,
+    // Reads by what they wait for. Only a witness needs them.
+    waiting: BinaryHeap<Reverse<(i64, u32)>>,
+    order: Option<Vec<u32>>,
+}
+
+impl<'c> Sweep<'c> {
+    fn new(columns: &'c Columns, steps: Steps, want: Want) -> Sweep<'c> {
+        Sweep {
+            columns,
+            steps,
+            done: 0,
+            ups: BinaryHeap::new(),
+            due: BinaryHeap::new(),
+            waiting: BinaryHeap::new(),
+            order: (want == Want::Witness).then(|| Vec::with_capacity(columns.len())),
+        }
+    }
+
+    /// Fails with a read that cannot have found what it found.
+    fn run(&mut self) -> Result<(), u32> {
+        let mut called = 0;
+        for gap in 0..self.columns.last {
+            while called < self.columns.len() && self.columns.intervals[called].left == gap {
+                self.call(called as u32)?;
+                called += 1;
+            }
+            self.finish(gap)?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, at: u32) -> Result<(), u32> {
+        let end = self.columns.intervals[at as usize].right;
+        match self.steps.step(self.columns, at) {
+            Step::Up => self.ups.push(Reverse(Due::new(end, at))),
+            Step::Stay if end < self.columns.last => self.happen(at),
+            Step::Read(number) if number < self.done => return Err(at),
+            Step::Read(number) if number == self.done => self.happen(at),
+            Step::Read(number) => {
+                self.due.push(Reverse(Due::new(end, at)));
+                if self.order.is_some() {
+                    self.waiting.push(Reverse((number, at)));
+                }
+            }
+            Step::Stay | Step::Nothing => (),
+        }
+        Ok(())
+    }
+
+    /// Does what has to be done in this gap.
+    fn finish(&mut self, gap: u32) -> Result<(), u32> {
+        while let Some(&Reverse(read)) = self.due.peek()
+            && read.gap() == gap
+        {
+            self.due.pop();
+            let number = self.steps.number(word(self.columns, read.at()));
+            while self.done < number {
+                let Some(Reverse(up)) = self.ups.pop() else { return Err(read.at()) };
+                self.go(up.at());
+            }
+        }
+        while let Some(&Reverse(up)) = self.ups.peek()
+            && up.gap() == gap
+        {
+            self.ups.pop();
+            self.go(up.at());
+        }
+        Ok(())
+    }
+
+    /// Goes a step, and does the reads that waited for it.
+    fn go(&mut self, up: u32) {
+        self.done += 1;
+        self.happen(up);
+        while let Some(&Reverse((number, read))) = self.waiting.peek()
+            && number == self.done
+        {
+            self.waiting.pop();
+            self.happen(read);
+        }
+    }
+
+    fn happen(&mut self, at: u32) {
+        if let Some(order) = &mut self.order {
+            order.push(at);
+        }
+    }
+}
+
+impl Steps {
+    /// Why the read at `stuck` has no place.
+    ///
+    /// If there are too few steps, whenever they happen, the read stands alone. If there are too many, either enough of
+    /// them returned before it was called; or one earlier read found some, and enough others were called
+    /// after that one returned. It never takes two earlier reads: the last step that was taken early, though its operation
+    /// returns late, was taken because all that had to return sooner had been; from there on, it is enough to count.
+    fn breach(self, columns: &Columns, stuck: u32) -> Breach {
+        let Interval { left, right } = columns.intervals[stuck as usize];
+        let ups = || {
+            let all = (0..).zip(&columns.intervals);
+            all.filter(|&(at, _)| self.step(columns, at) == Step::Up)
+        };
+        let mut evidence: Vec<u32> = Vec::new();
+        let number = self.number(word(columns, stuck));
+        let reachable = ups().filter(|(_, it)| it.left <= right).count() as i64;
+        if 0 <= number && number <= reachable {
+            let is_before = |it: &Interval| it.right < left;
+            let needed = number as usize + 1;
+            let before = ups().filter(|(_, it)| is_before(it)).count();
+            if needed <= before {
+                evidence.extend(ups().filter(|(_, it)| is_before(it)).map(|it| it.0).take(needed));
+            } else if let Some((read, found)) = self.early_read(columns, left, number) {
+                let end = columns.intervals[read as usize].right;
+                let later = needed.saturating_sub(found as usize);
+                evidence.push(read);
+                evidence.extend(ups().filter(|(_, it)| it.left <= end).map(|it| it.0).take(found as usize));
+                let between = ups().filter(|(_, it)| end < it.left && is_before(it));
+                evidence.extend(between.map(|it| it.0).take(later));
+            }
+        }
+        evidence.push(stuck);
+        evidence.sort_unstable();
+        Breach { rule: Rule::Sum, operations: vec![stuck], evidence }
+    }
+
+    /// A read, and what it found, such that with all who were called after it, and returned before `gap`, there were more than
+    /// `number`. Of these reads the one that found least.
+    fn early_read(self, columns: &Columns, gap: u32, number: i64) -> Option<(u32, i64)> {
+        // By gap, how many were called after it and returned before `gap`.
+        let mut later = vec![0_i64; columns.gaps() + 1];
+        for (at, interval) in (0..).zip(&columns.intervals) {
+            if interval.right < gap && self.step(columns, at) == Step::Up {
+                // They count for all gaps before their first.
+                later[interval.left as usize] += 1;
+            }
+        }
+        for gap in (1..later.len()).rev() {
+            later[gap - 1] += later[gap];
+        }
+        let mut best: Option<(u32, i64)> = None;
+        for (at, interval) in (0..).zip(&columns.intervals) {
+            if let Step::Read(found) = self.step(columns, at)
+                && interval.right < gap
+                && number < found + later[interval.right as usize + 1]
+                && best.is_none_or(|(_, least)| found < least)
+            {
+                best = Some((at, found));
+            }
+        }
+        best
+    }
+}

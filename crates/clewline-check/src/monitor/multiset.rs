@@ -1,0 +1,256 @@
+//! Multisets: are there copies of an element or not?
+//!
+//! Three ways lead to an answer; where none does, a search is needed.
+//!
+//! * *One copy at a time.* If each add of an element is called after everything before it has returned, and all copies
+//!   had been removed, the multiset is a [set](super::set), and judged as one.
+//! * *As many copies as possible.* Events are read in order; copies are added as soon, and removed as late, as they can
+//!   be. Then there are never fewer than in any other order: if even so there is nothing to remove or to find, there is
+//!   no order. If everyone who found no copy happens to find none in this order either, it is a witness.
+//! * *As few copies as possible.* If one who found no copy returns before a copy could be missing even if copies had been added as
+//!   late, and removed as soon, as they can be, there is no order.
+//!
+//! What remains are those who found no copy where there may or may not have been several. To change the number of
+//! copies only when somebody has to return, as a set does, does not decide them: `add`, returned; then `remove → true` and, while
+//! it is open, `contains → false` and another `add`, which returns first. The copy must be removed before the next one comes,
+//! though nobody has to return.
+//!
+//! Source: none known. Cost: O(n).
+
+use clewline_core::{Act, Kind, Rule};
+
+use super::{Breach, Columns, Interval, Monitor, NONE, Refusal, Ruling, Want, set};
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct Multiset;
+
+/// This monitor in the list.
+pub const ENTRY: &dyn Monitor = &Multiset;
+
+impl Monitor for Multiset {
+    fn name(&self) -> &'static str {
+        "multiset monitor"
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        kind == Kind::Multiset
+    }
+
+    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+        let Some((first, second)) = added_twice(columns) else { return set::judge(columns, want) };
+        let mut sweep = Sweep::new(columns, want);
+        Ok(match sweep.run()? {
+            Some(stuck) => Ruling::Violated(breach(columns, stuck)),
+            None if sweep.is_undecided => return Err(Refusal::AddedTwice(first, second)),
+            None => Ruling::Holds(sweep.order),
+        })
+    }
+}
+
+/// Two adds of an element of which there may be two copies at a time.
+fn added_twice(columns: &Columns) -> Option<(u32, u32)> {
+    #[derive(Clone, Copy)]
+    struct Seen {
+        add: u32,
+        copies: i64,
+        // The last gap in which something may have happened to the element.
+        end: u32,
+    }
+    let mut seen = vec![Seen { add: NONE, copies: 0, end: 0 }; columns.names.len()];
+    for (at, &act) in (0_u32..).zip(&columns.acts) {
+        if act == Act::Nothing {
+            continue;
+        }
+        let Interval { left, right } = columns.intervals[at as usize];
+        let element = &mut seen[columns.elements[at as usize] as usize];
+        match act {
+            Act::Add => {
+                if element.add != NONE && (element.copies != 0 || left <= element.end) {
+                    return Some((element.add, at));
+                }
+                element.add = at;
+                element.copies += 1;
+            }
+            Act::Remove => element.copies -= 1,
+            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        }
+        element.end = element.end.max(right);
+    }
+    None
+}
+
+/// What is known about one element.
+#[derive(Clone, Copy)]
+struct Copies {
+    // With adds done at their calls, and removes before their returns.
+    most: u32,
+    // With removes done at their calls, and adds before their returns. Less than none if removes wait for adds.
+    least: i32,
+    // The last gap after which `least` became positive, or `NONE`.
+    missing_until: u32,
+    // Those who wait: for a copy, and for there to be none.
+    sees: u32,
+    misses: u32,
+}
+
+struct Sweep<'c> {
+    columns: &'c Columns,
+    all: Vec<Copies>,
+    // The next that waits in the same list.
+    next: Vec<u32>,
+    is_done: Vec<bool>,
+    order: Option<Vec<u32>>,
+    // Whether somebody found no copy, who does not in this order, but may in another.
+    is_undecided: bool,
+}
+
+impl<'c> Sweep<'c> {
+    fn new(columns: &'c Columns, want: Want) -> Sweep<'c> {
+        let none = Copies { most: 0, least: 0, missing_until: NONE, sees: NONE, misses: NONE };
+        Sweep {
+            columns,
+            all: vec![none; columns.names.len()],
+            next: vec![NONE; columns.len()],
+            is_done: vec![false; columns.len()],
+            order: (want == Want::Witness).then(|| Vec::with_capacity(columns.len())),
+            is_undecided: false,
+        }
+    }
+
+    /// Reads all events; answers the first operation that has to return and cannot, in any order.
+    fn run(&mut self) -> Result<Option<u32>, Refusal> {
+        let columns = self.columns;
+        let (starts, by_return) = set::columns_by_return(columns);
+        let mut called = 0_usize;
+        for gap in 0..columns.last {
+            let first = called;
+            while called < columns.len() && columns.intervals[called].left == gap {
+                called += 1;
+            }
+            // Those who find no copy may do so before the adds.
+            (first..called).try_for_each(|at| self.call(at as u32))?;
+            (first..called).filter(|&at| columns.acts[at] == Act::Add).for_each(|at| self.add(at as u32));
+            let returning = &by_return[starts[gap as usize] as usize..starts[gap as usize + 1] as usize];
+            // Removes come first: somebody may wait for them.
+            for act in [Act::Remove, Act::See, Act::Miss, Act::Add] {
+                for &at in returning.iter().filter(|&&at| columns.acts[at as usize] == act) {
+                    if !self.finish(at) {
+                        return Ok(Some(at));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn copies(&mut self, at: u32) -> &mut Copies {
+        &mut self.all[self.columns.elements[at as usize] as usize]
+    }
+
+    fn call(&mut self, at: u32) -> Result<(), Refusal> {
+        let copies = &mut self.all[self.columns.elements[at as usize] as usize];
+        match self.columns.acts[at as usize] {
+            Act::Add | Act::Nothing => (),
+            Act::Remove => copies.least -= 1,
+            Act::See if 0 < copies.most => self.happen(at),
+            Act::Miss if copies.most == 0 => self.happen(at),
+            Act::See => self.next[at as usize] = std::mem::replace(&mut copies.sees, at),
+            Act::Miss => self.next[at as usize] = std::mem::replace(&mut copies.misses, at),
+            Act::Empty | Act::Take | Act::Replace => return Err(Refusal::Unfit(at)),
+        }
+        Ok(())
+    }
+
+    /// Adds a copy, and does those who waited for it.
+    fn add(&mut self, at: u32) {
+        self.happen(at);
+        let copies = self.copies(at);
+        copies.most += 1;
+        let waiting = std::mem::replace(&mut copies.sees, NONE);
+        self.happen_all(waiting);
+    }
+
+    /// Removes a copy, and does those who waited for there to be none.
+    fn remove(&mut self, at: u32) {
+        self.happen(at);
+        let copies = self.copies(at);
+        copies.most -= 1;
+        if copies.most == 0 {
+            let waiting = std::mem::replace(&mut copies.misses, NONE);
+            self.happen_all(waiting);
+        }
+    }
+
+    /// Does the operation, which has to return; false if that is impossible.
+    fn finish(&mut self, at: u32) -> bool {
+        let Interval { left, right } = self.columns.intervals[at as usize];
+        let is_done = self.is_done[at as usize];
+        let copies = &mut self.all[self.columns.elements[at as usize] as usize];
+        match self.columns.acts[at as usize] {
+            Act::Remove if copies.most == 0 => return false,
+            Act::Remove => self.remove(at),
+            Act::See => return is_done,
+            Act::Miss if !is_done => {
+                let was_missing = copies.missing_until != NONE && left <= copies.missing_until;
+                if 0 < copies.least && !was_missing {
+                    return false;
+                }
+                self.is_undecided = true;
+            }
+            Act::Add => {
+                copies.least += 1;
+                if copies.least == 1 {
+                    copies.missing_until = right;
+                }
+            }
+            Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        }
+        true
+    }
+
+    fn happen(&mut self, at: u32) {
+        self.is_done[at as usize] = true;
+        if let Some(order) = &mut self.order {
+            order.push(at);
+        }
+    }
+
+    fn happen_all(&mut self, mut at: u32) {
+        while at != NONE {
+            self.happen(at);
+            at = self.next[at as usize];
+        }
+    }
+}
+
+/// The adds and removes on the element since they were last at rest, as many adds as there were copies then, and `stuck`.
+fn breach(columns: &Columns, stuck: u32) -> Breach {
+    let element = columns.elements[stuck as usize];
+    let now = columns.intervals[stuck as usize].right;
+    let is_change =
+        |at: usize| columns.elements[at] == element && matches!(columns.acts[at], Act::Add | Act::Remove);
+    let called = columns.intervals.iter().take_while(|it| it.left <= now).count();
+    let mut start = 0;
+    let mut copies_at_start = 0_i64;
+    let mut copies = 0_i64;
+    let mut end: Option<u32> = None;
+    for at in (0..called).filter(|&at| is_change(at) || at == stuck as usize) {
+        let Interval { left, right } = columns.intervals[at];
+        if end.is_some_and(|end| end < left) {
+            (start, copies_at_start) = (at, copies);
+        }
+        end = end.max(Some(right));
+        match columns.acts[at] {
+            Act::Add => copies += 1,
+            Act::Remove => copies -= 1,
+            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        }
+    }
+    let earlier = (0..start).rev().filter(|&at| is_change(at) && columns.acts[at] == Act::Add);
+    let mut evidence: Vec<u32> = earlier.take(copies_at_start.max(0) as usize).map(|at| at as u32).collect();
+    evidence.reverse();
+    let later = (start..called).filter(|&at| is_change(at) || at == stuck as usize);
+    evidence.extend(later.map(|at| at as u32));
+    Breach { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
+}

@@ -1,0 +1,341 @@
+//! The monitors for counters and multisets.
+
+use clewline_check::{Options, check, judge, monitor};
+use clewline_core::{
+    Budget, Case, Explanation, Keep, OperationId, Plan, Problem, Random, Recording, Rule, Value, Verdict,
+};
+use clewline_specs::find;
+
+use crate::{
+    histories::{drawn, every_history, random_history},
+    rulings::{Rulings, check_ruling, search},
+};
+
+#[track_caller]
+fn check_word(spec: &str, drawing: &str, expected: &str) {
+    let case = drawn(spec, drawing);
+    let problem = case.problems().remove(0);
+    check_ruling(problem.clone(), search("oracle"), &mut Rulings::default(), &drawing);
+    assert_eq!(check(&monitor::ByMonitor, &problem, &Budget::unlimited()).word(), expected, "{drawing}");
+}
+
+/// The word, what breaks the rule, and the core.
+#[track_caller]
+fn check_core(spec: &str, drawing: &str, operation: &str, core: &[&str]) {
+    check_word(spec, drawing, "violated");
+    let case = drawn(spec, drawing);
+    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+        panic!("not violated")
+    };
+    let Explanation::Broken { rule, operations } = violation.explanation else {
+        panic!("no monitor was asked: {violation:?}")
+    };
+    assert!(matches!(rule, Rule::Sum | Rule::ThereOrNot));
+    let labels = |ids: &[_]| -> Vec<String> { ids.iter().map(|&it| case.label(it)).collect() };
+    assert_eq!(labels(&operations), [operation]);
+    assert_eq!(labels(&violation.core), core);
+}
+
+mod counters {
+    use super::*;
+
+    #[test]
+    fn sums_are_reached_one_by_one() {
+        check_word(
+            "counter",
+            "
+            A: |-inc-|      |-inc-|
+            B:    |-read → 0-|       |-read → 2-|
+            C:    |-----------read → 1----|
+            ",
+            "holds",
+        );
+    }
+
+    #[test]
+    fn a_sum_that_nobody_made_stands_alone() {
+        check_core("counter", "A: |-inc-| |-read → 2-| |-inc-|", "read() → 2", &["read() → 2"]);
+        check_core("counter", "A: |-inc-| |-read → -1-|", "read() → -1", &["read() → -1"]);
+        check_core("counter", "A: |-add 3-| |-add 3-| |-read → 4-|", "read() → 4", &["read() → 4"]);
+        check_core("counter", "A: |-read → 4-|", "read() → 4", &["read() → 4"]);
+    }
+
+    #[test]
+    fn a_sum_that_was_passed_takes_the_increments_that_passed_it() {
+        check_core(
+            "counter",
+            "
+            A: |-inc-|  |-inc-|  |-inc-|  |-read → 1-|
+            B:                                |-inc-|
+            ",
+            "read() → 1",
+            &["inc()", "inc()", "read() → 1"],
+        );
+    }
+
+    #[test]
+    fn sums_do_not_go_back() {
+        check_core(
+            "counter",
+            "
+            A: |----------------------inc------------------|
+            B: |------------------------------inc------------|
+            C:      |-read → 2-|   |-read → 1-|
+            ",
+            "read() → 1",
+            &["read() → 2", "read() → 1"],
+        );
+    }
+
+    /// The long increment had to happen early, so the short one comes on top.
+    #[test]
+    fn what_a_read_saw_counts_though_it_has_not_returned() {
+        check_core(
+            "counter",
+            "
+            A: |----------------------inc---------------------------|
+            B:   |-read → 1-|  |-inc-|  |-read → 1-|
+            ",
+            "read() → 1",
+            &["read() → 1", "inc()", "read() → 1"],
+        );
+    }
+
+    #[test]
+    fn pending_increments_happen_if_they_are_needed() {
+        check_word("counter", "A: |-inc-| |-read → 2-|\nB: |-inc", "holds");
+        check_word("counter", "A: |-inc-| |-read → 1-|\nB: |-inc", "holds");
+        check_word("counter", "A: |-inc-| |-read → 2-| |-read → 1-|\nB: |-inc", "violated");
+        check_word("counter", "A: |-add 0-| |-read → 0-|\nB: |-add 0", "holds");
+    }
+
+    #[test]
+    fn decrements_and_other_amounts_are_steps_as_well() {
+        check_word("counter", "A: |-dec-| |-read → -1-| |-dec-| |-read → -2-|", "holds");
+        check_word("counter", "A: |-dec-| |-read → 1-|", "violated");
+        check_word("counter", "A: |-add 5-| |-add 0-| |-read → 5-| |-add 5-| |-read → 10-|", "holds");
+        check_word("counter", "A: |-dec-| |-read → -9223372036854775808-|", "violated");
+    }
+
+    #[test]
+    fn amounts_that_differ_are_refused_and_searched() {
+        let drawing = "A: |-inc-| |-dec-| |-add 5-| |-read → 5-|";
+        check_word("counter", drawing, "unknown");
+        let case = drawn("counter", drawing);
+        assert_eq!(judge(case.problems(), &Options::default()).verdict.word(), "holds");
+        // This sum wraps around.
+        let twice =
+            "A: |-add 4611686018427387904-| |-add 4611686018427387904-| |-read → -9223372036854775808-|";
+        check_word("counter", twice, "unknown");
+    }
+
+    #[test]
+    fn all_small_histories_are_judged_as_the_oracle_does() {
+        let up = ["inc", "inc → ?", "read → 0", "read → 1", "read → 2"];
+        let down = ["dec", "add 0", "read → 0", "read → -1", "read → 1"];
+        for (n, deeds) in [(4, &up), (5, &up), (4, &down)] {
+            let mut rulings = Rulings::default();
+            every_history("counter", n, deeds, |case| {
+                let problem = case.problems().remove(0);
+                check_ruling(problem, search("oracle"), &mut rulings, &n);
+            });
+            assert_eq!(rulings.refused, 0);
+            assert!(500 < rulings.holds && 1_000 < rulings.violated, "{rulings:?}");
+        }
+    }
+
+    fn random_history(seed: u64, operations: usize) -> Box<dyn Case> {
+        let mut random = Random::new(seed);
+        let change = ["inc", "dec"][random.below(2)];
+        let plan = Plan {
+            operations: 2 + random.below(operations),
+            processes: 2 + random.below(6),
+            overlap: [0.3, 0.6, 1.0][random.below(3)],
+            mix: vec![(change.to_owned(), 1), ("read".to_owned(), 1 + random.below(3) as u32)],
+            pending: [0.0, 0.1, 0.3][random.below(3)],
+            seed: random.next(),
+            ..Plan::default()
+        };
+        let spec = find("counter").unwrap();
+        let mut recording = spec.generate(&plan);
+        for _ in 0..random.below(3) {
+            recording = with_another_sum(recording, &mut random);
+        }
+        spec.load(recording).unwrap()
+    }
+
+    /// Gives one read the sum of another.
+    fn with_another_sum(recording: Recording, random: &mut Random) -> Recording {
+        let Recording { history, values, names, missing } = recording;
+        let sums: Vec<(usize, Value)> = history
+            .operations()
+            .filter_map(|it| Some((it.id.index(), it.ret.copied().filter(|it| !it.is_absent())?)))
+            .collect();
+        if sums.is_empty() {
+            return Recording { history, values, names, missing };
+        }
+        let (changed, _) = sums[random.below(sums.len())];
+        let (_, sum) = sums[random.below(sums.len())];
+        let history = history.try_map(|id, call, ret| {
+            Ok::<_, ()>((call, ret.map(|ret| if id.index() == changed { sum } else { ret })))
+        });
+        Recording { history: history.unwrap(), values, names, missing }
+    }
+
+    /// Operations that are not among these come too late, or would not help had they happened at any time.
+    fn check_fairness(problem: &Problem<'_>, operations: &[OperationId]) {
+        let is_kept = |at: usize| operations.contains(&problem.operations()[at]);
+        let ends = (0..problem.len()).filter(|&at| is_kept(at)).map(|at| problem.spans()[at].end());
+        let end = ends.max().unwrap();
+        let helped = problem.weaken(|at| match (is_kept(at), problem.spans()[at].call() < end) {
+            (true, _) => Keep::Whole,
+            (false, true) => Keep::Chance,
+            (false, false) => Keep::Nothing,
+        });
+        let word = check(search("jit-graph"), &helped, &Budget::unlimited()).word();
+        assert_eq!(word, "violated", "{operations:?} of {problem:#?}");
+    }
+
+    /// Neither the evidence nor what is left of it in the end says less than it should.
+    #[test]
+    fn cores_do_without_the_others() {
+        let mut seen = 0;
+        for seed in 0..4_000 {
+            let case = random_history(seed, 10);
+            let problem = case.problems().remove(0);
+            let decided = check(&monitor::ByMonitor, &problem, &Budget::unlimited());
+            let Verdict::Violated(evidence) = decided else { continue };
+            check_fairness(&problem, &evidence.core);
+            let judged = judge(vec![problem.clone()], &Options::default()).verdict;
+            let Verdict::Violated(core) = judged else { panic!("{judged:?}") };
+            check_fairness(&problem, &core.core);
+            assert!(core.is_minimal, "seed {seed}");
+            seen += 1;
+        }
+        assert!(400 < seen, "{seen}");
+    }
+
+    #[test]
+    fn random_histories_are_judged_as_a_search_does() {
+        let mut rulings = Rulings::default();
+        for seed in 0..20_000 {
+            let case = random_history(seed, 14);
+            check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
+        }
+        for seed in 0..500 {
+            let case = random_history(seed, 200);
+            check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
+        }
+        assert_eq!(rulings.refused, 0);
+        assert!(4_000 < rulings.holds && 4_000 < rulings.violated, "{rulings:?}");
+    }
+}
+
+mod multisets {
+    use super::*;
+
+    #[test]
+    fn one_copy_at_a_time_makes_a_set() {
+        check_word(
+            "multiset",
+            "
+            A: |-add 1-|  |-remove 1 → true--------------|  |-remove 1 → true-|
+            B:                |-contains 1 → false-|
+            C:                                   |-add 1-|
+            ",
+            "unknown",
+        );
+        check_word(
+            "multiset",
+            "
+            A: |-add 1-|  |-remove 1 → true-|         |-add 1-|  |-remove 1 → true-|
+            B:               |-contains 1 → false-|         |-contains 1 → true-|
+            ",
+            "holds",
+        );
+        check_core(
+            "multiset",
+            "A: |-add 1-| |-remove 1 → true-| |-add 1-| |-remove 1 → true-| |-contains 1 → true-|",
+            "contains(1) → true",
+            &["contains(1) → true"],
+        );
+    }
+
+    #[test]
+    fn copies_are_counted() {
+        check_word("multiset", "A: |-add 1-| |-add 1-| |-remove 1 → true-| |-contains 1 → true-|", "holds");
+        check_word(
+            "multiset",
+            "A: |-remove 1 → false-| |-add 1-| |-add 1-| |-remove 1 → true-| |-remove 1 → true-| |-contains 1 → false-|",
+            "holds",
+        );
+        check_word(
+            "multiset",
+            "A: |-add 1-| |-add 1-| |-remove 1 → true-| |-remove 1 → true-| |-remove 1 → true-|",
+            "violated",
+        );
+        check_word(
+            "multiset",
+            "A: |-add 1-| |-add 1-| |-remove 1 → true-| |-remove 1 → true-| |-contains 1 → true-|",
+            "violated",
+        );
+        check_word(
+            "multiset",
+            "A: |-add 1-| |-add 1-| |-remove 1 → true-| |-contains 1 → false-|",
+            "violated",
+        );
+    }
+
+    /// To change the number only when somebody has to return is wrong here.
+    #[test]
+    fn a_copy_may_have_to_leave_before_anybody_returns() {
+        let drawing = "
+            A: |-add 1-|                              |-add 1-|
+            B:            |--------remove 1 → true--------------------|
+            C:               |------contains 1 → false--------------|
+            ";
+        check_word("multiset", drawing, "unknown");
+        let case = drawn("multiset", drawing);
+        assert_eq!(judge(case.problems(), &Options::default()).verdict.word(), "holds");
+    }
+
+    #[test]
+    fn pending_operations_may_have_happened() {
+        check_word("multiset", "A: |-add 1-| |-add 1-| |-contains 1 → false-|\nB: |-remove 1", "violated");
+        check_word("multiset", "A: |-add 1-| |-remove 1 → true-| |-remove 1 → true-|\nB: |-add 1", "holds");
+        let drawing = "A: |-add 1-| |-add 1-| |-contains 1 → false-|\nB: |-remove 1\nC: |-remove 1";
+        check_word("multiset", drawing, "unknown");
+    }
+
+    #[test]
+    fn all_small_histories_are_judged_as_the_oracle_does() {
+        let all = [
+            "add 1",
+            "add 1 → ?",
+            "remove 1 → true",
+            "remove 1 → ?",
+            "contains 1 → true",
+            "contains 1 → false",
+        ];
+        let complete = ["add 1", "remove 1 → true", "contains 1 → true", "contains 1 → false"];
+        for (n, deeds) in [(3, &all[..]), (4, &all[..]), (5, &complete[..])] {
+            let mut rulings = Rulings::default();
+            every_history("multiset", n, deeds, |case| {
+                check_ruling(case.problems().remove(0), search("oracle"), &mut rulings, &n);
+            });
+            assert!(300 < rulings.holds && 300 < rulings.violated, "{rulings:?}");
+            assert!(rulings.refused * 6 < rulings.holds + rulings.violated, "{rulings:?}");
+        }
+    }
+
+    #[test]
+    fn random_histories_are_judged_as_a_search_does() {
+        let mut rulings = Rulings::default();
+        for seed in 0..20_000 {
+            let case = random_history("multiset", seed);
+            check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
+        }
+        assert!(5_000 < rulings.holds && 3_000 < rulings.violated, "{rulings:?}");
+        assert!(rulings.refused * 20 < rulings.holds + rulings.violated, "{rulings:?}");
+    }
+}
