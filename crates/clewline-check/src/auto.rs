@@ -4,7 +4,8 @@
 //! certainly empty and nobody is using it: what comes after does not depend on what came before. Pieces in which values are
 //! distinct are still the monitor's; the others are searched.
 //!
-//! The search is the just-in-time graph search, which was the fastest, or nearly so, on everything measured
+//! A queue is searched by the queue-oriented search, as long as that gets on. Otherwise
+//! the search is the just-in-time graph search, which was the fastest, or nearly so, on everything measured
 //! (`docs/performance.md`). Competition gained little, and the tree searches do not finish where it matters.
 
 use std::{
@@ -17,10 +18,14 @@ use std::{
 use clewline_core::{Act, Budget, Kind, Problem, Verdict, Witness};
 
 use crate::{
-    Checker,
+    Checker, check,
     monitor::{self, Columns, Refusal},
-    search::jit_graph::JitGraph,
+    search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
 };
+
+/// How many steps for each operation the queue-oriented search may take, before another one is tried. It rarely takes
+/// more than one.
+const STEPS: u64 = 64;
 
 /// Who decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,10 +80,10 @@ impl fmt::Display for Deciders {
 
 /// Decides `problem` with whatever suits it; answers also what that was.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Deciders) {
-    let Some(monitor) = problem.kind().and_then(monitor::find) else {
-        return (JitGraph.decide(problem, budget), Deciders::search("jit-graph", problem.len()));
-    };
     let mut deciders = Deciders::default();
+    let Some(monitor) = problem.kind().and_then(monitor::find) else {
+        return (searched(problem, budget, &mut deciders), deciders);
+    };
     deciders.monitors.insert(monitor.name());
     if let Ok(verdict) = monitor::decide(problem, budget) {
         return (verdict, deciders);
@@ -100,7 +105,17 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
     (Verdict::Holds(Witness { order }), deciders)
 }
 
+/// Searches what no monitor judges. A queue is first searched as one.
 fn searched(piece: &Problem<'_>, budget: &Budget, deciders: &mut Deciders) -> Verdict {
+    if piece.kind() == Some(Kind::Queue) {
+        let steps = STEPS.saturating_mul(piece.len() as u64 + 1);
+        let limited = budget.child().with_configurations(budget.configurations().min(steps));
+        let verdict = check(&QueueOriented, piece, &limited);
+        if !matches!(verdict, Verdict::Unknown(_)) {
+            deciders.add_search("queue-oriented", piece.len());
+            return verdict;
+        }
+    }
     deciders.add_search("jit-graph", piece.len());
     JitGraph.decide(piece, budget)
 }

@@ -225,10 +225,12 @@ impl Deterministic for Map {
             (Call::Contains(_), Some(Value::FALSE)) => Role::See(absent),
             (Call::Cas(_, old, new), Some(Value::TRUE) | None) => Role::Replace(word(old), word(new)),
             (Call::Cas(_, old, _), Some(Value::FALSE)) => Role::Miss(word(old)),
-            (Call::GetOrInsert(_, value), Some(found)) if found.word() != word(value) => {
+            (Call::GetOrInsert(_, value), Some(found))
+                if found.word() != word(value) && found.word() != absent =>
+            {
                 Role::See(found.word())
             }
-            // It may have found the value or put it there.
+            // It may have found the value or put it there; it never finds nothing.
             (Call::GetOrInsert(..), _)
             | (Call::Put(..) | Call::Contains(_) | Call::Cas(..), Some(_))
             | (Call::Append(..), _) => return None,

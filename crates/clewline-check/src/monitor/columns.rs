@@ -53,6 +53,19 @@ impl Columns {
     ///
     /// If the role of an operation is not known.
     pub fn new(problem: &Problem<'_>) -> Result<Columns, Refusal> {
+        let mut columns = Columns::with_copies(problem)?;
+        if columns.is_container() {
+            columns.tell_lives_apart();
+        }
+        Ok(columns)
+    }
+
+    /// The columns of `problem`, in which an element that comes again keeps its number.
+    ///
+    /// # Errors
+    ///
+    /// If the role of an operation is not known.
+    pub fn with_copies(problem: &Problem<'_>) -> Result<Columns, Refusal> {
         let kind = problem.kind().ok_or(Refusal::Other("no monitor knows this kind of object"))?;
         let unfit = |id| problem.position(id).map_or(NONE, |at| at as u32);
         let roles = problem.roles().map_err(|it| match it {
@@ -71,7 +84,6 @@ impl Columns {
         let mut columns = Columns { kind, acts, intervals, elements, seconds, names, last };
         if columns.is_container() {
             columns.forget_unobserved();
-            columns.tell_lives_apart();
         }
         columns
     }

@@ -13,7 +13,7 @@
 //! | [`priority_queue`] | distinct values | O(n log n), mostly sorting | values that are there twice |
 //! | [`bag`] | distinct values; or no empty answers | O(n) | values there twice, where some find nothing |
 //! | [`multiset`] | elements that are there once at a time | O(n) | elements with several copies |
-//! | [`register`] | distinct writes, successful replacements | O(n) | values written twice, failed `cas` |
+//! | [`register`] | distinct writes, successful replacements | O(n) | values written again while they may be there, failed `cas` |
 //! | [`counter`] | increments by one | O(n log n) | anything else: with amounts it is as hard as subset sums |
 //!
 //! *Distinct values* are values each of which is added at most once, or again only after it is certainly gone.
@@ -43,6 +43,7 @@ clewline_core::registry! {
     multiset,
     priority_queue,
     queue,
+    register,
     set,
     stack,
 }

@@ -12,11 +12,18 @@
 //! | [`wg_tree`] | the operation that was called first | no | as a reference: Wing and Gong's own algorithm |
 //! | [`oracle`] | any | yes, naively | small histories, as the judge of the other checkers |
 //!
+//! One more knows what it searches, refuses everything else, and is therefore not in the list:
+//!
+//! | name | order of attempts | remembers configurations | when to pick it |
+//! |---|---|---|---|
+//! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | queues whose values are not distinct; `auto` uses it |
+//!
 //! To add one: write its file, implement [`Checker`], export an `ENTRY`, add its name to the list. The
 //! conformance suite takes it from there.
 
 mod configurations;
 mod engine;
+pub mod queue_oriented;
 
 use crate::Checker;
 

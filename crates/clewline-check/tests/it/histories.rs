@@ -191,3 +191,13 @@ fn change_an_operation(recording: Recording, random: &mut Random) -> Recording {
     });
     Recording { history: history.unwrap(), values, names, missing }
 }
+
+/// A history of these deeds, called in this order, that return at random times. A pending deed has no return.
+pub(crate) fn random_times(spec: &str, deeds: &[&str], random: &mut Random) -> Box<dyn Case> {
+    let mut values = Values::new();
+    let deeds: Vec<Deed> = deeds.iter().map(|it| deed(&mut values, it)).collect();
+    let longest = 1 + random.below(4);
+    let delay = |at: usize, random: &mut Random| random.below(longest).min(deeds.len() - 1 - at);
+    let choice: Vec<(usize, usize)> = (0..deeds.len()).map(|it| (it, delay(it, random))).collect();
+    load(spec, history_of(&choice, &deeds), values)
+}

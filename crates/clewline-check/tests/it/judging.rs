@@ -67,7 +67,7 @@ fn parts_agree_with_the_whole() {
 
 #[test]
 fn algorithms_are_named_one_or_several() {
-    let case = random_history("queue", 1);
+    let case = random_history("deque", 1);
     for (text, expected) in [("auto", "jit-graph"), ("wg-tree", "wg-tree")] {
         let options = Options { algorithm: Algorithm::parse(text).unwrap(), ..Options::default() };
         assert_eq!(judge(case.problems(), &options).algorithm, expected);
@@ -81,7 +81,7 @@ fn algorithms_are_named_one_or_several() {
     let error = Algorithm::parse("jit-tree+quick").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "expected `auto`, one of jit-graph, jit-tree, monitor, oracle, wg-graph, wg-tree, or several of them joined by `+`; \
+        "expected `auto`, one of jit-graph, jit-tree, monitor, oracle, queue-oriented, wg-graph, wg-tree, or several of them joined by `+`; \
          found `quick`"
     );
 }

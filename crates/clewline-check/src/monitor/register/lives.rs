@@ -1,0 +1,155 @@
+//! Lives of values: what to do about writes that nobody found, and about values that are written again.
+//!
+//! A value that is written again is another one if the first is certainly gone by then: when the second write is
+//! called, everybody who was called before and has to do with the value has returned, and somebody replaced it, or wrote another one
+//! after the first write and returned. Whoever is called later can only find the second. Values that nobody finds may be
+//! written any number of times: each is there alone.
+
+use clewline_core::Act;
+
+use super::{
+    super::{Columns, Interval, NONE, Refusal},
+    INITIAL,
+};
+
+/// Whether there may be something to forget.
+pub(super) fn has_idle(columns: &Columns) -> bool {
+    let is_idle = |at: usize| match columns.acts[at] {
+        Act::Add => columns.is_pending(at),
+        Act::Replace => columns.is_pending(at) || columns.elements[at] == columns.seconds[at],
+        Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+    };
+    (0..columns.len()).any(is_idle)
+}
+
+/// Turns replacements of a value by itself into reads, and drops pending writes and replacements that nobody
+/// found, not even by way of others that are pending.
+pub(super) fn forget_idle(columns: &mut Columns) {
+    let mut pending: Vec<u32> = Vec::new();
+    for at in 0..columns.len() {
+        if columns.acts[at] == Act::Replace && columns.elements[at] == columns.seconds[at] {
+            columns.acts[at] = if columns.is_pending(at) { Act::Nothing } else { Act::See };
+        }
+        if matches!(columns.acts[at], Act::Add | Act::Replace) && columns.is_pending(at) {
+            pending.push(at as u32);
+        }
+    }
+    // By value: the pending replacements that lead to it, as a list.
+    let mut first = vec![NONE; columns.names.len()];
+    let mut next = vec![NONE; pending.len()];
+    for (number, &at) in (0_u32..).zip(&pending) {
+        if columns.acts[at as usize] == Act::Replace {
+            let list = &mut first[columns.seconds[at as usize] as usize];
+            next[number as usize] = std::mem::replace(list, number);
+        }
+    }
+    let mut is_found = found(columns);
+    let mut rest: Vec<u32> = (0..is_found.len() as u32).filter(|&it| is_found[it as usize]).collect();
+    while let Some(value) = rest.pop() {
+        let mut number = first[value as usize];
+        while number != NONE {
+            let from = columns.elements[pending[number as usize] as usize];
+            if !std::mem::replace(&mut is_found[from as usize], true) {
+                rest.push(from);
+            }
+            number = next[number as usize];
+        }
+    }
+    for at in pending {
+        if !is_found[written(columns, at as usize) as usize] {
+            columns.acts[at as usize] = Act::Nothing;
+        }
+    }
+}
+
+/// By value: whether a complete operation found it.
+fn found(columns: &Columns) -> Vec<bool> {
+    let mut is_found = vec![false; columns.names.len()];
+    for at in 0..columns.len() {
+        if matches!(columns.acts[at], Act::See | Act::Replace) && !columns.is_pending(at) {
+            is_found[columns.elements[at] as usize] = true;
+        }
+    }
+    is_found
+}
+
+/// The value that the operation writes.
+fn written(columns: &Columns, at: usize) -> u32 {
+    if columns.acts[at] == Act::Replace { columns.seconds[at] } else { columns.elements[at] }
+}
+
+/// One life of a value.
+#[derive(Clone, Copy)]
+struct Life {
+    number: u32,
+    // The position of its write, or `NONE`.
+    write: u32,
+    // The last gap in which something that has to do with it may have happened, plus one.
+    end: u32,
+    is_replaced: bool,
+}
+
+/// Gives values that are written again other numbers.
+///
+/// # Errors
+///
+/// If the first may still be there.
+pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
+    let overwritten = overwritten(columns);
+    let mut is_found = found(columns);
+    // What only pending operations find was not dropped, so somebody found it.
+    (0..columns.len())
+        .filter(|&at| columns.acts[at] == Act::Replace)
+        .for_each(|at| is_found[columns.elements[at] as usize] = true);
+    let unborn = |number| Life { number, write: NONE, end: 0, is_replaced: false };
+    let mut lives: Vec<Life> = (0..columns.names.len() as u32).map(unborn).collect();
+    for at in 0..columns.len() {
+        let Interval { left, right } = columns.intervals[at];
+        let act = columns.acts[at];
+        if matches!(act, Act::Add | Act::Replace) {
+            let value = written(columns, at);
+            let life = &mut lives[value as usize];
+            let is_first = life.write == NONE && life.number != INITIAL;
+            if !is_first {
+                let write_end = if life.write == NONE { 0 } else { columns.intervals[life.write as usize].right + 1 };
+                // The latest begin, plus one, of what was written and had returned.
+                let is_gone = life.is_replaced || write_end < overwritten[left as usize];
+                if is_found[value as usize] && !(life.end <= left && is_gone) {
+                    return Err(match life.write {
+                        NONE => Refusal::Other("the initial value is written again"),
+                        write => Refusal::AddedTwice(write, at as u32),
+                    });
+                }
+                *life = unborn(columns.names.len() as u32);
+                columns.names.push(columns.names[value as usize]);
+            }
+            life.write = at as u32;
+            life.end = life.end.max(right + 1);
+            let number = life.number;
+            *(if act == Act::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) = number;
+        }
+        if matches!(act, Act::See | Act::Replace) {
+            let life = &mut lives[columns.elements[at] as usize];
+            life.end = life.end.max(right + 1);
+            life.is_replaced |= act == Act::Replace;
+            columns.elements[at] = life.number;
+        }
+    }
+    Ok(())
+}
+
+/// By gap: the latest begin, plus one, of a write that ends before it; 0 if there is none.
+fn overwritten(columns: &Columns) -> Vec<u32> {
+    let mut latest = vec![0_u32; columns.gaps() + 1];
+    for (at, act) in columns.acts.iter().enumerate() {
+        if *act == Act::Add || *act == Act::Replace {
+            let Interval { left, right } = columns.intervals[at];
+            let entry = &mut latest[right as usize + 1];
+            *entry = (*entry).max(left + 1);
+        }
+    }
+    for gap in 1..latest.len() {
+        latest[gap] = latest[gap].max(latest[gap - 1]);
+    }
+    latest
+}

@@ -1,0 +1,535 @@
+//! The queue-oriented search: for queues in which values may be there several times.
+//!
+//! It takes away one operation or two at a time, from the front. A `deq → nil` that nothing precedes goes by itself.
+//! Otherwise some `enq` that nothing precedes goes together with a `deq` of its value that no other `deq` precedes: they are
+//! the first of their kind. What is left has to respect that the `deq` came before all others: each of them is now
+//! called after every `enq` that had returned before that `deq` was called (the *floor*).
+//!
+//! Which pair goes first rarely matters. If both are the first to return of all operations on their value, and no
+//! `deq → nil` is in the way, then if any order works, one does that begins with them (Lemma 12). Only otherwise all pairs are
+//! tried. Of those, two kinds are skipped that the paper tries: an `enq` if another one of its value that nothing
+//! precedes returns no later, because the two could change places; and a `deq` if another one of its value was
+//! called no later and returns no later, for the same reason.
+//!
+//! Pending `enq`s need no care: if one did not happen, it may as well have happened last. Pending `deq`s, which
+//! may have taken anything, and `peek`s are refused.
+//!
+//! Source: G. Lowe, "Testing for linearizability", 2017, section 5, figure 3. That the shift of calls is one number
+//! for all, and what is skipped, are ours; so is the memory of what has been tried.
+//!
+//! Cost: a step takes time in the number of operations open at a time, nothing else, and there are about as many as
+//! operations, unless pairs have to be tried: then what was taken away is remembered by a hash of 128 bits.
+//!
+//! Invariants, between any two lines of `run`:
+//!
+//! * `trail` holds what was taken away, in order; the lists hold the rest.
+//! * Whatever was taken away contained, when it was, the first return of those left: so among the `enq`s that return
+//!   after the first return of one that is left, only those open at that time have been taken away.
+
+use std::collections::HashSet;
+
+use clewline_core::{
+    Act, Budget, Charge, Explanation, Kind, Problem, Reason, Verdict, Violation, Witness,
+};
+
+use crate::{
+    Checker,
+    monitor::{Columns, Interval, NONE},
+};
+
+/// See the [module documentation](self).
+#[derive(Debug)]
+pub struct QueueOriented;
+
+impl Checker for QueueOriented {
+    fn name(&self) -> &str {
+        "queue-oriented"
+    }
+
+    fn about(&self) -> &str {
+        "for queues: pairs each enq with its deq; refuses peeks and pending deqs"
+    }
+
+    fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
+        columns(problem).err()
+    }
+
+    fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {
+        let columns = match columns(problem) {
+            Ok(columns) => columns,
+            Err(reason) => return Verdict::Unknown(Reason::Refused(reason)),
+        };
+        let mut search = Search::new(&columns, budget);
+        let found = search.run();
+        budget.visit(search.configurations - search.reported);
+        let ids = |order: &[u32]| order.iter().map(|&at| problem.operations()[at as usize]).collect();
+        match found {
+            Ok(true) => Verdict::Holds(Witness { order: ids(&search.order(&search.trail)) }),
+            Ok(false) => {
+                let prefix = search.prefix();
+                let next = problem.operations()[search.first_left(&prefix)];
+                let explanation = Explanation::Exhausted { prefix: ids(&prefix), next };
+                let core = problem.operations().to_vec();
+                Verdict::Violated(Violation { core, is_minimal: false, explanation })
+            }
+            Err(reason) => Verdict::Unknown(reason),
+        }
+    }
+}
+
+/// The columns of a queue, or why this search does not judge it.
+fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
+    if problem.kind() != Some(Kind::Queue) {
+        return Err("the queue-oriented search judges queues only".to_owned());
+    }
+    let label = |at: usize| problem.label(problem.operations()[at]);
+    let refused = |at: usize, why: &str| Err(format!("the queue-oriented search {why} {}", label(at)));
+    let columns = match Columns::with_copies(problem) {
+        Ok(columns) => columns,
+        Err(crate::monitor::Refusal::Unfit(at)) => return refused(at as usize, "does not know"),
+        Err(_) => return Err("the queue-oriented search does not know some operation".to_owned()),
+    };
+    for (at, act) in columns.acts.iter().enumerate() {
+        match act {
+            Act::Add | Act::Remove | Act::Empty | Act::Nothing => (),
+            Act::See => return refused(at, "pairs each enq with one deq, and cannot place"),
+            Act::Take => return refused(at, "has to know what each deq took, unlike the pending"),
+            Act::Miss | Act::Replace => return refused(at, "does not know"),
+        }
+    }
+    Ok(columns)
+}
+
+// How many steps are taken between two looks at the budget.
+const PATIENCE: u64 = 1_024;
+
+/// Operations that are left, in several lists, each in some order. Lists are named by what stands before their
+/// firsts and after their lasts: numbers from the number of operations on.
+struct Links {
+    next: Vec<u32>,
+    before: Vec<u32>,
+    operations: u32,
+}
+
+impl Links {
+    fn new(operations: usize, lists: usize) -> Links {
+        let itself = || (0..(operations + lists) as u32).collect();
+        Links { next: itself(), before: itself(), operations: operations as u32 }
+    }
+
+    fn push(&mut self, list: u32, at: u32) {
+        let end = self.operations + list;
+        let last = std::mem::replace(&mut self.before[end as usize], at);
+        self.next[last as usize] = at;
+        self.before[at as usize] = last;
+        self.next[at as usize] = end;
+    }
+
+    /// Takes an operation out; it still knows where it was.
+    fn unlink(&mut self, at: u32) {
+        let (before, next) = (self.before[at as usize], self.next[at as usize]);
+        self.next[before as usize] = next;
+        self.before[next as usize] = before;
+    }
+
+    /// Puts back what was taken out last.
+    fn relink(&mut self, at: u32) {
+        let (before, next) = (self.before[at as usize], self.next[at as usize]);
+        self.next[before as usize] = at;
+        self.before[next as usize] = at;
+    }
+
+    fn first(&self, list: u32) -> Option<u32> {
+        self.after(self.operations + list)
+    }
+
+    fn after(&self, at: u32) -> Option<u32> {
+        Some(self.next[at as usize]).filter(|&it| it < self.operations)
+    }
+}
+
+// Lists of operations of one kind.
+const ENQ: u32 = 0;
+const DEQ: u32 = 1;
+const NIL: u32 = 2;
+
+/// A place where several pairs can be tried.
+struct Frame {
+    // How much was taken away.
+    trail: usize,
+    floor: u32,
+    // Its pairs are `pairs[start..]`, up to the next frame's; this one comes next.
+    start: usize,
+    next: usize,
+}
+
+struct Search<'c> {
+    columns: &'c Columns,
+    budget: &'c Budget,
+    // All, by their returns.
+    by_return: Links,
+    // The enqs by their returns; the deqs, and those that found nothing, together by theirs.
+    kinds_by_return: Links,
+    // The enqs, the deqs, and those that found nothing by their calls.
+    kinds_by_call: Links,
+    // For each value, its enqs and its deqs by their returns.
+    values_by_return: Links,
+    // All enqs by their returns, and by gap: how many return before it.
+    enqs: Vec<u32>,
+    enqs_before: Vec<u32>,
+    is_taken: Vec<bool>,
+    // No deq that is left was called before this gap.
+    floor: u32,
+    trail: Vec<u32>,
+    // Of `trail`, as a set.
+    hash: u128,
+    frames: Vec<Frame>,
+    pairs: Vec<(u32, u32)>,
+    tried: HashSet<(u128, u32)>,
+    longest: Vec<u32>,
+    // How much of `longest` is also in `trail`.
+    shared: usize,
+    configurations: u64,
+    reported: u64,
+    charge: Charge,
+}
+
+impl<'c> Search<'c> {
+    fn new(columns: &'c Columns, budget: &'c Budget) -> Self {
+        let count = columns.len();
+        let mut search = Search {
+            columns,
+            budget,
+            by_return: Links::new(count, 1),
+            kinds_by_return: Links::new(count, 2),
+            kinds_by_call: Links::new(count, 3),
+            values_by_return: Links::new(count, 2 * columns.names.len()),
+            enqs: Vec::new(),
+            enqs_before: vec![0; columns.gaps() + 1],
+            is_taken: vec![false; count],
+            floor: 0,
+            trail: Vec::with_capacity(count),
+            hash: 0,
+            frames: Vec::new(),
+            pairs: Vec::new(),
+            tried: HashSet::new(),
+            longest: Vec::new(),
+            shared: 0,
+            configurations: 0,
+            reported: 0,
+            charge: budget.charge(),
+        };
+        let is_real = |at: &u32| columns.acts[*at as usize] != Act::Nothing;
+        for at in (0..count as u32).filter(is_real) {
+            search.kinds_by_call.push(search.kind(at), at);
+        }
+        for at in positions_by_return(columns).into_iter().filter(is_real) {
+            let kind = search.kind(at);
+            search.by_return.push(0, at);
+            search.kinds_by_return.push(kind.min(DEQ), at);
+            if kind != NIL {
+                search.values_by_return.push(2 * columns.elements[at as usize] + kind, at);
+            }
+            if kind == ENQ {
+                search.enqs.push(at);
+                search.enqs_before[columns.intervals[at as usize].right as usize + 1] += 1;
+            }
+        }
+        for gap in 1..search.enqs_before.len() {
+            search.enqs_before[gap] += search.enqs_before[gap - 1];
+        }
+        search
+    }
+
+    /// Whether everything can be taken away.
+    fn run(&mut self) -> Result<bool, Reason> {
+        self.look_at_budget()?;
+        while let Some(first_deq) = self.kinds_by_return.first(DEQ) {
+            self.configurations += 1;
+            if self.configurations.is_multiple_of(PATIENCE)
+                || self.budget.configurations() < self.configurations
+            {
+                self.look_at_budget()?;
+            }
+            if !self.advance(first_deq) && !self.branch(first_deq) && !self.retreat() {
+                return Ok(false);
+            }
+        }
+        // Enqs alone can be put in order (Lemma 7).
+        Ok(true)
+    }
+
+    /// Takes away what may safely go first, if there is something.
+    fn advance(&mut self, first_deq: u32) -> bool {
+        let first_return = self.first_return();
+        // Nothing precedes it (Lemma 8).
+        if let Some(at) = self.kinds_by_call.first(NIL).filter(|&it| self.deq_begin(it) <= first_return) {
+            self.take(at);
+            return true;
+        }
+        let deq_return = self.interval(first_deq).right;
+        let mut next = self.kinds_by_call.first(DEQ);
+        while let Some(deq) = next.filter(|&it| self.deq_begin(it) <= deq_return) {
+            next = self.kinds_by_call.after(deq);
+            let value = 2 * self.columns.elements[deq as usize];
+            if self.values_by_return.first(value + DEQ) == Some(deq)
+                && let Some(enq) = self.values_by_return.first(value + ENQ)
+                && self.interval(enq).left <= first_return
+                && !self.has_conflict(deq)
+            {
+                self.take_pair(enq, deq);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes away the first of all pairs that may go first, and remembers the others; false if there is none, or
+    /// if they have all been tried.
+    fn branch(&mut self, first_deq: u32) -> bool {
+        let start = self.pairs.len();
+        let first_return = self.first_return();
+        let deq_return = self.interval(first_deq).right;
+        let mut next = self.kinds_by_call.first(DEQ);
+        while let Some(deq) = next.filter(|&it| self.deq_begin(it) <= deq_return) {
+            next = self.kinds_by_call.after(deq);
+            let value = self.columns.elements[deq as usize];
+            // Another one called no later: the list is in the order of calls.
+            let is_better = |&(_, other): &(u32, u32)| {
+                self.columns.elements[other as usize] == value
+                    && self.interval(other).right <= self.interval(deq).right
+            };
+            if self.pairs[start..].iter().any(is_better) {
+                continue;
+            }
+            if let Some(enq) = self.first_enq(value, first_return) {
+                self.pairs.push((enq, deq));
+            }
+        }
+        // A way without a choice ends elsewhere; it need not be remembered.
+        let is_choice = start + 1 < self.pairs.len();
+        if self.pairs.len() == start || (is_choice && !self.tried.insert((self.hash, self.floor))) {
+            self.pairs.truncate(start);
+            return false;
+        }
+        self.frames.push(Frame { trail: self.trail.len(), floor: self.floor, start, next: start + 1 });
+        let (enq, deq) = self.pairs[start];
+        self.take_pair(enq, deq);
+        true
+    }
+
+    /// Of the enqs of `value` that nothing precedes, the one that returns first.
+    fn first_enq(&self, value: u32, first_return: u32) -> Option<u32> {
+        let mut best: Option<u32> = None;
+        let mut next = self.kinds_by_call.first(ENQ);
+        while let Some(enq) = next.filter(|&it| self.interval(it).left <= first_return) {
+            next = self.kinds_by_call.after(enq);
+            let is_better = |it| self.interval(enq).right < self.interval(it).right;
+            if self.columns.elements[enq as usize] == value && best.is_none_or(is_better) {
+                best = Some(enq);
+            }
+        }
+        best
+    }
+
+    /// Goes back to where another pair can be tried, and takes it away; false if there is none.
+    fn retreat(&mut self) -> bool {
+        if self.longest.len() < self.trail.len() {
+            self.longest.truncate(self.shared);
+            self.longest.extend_from_slice(&self.trail[self.shared..]);
+            self.shared = self.trail.len();
+        }
+        while let Some(frame) = self.frames.last_mut() {
+            let (trail, floor, place) = (frame.trail, frame.floor, frame.next);
+            frame.next += 1;
+            while trail < self.trail.len() {
+                let at = self.trail.pop().expect("longer than the frame's");
+                self.put_back(at);
+            }
+            self.shared = self.shared.min(trail);
+            self.floor = floor;
+            if let Some(&(enq, deq)) = self.pairs.get(place) {
+                self.take_pair(enq, deq);
+                return true;
+            }
+            let frame = self.frames.pop().expect("looked at");
+            self.pairs.truncate(frame.start);
+        }
+        false
+    }
+
+    /// Whether an unsuccessful deq conflicts with `deq` (Definition 11): an enq had returned before `deq` was called,
+    /// but neither before some other deq nor before one that found nothing.
+    fn has_conflict(&self, deq: u32) -> bool {
+        let Some(end) = self.last_enq_before(self.deq_begin(deq)) else { return false };
+        let begins_by = |list| self.kinds_by_call.first(list).is_some_and(|it| self.deq_begin(it) <= end);
+        begins_by(DEQ) && begins_by(NIL)
+    }
+
+    /// The last gap before `gap` in which an enq returns that is left.
+    fn last_enq_before(&self, gap: u32) -> Option<u32> {
+        let first = self.kinds_by_return.first(ENQ)?;
+        if gap <= self.interval(first).right {
+            return None;
+        }
+        let returned = &self.enqs[..self.enqs_before[gap as usize] as usize];
+        // As the invariants say, few of those after `first` have been taken away.
+        let last = returned.iter().rev().find(|&&it| !self.is_taken[it as usize])?;
+        Some(self.interval(*last).right)
+    }
+
+    fn take_pair(&mut self, enq: u32, deq: u32) {
+        let begin = self.deq_begin(deq);
+        self.take(enq);
+        // The others come after `deq`, so after whatever came before it.
+        if let Some(end) = self.last_enq_before(begin) {
+            self.floor = self.floor.max(end + 1);
+        }
+        self.take(deq);
+    }
+
+    fn take(&mut self, at: u32) {
+        self.is_taken[at as usize] = true;
+        self.hash ^= scrambled(at);
+        self.by_return.unlink(at);
+        self.kinds_by_return.unlink(at);
+        self.kinds_by_call.unlink(at);
+        self.values_by_return.unlink(at);
+        self.trail.push(at);
+    }
+
+    fn put_back(&mut self, at: u32) {
+        self.is_taken[at as usize] = false;
+        self.hash ^= scrambled(at);
+        self.by_return.relink(at);
+        self.kinds_by_return.relink(at);
+        self.kinds_by_call.relink(at);
+        self.values_by_return.relink(at);
+    }
+
+    /// Whether it took place: not a pending enq of a value that nobody found.
+    fn is_real(&self, at: u32) -> bool {
+        self.columns.acts[at as usize] != Act::Nothing
+    }
+
+    fn kind(&self, at: u32) -> u32 {
+        match self.columns.acts[at as usize] {
+            Act::Add => ENQ,
+            Act::Empty => NIL,
+            Act::Remove | Act::See | Act::Miss | Act::Take | Act::Replace | Act::Nothing => DEQ,
+        }
+    }
+
+    fn interval(&self, at: u32) -> Interval {
+        self.columns.intervals[at as usize]
+    }
+
+    /// When a deq, successful or not, may be placed first.
+    fn deq_begin(&self, at: u32) -> u32 {
+        self.interval(at).left.max(self.floor)
+    }
+
+    /// The gap in which the first of those left returns.
+    fn first_return(&self) -> u32 {
+        self.by_return.first(0).map_or(NONE, |it| self.interval(it).right)
+    }
+
+    fn look_at_budget(&mut self) -> Result<(), Reason> {
+        self.budget.visit(self.configurations - self.reported);
+        self.reported = self.configurations;
+        let words = 12 * self.columns.len() + 4 * self.columns.names.len() + 2 * self.pairs.capacity();
+        let tried = 2 * self.tried.capacity() * size_of::<(u128, u32)>();
+        let frames = self.frames.capacity() * size_of::<Frame>();
+        self.charge.set(words * size_of::<u32>() + tried + frames);
+        self.budget.allow(self.configurations)
+    }
+
+    /// The order that taking `trail` away stands for, with all enqs that are needed.
+    ///
+    /// The enqs come in the order in which they went, then the others as they were called; the deqs in the order in which
+    /// they went, each as early as its own enq and the enqs that had returned before it was called allow (Lemma 10).
+    fn order(&self, trail: &[u32]) -> Vec<u32> {
+        let mut enqs: Vec<u32> = trail.iter().copied().filter(|&it| self.kind(it) == ENQ).collect();
+        let mut is_in = vec![false; self.columns.len()];
+        enqs.iter().for_each(|&it| is_in[it as usize] = true);
+        let others = (0..self.columns.len() as u32).filter(|&it| self.is_real(it) && self.kind(it) == ENQ);
+        enqs.extend(others.filter(|&it| !is_in[it as usize]));
+        // By gap: how many enqs have to be there because one of them returned before it.
+        let mut needed = vec![0_u32; self.columns.gaps() + 1];
+        for (place, &enq) in (1..).zip(&enqs) {
+            let entry = &mut needed[self.interval(enq).right as usize + 1];
+            *entry = place.max(*entry);
+        }
+        for gap in 1..needed.len() {
+            needed[gap] = needed[gap].max(needed[gap - 1]);
+        }
+        let mut order: Vec<u32> = Vec::with_capacity(self.columns.len());
+        let (mut put, mut gone) = (0, 0);
+        for &deq in trail.iter().filter(|&&it| self.kind(it) != ENQ) {
+            gone += usize::from(self.kind(deq) == DEQ);
+            let until = gone.max(needed[self.interval(deq).left as usize] as usize);
+            while put < until {
+                order.push(enqs[put]);
+                put += 1;
+            }
+            order.push(deq);
+        }
+        order.extend_from_slice(&enqs[put..]);
+        order
+    }
+
+    /// The longest order found, as far as real time allows.
+    fn prefix(&self) -> Vec<u32> {
+        let mut order = self.order(&self.longest);
+        let mut is_left: Vec<bool> = (0..self.columns.len() as u32).map(|it| self.is_real(it)).collect();
+        let by_return = positions_by_return(self.columns);
+        let mut first = 0;
+        for place in 0..order.len() {
+            while !is_left[by_return[first] as usize] {
+                first += 1;
+            }
+            if self.interval(by_return[first]).right < self.interval(order[place]).left {
+                order.truncate(place);
+                break;
+            }
+            is_left[order[place] as usize] = false;
+        }
+        order
+    }
+
+    /// The position of the complete operation not in `prefix` that returns first.
+    fn first_left(&self, prefix: &[u32]) -> usize {
+        let mut is_in = vec![false; self.columns.len()];
+        prefix.iter().for_each(|&it| is_in[it as usize] = true);
+        let is_left = |&at: &usize| !is_in[at] && !self.columns.is_pending(at);
+        let by_return = |&at: &usize| self.columns.intervals[at].right;
+        (0..self.columns.len()).filter(is_left).min_by_key(by_return).expect("a complete deq is left")
+    }
+}
+
+/// Positions by their returns; of those that return in one gap, what was called first.
+fn positions_by_return(columns: &Columns) -> Vec<u32> {
+    let mut place = vec![0_u32; columns.gaps() + 1];
+    columns.intervals.iter().for_each(|it| place[it.right as usize + 1] += 1);
+    for gap in 1..place.len() {
+        place[gap] += place[gap - 1];
+    }
+    let mut positions = vec![0_u32; columns.len()];
+    for (at, interval) in (0..).zip(&columns.intervals) {
+        let place = &mut place[interval.right as usize];
+        positions[*place as usize] = at;
+        *place += 1;
+    }
+    positions
+}
+
+/// Bits that look random: those of a set are the sum of its members', without carries.
+fn scrambled(at: u32) -> u128 {
+    let half = |seed: u64| {
+        let mut bits = (u64::from(at) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
+        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ bits >> 31
+    };
+    u128::from(half(0x2545_f491_4f6c_dd1d)) << 64 | u128::from(half(0x5851_f42d_4c95_7f2d))
+}

@@ -1,0 +1,312 @@
+//! The queue-oriented search agrees with the oracle and with another search, on queues with equal values.
+
+use clewline_check::{
+    Checker, Options, check, judge,
+    search::{SEARCHES, jit_graph::JitGraph, queue_oriented::QueueOriented},
+};
+use clewline_core::{Budget, Case, Domain, Explanation, Plan, Problem, Random, Reason, Recording, Verdict};
+use clewline_specs::find;
+
+use crate::histories::{drawn, every_history, random_times};
+
+fn oracle() -> &'static dyn Checker {
+    SEARCHES.iter().copied().find(|it| it.name() == "oracle").unwrap()
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    holds: usize,
+    violated: usize,
+}
+
+/// The verdict is that of `other`, with evidence.
+#[track_caller]
+fn check_problem(problem: &Problem<'_>, other: &dyn Checker, tally: &mut Tally) {
+    let budget = Budget::unlimited();
+    let expected = check(other, problem, &budget);
+    let verdict = check(&QueueOriented, problem, &budget);
+    assert_eq!(verdict.word(), expected.word(), "{problem:#?}");
+    match verdict {
+        Verdict::Holds(witness) => {
+            assert_eq!(witness.verify(problem), Ok(()), "{witness:?} of {problem:#?}");
+            tally.holds += 1;
+        }
+        Verdict::Violated(violation) => {
+            let Explanation::Exhausted { prefix, next } = violation.explanation else { panic!("searched") };
+            check_prefix(problem, &prefix, next);
+            tally.violated += 1;
+        }
+        Verdict::Unknown(reason) => panic!("{reason}: {problem:#?}"),
+    }
+}
+
+/// The prefix is allowed, by the specification and by real time, and `next` returns first of the rest.
+fn check_prefix(
+    problem: &Problem<'_>,
+    prefix: &[clewline_core::OperationId],
+    next: clewline_core::OperationId,
+) {
+    let at = |id| problem.position(id).unwrap();
+    let mut replay = problem.replay();
+    let mut is_left = vec![true; problem.len()];
+    let first_return = |is_left: &[bool]| {
+        (0..problem.len()).filter(|&it| is_left[it]).map(|it| problem.spans()[it].end()).min().unwrap()
+    };
+    for &id in prefix {
+        assert!(problem.spans()[at(id)].call() < first_return(&is_left), "{prefix:?} of {problem:#?}");
+        assert!(replay.advance(at(id)), "{prefix:?} of {problem:#?}");
+        assert!(std::mem::replace(&mut is_left[at(id)], false), "{prefix:?} of {problem:#?}");
+    }
+    assert!(is_left[at(next)], "{prefix:?}, {next:?} of {problem:#?}");
+    // Returns with no call between them come in no order.
+    let first = first_return(&is_left);
+    let end = problem.spans()[at(next)].end();
+    assert!(!problem.spans().iter().any(|it| first < it.call() && it.call() < end), "{next:?} of {problem:#?}");
+}
+
+#[track_caller]
+fn check_every(most: usize, deeds: &[&str]) {
+    let mut tally = Tally::default();
+    for n in 0..=most {
+        every_history("queue", n, deeds, |case| {
+            for problem in case.problems() {
+                check_problem(&problem, oracle(), &mut tally);
+            }
+        });
+    }
+    assert!(tally.holds + tally.violated < 50 * tally.holds.min(tally.violated), "{tally:?}");
+}
+
+#[test]
+fn every_small_history_with_two_values() {
+    check_every(5, &["enq 1", "enq 2", "deq → 1", "deq → 2", "deq → nil"]);
+}
+
+#[test]
+fn every_small_history_with_one_value() {
+    check_every(6, &["enq 1", "deq → 1", "deq → nil"]);
+}
+
+#[test]
+fn every_small_history_with_pending_enqs() {
+    check_every(5, &["enq 1", "enq 1 → ?", "enq 2 → ?", "deq → 1", "deq → nil"]);
+}
+
+/// Whatever order these deeds come in: more of them than can be tried with all others.
+#[test]
+fn histories_of_six_operations_that_balance() {
+    let mut tally = Tally::default();
+    let mut random = Random::new(5);
+    let balanced = [
+        ["enq 1", "enq 1", "enq 2", "deq → 1", "deq → 1", "deq → nil"],
+        ["enq 1", "enq 2", "deq → 1", "deq → 2", "deq → nil", "deq → nil"],
+        ["enq 1", "enq 1", "enq 2", "deq → 1", "deq → 2", "deq → nil"],
+        ["enq 1", "enq 1", "enq 2", "enq 2", "deq → 1", "deq → 2"],
+    ];
+    for round in 0..200_000 {
+        let mut deeds = balanced[round % balanced.len()];
+        for at in (1..deeds.len()).rev() {
+            deeds.swap(at, random.below(at + 1));
+        }
+        let case = random_times("queue", &deeds, &mut random);
+        check_problem(&case.problems()[0], oracle(), &mut tally);
+    }
+    assert!(40_000 < tally.holds.min(tally.violated), "{tally:?}");
+}
+
+#[track_caller]
+fn check_drawn(drawing: &str, expected: &str) {
+    let case = drawn("queue", drawing);
+    check_problem(&case.problems()[0], oracle(), &mut Tally::default());
+    assert_eq!(check(&QueueOriented, &case.problems()[0], &Budget::unlimited()).word(), expected);
+}
+
+/// Without the floor the nil would be answered before the second enq.
+#[test]
+fn what_came_before_a_deq_came_before_those_after_it() {
+    check_drawn(
+        "
+        A: |-enq 1----|          |-deq → 1-|
+        B:    |-enq 1----------|
+        C:              |-deq → nil-------------|
+        ",
+        "violated",
+    );
+}
+
+/// Only with the deq that returns first can the enq that returns first be paired.
+#[test]
+fn the_pair_that_returns_first_goes_first() {
+    check_drawn(
+        "
+        A: |-enq 1-----------------------------------------|
+        B:    |-deq → 1-----------------------|
+        C:        |-deq → 1-|
+        D:                       |-enq 1-------------|
+        ",
+        "holds",
+    );
+}
+
+/// The deq that returns first has to wait for enq(1), but then there is no room for the nil. (That it returns first is
+/// known because enq(2) was called before the other returned.)
+#[test]
+fn a_nil_can_be_in_the_way_of_the_pair_that_returns_first() {
+    check_drawn(
+        "
+        A: |-enq 0-|  |-deq → 0-----------------------------------------------------|
+        B:              |-deq → nil----------------------------------------------------|
+        C:                    |-enq 0------------|  |-deq → 0-|  |-enq 2-|
+        D:                           |-enq 1-|
+        ",
+        "holds",
+    );
+}
+
+/// A history of a queue in which some answers were exchanged.
+fn generated(plan: &Plan, swaps: usize) -> Box<dyn Case> {
+    let queue = find("queue").unwrap();
+    let Recording { history, values, names, missing } = queue.generate(plan);
+    let mut answers: Vec<_> = history.operations().map(|it| it.ret.copied()).collect();
+    let mut random = Random::new(plan.seed ^ 77);
+    let deqs: Vec<usize> =
+        (0..answers.len()).filter(|&at| answers[at].is_some_and(|it| !it.is_absent())).collect();
+    for _ in 0..if deqs.len() < 2 { 0 } else { swaps } {
+        let place = random.below(deqs.len());
+        let near = (place + 1 + random.below(3)).min(deqs.len() - 1);
+        answers.swap(deqs[place], deqs[near]);
+    }
+    let history = history.try_map(|id, call, _| Ok::<_, ()>((call, answers[id.index()]))).unwrap();
+    queue.load(Recording { history, values, names, missing }).unwrap()
+}
+
+fn mix(enq: u32) -> Vec<(String, u32)> {
+    vec![("enq".to_owned(), enq), ("deq".to_owned(), 100 - enq)]
+}
+
+#[test]
+fn random_histories_with_few_values() {
+    let mut tally = Tally::default();
+    for seed in 0..6_000 {
+        let mut random = Random::new(seed);
+        let plan = Plan {
+            operations: 4 + random.below(37),
+            processes: 2 + random.below(4),
+            overlap: [0.3, 0.6, 1.0][random.below(3)],
+            mix: mix(30 + random.below(30) as u32),
+            values: Domain::Below(1 + random.below(3) as u32),
+            seed,
+            ..Plan::default()
+        };
+        let case = generated(&plan, random.below(3));
+        check_problem(&case.problems()[0], &JitGraph, &mut tally);
+    }
+    assert!(1_000 < tally.holds.min(tally.violated), "{tally:?}");
+}
+
+/// Half of the operations enqueue: too many orders for a search that does not know what a queue is.
+#[test]
+fn long_histories_with_few_values() {
+    for (processes, values) in [(4, 20), (8, 3), (16, 2)] {
+        let plan = Plan {
+            operations: 32_768,
+            processes,
+            mix: mix(50),
+            values: Domain::Below(values),
+            seed: 9,
+            ..Plan::default()
+        };
+        let case = generated(&plan, 0);
+        let problem = &case.problems()[0];
+        let Verdict::Holds(witness) = check(&QueueOriented, problem, &Budget::unlimited()) else {
+            panic!("it holds")
+        };
+        assert_eq!(witness.verify(problem), Ok(()));
+    }
+}
+
+#[test]
+fn long_histories_with_one_wrong_answer() {
+    let mut violated = 0;
+    for seed in 0..6 {
+        let plan = Plan {
+            operations: 8_192,
+            processes: 4,
+            mix: mix(50),
+            values: Domain::Below(20),
+            seed,
+            ..Plan::default()
+        };
+        let case = generated(&plan, 1);
+        let budget = Budget::unlimited().with_configurations(64 * 8_192);
+        let verdict = check(&QueueOriented, &case.problems()[0], &budget);
+        violated += usize::from(verdict.word() == "violated");
+        assert_ne!(verdict.word(), "unknown", "seed {seed}");
+    }
+    assert!(2 < violated, "{violated}");
+}
+
+#[test]
+fn budgets_are_kept() {
+    let plan = Plan { operations: 5_000, mix: mix(50), values: Domain::Below(2), ..Plan::default() };
+    let case = generated(&plan, 0);
+    let problem = &case.problems()[0];
+    let budget = Budget::unlimited().with_configurations(100);
+    assert_eq!(check(&QueueOriented, problem, &budget), Verdict::Unknown(Reason::Configurations(100)));
+    assert!(budget.visited() <= 101);
+    let budget = Budget::unlimited().with_memory(1 << 10);
+    assert_eq!(check(&QueueOriented, problem, &budget), Verdict::Unknown(Reason::Memory(1 << 10)));
+    let budget = Budget::unlimited();
+    budget.stop(Reason::Outrun);
+    assert_eq!(check(&QueueOriented, problem, &budget), Verdict::Unknown(Reason::Outrun));
+}
+
+#[track_caller]
+fn check_refused(spec: &str, drawing: &str, expected: &str) {
+    let case = drawn(spec, drawing);
+    assert_eq!(QueueOriented.refuses(&case.problems()[0]).as_deref(), Some(expected));
+}
+
+#[test]
+fn what_it_cannot_judge_is_refused_with_a_reason() {
+    check_refused("stack", "A: |-push 1-|", "the queue-oriented search judges queues only");
+    check_refused(
+        "queue",
+        "A: |-enq 1-| |-peek → 1-|",
+        "the queue-oriented search pairs each enq with one deq, and cannot place peek() → 1",
+    );
+    check_refused(
+        "queue",
+        "A: |-enq 1-| |-deq",
+        "the queue-oriented search has to know what each deq took, unlike the pending deq() → ?",
+    );
+}
+
+#[test]
+fn a_judgement_uses_it_and_says_so() {
+    let plan = Plan {
+        operations: 2_000,
+        processes: 4,
+        mix: mix(50),
+        values: Domain::Below(10),
+        seed: 4,
+        ..Plan::default()
+    };
+    let case = generated(&plan, 0);
+    let judgement = judge(case.problems(), &Options::default());
+    assert_eq!(judgement.verdict.word(), "holds");
+    assert!(judgement.algorithm.contains("queue-oriented"), "{}", judgement.algorithm);
+    // Its violations come with cores, as those of any other search do.
+    let case = drawn(
+        "queue",
+        "
+        A: |-enq 1-| |-enq 1-| |-enq 2-| |-deq → 2-|
+        B:    |-enq 1-|                               |-deq → 1-|
+        ",
+    );
+    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+        panic!("violated")
+    };
+    let core: Vec<String> = violation.core.iter().map(|&it| case.label(it)).collect();
+    assert!(violation.is_minimal && core.len() == 3, "{core:?}");
+}
