@@ -7,8 +7,8 @@ use clewline_check::{
     search::SEARCHES,
 };
 use clewline_core::{
-    Budget, Case, Domain, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall, Reason, Recording,
-    Value, Verdict, Witness,
+    Act, Budget, Case, Domain, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall, Reason, Recording,
+    Roles, Value, Verdict, Witness,
 };
 use clewline_specs::CATALOG;
 
@@ -42,7 +42,8 @@ fn plan(spec: &str, operations: usize, random: &mut Random) -> Plan {
             (Domain::Below(8 + random.below(20) as u32), &[("add", 1), ("remove", 2), ("contains", 2)])
         }
         "counter" => (Domain::Distinct, &[("inc", 2), ("read", 1)]),
-        "cas-register" => (Domain::Distinct, &[("read", 4), ("write", 3), ("cas", 1)]),
+        // A cas hardly ever succeeds where all values differ; the inserts of a map replace what they find.
+        "cas-register" => (Domain::Distinct, &[("read", 4), ("write", 3)]),
         "map" => (Domain::Distinct, &[("get", 3), ("put", 2), ("insert", 1)]),
         _ => (Domain::Distinct, &[]),
     };
@@ -144,7 +145,7 @@ fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
 
 #[test]
 fn monitors_agree_with_a_search_on_random_histories() {
-    let each = if at_length() { 300_000 } else { 4_000 };
+    let each = if at_length() { 300_000 } else { 3_000 };
     for entry in CATALOG {
         let mut tally = Tally::default();
         let mut undecided = 0;
@@ -162,7 +163,8 @@ fn monitors_agree_with_a_search_on_random_histories() {
         }
         // There are monitors for these, but they do not know every operation.
         let refused = match entry.name {
-            "cas-register" | "multiset" => 0.6,
+            "cas-register" => 0.3,
+            "multiset" => 0.6,
             "map" => 0.3,
             _ => 0.01,
         };
@@ -207,26 +209,32 @@ fn check_auto(case: &dyn Case, tally: &mut Tally, about: &str) {
 /// `jit-graph`, `queue monitor`, or `queue monitor, then jit-graph on 12 operations`.
 fn check_named(case: &dyn Case, algorithm: &str, about: &str) {
     let problems = case.problems();
-    let monitors: Vec<&str> = problems.iter().filter_map(|it| it.kind().and_then(find)).map(|it| it.name()).collect();
-    let Some(&monitor) = monitors.first() else {
+    let Some(monitor) = problems.iter().find_map(|it| it.kind().and_then(find)) else {
         assert!(["jit-graph", "auto"].contains(&algorithm), "{about}: {algorithm}");
         return;
     };
-    let Some(rest) = algorithm.strip_prefix(monitor) else { panic!("{about}: {algorithm}") };
+    let Some(rest) = algorithm.strip_prefix(monitor.name()) else { panic!("{about}: {algorithm}") };
     if rest.is_empty() {
         return;
     }
-    let operations = rest.strip_prefix(", then jit-graph on ").and_then(|it| it.split_once(" operation"));
-    let Some((count, plural)) = operations else { panic!("{about}: {algorithm}") };
-    let count: usize = count.parse().unwrap();
-    assert_eq!(plural, if count == 1 { "" } else { "s" }, "{about}: {algorithm}");
+    let Some(searches) = rest.strip_prefix(", then ") else { panic!("{about}: {algorithm}") };
+    let mut searched = 0;
+    for search in searches.split(" and ") {
+        let (name, operations) = search.split_once(" on ").unwrap();
+        assert!(SEARCHES.iter().any(|it| it.name() == name), "{about}: {algorithm}");
+        let (count, noun) = operations.split_once(' ').unwrap();
+        let count: usize = count.parse().unwrap();
+        assert_eq!(noun, if count == 1 { "operation" } else { "operations" }, "{about}: {algorithm}");
+        assert!(0 < count, "{about}: {algorithm}");
+        searched += count;
+    }
     let all: usize = problems.iter().map(Problem::len).sum();
-    assert!(0 < count && count <= all, "{about}: {algorithm} of {all}");
+    assert!(searched <= all, "{about}: {algorithm} of {all}");
 }
 
 #[test]
 fn auto_agrees_with_a_search_on_random_histories() {
-    let each = if at_length() { 100_000 } else { 2_500 };
+    let each = if at_length() { 100_000 } else { 1_500 };
     for entry in CATALOG {
         let mut tally = Tally::default();
         for seed in 0..each {
@@ -255,11 +263,14 @@ fn long_histories_hold_with_or_without_some_of_their_elements() {
                 if !expect_holds(&part, &about) || !elements_are_independent(&part) {
                     continue;
                 }
-                let elements = part.roles().unwrap().elements;
+                let Roles { acts, elements, names, .. } = part.roles().unwrap();
                 let share = [0.02, 0.5][random.below(2)];
-                let dropped: Vec<bool> = elements.iter().map(|_| random.chance(share)).collect();
-                let keep = |at: usize| if dropped[elements[at] as usize] { Keep::Nothing } else { Keep::Whole };
-                // Those that are about no element at all have the number 0; they may stay or go.
+                let is_dropped: Vec<bool> = names.iter().map(|_| random.chance(share)).collect();
+                let keep = |at: usize| match acts[at] {
+                    Act::Take | Act::Empty | Act::Nothing => Keep::Whole,
+                    _ if is_dropped[elements[at] as usize] => Keep::Nothing,
+                    _ => Keep::Whole,
+                };
                 expect_holds(&part.weaken(keep), &about);
             }
         }
