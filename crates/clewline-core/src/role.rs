@@ -96,10 +96,7 @@ impl Roles {
     /// # Errors
     ///
     /// The index of the first that is not known.
-    pub fn collect(
-        kind: Kind,
-        roles: impl ExactSizeIterator<Item = Option<Role>>,
-    ) -> Result<Roles, usize> {
+    pub fn collect(kind: Kind, roles: impl ExactSizeIterator<Item = Option<Role>>) -> Result<Roles, usize> {
         let count = roles.len();
         let mut acts: Vec<Act> = Vec::with_capacity(count);
         let mut words: Vec<u64> = Vec::with_capacity(count);

@@ -1,7 +1,7 @@
 //! What every monitor owes: its verdicts, its witnesses and its evidence, against those who know nothing about
 //! the object. Registering a monitor enrols it here.
 //!
-//! With `CLEWLINE_AT_LENGTH` set in the environment all of this is tried at length, which takes hours rather than minutes.
+//! With `CLEWLINE_AT_LENGTH` set in the environment all of this is tried at length: see CONTRIBUTING.md.
 
 mod every;
 mod exhaustive;

@@ -74,7 +74,8 @@ fn structure(returns: &[usize]) -> Option<(Vec<Interval>, u32)> {
         gap_of[call] = gap_of[call - 1] + u32::from(returns.contains(&(call - 1)));
     }
     let last = gap_of.last().map_or(0, |it| it + 1);
-    let interval = |at: usize| Interval { left: gap_of[at], right: *gap_of.get(returns[at]).unwrap_or(&last) };
+    let interval =
+        |at: usize| Interval { left: gap_of[at], right: *gap_of.get(returns[at]).unwrap_or(&last) };
     let intervals: Vec<Interval> = (0..n).map(interval).collect();
     let is_sorted = intervals.is_sorted_by_key(|it| (it.left, it.right));
     is_sorted.then_some((intervals, last))
@@ -175,7 +176,9 @@ impl Labels<'_> {
             Kind::Set | Kind::Multiset | Kind::Counter => false,
             Kind::Register { initial } => {
                 let written = written(role);
-                written.is_some_and(|it| it == initial || self.roles.iter().any(|&role| self::written(role) == Some(it)))
+                written.is_some_and(|it| {
+                    it == initial || self.roles.iter().any(|&role| self::written(role) == Some(it))
+                })
             }
             Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag => {
                 matches!(role, Role::Add(_) | Role::Remove(_)) && self.roles.contains(&role)
@@ -276,13 +279,7 @@ fn written(role: Role) -> Option<u64> {
 fn there_are_as_many_structures_as_interval_orders() {
     let counts = [1, 1, 2, 5, 15, 53, 217, 1_014];
     for (n, expected) in counts.into_iter().enumerate() {
-        let menu = Menu {
-            kind: Kind::Set,
-            acts: &[Act::Add],
-            pending: &[],
-            values: 1,
-            is_distinct: false,
-        };
+        let menu = Menu { kind: Kind::Set, acts: &[Act::Add], pending: &[], values: 1, is_distinct: false };
         let mut count = 0;
         every(&menu, n, &mut |_| count += 1);
         assert_eq!(count, expected, "{n} operations");

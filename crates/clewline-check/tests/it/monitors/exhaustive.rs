@@ -140,13 +140,8 @@ fn every_small_priority_queue_history() {
 #[test]
 fn every_small_bag_history() {
     check_every(&container(Kind::Bag, &[Act::Add, Act::Remove, Act::Empty]));
-    let counted = Menu {
-        kind: Kind::Bag,
-        acts: &[Act::Add, Act::Remove],
-        pending: &[],
-        values: 2,
-        is_distinct: false,
-    };
+    let counted =
+        Menu { kind: Kind::Bag, acts: &[Act::Add, Act::Remove], pending: &[], values: 2, is_distinct: false };
     check_every(&[Trial { menu: counted, most: 6, most_at_length: 7, refused: 0.0 }]);
 }
 
@@ -174,13 +169,8 @@ fn every_small_multiset_history() {
 
 #[test]
 fn every_small_counter_history() {
-    let ones = Menu {
-        kind: Kind::Counter,
-        acts: &[Act::Add, Act::See],
-        pending: &[],
-        values: 7,
-        is_distinct: true,
-    };
+    let ones =
+        Menu { kind: Kind::Counter, acts: &[Act::Add, Act::See], pending: &[], values: 7, is_distinct: true };
     let pending = Menu { pending: &[Act::Add], ..ones };
     let amounts = Menu { pending: &[Act::Add, Act::Nothing], values: 3, is_distinct: false, ..ones };
     check_every(&[

@@ -7,8 +7,8 @@ use clewline_check::{
     search::SEARCHES,
 };
 use clewline_core::{
-    Act, Budget, Case, Domain, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall, Reason, Recording,
-    Roles, Value, Verdict, Witness,
+    Act, Budget, Case, Domain, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall, Reason,
+    Recording, Roles, Value, Verdict, Witness,
 };
 use clewline_specs::CATALOG;
 
@@ -197,7 +197,11 @@ fn check_auto(case: &dyn Case, tally: &mut Tally, about: &str) {
             tally.holds += 1;
             for problem in case.problems() {
                 let own = witness.order.iter().copied().filter(|&it| problem.position(it).is_some());
-                assert_eq!(Witness { order: own.collect() }.verify(&problem), Ok(()), "{about}: {problem:#?}");
+                assert_eq!(
+                    Witness { order: own.collect() }.verify(&problem),
+                    Ok(()),
+                    "{about}: {problem:#?}"
+                );
             }
         }
     }
@@ -291,7 +295,9 @@ fn expect_holds(part: &Problem<'_>, about: &str) -> bool {
 
 fn elements_are_independent(part: &Problem<'_>) -> bool {
     match part.kind() {
-        Some(Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Set | Kind::Multiset) => true,
+        Some(Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Set | Kind::Multiset) => {
+            true
+        }
         Some(Kind::Counter | Kind::Register { .. }) | None => false,
     }
 }
