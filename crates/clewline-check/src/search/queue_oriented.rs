@@ -28,7 +28,9 @@
 
 use std::collections::HashSet;
 
-use clewline_core::{Act, Budget, Charge, Explanation, Kind, Problem, Reason, Verdict, Violation, Witness};
+use clewline_core::{
+    Act, Budget, Charge, Explanation, Kind, Problem, Reason, Verdict, Violation, Witness,
+};
 
 use crate::{
     Checker,

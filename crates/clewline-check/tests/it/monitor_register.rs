@@ -112,32 +112,12 @@ fn every_small_register_history() {
 
 #[test]
 fn every_small_cas_register_history() {
-    check_every(
-        "cas-register",
-        5,
-        &["write 1", "cas [1 2] → true", "cas [2 3] → true", "read → 1", "read → 2"],
-    );
+    check_every("cas-register", 5, &["write 1", "cas [1 2] → true", "cas [2 3] → true", "read → 1", "read → 2"]);
     check_every("cas-register", 5, &["write 1", "write 3", "cas [1 2] → true", "read → 3", "read → 2"]);
-    check_every(
-        "cas-register",
-        5,
-        &["cas [nil 1] → true", "cas [1 2] → true", "write 3", "read → 2", "read → nil"],
-    );
-    check_every(
-        "cas-register",
-        5,
-        &["write 1", "cas [1 2] → ?", "cas [2 3] → ?", "cas [2 3] → true", "read → 3"],
-    );
-    check_every(
-        "cas-register",
-        5,
-        &["write 1", "cas [1 1] → true", "cas [1 2] → true", "cas [2 1] → true", "read → 1"],
-    );
-    check_every(
-        "cas-register",
-        5,
-        &["cas [1 1] → ?", "cas [1 2] → ?", "cas [2 1] → ?", "write 1", "read → 2"],
-    );
+    check_every("cas-register", 5, &["cas [nil 1] → true", "cas [1 2] → true", "write 3", "read → 2", "read → nil"]);
+    check_every("cas-register", 5, &["write 1", "cas [1 2] → ?", "cas [2 3] → ?", "cas [2 3] → true", "read → 3"]);
+    check_every("cas-register", 5, &["write 1", "cas [1 1] → true", "cas [1 2] → true", "cas [2 1] → true", "read → 1"]);
+    check_every("cas-register", 5, &["cas [1 1] → ?", "cas [1 2] → ?", "cas [2 1] → ?", "write 1", "read → 2"]);
 }
 
 /// The deeds of a map's key, in which values come and go.

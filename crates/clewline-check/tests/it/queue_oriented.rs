@@ -61,10 +61,7 @@ fn check_prefix(
     // Returns with no call between them come in no order.
     let first = first_return(&is_left);
     let end = problem.spans()[at(next)].end();
-    assert!(
-        !problem.spans().iter().any(|it| first < it.call() && it.call() < end),
-        "{next:?} of {problem:#?}"
-    );
+    assert!(!problem.spans().iter().any(|it| first < it.call() && it.call() < end), "{next:?} of {problem:#?}");
 }
 
 #[track_caller]

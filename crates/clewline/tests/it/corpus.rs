@@ -116,9 +116,13 @@ fn every_checker_finds_the_verdict_in_the_name_of_each_file() {
             *decisions.entry(checker.name()).or_default() += usize::from(decided(checker, sample, &*case));
         }
     }
-    // Who hardly ever decides was not put to the test. Monitors do not decide everything, nor know every object.
+    // Who hardly ever decides was not put to the test. Some do not know every object.
     for (name, count) in decisions {
-        let least = if name == "monitor" { samples.len() / 4 } else { samples.len() * 3 / 4 };
+        let least = match name {
+            "monitor" => samples.len() / 4,
+            "queue-oriented" => samples.len() / 20,
+            _ => samples.len() * 3 / 4,
+        };
         assert!(least < count, "{name} decided {count} of {} files", samples.len());
     }
 }

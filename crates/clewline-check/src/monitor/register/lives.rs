@@ -111,8 +111,7 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
             let life = &mut lives[value as usize];
             let is_first = life.write == NONE && life.number != INITIAL;
             if !is_first {
-                let write_end =
-                    if life.write == NONE { 0 } else { columns.intervals[life.write as usize].right + 1 };
+                let write_end = if life.write == NONE { 0 } else { columns.intervals[life.write as usize].right + 1 };
                 // The latest begin, plus one, of what was written and had returned.
                 let is_gone = life.is_replaced || write_end < overwritten[left as usize];
                 if is_found[value as usize] && !(life.end <= left && is_gone) {
@@ -127,8 +126,7 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
             life.write = at as u32;
             life.end = life.end.max(right + 1);
             let number = life.number;
-            *(if act == Act::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) =
-                number;
+            *(if act == Act::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) = number;
         }
         if matches!(act, Act::See | Act::Replace) {
             let life = &mut lives[columns.elements[at] as usize];
