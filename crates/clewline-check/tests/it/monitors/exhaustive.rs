@@ -30,7 +30,7 @@ const TAKING_OR_NOT: &[Act] = &[Act::Add, Act::Take, Act::Nothing];
 
 /// Distinct values; these and pending operations; anything at all.
 fn container(kind: Kind, acts: &'static [Act]) -> [Trial; 3] {
-    let distinct = Menu { kind, acts, pending: &[], values: 8, is_distinct: true };
+    let distinct = Menu { kind, acts, pending: &[], values: 8, sees: 8, is_distinct: true };
     [
         Trial { menu: distinct, most: 6, most_at_length: 7, refused: 0.0 },
         Trial { menu: Menu { pending: TAKING, ..distinct }, most: 5, most_at_length: 6, refused: 0.0 },
@@ -114,14 +114,24 @@ fn every_monitor_is_tried() {
     }
 }
 
+/// Three values, each added and removed, and one of them seen besides: the fewest operations in which three elements
+/// of a queue are in each other's way and no two of them are.
+fn in_turn(kind: Kind) -> Trial {
+    let acts = &[Act::Add, Act::Remove, Act::See];
+    let menu = Menu { kind, acts, pending: &[], values: 3, sees: 1, is_distinct: true };
+    Trial { menu, most: 7, most_at_length: 7, refused: 0.0 }
+}
+
 #[test]
 fn every_small_queue_history() {
     check_every(&container(Kind::Queue, CONTAINER));
+    check_every(&[in_turn(Kind::Queue)]);
 }
 
 #[test]
 fn every_small_stack_history() {
     check_every(&container(Kind::Stack, CONTAINER));
+    check_every(&[in_turn(Kind::Stack)]);
 }
 
 #[test]
@@ -140,14 +150,20 @@ fn every_small_priority_queue_history() {
 #[test]
 fn every_small_bag_history() {
     check_every(&container(Kind::Bag, &[Act::Add, Act::Remove, Act::Empty]));
-    let counted =
-        Menu { kind: Kind::Bag, acts: &[Act::Add, Act::Remove], pending: &[], values: 2, is_distinct: false };
+    let counted = Menu {
+        kind: Kind::Bag,
+        acts: &[Act::Add, Act::Remove],
+        pending: &[],
+        values: 2,
+        sees: 8,
+        is_distinct: false,
+    };
     check_every(&[Trial { menu: counted, most: 6, most_at_length: 7, refused: 0.0 }]);
 }
 
 #[test]
 fn every_small_set_history() {
-    let one = Menu { kind: Kind::Set, acts: BITS, pending: &[], values: 1, is_distinct: false };
+    let one = Menu { kind: Kind::Set, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
     let pending = Menu { pending: &[Act::Add, Act::Remove, Act::Nothing], ..one };
     check_every(&[
         Trial { menu: one, most: 6, most_at_length: 7, refused: 0.0 },
@@ -158,7 +174,7 @@ fn every_small_set_history() {
 
 #[test]
 fn every_small_multiset_history() {
-    let one = Menu { kind: Kind::Multiset, acts: BITS, pending: &[], values: 1, is_distinct: false };
+    let one = Menu { kind: Kind::Multiset, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
     let pending = Menu { pending: &[Act::Add, Act::Remove, Act::Nothing], ..one };
     check_every(&[
         Trial { menu: one, most: 6, most_at_length: 7, refused: 0.7 },
@@ -169,8 +185,14 @@ fn every_small_multiset_history() {
 
 #[test]
 fn every_small_counter_history() {
-    let ones =
-        Menu { kind: Kind::Counter, acts: &[Act::Add, Act::See], pending: &[], values: 7, is_distinct: true };
+    let ones = Menu {
+        kind: Kind::Counter,
+        acts: &[Act::Add, Act::See],
+        pending: &[],
+        values: 7,
+        sees: 8,
+        is_distinct: true,
+    };
     let pending = Menu { pending: &[Act::Add], ..ones };
     let amounts = Menu { pending: &[Act::Add, Act::Nothing], values: 3, is_distinct: false, ..ones };
     check_every(&[
@@ -182,8 +204,14 @@ fn every_small_counter_history() {
 
 #[test]
 fn every_small_register_history() {
-    let writes =
-        Menu { kind: REGISTER, acts: &[Act::Add, Act::See], pending: &[], values: 8, is_distinct: true };
+    let writes = Menu {
+        kind: REGISTER,
+        acts: &[Act::Add, Act::See],
+        pending: &[],
+        values: 8,
+        sees: 8,
+        is_distinct: true,
+    };
     let replaces = Menu { acts: &[Act::Add, Act::See, Act::Replace], ..writes };
     let anything = Menu {
         acts: &[Act::Add, Act::See, Act::Miss, Act::Replace],
