@@ -228,7 +228,7 @@ fn every_small_register_history() {
             menu: Menu { pending: &[Act::Add, Act::Replace], ..replaces },
             most: 4,
             most_at_length: 5,
-            refused: 0.5,
+            refused: 0.0,
         },
         Trial { menu: anything, most: 3, most_at_length: 4, refused: 0.9 },
     ]);
