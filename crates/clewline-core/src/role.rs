@@ -136,11 +136,12 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Columns of `roles`, or the index of the first that is not known.
-    pub(crate) fn collect(
-        kind: Kind,
-        roles: impl ExactSizeIterator<Item = Option<Role>>,
-    ) -> Result<Roles, usize> {
+    /// Columns of `roles`.
+    ///
+    /// # Errors
+    ///
+    /// The index of the first that is not known.
+    pub fn collect(kind: Kind, roles: impl ExactSizeIterator<Item = Option<Role>>) -> Result<Roles, usize> {
         let count = roles.len();
         let mut acts: Vec<Act> = Vec::with_capacity(count);
         let mut words: Vec<u64> = Vec::with_capacity(count);

@@ -72,13 +72,20 @@ impl Columns {
             Some(id) => Refusal::Unfit(unfit(id)),
             None => Refusal::Other("no monitor knows this kind of object"),
         })?;
-        let Roles { acts, elements, seconds, names } = roles;
         let (intervals, last) = gaps(problem.spans());
+        Ok(Columns::with_intervals(kind, roles, intervals, last))
+    }
+
+    /// The columns of operations with these roles and intervals, in the order of their calls. Pending operations
+    /// end in the gap `last`, which is after all others.
+    #[must_use]
+    pub fn with_intervals(kind: Kind, roles: Roles, intervals: Vec<Interval>, last: u32) -> Columns {
+        let Roles { acts, elements, seconds, names } = roles;
         let mut columns = Columns { kind, acts, intervals, elements, seconds, names, last };
         if columns.is_container() {
             columns.forget_unobserved();
         }
-        Ok(columns)
+        columns
     }
 
     /// How many operations there are.

@@ -135,10 +135,17 @@ pub fn find(kind: Kind) -> Option<&'static dyn Monitor> {
 ///
 /// If there is no such monitor or it cannot decide.
 pub fn judge(problem: &Problem<'_>, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
-    let none = Refusal::Other("no monitor knows this kind of object");
-    let monitor = problem.kind().and_then(find).ok_or(none)?;
-    let columns = Columns::new(problem)?;
-    pending::judge(monitor, &columns, want, budget)
+    judge_columns(&Columns::new(problem)?, want, budget)
+}
+
+/// Judges as [`judge`] does.
+///
+/// # Errors
+///
+/// If there is no monitor for their kind or it cannot decide.
+pub fn judge_columns(columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
+    let monitor = find(columns.kind).ok_or(Refusal::Other("no monitor knows this kind of object"))?;
+    pending::judge(monitor, columns, want, budget)
 }
 
 /// The checker that asks the monitor for the object at hand.

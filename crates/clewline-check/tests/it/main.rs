@@ -12,6 +12,7 @@ mod monitor_priority_queue;
 mod monitor_queue;
 mod monitor_register;
 mod monitor_stack;
+mod monitors;
 mod plain;
 mod queue_oriented;
 mod rulings;

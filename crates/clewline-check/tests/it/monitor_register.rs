@@ -380,3 +380,17 @@ fn refusals_are_not_verdicts() {
     assert_eq!(judge(problem, Want::Verdict, &Budget::unlimited()), Err(Refusal::AddedTwice(0, 1)));
     assert_eq!(check(&JitGraph, problem, &Budget::unlimited()).word(), "holds");
 }
+
+/// Nobody knows which of those who replaced a value had happened; following them must come to an end.
+#[test]
+fn a_circle_of_pending_replacements_with_a_way_out_is_violated() {
+    check_drawn(
+        "cas-register",
+        "
+        A: |-cas [1 2]
+        B: |-cas [2 1]
+        C: |-cas [1 3] → true-|
+        ",
+        "ReplacedOnce: cas(1, 2) → ?, cas(1, 3) → true",
+    );
+}

@@ -12,7 +12,7 @@ use std::{
 
 use clewline::{
     Budget, Case, Check, Reason, Verdict, Witness,
-    checkers::{Algorithm, Checker, Options, judge, search::SEARCHES},
+    checkers::{Algorithm, Checker, Options, checkers, judge},
     specs::{CATALOG, find},
 };
 
@@ -112,13 +112,18 @@ fn every_checker_finds_the_verdict_in_the_name_of_each_file() {
     let mut decisions: BTreeMap<&str, usize> = BTreeMap::new();
     for sample in &samples {
         let case = sample.load();
-        for &checker in SEARCHES {
+        for checker in checkers() {
             *decisions.entry(checker.name()).or_default() += usize::from(decided(checker, sample, &*case));
         }
     }
-    // Who hardly ever decides was not put to the test.
+    // Who hardly ever decides was not put to the test. Some do not know every object.
     for (name, count) in decisions {
-        assert!(samples.len() * 3 / 4 < count, "{name} decided {count} of {} files", samples.len());
+        let least = match name {
+            "monitor" => samples.len() / 4,
+            "queue-oriented" => samples.len() / 20,
+            _ => samples.len() * 3 / 4,
+        };
+        assert!(least < count, "{name} decided {count} of {} files", samples.len());
     }
 }
 

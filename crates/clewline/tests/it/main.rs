@@ -9,6 +9,7 @@ mod edges;
 mod generate;
 mod library;
 mod other;
+mod planted;
 mod recorded;
 mod reproduce;
 mod run;

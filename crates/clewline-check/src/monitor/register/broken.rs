@@ -168,7 +168,9 @@ impl Proof<'_> {
     fn observe(&mut self, value: u32) -> Option<u32> {
         let mut number = value;
         let mut last = None;
-        loop {
+        // Those that replace each other in a circle, one of whose values was also replaced by somebody else, are
+        // followed once.
+        for _ in 0..self.values.all.len() {
             let write = self.values.all[number as usize].write;
             if write == NONE || !self.columns.is_pending(write as usize) {
                 return last;
@@ -182,6 +184,7 @@ impl Proof<'_> {
             self.positions.push(replace);
             last = Some(replace);
         }
+        last
     }
 
     /// The value, what it replaced, what that replaced, and so on; a circle once.

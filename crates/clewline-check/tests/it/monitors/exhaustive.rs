@@ -1,0 +1,235 @@
+//! Every monitor agrees with the referee on every small history, and its evidence is what it claims to be.
+
+use std::time::Instant;
+
+use clewline_check::monitor::{Breach, MONITORS, Ruling, Want, find, judge_columns};
+use clewline_core::{Act, Budget, Kind};
+
+use super::{
+    Tally, at_length,
+    every::{Menu, Small, every},
+    referee::{Referee, Seen},
+};
+
+/// What is tried of one kind of object.
+struct Trial {
+    menu: Menu,
+    /// Up to so many operations in every run of the tests, and in long ones.
+    most: usize,
+    most_at_length: usize,
+    /// The greatest share of histories that may be left to a search.
+    refused: f64,
+}
+
+const REGISTER: Kind = Kind::Register { initial: 0 };
+
+const CONTAINER: &[Act] = &[Act::Add, Act::Remove, Act::See, Act::Empty];
+const BITS: &[Act] = &[Act::Add, Act::Remove, Act::See, Act::Miss];
+const TAKING: &[Act] = &[Act::Add, Act::Take];
+const TAKING_OR_NOT: &[Act] = &[Act::Add, Act::Take, Act::Nothing];
+
+/// Distinct values; these and pending operations; anything at all.
+fn container(kind: Kind, acts: &'static [Act]) -> [Trial; 3] {
+    let distinct = Menu { kind, acts, pending: &[], values: 8, sees: 8, is_distinct: true };
+    [
+        Trial { menu: distinct, most: 6, most_at_length: 7, refused: 0.0 },
+        Trial { menu: Menu { pending: TAKING, ..distinct }, most: 5, most_at_length: 6, refused: 0.0 },
+        Trial {
+            menu: Menu { pending: TAKING_OR_NOT, values: 2, is_distinct: false, ..distinct },
+            most: 4,
+            most_at_length: 5,
+            refused: 0.7,
+        },
+    ]
+}
+
+#[track_caller]
+fn check_every(trials: &[Trial]) {
+    for Trial { menu, most, most_at_length, refused } in trials {
+        if find(menu.kind).is_none() {
+            eprintln!("{:?}: there is no monitor", menu.kind);
+            continue;
+        }
+        let most = if at_length() { *most_at_length } else { *most };
+        let budget = Budget::unlimited();
+        let start = Instant::now();
+        let mut tally = Tally::default();
+        let mut seen = Seen::default();
+        for n in 0..=most {
+            // Priorities have an order, so that each number of them is a menu of its own.
+            let fewest = if menu.kind == Kind::PriorityQueue { 0 } else { menu.values };
+            for values in fewest..=menu.values.min(n as u64).max(fewest) {
+                every(&Menu { values, ..*menu }, n, &mut |small| {
+                    check_one(small, &budget, &mut seen, &mut tally);
+                });
+            }
+        }
+        eprintln!("{menu:?}, up to {most} operations: {tally:?} in {:?}", start.elapsed());
+        tally.expect(0.02, *refused, &format!("{menu:?}"));
+    }
+}
+
+fn check_one(small: Small<'_>, budget: &Budget, seen: &mut Seen, tally: &mut Tally) {
+    let columns = small.columns();
+    let referee = Referee::new(small);
+    let all = (1 << small.roles.len()) - 1;
+    let about = || small.drawing();
+    let ruling = judge_columns(&columns, Want::Witness, budget);
+    let quickly = judge_columns(&columns, Want::Verdict, budget);
+    match (ruling, quickly) {
+        (Err(_), Err(_)) => tally.refused += 1,
+        (Ok(Ruling::Holds(Some(order))), Ok(Ruling::Holds(None))) => {
+            tally.holds += 1;
+            if let Some(fault) = referee.fault(&order) {
+                assert!(referee.holds(all, seen), "is violated, but was held to hold: {}", about());
+                panic!("{fault} in the witness {order:?}, though there is one: {}", about());
+            }
+        }
+        (Ok(Ruling::Violated(breach)), Ok(Ruling::Violated(_))) => {
+            tally.violated += 1;
+            let Breach { operations, evidence, .. } = &breach;
+            assert!(operations.iter().all(|it| evidence.contains(it)), "{breach:?}: {}", about());
+            let evidence = evidence.iter().fold(0, |set, at| set | 1 << at);
+            assert!(!referee.holds(all, seen), "called violated, but holds: {breach:?}: {}", about());
+            assert!(!referee.holds(evidence, seen), "no evidence: {breach:?}: {}", about());
+        }
+        (ruling, quickly) => panic!("with a witness {ruling:?}, without one {quickly:?}: {}", about()),
+    }
+}
+
+#[test]
+fn every_monitor_is_tried() {
+    let kinds = [
+        Kind::Set,
+        Kind::Queue,
+        Kind::Stack,
+        Kind::PriorityQueue,
+        Kind::Bag,
+        Kind::Multiset,
+        Kind::Counter,
+        REGISTER,
+    ];
+    for monitor in MONITORS {
+        assert!(kinds.iter().any(|&it| monitor.suits(it)), "{} is not tried", monitor.name());
+    }
+}
+
+/// Three values, each added and removed, and one of them seen besides: the fewest operations in which three elements
+/// of a queue are in each other's way and no two of them are.
+fn in_turn(kind: Kind) -> Trial {
+    let acts = &[Act::Add, Act::Remove, Act::See];
+    let menu = Menu { kind, acts, pending: &[], values: 3, sees: 1, is_distinct: true };
+    Trial { menu, most: 7, most_at_length: 7, refused: 0.0 }
+}
+
+#[test]
+fn every_small_queue_history() {
+    check_every(&container(Kind::Queue, CONTAINER));
+    check_every(&[in_turn(Kind::Queue)]);
+}
+
+#[test]
+fn every_small_stack_history() {
+    check_every(&container(Kind::Stack, CONTAINER));
+    check_every(&[in_turn(Kind::Stack)]);
+}
+
+#[test]
+fn every_small_priority_queue_history() {
+    // Values differ by more than their names, so that there are many more histories.
+    let [distinct, pending, anything] = container(Kind::PriorityQueue, CONTAINER);
+    let unseen = Menu { acts: &[Act::Add, Act::Remove, Act::Empty], ..distinct.menu };
+    check_every(&[
+        Trial { most: 5, most_at_length: 6, ..distinct },
+        Trial { menu: unseen, most: 6, most_at_length: 7, refused: 0.0 },
+        Trial { most: 4, most_at_length: 5, ..pending },
+        anything,
+    ]);
+}
+
+#[test]
+fn every_small_bag_history() {
+    check_every(&container(Kind::Bag, &[Act::Add, Act::Remove, Act::Empty]));
+    let counted = Menu {
+        kind: Kind::Bag,
+        acts: &[Act::Add, Act::Remove],
+        pending: &[],
+        values: 2,
+        sees: 8,
+        is_distinct: false,
+    };
+    check_every(&[Trial { menu: counted, most: 6, most_at_length: 7, refused: 0.0 }]);
+}
+
+#[test]
+fn every_small_set_history() {
+    let one = Menu { kind: Kind::Set, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
+    let pending = Menu { pending: &[Act::Add, Act::Remove, Act::Nothing], ..one };
+    check_every(&[
+        Trial { menu: one, most: 6, most_at_length: 7, refused: 0.0 },
+        Trial { menu: pending, most: 5, most_at_length: 6, refused: 0.0 },
+        Trial { menu: Menu { values: 2, ..pending }, most: 4, most_at_length: 5, refused: 0.0 },
+    ]);
+}
+
+#[test]
+fn every_small_multiset_history() {
+    let one = Menu { kind: Kind::Multiset, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
+    let pending = Menu { pending: &[Act::Add, Act::Remove, Act::Nothing], ..one };
+    check_every(&[
+        Trial { menu: one, most: 6, most_at_length: 7, refused: 0.7 },
+        Trial { menu: pending, most: 5, most_at_length: 6, refused: 0.8 },
+        Trial { menu: Menu { values: 2, ..pending }, most: 4, most_at_length: 5, refused: 0.7 },
+    ]);
+}
+
+#[test]
+fn every_small_counter_history() {
+    let ones = Menu {
+        kind: Kind::Counter,
+        acts: &[Act::Add, Act::See],
+        pending: &[],
+        values: 7,
+        sees: 8,
+        is_distinct: true,
+    };
+    let pending = Menu { pending: &[Act::Add], ..ones };
+    let amounts = Menu { pending: &[Act::Add, Act::Nothing], values: 3, is_distinct: false, ..ones };
+    check_every(&[
+        Trial { menu: ones, most: 6, most_at_length: 7, refused: 0.0 },
+        Trial { menu: pending, most: 5, most_at_length: 7, refused: 0.0 },
+        Trial { menu: amounts, most: 4, most_at_length: 5, refused: 1.0 },
+    ]);
+}
+
+#[test]
+fn every_small_register_history() {
+    let writes = Menu {
+        kind: REGISTER,
+        acts: &[Act::Add, Act::See],
+        pending: &[],
+        values: 8,
+        sees: 8,
+        is_distinct: true,
+    };
+    let replaces = Menu { acts: &[Act::Add, Act::See, Act::Replace], ..writes };
+    let anything = Menu {
+        acts: &[Act::Add, Act::See, Act::Miss, Act::Replace],
+        pending: &[Act::Add, Act::Replace, Act::Nothing],
+        values: 2,
+        is_distinct: false,
+        ..writes
+    };
+    check_every(&[
+        Trial { menu: writes, most: 6, most_at_length: 7, refused: 0.0 },
+        Trial { menu: replaces, most: 5, most_at_length: 6, refused: 0.0 },
+        Trial { menu: Menu { pending: &[Act::Add], ..writes }, most: 5, most_at_length: 6, refused: 0.0 },
+        Trial {
+            menu: Menu { pending: &[Act::Add, Act::Replace], ..replaces },
+            most: 4,
+            most_at_length: 5,
+            refused: 0.0,
+        },
+        Trial { menu: anything, most: 3, most_at_length: 4, refused: 0.9 },
+    ]);
+}

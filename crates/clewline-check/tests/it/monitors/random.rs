@@ -1,0 +1,303 @@
+//! Every monitor agrees with a search on random histories of up to sixty operations, and so does `auto`, whoever
+//! decides.
+
+use clewline_check::{
+    Algorithm, Checker, Judgement, Options, check, checkers, judge,
+    monitor::{ByMonitor, find},
+    search::SEARCHES,
+};
+use clewline_core::{
+    Act, Budget, Case, Domain, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall, Reason,
+    Recording, Roles, Value, Verdict, Witness,
+};
+use clewline_specs::CATALOG;
+
+use super::{Tally, at_length};
+use crate::histories::random_history;
+
+/// How much a search may spend on a history. What it does not know then is not compared.
+const CONFIGURATIONS: u64 = 30_000;
+
+fn jit_graph() -> &'static dyn Checker {
+    SEARCHES.iter().copied().find(|it| it.name() == "jit-graph").unwrap()
+}
+
+/// The verdict of a search, if it comes to one.
+fn searched(problem: &Problem<'_>) -> Option<Verdict> {
+    let verdict = check(jit_graph(), problem, &Budget::unlimited().with_configurations(CONFIGURATIONS));
+    (!matches!(verdict, Verdict::Unknown(_))).then_some(verdict)
+}
+
+/// A linearizable history of what the monitor for `spec` decides, at least mostly.
+fn undisturbed(spec: &str, operations: usize, random: &mut Random) -> Box<dyn Case> {
+    let catalogued = clewline_specs::find(spec).unwrap();
+    catalogued.load(catalogued.generate(&plan(spec, operations, random))).unwrap()
+}
+
+fn plan(spec: &str, operations: usize, random: &mut Random) -> Plan {
+    let (values, mix): (Domain, &[(&str, u32)]) = match spec {
+        "set" | "mutex" => (Domain::Below(1 + random.below(5) as u32), &[]),
+        // More removals than additions, lest there be two copies of anything.
+        "multiset" => {
+            (Domain::Below(1 + random.below(4) as u32), &[("add", 1), ("remove", 2), ("contains", 2)])
+        }
+        "counter" => (Domain::Distinct, &[("inc", 2), ("read", 1)]),
+        // A cas hardly ever succeeds where all values differ; the inserts of a map replace what they find.
+        "cas-register" => (Domain::Distinct, &[("read", 4), ("write", 3)]),
+        "map" => (Domain::Distinct, &[("get", 3), ("put", 2), ("insert", 1)]),
+        _ => (Domain::Distinct, &[]),
+    };
+    let mix = if random.below(4) == 0 && spec != "counter" && spec != "map" { &[] } else { mix };
+    Plan {
+        operations,
+        processes: 2 + random.below(5),
+        overlap: [0.3, 0.6, 1.0][random.below(3)],
+        values,
+        mix: mix.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect(),
+        keys: 1 + random.below(3),
+        pending: [0.0, 0.0, 0.05, 0.2][random.below(4)],
+        seed: random.next(),
+        ..Plan::default()
+    }
+}
+
+/// Such a history, or one with some answers changed.
+fn distinct_history(spec: &str, seed: u64) -> Box<dyn Case> {
+    let mut random = Random::new(seed);
+    let operations = 2 + random.below(59);
+    let catalogued = clewline_specs::find(spec).unwrap();
+    let mut recording = catalogued.generate(&plan(spec, operations, &mut random));
+    for _ in 0..[0, 1, 1, 3][random.below(4)] {
+        // Where a lock may follow a lock, one operation may as well do what another did.
+        let may_repeat = ["set", "mutex", "semaphore", "multiset", "counter"].contains(&spec);
+        let way = random.below(if may_repeat { 7 } else { 5 });
+        let disturbed = disturb(recording.clone(), way, &mut random);
+        // Not every answer fits every call.
+        if catalogued.load(disturbed.clone()).is_ok() {
+            recording = disturbed;
+        }
+    }
+    catalogued.load(recording).unwrap()
+}
+
+/// Exchanges what two operations of one method, not far apart, were asked or answered; or one of them answers
+/// what the other did, or that there is nothing; in the last two ways one does what the other did, whatever its
+/// method, and only then may something be added twice that was not before.
+fn disturb(recording: Recording, way: usize, random: &mut Random) -> Recording {
+    const REACH: usize = 10;
+    let Recording { history, values, names, missing } = recording;
+    let one = random.below(history.len());
+    let other = (one + 1 + random.below(REACH)) % history.len();
+    let told = |at: usize| {
+        let id = OperationId::from_index(at);
+        (*history.call(id), history.ret(id).copied())
+    };
+    let ((a, answered_a), (b, answered_b)) = (told(one), told(other));
+    let history = history.try_map(|id, call: RawCall, ret: Option<Value>| {
+        let (is_one, is_other) = (id.index() == one, id.index() == other);
+        let is_answer = ret.is_some_and(|it| !it.is_absent());
+        Ok::<_, ()>(match way {
+            5.. if is_one && ret.is_some() && answered_b.is_some() => (b, answered_b),
+            _ if a.method != b.method || !(is_one || is_other) => (call, ret),
+            0 => (RawCall { arg: if is_one { b.arg } else { a.arg }, ..call }, ret),
+            1 if is_one && is_answer => (call, Some(Value::NIL)),
+            2 if is_one && is_answer => (call, answered_b.or(ret)),
+            3 | 4 if is_answer && answered_a.is_some() && answered_b.is_some() => {
+                (call, if is_one { answered_b } else { answered_a })
+            }
+            _ => (call, ret),
+        })
+    });
+    Recording { history: history.unwrap(), values, names, missing }
+}
+
+/// The monitor and the search say the same, and what the monitor says is evident. False if the search gave up.
+fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
+    let verdict = check(&ByMonitor, part, &Budget::unlimited());
+    match &verdict {
+        Verdict::Holds(witness) => {
+            tally.holds += 1;
+            assert_eq!(witness.verify(part), Ok(()), "{about}: {part:#?}");
+            // A witness that verifies needs no other.
+            return true;
+        }
+        Verdict::Violated(violation) => {
+            tally.violated += 1;
+            let Explanation::Broken { operations, .. } = &violation.explanation else {
+                panic!("{about}: a monitor names a rule: {violation:?}");
+            };
+            assert!(operations.iter().all(|it| violation.core.contains(it)), "{about}: {violation:?}");
+            let is_kept = |at: usize| violation.core.contains(&part.operations()[at]);
+            let core = part.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
+            let searched = searched(&core).map_or("violated", |it| it.word());
+            assert_eq!(searched, "violated", "{about}: the core {violation:?} of {part:#?}");
+        }
+        Verdict::Unknown(Reason::Refused(_)) => {
+            tally.refused += 1;
+            return true;
+        }
+        Verdict::Unknown(reason) => panic!("{about}: {reason}"),
+    }
+    let Some(expected) = searched(part) else { return false };
+    assert_eq!(verdict.word(), expected.word(), "{about}: {verdict:?} of {part:#?}");
+    true
+}
+
+#[test]
+fn monitors_agree_with_a_search_on_random_histories() {
+    let each = if at_length() { 300_000 } else { 3_000 };
+    for entry in CATALOG {
+        let mut tally = Tally::default();
+        let mut undecided = 0;
+        for seed in 0..each {
+            let case = distinct_history(entry.name, seed);
+            let parts = case.problems().into_iter().flat_map(Problem::into_parts);
+            for part in parts.filter(|it| it.kind().and_then(find).is_some()) {
+                let is_decided = check_part(&part, &mut tally, &format!("{} seed {seed}", entry.name));
+                undecided += u64::from(!is_decided);
+            }
+        }
+        eprintln!("{}: {tally:?}, the search gave up on {undecided}", entry.name);
+        if tally.holds + tally.violated + tally.refused == 0 {
+            continue;
+        }
+        // There are monitors for these, but they do not know every operation.
+        let refused = match entry.name {
+            "cas-register" => 0.3,
+            "multiset" => 0.6,
+            "map" => 0.3,
+            _ => 0.01,
+        };
+        tally.expect(0.05, refused, entry.name);
+        assert!(undecided * 20 < tally.violated, "{}: the search gave up on {undecided}", entry.name);
+    }
+}
+
+/// `auto` and the search say the same on any history; a witness is one of the whole, and whoever decided is named.
+fn check_auto(case: &dyn Case, tally: &mut Tally, about: &str) {
+    let options = |algorithm: Algorithm| Options {
+        algorithm,
+        budget: Budget::unlimited().with_configurations(10 * CONFIGURATIONS),
+        core_configurations: 2_000,
+        ..Options::default()
+    };
+    let expected = judge(case.problems(), &options(Algorithm::Named(vec![jit_graph()]))).verdict;
+    let Judgement { verdict, algorithm, .. } = judge(case.problems(), &options(Algorithm::Auto));
+    check_named(case, &algorithm, about);
+    match (&verdict, &expected) {
+        (Verdict::Unknown(_), _) => {
+            tally.refused += 1;
+            return;
+        }
+        (Verdict::Violated(violation), _) => {
+            tally.violated += 1;
+            assert!(!violation.core.is_empty(), "{about}");
+        }
+        (Verdict::Holds(witness), _) => {
+            tally.holds += 1;
+            for problem in case.problems() {
+                let own = witness.order.iter().copied().filter(|&it| problem.position(it).is_some());
+                assert_eq!(
+                    Witness { order: own.collect() }.verify(&problem),
+                    Ok(()),
+                    "{about}: {problem:#?}"
+                );
+            }
+        }
+    }
+    if !matches!(expected, Verdict::Unknown(_)) {
+        assert_eq!(verdict.word(), expected.word(), "{about}: {:#?}", case.problems());
+    }
+}
+
+/// `jit-graph`, `queue monitor`, or `queue monitor, then jit-graph on 12 operations`.
+fn check_named(case: &dyn Case, algorithm: &str, about: &str) {
+    let problems = case.problems();
+    let Some(monitor) = problems.iter().find_map(|it| it.kind().and_then(find)) else {
+        assert!(["jit-graph", "auto"].contains(&algorithm), "{about}: {algorithm}");
+        return;
+    };
+    let Some(rest) = algorithm.strip_prefix(monitor.name()) else { panic!("{about}: {algorithm}") };
+    if rest.is_empty() {
+        return;
+    }
+    let Some(searches) = rest.strip_prefix(", then ") else { panic!("{about}: {algorithm}") };
+    let mut searched = 0;
+    for search in searches.split(" and ") {
+        let (name, operations) = search.split_once(" on ").unwrap();
+        assert!(checkers().any(|it| it.name() == name), "{about}: {algorithm}");
+        let (count, noun) = operations.split_once(' ').unwrap();
+        let count: usize = count.parse().unwrap();
+        assert_eq!(noun, if count == 1 { "operation" } else { "operations" }, "{about}: {algorithm}");
+        assert!(0 < count, "{about}: {algorithm}");
+        searched += count;
+    }
+    let all: usize = problems.iter().map(Problem::len).sum();
+    assert!(searched <= all, "{about}: {algorithm} of {all}");
+}
+
+#[test]
+fn auto_agrees_with_a_search_on_random_histories() {
+    let each = if at_length() { 100_000 } else { 1_500 };
+    for entry in CATALOG {
+        let mut tally = Tally::default();
+        for seed in 0..each {
+            let about = format!("{} seed {seed}", entry.name);
+            check_auto(&*random_history(entry.name, seed), &mut tally, &about);
+            check_auto(&*distinct_history(entry.name, seed), &mut tally, &about);
+        }
+        eprintln!("{}: auto {tally:?}", entry.name);
+        tally.expect(0.05, 0.02, entry.name);
+    }
+}
+
+/// What a monitor says of histories too long for a search: those that hold by construction do, and they still do
+/// when some elements had never been.
+#[test]
+fn long_histories_hold_with_or_without_some_of_their_elements() {
+    let (each, most) = if at_length() { (100, 20_000) } else { (10, 2_000) };
+    for entry in CATALOG {
+        for seed in 0..each {
+            let mut random = Random::new(seed);
+            let operations = 100 + random.below(most);
+            let case = undisturbed(entry.name, operations, &mut random);
+            let parts = case.problems().into_iter().flat_map(Problem::into_parts);
+            for part in parts.filter(|it| it.kind().and_then(find).is_some()) {
+                let about = format!("{} seed {seed}", entry.name);
+                if !expect_holds(&part, &about) || !elements_are_independent(&part) {
+                    continue;
+                }
+                let Roles { acts, elements, names, .. } = part.roles().unwrap();
+                let share = [0.02, 0.5][random.below(2)];
+                let is_dropped: Vec<bool> = names.iter().map(|_| random.chance(share)).collect();
+                let keep = |at: usize| match acts[at] {
+                    Act::Take | Act::Empty | Act::Nothing => Keep::Whole,
+                    _ if is_dropped[elements[at] as usize] => Keep::Nothing,
+                    _ => Keep::Whole,
+                };
+                expect_holds(&part.weaken(keep), &about);
+            }
+        }
+    }
+}
+
+/// Whether the monitor decides; then it has a witness.
+fn expect_holds(part: &Problem<'_>, about: &str) -> bool {
+    match check(&ByMonitor, part, &Budget::unlimited()) {
+        Verdict::Holds(witness) => {
+            assert_eq!(witness.verify(part), Ok(()), "{about}");
+            true
+        }
+        Verdict::Violated(violation) => panic!("{about}: {violation:?}"),
+        Verdict::Unknown(_) => false,
+    }
+}
+
+fn elements_are_independent(part: &Problem<'_>) -> bool {
+    match part.kind() {
+        Some(Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Set | Kind::Multiset) => {
+            true
+        }
+        Some(Kind::Counter | Kind::Register { .. }) | None => false,
+    }
+}

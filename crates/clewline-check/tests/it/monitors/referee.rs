@@ -1,0 +1,201 @@
+//! The referee: tries every order of a small history, on an object as plain as can be.
+
+use clewline_core::{Kind, Role};
+
+use super::every::Small;
+
+/// What is inside, in the order in which it came, or sorted where that does not matter; or a sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct State {
+    items: [i8; MOST],
+    len: u8,
+}
+
+/// Words are small, or small and negative.
+fn item(word: u64) -> i8 {
+    word.cast_signed() as i8
+}
+
+/// How many operations a small history has at most.
+const MOST: usize = 8;
+
+impl State {
+    fn initial(kind: Kind) -> State {
+        match kind {
+            Kind::Counter => State::default().with(0),
+            Kind::Register { initial } => State::default().with(item(initial)),
+            Kind::Set | Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Multiset => {
+                State::default()
+            }
+        }
+    }
+
+    fn inside(&self) -> &[i8] {
+        &self.items[..self.len as usize]
+    }
+
+    fn with(mut self, item: i8) -> State {
+        self.items[self.len as usize] = item;
+        self.len += 1;
+        self
+    }
+
+    fn sorted(mut self) -> State {
+        self.items[..self.len as usize].sort_unstable();
+        self
+    }
+
+    fn without(mut self, at: usize) -> State {
+        self.items.copy_within(at + 1..self.len as usize, at);
+        self.len -= 1;
+        self.items[self.len as usize] = 0;
+        self
+    }
+
+    fn place(&self, item: i8) -> Option<usize> {
+        self.inside().iter().position(|&it| it == item)
+    }
+
+    /// Which of those inside leaves next, if only one may.
+    fn next(&self, kind: Kind) -> Option<usize> {
+        match kind {
+            Kind::Queue => Some(0),
+            // What came last, or what is greatest.
+            Kind::Stack | Kind::PriorityQueue => self.inside().len().checked_sub(1),
+            Kind::Set | Kind::Bag | Kind::Multiset | Kind::Counter | Kind::Register { .. } => None,
+        }
+    }
+
+    /// Calls `each` with the states in which `role` may leave the object.
+    fn step(self, kind: Kind, role: Role, each: &mut dyn FnMut(State)) {
+        let next = self.next(kind);
+        let mut allow = |is_allowed: bool, state: State| {
+            if is_allowed {
+                each(state);
+            }
+        };
+        match (kind, role) {
+            (_, Role::Nothing) => each(self),
+            (Kind::Counter, Role::Add(word)) => each(State::default().with(self.items[0] + item(word))),
+            (Kind::Register { .. }, Role::Add(word)) => each(State::default().with(item(word))),
+            (Kind::Register { .. }, Role::Replace(old, new)) => {
+                allow(self.items[0] == item(old), State::default().with(item(new)));
+            }
+            (Kind::Queue | Kind::Stack, Role::Add(word)) => each(self.with(item(word))),
+            (Kind::PriorityQueue | Kind::Bag | Kind::Multiset, Role::Add(word)) => {
+                each(self.with(item(word)).sorted());
+            }
+            (Kind::Set, Role::Add(word)) => {
+                if self.place(item(word)).is_none() {
+                    each(self.with(item(word)).sorted());
+                }
+            }
+            (Kind::Queue | Kind::Stack | Kind::PriorityQueue, Role::Remove(word) | Role::See(word)) => {
+                let Some(next) = next.filter(|&it| self.inside().get(it) == Some(&item(word))) else {
+                    return;
+                };
+                each(if matches!(role, Role::Remove(_)) { self.without(next) } else { self });
+            }
+            (_, Role::Remove(word)) => {
+                if let Some(place) = self.place(item(word)) {
+                    each(self.without(place));
+                }
+            }
+            (_, Role::See(word)) => allow(self.place(item(word)).is_some(), self),
+            (_, Role::Miss(word)) => allow(self.place(item(word)).is_none(), self),
+            (_, Role::Empty) => allow(self.len == 0, self),
+            (_, Role::Take) if self.len == 0 => each(self),
+            (_, Role::Take) => match next {
+                Some(next) => each(self.without(next)),
+                None => (0..self.inside().len()).for_each(|it| each(self.without(it))),
+            },
+            (_, Role::Replace(..)) => panic!("{kind:?} replaces nothing"),
+        }
+    }
+}
+
+/// What was tried in vain: states, by the set of operations done. Kept, so that there is memory to use again.
+#[derive(Default)]
+pub(crate) struct Seen {
+    states: Vec<Vec<State>>,
+}
+
+/// See the [module](self).
+pub(crate) struct Referee<'h> {
+    small: Small<'h>,
+    // For each operation, the set of those that precede it.
+    before: [u32; MOST],
+    // The set of those that returned.
+    complete: u32,
+}
+
+impl<'h> Referee<'h> {
+    pub(crate) fn new(small: Small<'h>) -> Referee<'h> {
+        let mut referee = Referee { small, before: [0; MOST], complete: 0 };
+        for (at, one) in small.intervals.iter().enumerate() {
+            if one.right != small.last {
+                referee.complete |= 1 << at;
+            }
+            for (other, it) in small.intervals.iter().enumerate() {
+                referee.before[at] |= u32::from(it.precedes(*one)) << other;
+            }
+        }
+        referee
+    }
+
+    /// Whether the operations in the set `among` can be ordered, as if there were no others.
+    pub(crate) fn holds(&self, among: u32, seen: &mut Seen) -> bool {
+        seen.states.resize_with(1 << MOST, Vec::new);
+        seen.states.iter_mut().for_each(Vec::clear);
+        self.can_end(among, 0, State::initial(self.small.kind), seen)
+    }
+
+    /// Whether those of `among` that are not `done` can follow.
+    fn can_end(&self, among: u32, done: u32, state: State, seen: &mut Seen) -> bool {
+        let left = among & !done;
+        if left & self.complete == 0 {
+            return true;
+        }
+        if seen.states[done as usize].contains(&state) {
+            return false;
+        }
+        seen.states[done as usize].push(state);
+        for (at, &role) in self.small.roles.iter().enumerate() {
+            if left & 1 << at == 0 || self.before[at] & left != 0 {
+                continue;
+            }
+            let mut can_end = false;
+            state.step(self.small.kind, role, &mut |next| {
+                can_end = can_end || self.can_end(among, done | 1 << at, next, seen);
+            });
+            if can_end {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What is wrong with `order` as a witness.
+    pub(crate) fn fault(&self, order: &[u32]) -> Option<String> {
+        let mut done = 0_u32;
+        let mut states = vec![State::initial(self.small.kind)];
+        for &at in order {
+            if done & 1 << at != 0 {
+                return Some(format!("{at} occurs twice"));
+            }
+            if order.iter().any(|&it| done & 1 << it == 0 && self.before[at as usize] & 1 << it != 0) {
+                return Some(format!("{at} comes too early"));
+            }
+            done |= 1 << at;
+            let mut next: Vec<State> = Vec::new();
+            for state in states {
+                state.step(self.small.kind, self.small.roles[at as usize], &mut |it| next.push(it));
+            }
+            if next.is_empty() {
+                return Some(format!("{at} is not allowed at its place"));
+            }
+            states = next;
+        }
+        (self.complete & !done != 0).then(|| "a complete operation is missing".to_owned())
+    }
+}
