@@ -21,7 +21,7 @@ pub enum Kind {
     Bag,
     /// Elements are there in a number of copies, each element by itself.
     Multiset,
-    /// Only a sum is there: [`Act::Add`] adds its element to it, [`Act::See`] answers it. Elements are
+    /// Only a sum is there: [`Role::Add`] adds its element to it, [`Role::See`] answers it. Elements are
     /// integers, as 64 bits with a sign.
     Counter,
     /// Exactly one element is there, and adding one replaces it.
@@ -31,87 +31,93 @@ pub enum Kind {
     },
 }
 
-/// What an operation did to which element. Elements are named by words that differ if the elements do.
+/// What an operation did. Elements are named by words that differ if the elements do.
 ///
 /// A pending operation has the role it would have had, had it taken effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Role {
-    /// What it did.
-    pub act: Act,
-    /// To which element; 0 if the act has none.
-    pub element: u64,
-    /// The second element of [`Act::Replace`]; 0 for all others.
-    pub second: u64,
-}
-
-impl Role {
-    /// See [`Act::Empty`].
-    pub const EMPTY: Role = Role::new(Act::Empty, 0);
-    /// See [`Act::Take`].
-    pub const TAKE: Role = Role::new(Act::Take, 0);
-    /// See [`Act::Nothing`].
-    pub const NOTHING: Role = Role::new(Act::Nothing, 0);
-
-    /// The role of doing this to one element.
-    #[must_use]
-    pub const fn new(act: Act, element: u64) -> Role {
-        Role { act, element, second: 0 }
-    }
-
-    /// See [`Act::Add`].
-    #[must_use]
-    pub const fn add(element: u64) -> Role {
-        Role::new(Act::Add, element)
-    }
-
-    /// See [`Act::Remove`].
-    #[must_use]
-    pub const fn remove(element: u64) -> Role {
-        Role::new(Act::Remove, element)
-    }
-
-    /// See [`Act::See`].
-    #[must_use]
-    pub const fn see(element: u64) -> Role {
-        Role::new(Act::See, element)
-    }
-
-    /// See [`Act::Miss`].
-    #[must_use]
-    pub const fn miss(element: u64) -> Role {
-        Role::new(Act::Miss, element)
-    }
-
-    /// See [`Act::Replace`].
-    #[must_use]
-    pub const fn replace(element: u64, second: u64) -> Role {
-        Role { act: Act::Replace, element, second }
-    }
-}
-
-/// What an operation did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Act {
+pub enum Role {
     /// Put the element there: `enq`, `push`, `write`; for a set, only if it was not there before.
-    Add,
+    Add(u64),
     /// Took the element away.
-    Remove,
+    Remove(u64),
     /// Found the element there, where it would look for one, and changed nothing: `peek`, `read`, `contains`.
-    See,
+    See(u64),
     /// Found the element absent, and changed nothing. In a register, another one was there.
-    Miss,
+    Miss(u64),
     /// Found no element at all.
     Empty,
     /// Took away whatever was to be taken, or found nothing: a pending `deq`.
     Take,
     /// Found the first element and put the second in its place: `cas` → true, `swap`.
-    Replace,
+    Replace(u64, u64),
     /// Changed nothing, and saw nothing that is known: a pending `peek`.
     Nothing,
 }
 
+impl Role {
+    /// What it did, without saying to which element.
+    #[must_use]
+    pub const fn act(self) -> Act {
+        match self {
+            Role::Add(_) => Act::Add,
+            Role::Remove(_) => Act::Remove,
+            Role::See(_) => Act::See,
+            Role::Miss(_) => Act::Miss,
+            Role::Empty => Act::Empty,
+            Role::Take => Act::Take,
+            Role::Replace(..) => Act::Replace,
+            Role::Nothing => Act::Nothing,
+        }
+    }
+
+    /// The element it is about, the first of two; 0 if it has none.
+    #[must_use]
+    pub const fn element(self) -> u64 {
+        match self {
+            Role::Add(it) | Role::Remove(it) | Role::See(it) | Role::Miss(it) | Role::Replace(it, _) => it,
+            Role::Empty | Role::Take | Role::Nothing => 0,
+        }
+    }
+}
+
+/// What an operation did, without saying to which element. See [`Role`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Act {
+    /// See [`Role::Add`].
+    Add,
+    /// See [`Role::Remove`].
+    Remove,
+    /// See [`Role::See`].
+    See,
+    /// See [`Role::Miss`].
+    Miss,
+    /// See [`Role::Empty`].
+    Empty,
+    /// See [`Role::Take`].
+    Take,
+    /// See [`Role::Replace`].
+    Replace,
+    /// See [`Role::Nothing`].
+    Nothing,
+}
+
 impl Act {
+    /// The role of doing this to `element`, if it has one. A replacement puts the element in its own place.
+    #[must_use]
+    pub const fn on(self, element: u64) -> Role {
+        match self {
+            Act::Add => Role::Add(element),
+            Act::Remove => Role::Remove(element),
+            Act::See => Role::See(element),
+            Act::Miss => Role::Miss(element),
+            Act::Empty => Role::Empty,
+            Act::Take => Role::Take,
+            Act::Replace => Role::Replace(element, element),
+            Act::Nothing => Role::Nothing,
+        }
+    }
+
     /// Whether it is about one element, or two.
     const fn has_element(self) -> bool {
         match self {
@@ -148,10 +154,11 @@ impl Roles {
         let mut seconds: Vec<(u32, u64)> = Vec::new();
         let (mut least, mut greatest) = (u64::MAX, 0);
         for (at, role) in roles.enumerate() {
-            let Role { act, element, second } = role.ok_or(at)?;
-            if act == Act::Replace {
+            let role = role.ok_or(at)?;
+            if let Role::Replace(_, second) = role {
                 seconds.push((at as u32, second));
             }
+            let (act, element) = (role.act(), role.element());
             // Without branches: who does what is not predictable.
             least = least.min(if act.has_element() { element } else { u64::MAX });
             greatest = greatest.max(element);
@@ -218,7 +225,7 @@ mod tests {
     #[test]
     fn elements_are_numbered_in_order_however_far_apart_they_are() {
         for factor in [1, 1 << 40] {
-            let roles = [Role::add(7 * factor), Role::EMPTY, Role::see(3 * factor), Role::remove(7 * factor)];
+            let roles = [Role::Add(7 * factor), Role::Empty, Role::See(3 * factor), Role::Remove(7 * factor)];
             let roles = Roles::collect(Kind::Queue, roles.into_iter().map(Some)).unwrap();
             assert_eq!(roles.acts, [Act::Add, Act::Empty, Act::See, Act::Remove]);
             assert_eq!(roles.elements, [0, 0, 1, 0]);
@@ -229,7 +236,7 @@ mod tests {
 
     #[test]
     fn the_initial_element_of_a_register_comes_first() {
-        let roles = [Role::add(4), Role::replace(4, 9), Role::see(9), Role::see(1)];
+        let roles = [Role::Add(4), Role::Replace(4, 9), Role::See(9), Role::See(1)];
         let roles = Roles::collect(Kind::Register { initial: 1 }, roles.into_iter().map(Some)).unwrap();
         assert_eq!(roles.names, [1, 4, 9]);
         assert_eq!(roles.elements, [1, 1, 2, 0]);
@@ -238,7 +245,7 @@ mod tests {
 
     #[test]
     fn an_operation_without_a_role_is_named() {
-        let roles = [Some(Role::EMPTY), None];
+        let roles = [Some(Role::Empty), None];
         assert_eq!(Roles::collect(Kind::Bag, roles.into_iter()), Err(1));
     }
 }

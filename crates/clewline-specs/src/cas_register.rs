@@ -83,11 +83,11 @@ impl Deterministic for CasRegister {
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         Some(match (call, ret) {
-            (Call::Write(value), Some(&Value::TRUE) | None) => Role::add(value.word()),
-            (Call::Read, Some(value)) => Role::see(value.word()),
-            (Call::Read, None) => Role::NOTHING,
-            (Call::Cas(old, new), Some(&Value::TRUE) | None) => Role::replace(old.word(), new.word()),
-            (Call::Cas(old, _), Some(&Value::FALSE)) => Role::miss(old.word()),
+            (Call::Write(value), Some(&Value::TRUE) | None) => Role::Add(value.word()),
+            (Call::Read, Some(value)) => Role::See(value.word()),
+            (Call::Read, None) => Role::Nothing,
+            (Call::Cas(old, new), Some(&Value::TRUE) | None) => Role::Replace(old.word(), new.word()),
+            (Call::Cas(old, _), Some(&Value::FALSE)) => Role::Miss(old.word()),
             (Call::Write(_) | Call::Cas(..), Some(_)) => return None,
         })
     }

@@ -83,11 +83,11 @@ impl Deterministic for Counter {
 
     fn role(&self, call: &Call, ret: Option<&Return>) -> Option<Role> {
         Some(match (call, ret) {
-            (Call::Inc, Some(Return::Done(true)) | None) => Role::add(1),
-            (Call::Dec, Some(Return::Done(true)) | None) => Role::add((-1_i64).cast_unsigned()),
-            (Call::Add(number), Some(Return::Done(true)) | None) => Role::add(number.cast_unsigned()),
-            (Call::Read, Some(Return::Sum(sum))) => Role::see(sum.cast_unsigned()),
-            (Call::Read, None) => Role::NOTHING,
+            (Call::Inc, Some(Return::Done(true)) | None) => Role::Add(1),
+            (Call::Dec, Some(Return::Done(true)) | None) => Role::Add((-1_i64).cast_unsigned()),
+            (Call::Add(number), Some(Return::Done(true)) | None) => Role::Add(number.cast_unsigned()),
+            (Call::Read, Some(Return::Sum(sum))) => Role::See(sum.cast_unsigned()),
+            (Call::Read, None) => Role::Nothing,
             // A refusal is never allowed.
             (Call::Inc | Call::Dec | Call::Add(_) | Call::Read, Some(Return::Done(_) | Return::Sum(_))) => {
                 return None;

@@ -212,23 +212,23 @@ impl Deterministic for Map {
             Some(Content::Text(_) | Content::Unread(_)) => return None,
         };
         Some(match (*call, ret) {
-            (Call::Get(_) | Call::Contains(_), None) => Role::NOTHING,
-            (Call::Get(_), Some(value)) => Role::see(value.word()),
+            (Call::Get(_) | Call::Contains(_), None) => Role::Nothing,
+            (Call::Get(_), Some(value)) => Role::See(value.word()),
             (Call::Put(_, value), Some(Value::TRUE) | None) | (Call::Insert(_, value), None) => {
-                Role::add(word(value))
+                Role::Add(word(value))
             }
-            (Call::Insert(_, value), Some(old)) => Role::replace(old.word(), word(value)),
-            (Call::Remove(_), None) => Role::add(absent),
-            (Call::Remove(_), Some(old)) if old.word() == absent => Role::see(absent),
-            (Call::Remove(_), Some(old)) => Role::replace(old.word(), absent),
-            (Call::Contains(_), Some(Value::TRUE)) => Role::miss(absent),
-            (Call::Contains(_), Some(Value::FALSE)) => Role::see(absent),
-            (Call::Cas(_, old, new), Some(Value::TRUE) | None) => Role::replace(word(old), word(new)),
-            (Call::Cas(_, old, _), Some(Value::FALSE)) => Role::miss(word(old)),
+            (Call::Insert(_, value), Some(old)) => Role::Replace(old.word(), word(value)),
+            (Call::Remove(_), None) => Role::Add(absent),
+            (Call::Remove(_), Some(old)) if old.word() == absent => Role::See(absent),
+            (Call::Remove(_), Some(old)) => Role::Replace(old.word(), absent),
+            (Call::Contains(_), Some(Value::TRUE)) => Role::Miss(absent),
+            (Call::Contains(_), Some(Value::FALSE)) => Role::See(absent),
+            (Call::Cas(_, old, new), Some(Value::TRUE) | None) => Role::Replace(word(old), word(new)),
+            (Call::Cas(_, old, _), Some(Value::FALSE)) => Role::Miss(word(old)),
             (Call::GetOrInsert(_, value), Some(found))
                 if found.word() != word(value) && found.word() != absent =>
             {
-                Role::see(found.word())
+                Role::See(found.word())
             }
             // It may have found the value or put it there; it never finds nothing.
             (Call::GetOrInsert(..), _)

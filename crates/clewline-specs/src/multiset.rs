@@ -80,13 +80,13 @@ impl Deterministic for Multiset {
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         let truth = ret.map(|it| *it == Value::TRUE);
         Some(match (call, truth) {
-            (Call::Add(value), Some(true) | None) => Role::add(value.word()),
+            (Call::Add(value), Some(true) | None) => Role::Add(value.word()),
             // A refusal is never allowed.
             (Call::Add(_), Some(false)) => return None,
-            (Call::Remove(value), Some(true) | None) => Role::remove(value.word()),
-            (Call::Contains(value), Some(true)) => Role::see(value.word()),
-            (Call::Contains(value) | Call::Remove(value), Some(false)) => Role::miss(value.word()),
-            (Call::Contains(_), None) => Role::NOTHING,
+            (Call::Remove(value), Some(true) | None) => Role::Remove(value.word()),
+            (Call::Contains(value), Some(true)) => Role::See(value.word()),
+            (Call::Contains(value) | Call::Remove(value), Some(false)) => Role::Miss(value.word()),
+            (Call::Contains(_), None) => Role::Nothing,
         })
     }
 

@@ -70,8 +70,8 @@ impl Deterministic for Mutex {
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         // A refusal is never allowed.
         ret.is_none_or(|it| *it == Value::TRUE).then_some(match call {
-            Call::Lock => Role::add(0),
-            Call::Unlock => Role::remove(0),
+            Call::Lock => Role::Add(0),
+            Call::Unlock => Role::Remove(0),
         })
     }
 }

@@ -62,24 +62,24 @@ impl Capacity {
 
 /// The role of adding an element to an unbounded collection, which never refuses.
 pub(crate) fn adds(value: Value, ret: Option<&Value>) -> Option<Role> {
-    (ret != Some(&Value::FALSE)).then(|| Role::add(value.word()))
+    (ret != Some(&Value::FALSE)).then(|| Role::Add(value.word()))
 }
 
 /// The role of taking the next element.
 pub(crate) fn takes(ret: Option<&Value>) -> Role {
     match ret {
-        None => Role::TAKE,
-        Some(&Value::NIL) => Role::EMPTY,
-        Some(value) => Role::remove(value.word()),
+        None => Role::Take,
+        Some(&Value::NIL) => Role::Empty,
+        Some(value) => Role::Remove(value.word()),
     }
 }
 
 /// The role of a look at the next element.
 pub(crate) fn looks(ret: Option<&Value>) -> Role {
     match ret {
-        None => Role::NOTHING,
-        Some(&Value::NIL) => Role::EMPTY,
-        Some(value) => Role::see(value.word()),
+        None => Role::Nothing,
+        Some(&Value::NIL) => Role::Empty,
+        Some(value) => Role::See(value.word()),
     }
 }
 

@@ -112,12 +112,12 @@ impl Deterministic for PriorityQueue {
             First::Least => (!int).cast_unsigned(),
         };
         Some(match (call, ret) {
-            (Call::Add(int), Some(Return::Done(true)) | None) => Role::add(element(*int)),
-            (Call::Poll, Some(Return::First(Some(int)))) => Role::remove(element(*int)),
-            (Call::Peek, Some(Return::First(Some(int)))) => Role::see(element(*int)),
-            (Call::Poll | Call::Peek, Some(Return::First(None))) => Role::EMPTY,
-            (Call::Poll, None) => Role::TAKE,
-            (Call::Peek, None) => Role::NOTHING,
+            (Call::Add(int), Some(Return::Done(true)) | None) => Role::Add(element(*int)),
+            (Call::Poll, Some(Return::First(Some(int)))) => Role::Remove(element(*int)),
+            (Call::Peek, Some(Return::First(Some(int)))) => Role::See(element(*int)),
+            (Call::Poll | Call::Peek, Some(Return::First(None))) => Role::Empty,
+            (Call::Poll, None) => Role::Take,
+            (Call::Peek, None) => Role::Nothing,
             (Call::Add(_) | Call::Poll | Call::Peek, Some(Return::Done(_) | Return::First(_))) => {
                 return None;
             }

@@ -68,11 +68,11 @@ impl Deterministic for Register {
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         Some(match (call, ret) {
-            (Call::Write(value), Some(&Value::TRUE) | None) => Role::add(value.word()),
+            (Call::Write(value), Some(&Value::TRUE) | None) => Role::Add(value.word()),
             // A refusal is never allowed.
             (Call::Write(_), Some(_)) => return None,
-            (Call::Read, Some(value)) => Role::see(value.word()),
-            (Call::Read, None) => Role::NOTHING,
+            (Call::Read, Some(value)) => Role::See(value.word()),
+            (Call::Read, None) => Role::Nothing,
         })
     }
 }

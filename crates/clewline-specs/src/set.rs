@@ -90,7 +90,7 @@ impl Deterministic for Set {
             Call::Contains(value) => (2, value),
         };
         let answer = ret.map_or(0, |it| 1 + usize::from(*it == Value::TRUE));
-        Some(Role::new(ACTS[method][answer], value.word()))
+        Some(ACTS[method][answer].on(value.word()))
     }
 
     fn state_bytes(&self, state: &BTreeSet<Value>) -> usize {
