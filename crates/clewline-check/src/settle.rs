@@ -7,9 +7,12 @@
 //!   that is open, and before everything that overlaps with what is open, was called. It precedes all that is still
 //!   to come, so whatever it has to do with the elements that stay has been judged. What found nothing is forgotten
 //!   likewise.
-//! * *Stacks*, and any of these while values are there twice: everything before a moment at which nobody uses the
-//!   object and nothing is inside. (Keeping the elements inside would not do: `push(5)[0,4] push(6)[1,2] push(7)[3,7]
-//!   pop→6[5,6] pop→5[8,9]` is violated, though nothing before or after 7.5 is.)
+//! * *Stacks*: the elements that are gone by a moment at which the stack may have been empty, if that moment is before
+//!   everything that is open or overlaps with what is. Whoever could do something then, may as well have done it then. (To
+//!   forget elements that are gone while others are inside would not do: `push(5)[0,4] push(6)[1,2] push(7)[3,7] pop→6[5,6]
+//!   pop→5[8,9]` is violated, though nothing before or after 7.5 is.)
+//! * *Any of these while values are there twice*: everything before a moment at which nobody uses the object and nothing is
+//!   inside.
 //! * *Sets*: the operations on an element before a moment at which nobody uses the element, but for one that put it
 //!   there if it is there.
 //! * *Everything else*, key by key: everything before a moment at which nobody uses the object, but for the states it
@@ -244,7 +247,10 @@ fn settled(columns: &Columns) -> Vec<usize> {
             Ok(Ok(_)) => settled_values(columns),
             Ok(Err(_)) | Err(_) => settled_pieces(columns),
         },
-        Kind::Stack => settled_pieces(columns),
+        Kind::Stack => match Lifetimes::new(columns) {
+            Ok(Ok(lifetimes)) => settled_below(columns, &lifetimes),
+            Ok(Err(_)) | Err(_) => settled_pieces(columns),
+        },
         Kind::Multiset | Kind::Counter | Kind::Register { .. } => Vec::new(),
     }
 }
@@ -297,6 +303,47 @@ fn settled_values(columns: &Columns) -> Vec<usize> {
             let element = columns.elements[at] as usize;
             is_removed[element] && !is_open[element]
         }
+        Act::Empty => columns.intervals[at].right < horizon,
+        Act::Miss | Act::Take | Act::Replace | Act::Nothing => false,
+    };
+    (0..columns.len()).filter(is_settled).collect()
+}
+
+/// Operations on elements that are gone by the last gap before the [`horizon`] in which nothing need be inside, and those
+/// that found nothing before the horizon.
+fn settled_below(columns: &Columns, lifetimes: &Lifetimes) -> Vec<usize> {
+    let horizon = horizon(&columns.intervals, columns.last).min(columns.last);
+    let mut is_open = vec![false; columns.names.len()];
+    for at in 0..columns.len() {
+        if matches!(columns.acts[at], Act::Add | Act::Remove | Act::See) {
+            is_open[columns.elements[at] as usize] |= horizon <= columns.intervals[at].right;
+        }
+    }
+    // Differences of the number of elements that are, or may yet turn out to be, inside.
+    let mut inside = vec![0_i32; columns.gaps() + 1];
+    for (life, &is_open) in lifetimes.all.iter().zip(&is_open) {
+        let end = if is_open { columns.last } else { life.inside_before };
+        if life.inside_after + 1 < end {
+            inside[life.inside_after as usize + 1] += 1;
+            inside[end as usize] -= 1;
+        }
+    }
+    let mut count = 0;
+    let mut last_free: Option<u32> = None;
+    for (gap, change) in (0..horizon).zip(inside) {
+        count += change;
+        if count == 0 {
+            last_free = Some(gap);
+        }
+    }
+    let is_below = |element: u32| {
+        let life = &lifetimes.all[element as usize];
+        !is_open[element as usize]
+            && life.remove != NONE
+            && last_free.is_some_and(|gap| life.inside_before <= gap)
+    };
+    let is_settled = |&at: &usize| match columns.acts[at] {
+        Act::Add | Act::Remove | Act::See => is_below(columns.elements[at]),
         Act::Empty => columns.intervals[at].right < horizon,
         Act::Miss | Act::Take | Act::Replace | Act::Nothing => false,
     };

@@ -21,7 +21,7 @@ use crate::{
 /// Events come in the order in which they happened. Now and then, when enough have come, what has come is judged and
 /// what is settled is forgotten; [`judge`](Self::judge) does so at once. What is held is bounded by what overlaps: for
 /// queues, priority queues, bags and sets with distinct values, by the elements inside and the operations that are open; for
-/// stacks, by what happens until the stack is empty and nobody uses it; for other objects, by what happens until nobody
+/// stacks, by what happens until the stack may have been empty; for other objects, by what happens until nobody
 /// uses them. An operation that never returns keeps what comes after it from being forgotten.
 ///
 /// ```

@@ -214,3 +214,30 @@ fn a_watch_names_the_event_and_shows_the_operations() {
     assert!(alarm.to_string().starts_with("violated: the history is not linearizable"), "{alarm}");
     assert!(watch.push(Event::call(0, Call::Deq)).is_err());
 }
+
+/// Small stacks, of many shapes: what may be forgotten of a stack is the most delicate.
+#[test]
+fn what_a_stack_forgets_does_not_matter() {
+    let object = specs::find("stack").unwrap();
+    let (mut held, mut violated, mut forgetful) = (0, 0, 0);
+    for seed in 0..6_000_u64 {
+        let recording = object.generate(&Plan {
+            operations: 12 + seed as usize % 30,
+            processes: 2 + seed as usize % 5,
+            overlap: [0.3, 0.6, 0.9][seed as usize % 3],
+            values: Domain::Distinct,
+            pending: if seed.is_multiple_of(11) { 0.05 } else { 0.0 },
+            seed,
+            ..Plan::default()
+        });
+        let recording = if seed.is_multiple_of(3) { recording } else { broken(recording, seed) };
+        let text = lines(&recording, seed.is_multiple_of(2));
+        let whole = Check::new().reader("whole.jsonl", text.as_bytes(), "stack").unwrap();
+        let report = streamed(&text, "stack", 1 + seed as usize % 6);
+        assert_eq!(report.verdict().word(), whole.verdict().word(), "{seed}\n{text}");
+        forgetful += usize::from(report.to_string().contains("held at a time"));
+        held += usize::from(whole.holds());
+        violated += usize::from(!whole.holds());
+    }
+    assert!(1_000 < held && 1_000 < violated && 1_000 < forgetful, "{held} {violated} {forgetful}");
+}
