@@ -214,3 +214,142 @@ fn a_watch_names_the_event_and_shows_the_operations() {
     assert!(alarm.to_string().starts_with("violated: the history is not linearizable"), "{alarm}");
     assert!(watch.push(Event::call(0, Call::Deq)).is_err());
 }
+
+/// Lines of events: `0 enq 5` calls, `0 -> 5` returns, `0 fail` and `0 info` end without an answer.
+fn events(script: &[&str]) -> String {
+    let line = |it: &&str| {
+        let words: Vec<&str> = it.split(' ').collect();
+        match words[..] {
+            [process, "fail" | "info"] => {
+                format!("{{\"event\": \"{}\", \"process\": {process}}}\n", words[1])
+            }
+            [process, "->"] => format!("{{\"event\": \"return\", \"process\": {process}}}\n"),
+            [process, "->", ret] => {
+                format!("{{\"event\": \"return\", \"process\": {process}, \"ret\": {ret}}}\n")
+            }
+            [process, op] => {
+                format!("{{\"event\": \"call\", \"process\": {process}, \"op\": \"{op}\"}}\n")
+            }
+            [process, op, arg] => {
+                format!("{{\"event\": \"call\", \"process\": {process}, \"op\": \"{op}\", \"arg\": {arg}}}\n")
+            }
+            _ => panic!("{it}"),
+        }
+    };
+    script.iter().map(line).collect()
+}
+
+fn line_of(report: &Report<'_>) -> Option<u64> {
+    let mut json = Vec::new();
+    report.write_json(clewline::render::WitnessShown::Not, &mut json).unwrap();
+    serde_json::from_slice::<serde_json::Value>(&json).unwrap()["explanation"]["line"].as_u64()
+}
+
+#[test]
+fn a_failure_may_be_what_makes_a_violation_certain() {
+    // Until then the enqueue of 7 may have happened.
+    let script = [
+        "0 enq 1",
+        "0 ->",
+        "0 deq",
+        "0 -> 1",
+        "0 enq 7",
+        "1 deq",
+        "1 -> 7",
+        "0 fail",
+        "2 deq",
+        "2 -> null",
+        "3 deq",
+    ];
+    for window in 1..4 {
+        let report = streamed(&events(&script), "queue", window);
+        assert_eq!((report.verdict().word(), line_of(&report)), ("violated", Some(8)), "window {window}");
+    }
+}
+
+#[test]
+fn a_process_may_give_up_any_number_of_operations() {
+    use specs::register::{Call, Register};
+    let value = |it| Value::small(it).unwrap();
+    let mut watch = Watch::new(Register);
+    for round in 0..5 {
+        assert!(watch.push(Event::call(0, Call::Write(value(round)))).unwrap().is_none());
+        assert!(watch.push(Event::Info(clewline::ProcessId(0))).unwrap().is_none());
+    }
+    assert!(watch.judge().unwrap().is_none());
+    assert_eq!(watch.held(), 5);
+}
+
+#[test]
+fn the_last_moments_that_there_are_count() {
+    let holding = specs::find("queue").unwrap().generate(&Plan { operations: 60, ..plan(1) });
+    let times = [("call", i64::MAX - 1), ("call", i64::MAX)];
+    for (member, call) in times {
+        let last = format!(
+            "{{\"process\": 99, \"op\": \"deq\", \"ret\": 777, \"{member}\": {call}, \"return\": {}}}\n",
+            i64::MAX
+        );
+        let text = format!("{}{last}", lines(&holding, false));
+        assert_eq!(streamed(&text, "queue", 10).verdict().word(), "violated", "{last}");
+    }
+}
+
+#[test]
+fn what_comes_after_a_violation_is_not_held() {
+    // It is not told before the end, because a line out of order might explain it.
+    let operation = |at: i64, op: &str, member: &str, value: i64| {
+        format!(
+            "{{\"process\": 0, \"op\": \"{op}\", \"{member}\": {value}, \"call\": {at}, \"return\": {at}}}\n"
+        )
+    };
+    let mut text = String::new();
+    for round in 0..3_000 {
+        text.push_str(&operation(2 * round, "enq", "arg", round));
+        let answer = if round == 100 { 7_777 } else { round };
+        text.push_str(&operation(2 * round + 1, "deq", "ret", answer));
+    }
+    let check = Check::new().with_window(10);
+    let report = check.stream("s.jsonl", text.as_bytes(), "queue", LineOrder::Seen).unwrap();
+    assert_eq!((report.verdict().word(), line_of(&report)), ("violated", Some(202)));
+    let told = report.to_string();
+    assert!(told.contains("6,000 operations"), "{told}");
+    let late = format!("{text}{}", operation(3, "enq", "arg", 7_777));
+    assert!(check.stream("s.jsonl", late.as_bytes(), "queue", LineOrder::Seen).is_err());
+}
+
+/// Says the same again and again, so many bytes of it, and then that nothing has come.
+struct Endless {
+    line: Vec<u8>,
+    at: usize,
+    left: usize,
+}
+
+impl std::io::Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.left == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            return Err(std::io::ErrorKind::TimedOut.into());
+        }
+        let from = self.at % self.line.len();
+        let said = (&self.line[from..]).read(buffer)?.min(self.left);
+        self.at += said;
+        self.left -= said;
+        Ok(said)
+    }
+}
+
+#[test]
+fn a_stream_without_end_keeps_to_its_limits() {
+    let line = events(&["0 enq 1", "0 ->", "0 deq", "0 -> 1"]).into_bytes();
+    // It goes on for ever, falls silent, or says nothing at all.
+    for said in [usize::MAX, 10 * line.len(), 0] {
+        for algorithm in ["auto", "jit-graph"] {
+            let check = Check::new().with_window(10).with_algorithm(algorithm).unwrap();
+            let check = check.with_timeout(std::time::Duration::from_millis(300));
+            let input = Endless { line: line.clone(), at: 0, left: said };
+            let report = check.stream("s.jsonl", input, "queue", LineOrder::Seen).unwrap();
+            assert_eq!(report.verdict().word(), "unknown", "{said} {algorithm}");
+            assert!(report.to_string().contains("time limit of 300ms was hit"), "{report}");
+        }
+    }
+}
