@@ -376,3 +376,35 @@ impl Load for RawLoad<'_> {
         self.object.outlives(self.follower.values())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(at: i64, op: &str, member: &str, value: i64) -> String {
+        format!(
+            "{{\"process\": 0, \"op\": \"{op}\", \"{member}\": {value}, \"call\": {at}, \"return\": {at}}}\n"
+        )
+    }
+
+    fn followed(text: &str) -> Followed {
+        let queue = clewline_specs::find("queue").unwrap();
+        follow(&*queue, &mut text.as_bytes(), Options::default(), 10, LineOrder::Seen, &|_| ()).unwrap()
+    }
+
+    #[test]
+    fn after_a_violation_lines_are_looked_at_but_not_held() {
+        let mut text = String::new();
+        for round in 0..3_000 {
+            text.push_str(&line(2 * round, "enq", "arg", round));
+            let answer = if round == 100 { 7_777 } else { round };
+            text.push_str(&line(2 * round + 1, "deq", "ret", answer));
+        }
+        let Followed::Judged(_, judgement, stream) = followed(&text) else { panic!("it is in order") };
+        assert_eq!(judgement.verdict.word(), "violated");
+        assert_eq!((stream.operations, stream.line), (6_000, Some(202)));
+        assert!(stream.most_held < 40, "{}", stream.most_held);
+        let late = format!("{text}{}", line(3, "enq", "arg", 7_777));
+        assert!(matches!(followed(&late), Followed::OutOfOrder(6_001)));
+    }
+}

@@ -294,29 +294,6 @@ fn the_last_moments_that_there_are_count() {
     }
 }
 
-#[test]
-fn what_comes_after_a_violation_is_not_held() {
-    // It is not told before the end, because a line out of order might explain it.
-    let operation = |at: i64, op: &str, member: &str, value: i64| {
-        format!(
-            "{{\"process\": 0, \"op\": \"{op}\", \"{member}\": {value}, \"call\": {at}, \"return\": {at}}}\n"
-        )
-    };
-    let mut text = String::new();
-    for round in 0..3_000 {
-        text.push_str(&operation(2 * round, "enq", "arg", round));
-        let answer = if round == 100 { 7_777 } else { round };
-        text.push_str(&operation(2 * round + 1, "deq", "ret", answer));
-    }
-    let check = Check::new().with_window(10);
-    let report = check.stream("s.jsonl", text.as_bytes(), "queue", LineOrder::Seen).unwrap();
-    assert_eq!((report.verdict().word(), line_of(&report)), ("violated", Some(202)));
-    let told = report.to_string();
-    assert!(told.contains("6,000 operations"), "{told}");
-    let late = format!("{text}{}", operation(3, "enq", "arg", 7_777));
-    assert!(check.stream("s.jsonl", late.as_bytes(), "queue", LineOrder::Seen).is_err());
-}
-
 /// Says the same again and again, so many bytes of it, and then that nothing has come.
 struct Endless {
     line: Vec<u8>,
