@@ -330,3 +330,61 @@ fn a_stream_without_end_keeps_to_its_limits() {
         }
     }
 }
+
+/// A map with an operation that concerns all of its keys.
+struct CountedMap;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum MapCall {
+    Put(u64),
+    Has(u64),
+    Size,
+}
+
+impl clewline::Deterministic for CountedMap {
+    type State = std::collections::BTreeSet<u64>;
+    type Call = MapCall;
+    type Return = u64;
+
+    fn initial(&self) -> Self::State {
+        Self::State::new()
+    }
+
+    fn apply(&self, state: &mut Self::State, call: &MapCall) -> Option<u64> {
+        Some(match call {
+            MapCall::Put(key) => u64::from(state.insert(*key)),
+            MapCall::Has(key) => u64::from(state.contains(key)),
+            MapCall::Size => state.len() as u64,
+        })
+    }
+
+    fn part(&self, call: &MapCall) -> Option<u64> {
+        match call {
+            MapCall::Put(key) | MapCall::Has(key) => Some(*key),
+            MapCall::Size => None,
+        }
+    }
+}
+
+#[test]
+fn parts_and_the_whole_are_not_mistaken_for_each_other() {
+    use MapCall::{Has, Put, Size};
+    let round = |watch: &mut Watch<CountedMap>, operations: &[(MapCall, u64)]| {
+        for (call, ret) in operations {
+            assert!(watch.push(Event::call(0, call.clone())).unwrap().is_none());
+            assert!(watch.push(Event::ret(0, *ret)).unwrap().is_none());
+        }
+        watch.judge().unwrap().map(|it| it.verdict().word())
+    };
+    // Forgotten as a whole, it is carried on as a whole.
+    let mut watch = Watch::new(CountedMap);
+    assert_eq!(round(&mut watch, &[(Put(1), 1), (Size, 1), (Put(2), 1)]), None);
+    assert_eq!((round(&mut watch, &[(Has(1), 1), (Has(2), 1), (Put(1), 0)]), watch.held()), (None, 0));
+    assert_eq!(round(&mut watch, &[(Size, 2)]), None);
+    assert_eq!(round(&mut watch, &[(Has(2), 0)]), Some("violated"));
+    // Forgotten part by part, it is no longer known as a whole: that is said, and no alarm is raised.
+    let mut watch = Watch::new(CountedMap);
+    assert_eq!(round(&mut watch, &[(Put(1), 1), (Put(2), 1)]), None);
+    assert_eq!(round(&mut watch, &[(Has(1), 1)]), None);
+    assert_eq!(round(&mut watch, &[(Size, 2)]), Some("unknown"));
+}
