@@ -468,12 +468,14 @@ struct Patient<'b, R> {
 impl<R: Read> Read for Patient<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.input.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::TimedOut && self.budget.stopped().is_none() => {
-                    ()
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
-                outcome => return outcome,
+            let outcome = self.input.read(buffer);
+            let is_passing = match outcome.as_ref().map_err(io::Error::kind) {
+                Err(io::ErrorKind::TimedOut) => self.budget.stopped().is_none(),
+                Err(kind) => kind == io::ErrorKind::Interrupted,
+                Ok(_) => false,
+            };
+            if !is_passing {
+                return outcome;
             }
         }
     }
