@@ -23,7 +23,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use clewline_core::{Act, Kind, ObjectId, OperationId, Problem, Start, Verdict, Witness};
+use clewline_core::{Act, Kind, ObjectId, OperationId, Problem, Reason, Start, Verdict, Witness};
 
 use crate::{
     Judgement, Options,
@@ -36,11 +36,16 @@ use crate::{
 /// A part of an object is not carried on from more states than this; it is kept instead.
 const MOST_STATES: usize = 64;
 
+/// An object, and which part of it; no part if it is judged as a whole.
+type Key = (ObjectId, Option<u64>);
+
 /// What is remembered of what was forgotten.
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
     // By object and part: what it may be like at the beginning of the window, if not as at first.
-    starts: HashMap<(ObjectId, Option<u64>), Vec<Start>>,
+    starts: HashMap<Key, Vec<Start>>,
+    // Whether an object of which starts are known is carried on as a whole, or part by part.
+    is_whole: HashMap<ObjectId, bool>,
     deciders: BTreeSet<String>,
 }
 
@@ -70,19 +75,27 @@ impl Settled {
     ) -> Judgement {
         let mut fresh: Vec<Problem<'_>> = Vec::new();
         let mut resumed: Vec<(Problem<'_>, &[Start])> = Vec::new();
+        let mut is_unclear = false;
         for problem in problems {
             if is_kept_by_operations(&problem) || self.starts.is_empty() {
                 fresh.push(problem);
                 continue;
             }
-            for part in problem.into_parts() {
-                match self.starts.get(&key(&part, object)) {
+            let Ok(parts) = self.divide(problem, object) else {
+                is_unclear = true;
+                continue;
+            };
+            for (key, part) in parts {
+                match self.starts.get(&key) {
                     Some(starts) => resumed.push((part, starts)),
                     None => fresh.push(part),
                 }
             }
         }
         let mut whole = judge(fresh, options);
+        if is_unclear {
+            whole = merge(whole, refused());
+        }
         for (part, starts) in resumed {
             if let Verdict::Violated(_) = whole.verdict {
                 break;
@@ -112,8 +125,9 @@ impl Settled {
                 settled(&columns).into_iter().for_each(|at| forget(problem.operations()[at]));
                 continue;
             }
-            for part in problem.into_parts() {
-                match self.settle_part(&part, object, options) {
+            let Ok(parts) = self.divide(problem, object) else { return Settling::Stop(refused()) };
+            for (key, part) in parts {
+                match self.settle_part(key, &part, options) {
                     Part::Settled => part.operations().iter().for_each(|&id| forget(id)),
                     Part::Open => (),
                     Part::Stop(judgement) => return Settling::Stop(judgement),
@@ -140,18 +154,30 @@ impl Settled {
         }
     }
 
-    fn settle_part(
-        &mut self,
-        part: &Problem<'_>,
+    /// The parts of an object. One that was forgotten as a whole is not divided later; an error if it was divided and
+    /// now something concerns the whole.
+    fn divide<'a>(
+        &self,
+        problem: Problem<'a>,
         object: &dyn Fn(OperationId) -> ObjectId,
-        options: &Options,
-    ) -> Part {
-        let key = key(part, object);
+    ) -> Result<Vec<(Key, Problem<'a>)>, Divided> {
+        let object = problem.operations().first().map_or(ObjectId(0), |&it| object(it));
+        match (self.is_whole.get(&object), problem.is_about_parts()) {
+            (Some(false), false) => Err(Divided),
+            (Some(true), _) | (None, false) => Ok(vec![((object, None), problem)]),
+            (Some(false) | None, true) => {
+                Ok(problem.into_parts().into_iter().map(|it| ((object, it.part()), it)).collect())
+            }
+        }
+    }
+
+    fn settle_part(&mut self, key: Key, part: &Problem<'_>, options: &Options) -> Part {
         let starts = self.starts.get(&key).map_or(&[] as &[Start], Vec::as_slice);
         if part.spans().iter().all(|it| !it.is_pending())
             && let Some(ends) = ends(part, starts, options)
         {
             self.starts.insert(key, ends);
+            self.is_whole.insert(key.0, key.1.is_none());
             self.note("jit-graph");
             return Part::Settled;
         }
@@ -184,8 +210,17 @@ fn is_kept_by_operations(problem: &Problem<'_>) -> bool {
     }
 }
 
-fn key(part: &Problem<'_>, object: &dyn Fn(OperationId) -> ObjectId) -> (ObjectId, Option<u64>) {
-    (part.operations().first().map_or(ObjectId(0), |&it| object(it)), part.part())
+/// What an object is like is known part by part, and not as a whole.
+struct Divided;
+
+fn refused() -> Judgement {
+    let reason = "an operation concerns all parts of an object after some were forgotten one by one";
+    Judgement {
+        verdict: Verdict::Unknown(Reason::Refused(reason.to_owned())),
+        parts: 1,
+        algorithm: "auto".to_owned(),
+        configurations: 0,
+    }
 }
 
 /// Judges a part from each of the states in which it may begin; from the initial one if none are given.

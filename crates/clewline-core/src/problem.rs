@@ -237,6 +237,12 @@ impl<'a> Problem<'a> {
         self.operations.first().and_then(|&id| self.typed.part(id))
     }
 
+    /// Whether each of its operations is about one part: see [`Specification::part`].
+    #[must_use]
+    pub fn is_about_parts(&self) -> bool {
+        self.operations.iter().all(|&id| self.typed.part(id).is_some())
+    }
+
     /// What each operation did, given the [`kind`](Self::kind) of the object.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::{
 };
 
 use clewline_check::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
-use clewline_core::{Budget, Case, History, Reason, Recording, Specification, Verdict};
+use clewline_core::{Budget, Case, Catalogued, History, Reason, Recording, Specification, Verdict};
 use clewline_report::{Format, ReadOptions, formats, render::Source};
 
 use crate::{
@@ -284,19 +284,29 @@ impl Check {
     ) -> Result<Report<'static>, Error> {
         let begun = Instant::now();
         let object = clewline_specs::find(specification)?;
-        let head = first_line(&mut input).map_err(|it| Error::of_file(name, it))?;
+        let options = self.options();
+        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let budget = &options.budget;
+        let head = match (first_line(&mut input, budget), budget.stopped()) {
+            (Ok(head), _) => head,
+            (Err(_), Some(reason)) => {
+                return Ok(self.report(name, specification, begun, self.not_judged(reason)));
+            }
+            (Err(error), None) => return Err(Error::of_file(name, error)),
+        };
         let format = self.format(name, &head)?;
         let mut input = io::Cursor::new(head).chain(input);
         if format.name() != "jsonl" || !matches!(self.algorithm, Algorithm::Auto) {
-            return self.reader(name, Patient(input), specification);
+            let judged = self.judge_whole(name, Patient { input, budget }, &*object, &options)?;
+            return Ok(self.report(name, specification, begun, judged));
         }
-        let options = self.options();
-        let _timer = Timer::start(self.timeout, &options.budget)?;
         let progress = |it: Progress<'_>| (self.progress)(it);
-        let followed = follow(&*object, &mut input, options, self.window, order, &progress);
+        let followed = follow(&*object, &mut input, options.clone(), self.window, order, &progress);
         match followed.map_err(|it| it.in_file(name))? {
             Followed::Whole(seen) => {
-                self.reader(name, Patient(io::Cursor::new(seen).chain(input)), specification)
+                let input = Patient { input: io::Cursor::new(seen).chain(input), budget };
+                let judged = self.judge_whole(name, input, &*object, &options)?;
+                Ok(self.report(name, specification, begun, judged))
             }
             Followed::OutOfOrder(line) => Err(Error::of_file(name, ErrorKind::OutOfOrder { line })),
             Followed::Judged(case, judgement, stream) => Ok(Report {
@@ -326,19 +336,47 @@ impl Check {
         let object = clewline_specs::find(specification)?;
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
-        let (case, judgement) = match self.read(name, input, &options.budget)? {
+        let judged = self.judge_whole(name, input, &*object, &options)?;
+        Ok(self.report(name, specification, begun, judged))
+    }
+
+    /// Reads all, and judges it.
+    fn judge_whole(
+        &self,
+        name: &str,
+        input: impl Read,
+        object: &dyn Catalogued,
+        options: &Options,
+    ) -> Result<(Box<dyn Case>, Judgement), Error> {
+        match self.read(name, input, &options.budget)? {
             Reading::Whole(recording) => {
                 let case = object.load(*recording).map_err(|it| Error::of_file(name, it))?;
                 (self.progress)(Progress::Judging(&options.budget));
-                let judgement = judge(case.problems(), &options);
-                (case, judgement)
+                let judgement = judge(case.problems(), options);
+                Ok((case, judgement))
             }
-            Reading::Stopped(reason) => {
-                let case: Box<dyn Case> = Box::new(NoCase::default());
-                (case, not_judged(reason, &self.algorithm))
-            }
+            Reading::Stopped(reason) => Ok(self.not_judged(reason)),
+        }
+    }
+
+    fn not_judged(&self, reason: Reason) -> (Box<dyn Case>, Judgement) {
+        let judgement = Judgement {
+            verdict: Verdict::Unknown(reason),
+            parts: 0,
+            algorithm: format!("{:?}", self.algorithm),
+            configurations: 0,
         };
-        Ok(Report {
+        (Box::new(NoCase::default()), judgement)
+    }
+
+    fn report(
+        &self,
+        name: &str,
+        specification: &str,
+        begun: Instant,
+        (case, judgement): (Box<dyn Case>, Judgement),
+    ) -> Report<'static> {
+        Report {
             name: name.to_owned(),
             source: Source::File,
             spec: specification.to_owned(),
@@ -346,7 +384,7 @@ impl Check {
             judgement,
             elapsed: begun.elapsed(),
             stream: None,
-        })
+        }
     }
 
     /// Reads a recording, without looking at what kind of object it is about.
@@ -363,14 +401,18 @@ impl Check {
 
     fn read(&self, name: &str, mut input: impl Read, budget: &Budget) -> Result<Reading, Error> {
         let mut head = Vec::new();
-        input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|it| Error::of_file(name, it))?;
+        if let Err(error) = input.by_ref().take(HEAD).read_to_end(&mut head) {
+            let stopped = budget.stopped().map(Reading::Stopped);
+            return stopped.ok_or_else(|| Error::of_file(name, error));
+        }
         let format = self.format(name, &head)?;
         let progress = |bytes| (self.progress)(Progress::Reading(bytes));
         let options =
             ReadOptions { keyed: self.keys == Keys::InValues, jobs: self.jobs, progress: &progress };
         let mut input = Metered::new(io::Cursor::new(head).chain(input), budget);
         let read = format.read(&mut input, &options);
-        match input.into_hit() {
+        // An input that waits gives up when there is no time left.
+        match input.into_hit().or_else(|| read.as_ref().err().and_then(|_| budget.stopped())) {
             Some(reason) => Ok(Reading::Stopped(reason)),
             None => read.map(|it| Reading::Whole(Box::new(it))).map_err(|it| Error::of_file(name, it)),
         }
@@ -404,11 +446,12 @@ const HEAD: u64 = 8 << 10;
 const LARGE: u64 = 512 << 20;
 
 /// The beginning of `input`, up to the end of a line at least: a live system may not say more for a while.
-fn first_line(input: &mut impl Read) -> io::Result<Vec<u8>> {
+fn first_line(input: &mut impl Read, budget: &Budget) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut piece = [0; HEAD as usize];
+    let mut input = Patient { input, budget };
     while head.len() < HEAD as usize && !head.contains(&b'\n') {
-        match Patient(&mut *input).read(&mut piece)? {
+        match input.read(&mut piece)? {
             0 => break,
             read => head.extend_from_slice(&piece[..read]),
         }
@@ -416,15 +459,23 @@ fn first_line(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// An input that waits where the one within says that nothing has come for a while.
-struct Patient<R>(R);
+/// An input that waits where the one within says that nothing has come for a while, as long as the budget lasts.
+struct Patient<'b, R> {
+    input: R,
+    budget: &'b Budget,
+}
 
-impl<R: Read> Read for Patient<R> {
+impl<R: Read> Read for Patient<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.0.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => (),
-                outcome => return outcome,
+            let outcome = self.input.read(buffer);
+            let is_passing = match outcome.as_ref().map_err(io::Error::kind) {
+                Err(io::ErrorKind::TimedOut) => self.budget.stopped().is_none(),
+                Err(kind) => kind == io::ErrorKind::Interrupted,
+                Ok(_) => false,
+            };
+            if !is_passing {
+                return outcome;
             }
         }
     }
@@ -434,15 +485,6 @@ impl<R: Read> Read for Patient<R> {
 enum Reading {
     Whole(Box<Recording>),
     Stopped(Reason),
-}
-
-fn not_judged(reason: Reason, algorithm: &Algorithm) -> Judgement {
-    Judgement {
-        verdict: Verdict::Unknown(reason),
-        parts: 0,
-        algorithm: format!("{algorithm:?}"),
-        configurations: 0,
-    }
 }
 
 fn judged_as<'a, S>(case: TypedCase<'a, S>, options: &Options, begun: Instant) -> Report<'a>

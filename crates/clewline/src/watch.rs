@@ -44,6 +44,8 @@ pub struct Watch<S: Specification> {
     events: u64,
     // Who a process is now: another one, once an operation of its was given up.
     current: HashMap<ProcessId, ProcessId>,
+    // How many operations were given up.
+    abandoned: u32,
     begun: Instant,
 }
 
@@ -61,6 +63,7 @@ where
             window: Window::new(Options::default(), FEWEST),
             events: 0,
             current: HashMap::new(),
+            abandoned: 0,
             begun: Instant::now(),
         }
     }
@@ -89,10 +92,11 @@ where
                 return malformed("an operation ends that was not open: its process has not called");
             }
             Event::Return(_, ret) => self.window.ret(process, ret, line),
-            Event::Fail(_) => self.window.fail(process),
+            Event::Fail(_) => self.window.fail(process, line),
             Event::Info(original) => {
                 self.window.abandon(process);
-                let fresh = ProcessId(u32::MAX - self.current.len() as u32);
+                let fresh = ProcessId(u32::MAX - self.abandoned);
+                self.abandoned += 1;
                 self.current.insert(original, fresh);
             }
         }

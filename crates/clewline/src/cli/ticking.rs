@@ -31,10 +31,13 @@ impl Ticking {
         thread::spawn(move || {
             loop {
                 let mut piece = vec![0; PIECE];
-                let outcome = input.read(&mut piece).map(|read| {
-                    piece.truncate(read);
-                    piece
-                });
+                let outcome = match input.read(&mut piece) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    outcome => outcome.map(|read| {
+                        piece.truncate(read);
+                        piece
+                    }),
+                };
                 let is_last = !matches!(&outcome, Ok(piece) if !piece.is_empty());
                 if sender.send(outcome).is_err() || is_last {
                     return;

@@ -15,7 +15,7 @@ use clewline_report::{
     render::Stream,
 };
 
-use super::window::{Live, Load, Snapshot, Stop, Window};
+use super::window::{Facts, Live, Load, Moment, Snapshot, Stop, Window};
 use crate::{Progress, error::Error, typed::NoCase};
 
 /// How much is read at a time.
@@ -61,6 +61,10 @@ pub(crate) fn follow(
     let mut bytes = 0;
     let mut judged = Instant::now();
     loop {
+        // Monitors are too fast to look at limits, and nobody else does while nothing comes.
+        if let Err(reason) = follow.window.options().budget.allow(0) {
+            return Ok(follow.judged(Verdict::Unknown(reason)));
+        }
         let read = match input.read(&mut piece) {
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -197,6 +201,14 @@ impl<'a> Follow<'a> {
                 if returned.is_some_and(|it| it < called) {
                     return self.refuse(row, "an operation returns before it is called");
                 }
+                // There is nothing left to judge, but a line that comes too late may still explain everything.
+                if self.stop.is_some() {
+                    if !self.window.pass(called) {
+                        self.out_of_order = Some(row.line);
+                    }
+                    self.window.facts.operations += 1;
+                    return;
+                }
                 let returned = returned.map(|time| (row.ret, time));
                 let (end_line, id) = (line, row.id);
                 let live = Live { process, object, call, called, returned, line, end_line, id };
@@ -216,7 +228,7 @@ impl<'a> Follow<'a> {
                 self.refuse(row, "an operation ends that was not open: its process has not called");
             }
             Kind::Return => self.window.ret(process, row.ret, line),
-            Kind::Fail => self.window.fail(process),
+            Kind::Fail => self.window.fail(process, line),
             Kind::Info => {
                 self.window.abandon(process);
                 self.processes.replace(row.process);
@@ -247,7 +259,7 @@ impl<'a> Follow<'a> {
         self.judge(now)
     }
 
-    fn judge(&mut self, moment: i64) -> Result<(), Error> {
+    fn judge(&mut self, moment: Moment) -> Result<(), Error> {
         let load = RawLoad { object: self.object, follower: &self.follower, processes: &self.processes };
         self.stop = self.window.advance(&load, moment)?;
         Ok(())
@@ -267,23 +279,10 @@ impl<'a> Follow<'a> {
             return Ok(Followed::OutOfOrder(line));
         }
         if self.stop.is_none() {
-            self.judge(i64::MAX)?;
+            self.judge(Moment::MAX)?;
         }
-        let facts = self.window.facts;
-        let stream = |line| Stream {
-            operations: facts.operations,
-            objects: self.follower.objects().len(),
-            most_held: facts.most,
-            line,
-        };
         let Some(Stop { moment, judgement }) = &self.stop else {
-            let judgement = Judgement {
-                verdict: Verdict::Holds(Witness::default()),
-                parts: 1,
-                algorithm: self.window.deciders(),
-                configurations: self.window.options().budget.visited(),
-            };
-            return Ok(Followed::Judged(Box::new(NoCase::default()), judgement, stream(None)));
+            return Ok(self.judged(Verdict::Holds(Witness::default())));
         };
         let line = match judgement.verdict {
             Verdict::Violated(_) => Some(self.window.last_line(*moment) as usize).filter(|&it| it != 0),
@@ -291,7 +290,25 @@ impl<'a> Follow<'a> {
         };
         let load = RawLoad { object: self.object, follower: &self.follower, processes: &self.processes };
         let case = load.load(self.window.snapshot(*moment)?)?;
-        Ok(Followed::Judged(case, judgement.clone(), stream(line)))
+        Ok(Followed::Judged(case, judgement.clone(), self.stream(line)))
+    }
+
+    /// A verdict that no operations have to show.
+    fn judged(&self, verdict: Verdict) -> Followed {
+        let options = self.window.options();
+        let deciders = self.window.deciders();
+        let judgement = Judgement {
+            verdict,
+            parts: 1,
+            algorithm: if deciders.is_empty() { format!("{:?}", options.algorithm) } else { deciders },
+            configurations: options.budget.visited(),
+        };
+        Followed::Judged(Box::new(NoCase::default()), judgement, self.stream(None))
+    }
+
+    fn stream(&self, line: Option<usize>) -> Stream {
+        let Facts { operations, most, .. } = self.window.facts;
+        Stream { operations, objects: self.follower.objects().len(), most_held: most, line }
     }
 }
 
@@ -357,5 +374,37 @@ impl Load for RawLoad<'_> {
 
     fn may_forget(&self) -> bool {
         self.object.outlives(self.follower.values())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(at: i64, op: &str, member: &str, value: i64) -> String {
+        format!(
+            "{{\"process\": 0, \"op\": \"{op}\", \"{member}\": {value}, \"call\": {at}, \"return\": {at}}}\n"
+        )
+    }
+
+    fn followed(text: &str) -> Followed {
+        let queue = clewline_specs::find("queue").unwrap();
+        follow(&*queue, &mut text.as_bytes(), Options::default(), 10, LineOrder::Seen, &|_| ()).unwrap()
+    }
+
+    #[test]
+    fn after_a_violation_lines_are_looked_at_but_not_held() {
+        let mut text = String::new();
+        for round in 0..3_000 {
+            text.push_str(&line(2 * round, "enq", "arg", round));
+            let answer = if round == 100 { 7_777 } else { round };
+            text.push_str(&line(2 * round + 1, "deq", "ret", answer));
+        }
+        let Followed::Judged(_, judgement, stream) = followed(&text) else { panic!("it is in order") };
+        assert_eq!(judgement.verdict.word(), "violated");
+        assert_eq!((stream.operations, stream.line), (6_000, Some(202)));
+        assert!(stream.most_held < 40, "{}", stream.most_held);
+        let late = format!("{text}{}", line(3, "enq", "arg", 7_777));
+        assert!(matches!(followed(&late), Followed::OutOfOrder(6_001)));
     }
 }

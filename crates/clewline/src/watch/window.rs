@@ -10,7 +10,10 @@ use crate::error::Error;
 /// A window is judged when it has doubled and so many operations have come, unless something else is said.
 pub(crate) const FEWEST: usize = 1 << 16;
 
-/// An operation, with the moments of its ends.
+/// A moment between two times, just before the second: wide enough that there is one after every time.
+pub(crate) type Moment = i128;
+
+/// An operation, with the times of its ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Live<C, R> {
     pub(crate) process: ProcessId,
@@ -58,6 +61,9 @@ pub(crate) struct Snapshot<C, R> {
 pub(crate) struct Window<C, R> {
     // Ascends by `called`.
     operations: Vec<Live<C, R>>,
+    // Operations that had no effect, and when that was told, since the window was judged last. Until then each of
+    // them might have had one.
+    failed: Vec<(Live<C, R>, i64)>,
     // For each process that waits for an operation, its index.
     open: HashMap<ProcessId, usize>,
     // What comes is called at this moment, or later.
@@ -87,7 +93,7 @@ pub(crate) struct Facts {
 #[derive(Debug)]
 pub(crate) struct Stop {
     /// The first moment after which it was certain.
-    pub(crate) moment: i64,
+    pub(crate) moment: Moment,
     pub(crate) judgement: Judgement,
 }
 
@@ -95,6 +101,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     pub(crate) fn new(options: Options, fewest: usize) -> Self {
         Window {
             operations: Vec::new(),
+            failed: Vec::new(),
             open: HashMap::new(),
             now: 0,
             settled: Settled::new(),
@@ -144,9 +151,11 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// The open operation of `process` had no effect.
-    pub(crate) fn fail(&mut self, process: ProcessId) {
+    pub(crate) fn fail(&mut self, process: ProcessId, line: u32) {
         if let Some(at) = self.open.remove(&process) {
-            self.operations.remove(at);
+            let operation = self.operations.remove(at);
+            self.failed.push((Live { end_line: line, ..operation }, self.now));
+            self.now += 1;
             self.open.values_mut().filter(|it| at < **it).for_each(|it| *it -= 1);
             self.facts.operations -= 1;
         }
@@ -159,11 +168,19 @@ impl<C: Clone, R: Clone> Window<C, R> {
 
     /// An operation with its times; false if one that was called later has come before.
     pub(crate) fn operation(&mut self, operation: Live<C, R>) -> bool {
-        if !self.operations.is_empty() && operation.called < self.now {
+        let is_in_order = self.pass(operation.called);
+        if is_in_order {
+            self.hold(operation);
+        }
+        is_in_order
+    }
+
+    /// An operation that need not be held was called then; false if one that was called later has come before.
+    pub(crate) fn pass(&mut self, called: i64) -> bool {
+        if !self.operations.is_empty() && called < self.now {
             return false;
         }
-        self.now = operation.called;
-        self.hold(operation);
+        self.now = called;
         true
     }
 
@@ -175,7 +192,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
 
     /// Whether enough has come since the last time that it should be judged.
     pub(crate) fn is_due(&self) -> bool {
-        self.due <= self.operations.len()
+        self.due <= self.operations.len() + self.failed.len()
     }
 
     /// Whether anything has come since the last time.
@@ -184,19 +201,27 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// What has happened before `moment`, as far as it still matters.
-    pub(crate) fn snapshot(&self, moment: i64) -> Result<Snapshot<C, R>, Error> {
+    pub(crate) fn snapshot(&self, moment: Moment) -> Result<Snapshot<C, R>, Error> {
         let mut columns = TimedColumns::with_capacity(self.operations.len());
         let (mut lines, mut ids, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for (place, live) in (0..).zip(&self.operations) {
-            if moment <= live.called {
+            if moment <= live.called.into() {
                 break;
             }
             let Live { process, object, called, line, id, .. } = *live;
-            let returned = live.returned.as_ref().filter(|(_, at)| *at < moment).cloned();
+            let returned = live.returned.as_ref().filter(|(_, at)| Moment::from(*at) < moment).cloned();
             columns.push(Timed { process, object, call: live.call.clone(), called, returned });
             lines.push(line);
             ids.push(id);
             places.push(place);
+        }
+        // They have no place. Who asks what to forget asks about a moment after them.
+        let is_open = |at: &i64| moment <= Moment::from(*at);
+        for (live, _) in self.failed.iter().filter(|(it, at)| is_open(at) && !is_open(&it.called)) {
+            let Live { process, object, called, line, id, .. } = *live;
+            columns.push(Timed { process, object, call: live.call.clone(), called, returned: None });
+            lines.push(line);
+            ids.push(id);
         }
         let history = columns.finish().map_err(|malformed| {
             let line = lines.get(malformed.index()).map_or(0, |&it| it as usize);
@@ -207,7 +232,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// Judges what has happened before `moment`, and forgets what no longer matters.
-    pub(crate) fn advance<L>(&mut self, load: &L, moment: i64) -> Result<Option<Stop>, Error>
+    pub(crate) fn advance<L>(&mut self, load: &L, moment: Moment) -> Result<Option<Stop>, Error>
     where
         L: Load<Call = C, Return = R>,
     {
@@ -260,17 +285,19 @@ impl<C: Clone, R: Clone> Window<C, R> {
             next += usize::from(kept);
         }
         self.open.values_mut().for_each(|it| *it = moved[*it]);
+        self.failed.clear();
         self.due = 2 * self.operations.len() + self.fewest;
     }
 
-    /// The first return after which a window is violated that is violated at `moment`.
-    fn certain<L>(&self, load: &L, moment: i64) -> Result<Stop, Error>
+    /// The first return, or failure, after which a window is violated that is violated at `moment`.
+    fn certain<L>(&self, load: &L, moment: Moment) -> Result<Stop, Error>
     where
         L: Load<Call = C, Return = R>,
     {
         let returns = self.operations.iter().filter_map(|it| it.returned.as_ref().map(|(_, at)| *at));
-        let mut moments: Vec<i64> =
-            returns.filter(|&at| at < moment).map(|at| at.saturating_add(1)).collect();
+        let failures = self.failed.iter().map(|it| it.1);
+        let mut moments: Vec<Moment> = returns.chain(failures).map(|at| Moment::from(at) + 1).collect();
+        moments.retain(|&it| it <= moment);
         moments.sort_unstable();
         let quick = Options { core_configurations: 0, ..self.options.clone() };
         let (mut low, mut high) = (0, moments.len());
@@ -288,14 +315,21 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// The moment before which everything is known.
-    pub(crate) fn now(&self) -> i64 {
-        self.now
+    pub(crate) fn now(&self) -> Moment {
+        self.now.into()
     }
 
-    /// The line that tells what happened last before `moment`.
-    pub(crate) fn last_line(&self, moment: i64) -> u32 {
-        let ends = |it: &&Live<C, R>| it.returned.as_ref().is_some_and(|(_, at)| at + 1 == moment);
-        self.operations.iter().find(ends).map_or(0, |it| it.end_line)
+    /// The last of the lines that tell what happened before `moment`.
+    pub(crate) fn last_line(&self, moment: Moment) -> u32 {
+        let is_before = |at: i64| Moment::from(at) < moment;
+        let line = |it: &Live<C, R>, end: Option<i64>| match end {
+            Some(at) if is_before(at) => it.end_line,
+            Some(_) | None => it.line,
+        };
+        let held = self.operations.iter().map(|it| (it, it.returned.as_ref().map(|it| it.1)));
+        let failed = self.failed.iter().map(|(it, at)| (it, Some(*at)));
+        let all = held.chain(failed).filter(|(it, _)| is_before(it.called));
+        all.map(|(it, end)| line(it, end)).max().unwrap_or(0)
     }
 }
 

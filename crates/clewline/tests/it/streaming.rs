@@ -241,3 +241,177 @@ fn what_a_stack_forgets_does_not_matter() {
     }
     assert!(1_000 < held && 1_000 < violated && 1_000 < forgetful, "{held} {violated} {forgetful}");
 }
+
+/// Lines of events: `0 enq 5` calls, `0 -> 5` returns, `0 fail` and `0 info` end without an answer.
+fn events(script: &[&str]) -> String {
+    let line = |it: &&str| {
+        let words: Vec<&str> = it.split(' ').collect();
+        match words[..] {
+            [process, "fail" | "info"] => {
+                format!("{{\"event\": \"{}\", \"process\": {process}}}\n", words[1])
+            }
+            [process, "->"] => format!("{{\"event\": \"return\", \"process\": {process}}}\n"),
+            [process, "->", ret] => {
+                format!("{{\"event\": \"return\", \"process\": {process}, \"ret\": {ret}}}\n")
+            }
+            [process, op] => {
+                format!("{{\"event\": \"call\", \"process\": {process}, \"op\": \"{op}\"}}\n")
+            }
+            [process, op, arg] => {
+                format!("{{\"event\": \"call\", \"process\": {process}, \"op\": \"{op}\", \"arg\": {arg}}}\n")
+            }
+            _ => panic!("{it}"),
+        }
+    };
+    script.iter().map(line).collect()
+}
+
+fn line_of(report: &Report<'_>) -> Option<u64> {
+    let mut json = Vec::new();
+    report.write_json(clewline::render::WitnessShown::Not, &mut json).unwrap();
+    serde_json::from_slice::<serde_json::Value>(&json).unwrap()["explanation"]["line"].as_u64()
+}
+
+#[test]
+fn a_failure_may_be_what_makes_a_violation_certain() {
+    // Until then the enqueue of 7 may have happened.
+    let script = [
+        "0 enq 1",
+        "0 ->",
+        "0 deq",
+        "0 -> 1",
+        "0 enq 7",
+        "1 deq",
+        "1 -> 7",
+        "0 fail",
+        "2 deq",
+        "2 -> null",
+        "3 deq",
+    ];
+    for window in 1..4 {
+        let report = streamed(&events(&script), "queue", window);
+        assert_eq!((report.verdict().word(), line_of(&report)), ("violated", Some(8)), "window {window}");
+    }
+}
+
+#[test]
+fn a_process_may_give_up_any_number_of_operations() {
+    use specs::register::{Call, Register};
+    let value = |it| Value::small(it).unwrap();
+    let mut watch = Watch::new(Register);
+    for round in 0..5 {
+        assert!(watch.push(Event::call(0, Call::Write(value(round)))).unwrap().is_none());
+        assert!(watch.push(Event::Info(clewline::ProcessId(0))).unwrap().is_none());
+    }
+    assert!(watch.judge().unwrap().is_none());
+    assert_eq!(watch.held(), 5);
+}
+
+#[test]
+fn the_last_moments_that_there_are_count() {
+    let holding = specs::find("queue").unwrap().generate(&Plan { operations: 60, ..plan(1) });
+    let times = [("call", i64::MAX - 1), ("call", i64::MAX)];
+    for (member, call) in times {
+        let last = format!(
+            "{{\"process\": 99, \"op\": \"deq\", \"ret\": 777, \"{member}\": {call}, \"return\": {}}}\n",
+            i64::MAX
+        );
+        let text = format!("{}{last}", lines(&holding, false));
+        assert_eq!(streamed(&text, "queue", 10).verdict().word(), "violated", "{last}");
+    }
+}
+
+/// Says the same again and again, so many bytes of it, and then that nothing has come.
+struct Endless {
+    line: Vec<u8>,
+    at: usize,
+    left: usize,
+}
+
+impl std::io::Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.left == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            return Err(std::io::ErrorKind::TimedOut.into());
+        }
+        let from = self.at % self.line.len();
+        let said = (&self.line[from..]).read(buffer)?.min(self.left);
+        self.at += said;
+        self.left -= said;
+        Ok(said)
+    }
+}
+
+#[test]
+fn a_stream_without_end_keeps_to_its_limits() {
+    let line = events(&["0 enq 1", "0 ->", "0 deq", "0 -> 1"]).into_bytes();
+    // It goes on for ever, falls silent, or says nothing at all.
+    for said in [usize::MAX, 10 * line.len(), 0] {
+        for algorithm in ["auto", "jit-graph"] {
+            let check = Check::new().with_window(10).with_algorithm(algorithm).unwrap();
+            let check = check.with_timeout(std::time::Duration::from_millis(300));
+            let input = Endless { line: line.clone(), at: 0, left: said };
+            let report = check.stream("s.jsonl", input, "queue", LineOrder::Seen).unwrap();
+            assert_eq!(report.verdict().word(), "unknown", "{said} {algorithm}");
+            assert!(report.to_string().contains("time limit of 300ms was hit"), "{report}");
+        }
+    }
+}
+
+/// A map with an operation that concerns all of its keys.
+struct CountedMap;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum MapCall {
+    Put(u64),
+    Has(u64),
+    Size,
+}
+
+impl clewline::Deterministic for CountedMap {
+    type State = std::collections::BTreeSet<u64>;
+    type Call = MapCall;
+    type Return = u64;
+
+    fn initial(&self) -> Self::State {
+        Self::State::new()
+    }
+
+    fn apply(&self, state: &mut Self::State, call: &MapCall) -> Option<u64> {
+        Some(match call {
+            MapCall::Put(key) => u64::from(state.insert(*key)),
+            MapCall::Has(key) => u64::from(state.contains(key)),
+            MapCall::Size => state.len() as u64,
+        })
+    }
+
+    fn part(&self, call: &MapCall) -> Option<u64> {
+        match call {
+            MapCall::Put(key) | MapCall::Has(key) => Some(*key),
+            MapCall::Size => None,
+        }
+    }
+}
+
+#[test]
+fn parts_and_the_whole_are_not_mistaken_for_each_other() {
+    use MapCall::{Has, Put, Size};
+    let round = |watch: &mut Watch<CountedMap>, operations: &[(MapCall, u64)]| {
+        for (call, ret) in operations {
+            assert!(watch.push(Event::call(0, call.clone())).unwrap().is_none());
+            assert!(watch.push(Event::ret(0, *ret)).unwrap().is_none());
+        }
+        watch.judge().unwrap().map(|it| it.verdict().word())
+    };
+    // Forgotten as a whole, it is carried on as a whole.
+    let mut watch = Watch::new(CountedMap);
+    assert_eq!(round(&mut watch, &[(Put(1), 1), (Size, 1), (Put(2), 1)]), None);
+    assert_eq!((round(&mut watch, &[(Has(1), 1), (Has(2), 1), (Put(1), 0)]), watch.held()), (None, 0));
+    assert_eq!(round(&mut watch, &[(Size, 2)]), None);
+    assert_eq!(round(&mut watch, &[(Has(2), 0)]), Some("violated"));
+    // Forgotten part by part, it is no longer known as a whole: that is said, and no alarm is raised.
+    let mut watch = Watch::new(CountedMap);
+    assert_eq!(round(&mut watch, &[(Put(1), 1), (Put(2), 1)]), None);
+    assert_eq!(round(&mut watch, &[(Has(1), 1)]), None);
+    assert_eq!(round(&mut watch, &[(Size, 2)]), Some("unknown"));
+}
