@@ -415,3 +415,35 @@ fn parts_and_the_whole_are_not_mistaken_for_each_other() {
     assert_eq!(round(&mut watch, &[(Has(1), 1)]), None);
     assert_eq!(round(&mut watch, &[(Size, 2)]), Some("unknown"));
 }
+
+/// What overlaps with something open may still need all that it overlaps with.
+#[test]
+fn what_overlaps_with_something_open_keeps_what_is_in_its_way() {
+    use specs::priority_queue::{Call, First, PriorityQueue, Return};
+    let mut watch = Watch::new(PriorityQueue { first: First::Greatest });
+    let (done, found) = (Return::Done(true), |it| Return::First(Some(it)));
+    let events = [
+        Event::call(0, Call::Add(9)),
+        Event::ret(0, done),
+        Event::call(0, Call::Add(5)),
+        Event::ret(0, done),
+        Event::call(1, Call::Poll),
+        // 8 is there before 9 leaves, so something greater than 5 is there all the time...
+        Event::call(2, Call::Add(8)),
+        Event::ret(2, done),
+        Event::call(3, Call::Poll),
+        Event::ret(3, found(9)),
+        // ...unless this one takes 8.
+        Event::call(4, Call::Poll),
+        Event::ret(1, found(5)),
+    ];
+    for event in events {
+        assert!(watch.push(event).unwrap().is_none());
+    }
+    assert!(watch.judge().unwrap().is_none());
+    for event in [Event::call(0, Call::Add(10)), Event::ret(0, done), Event::ret(4, found(10))] {
+        assert!(watch.push(event).unwrap().is_none());
+    }
+    let alarm = watch.judge().unwrap().expect("it did not");
+    assert!(alarm.to_string().contains("Poll"), "{alarm}");
+}
