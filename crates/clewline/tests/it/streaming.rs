@@ -447,3 +447,29 @@ fn what_overlaps_with_something_open_keeps_what_is_in_its_way() {
     let alarm = watch.judge().unwrap().expect("it did not");
     assert!(alarm.to_string().contains("Poll"), "{alarm}");
 }
+
+/// An element that is gone may still matter to two that are inside.
+#[test]
+fn what_is_gone_from_a_stack_is_kept_while_two_are_inside() {
+    use specs::stack::{Call, Stack};
+    let value = |it| Value::small(it).unwrap();
+    let mut watch = Watch::new(Stack::default());
+    let events = [
+        Event::call(0, Call::Push(value(5))),
+        Event::call(1, Call::Push(value(6))),
+        Event::ret(1, Value::TRUE),
+        Event::call(1, Call::Push(value(7))),
+        Event::ret(0, Value::TRUE),
+        Event::call(0, Call::Pop),
+        Event::ret(0, value(6)),
+        Event::ret(1, Value::TRUE),
+    ];
+    for event in events {
+        assert!(watch.push(event).unwrap().is_none());
+    }
+    assert!(watch.judge().unwrap().is_none());
+    for event in [Event::call(0, Call::Pop), Event::ret(0, value(5))] {
+        assert!(watch.push(event).unwrap().is_none());
+    }
+    let _alarm = watch.judge().unwrap().expect("7 is above 5, since 6 was above 5 and below nothing");
+}
