@@ -92,10 +92,10 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
     if let Ok(verdict) = monitor::decide(problem, budget) {
         return (verdict, deciders);
     }
-    let pieces = pieces(problem);
     let mut order = Vec::new();
-    for piece in &pieces {
-        let piece = problem.range(piece.clone());
+    let mut unknown: Option<Verdict> = None;
+    for piece in pieces(problem) {
+        let piece = problem.range(piece);
         let verdict = match monitor::decide(&piece, budget) {
             // The whole was refused, so a piece that is the whole is refused as well.
             Ok(verdict) => verdict,
@@ -103,10 +103,12 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
         };
         match verdict {
             Verdict::Holds(witness) => order.extend(witness.order),
-            Verdict::Violated(_) | Verdict::Unknown(_) => return (verdict, deciders),
+            Verdict::Violated(_) => return (verdict, deciders),
+            // A later piece may be known to be violated.
+            Verdict::Unknown(_) => unknown = unknown.or(Some(verdict)),
         }
     }
-    (Verdict::Holds(Witness { order }), deciders)
+    (unknown.unwrap_or(Verdict::Holds(Witness { order })), deciders)
 }
 
 /// Searches what no monitor judges. A queue is first searched as one.

@@ -39,6 +39,10 @@ const MOST_STATES: usize = 64;
 /// An object, and which part of it; no part if it is judged as a whole.
 type Key = (ObjectId, Option<u64>);
 
+/// How many steps for each operation it may take to find these states. A monitor may judge at once what it takes a
+/// search for ever to find.
+const STEPS: u64 = 8;
+
 /// What is remembered of what was forgotten.
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
@@ -128,8 +132,7 @@ impl Settled {
             let Ok(parts) = self.divide(problem, object) else { return Settling::Stop(refused()) };
             for (key, part) in parts {
                 match self.settle_part(key, &part, options) {
-                    Part::Settled => part.operations().iter().for_each(|&id| forget(id)),
-                    Part::Open => (),
+                    Part::Settled(count) => part.operations()[..count].iter().for_each(|&id| forget(id)),
                     Part::Stop(judgement) => return Settling::Stop(judgement),
                 }
             }
@@ -173,31 +176,30 @@ impl Settled {
 
     fn settle_part(&mut self, key: Key, part: &Problem<'_>, options: &Options) -> Part {
         let starts = self.starts.get(&key).map_or(&[] as &[Start], Vec::as_slice);
-        if part.spans().iter().all(|it| !it.is_pending())
-            && let Some(ends) = ends(part, starts, options)
-        {
+        let rest = at_rest(part);
+        let ends = if rest == 0 { None } else { ends(&part.range(0..rest), starts, options) };
+        let settled = if ends.is_some() { rest } else { 0 };
+        if settled < part.len() {
+            let open = part.range(settled..part.len());
+            let judgement = from_any(&open, ends.as_deref().unwrap_or(starts), options);
+            match judgement.verdict {
+                Verdict::Holds(_) => self.note(&judgement.algorithm),
+                Verdict::Violated(_) | Verdict::Unknown(_) => return Part::Stop(judgement),
+            }
+        }
+        if let Some(ends) = ends {
             self.starts.insert(key, ends);
             self.is_whole.insert(key.0, key.1.is_none());
             self.note("jit-graph");
-            return Part::Settled;
         }
-        let judgement = from_any(part, starts, options);
-        match judgement.verdict {
-            Verdict::Holds(_) => {
-                self.note(&judgement.algorithm);
-                Part::Open
-            }
-            Verdict::Violated(_) | Verdict::Unknown(_) => Part::Stop(judgement),
-        }
+        Part::Settled(settled)
     }
 }
 
 /// What became of a part.
 enum Part {
-    /// It is over; where it may have ended is remembered.
-    Settled,
-    /// It holds so far.
-    Open,
+    /// It holds so far. Of so many operations it is remembered where they may have ended.
+    Settled(usize),
     /// It does not, or nobody knows.
     Stop(Judgement),
 }
@@ -238,10 +240,25 @@ fn from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> Judgemen
     worst.unwrap_or_else(|| judge(vec![part.clone()], options))
 }
 
+/// How many operations lie before the last moment at which nobody uses a part.
+fn at_rest(part: &Problem<'_>) -> usize {
+    let (mut rest, mut end) = (0, 0);
+    for (at, span) in part.spans().iter().enumerate() {
+        if end < span.call() {
+            rest = at;
+        }
+        // A pending operation has no end.
+        end = end.max(span.end());
+    }
+    if part.spans().iter().all(|it| !it.is_pending()) { part.len() } else { rest }
+}
+
 /// The states in which a complete part may end, if there are some and not too many.
 fn ends(part: &Problem<'_>, starts: &[Start], options: &Options) -> Option<Vec<Start>> {
+    let steps = STEPS.saturating_mul(part.len() as u64 + 1);
+    let limited = || options.budget.child().with_configurations(options.budget.configurations().min(steps));
     let from = |part: Problem<'_>| -> Option<Vec<Start>> {
-        match endings(&part, &options.budget, MOST_STATES) {
+        match endings(&part, &limited(), MOST_STATES) {
             Ok(witnesses) => Some(part.ends(&witnesses)),
             Err(Verdict::Violated(_)) => Some(Vec::new()),
             Err(Verdict::Holds(_) | Verdict::Unknown(_)) => None,

@@ -62,7 +62,7 @@ impl Capacity {
 
 /// The role of adding an element to an unbounded collection, which never refuses.
 pub(crate) fn adds(value: Value, ret: Option<&Value>) -> Option<Role> {
-    (ret != Some(&Value::FALSE)).then(|| Role::Add(value.word()))
+    ret.is_none_or(|it| *it == Value::TRUE).then(|| Role::Add(value.word()))
 }
 
 /// The role of taking the next element.

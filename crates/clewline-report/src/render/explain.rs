@@ -26,13 +26,38 @@ pub(super) const GLUE: char = '\u{a0}';
 pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
     match &violation.explanation {
         Explanation::Exhausted { prefix, next } => exhausted(judged, prefix, *next),
-        Explanation::Broken { rule: Rule::FirstInFirstOut, operations } => {
-            // Whoever found the first element late is named if it is among those that are drawn.
-            let is_drawn = |it: &&OperationId| violation.core.contains(it);
-            let count = if operations.get(3).filter(is_drawn).is_some() { 4 } else { 3 };
-            broken(judged, Rule::FirstInFirstOut, &operations[..count.min(operations.len())])
+        Explanation::Broken { rule, operations } => {
+            let is_drawn = |it: &OperationId| violation.core.contains(it);
+            broken(judged, *rule, named(*rule, operations, is_drawn), is_drawn)
         }
-        Explanation::Broken { rule, operations } => broken(judged, *rule, operations),
+    }
+}
+
+/// The operations to name. Whoever found an element late proves nothing that is not clear without; it is named if it
+/// is drawn.
+fn named(rule: Rule, operations: &[OperationId], is_drawn: impl Fn(&OperationId) -> bool) -> &[OperationId] {
+    let needed = match rule {
+        Rule::FirstInFirstOut => 3,
+        Rule::LastInFirstOut => 4,
+        Rule::Added
+        | Rule::AddedBefore
+        | Rule::TakenOnce
+        | Rule::Gone
+        | Rule::Empty
+        | Rule::OneInFront
+        | Rule::FrontInTurn
+        | Rule::GreatestFirst
+        | Rule::NoneBelow
+        | Rule::OneAtATime
+        | Rule::NoRoom
+        | Rule::ReplacedOnce
+        | Rule::Chain
+        | Rule::ThereOrNot
+        | Rule::Sum => return operations,
+    };
+    match operations.last() {
+        Some(last) if !is_drawn(last) => &operations[..needed.min(operations.len())],
+        Some(_) | None => operations,
     }
 }
 
@@ -57,28 +82,38 @@ fn exhausted(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> 
 }
 
 /// What a broken rule says, in the words of the operations that break it.
-fn broken(judged: &Judged<'_>, rule: Rule, operations: &[OperationId]) -> String {
+fn broken(
+    judged: &Judged<'_>,
+    rule: Rule,
+    operations: &[OperationId],
+    is_drawn: impl Fn(&OperationId) -> bool,
+) -> String {
     let name = |place: usize| operations.get(place).map_or_else(String::new, |&it| label(judged, it));
     // That the operation at one place had returned before the one at the next was called.
     let before = |place: usize| format!("{} had returned before {} was called", name(place), name(place + 1));
+    let there = || stretches(judged, operations.get(1..).unwrap_or_default(), &is_drawn);
     match rule {
+        // Of an element that came and went nothing may be held.
+        Rule::Added if judged.has_forgotten() => {
+            format!("{} found what nobody had added, or what was gone by then.", name(0))
+        }
         Rule::Added => format!("{} found what nobody had added.", name(0)),
-        Rule::AddedBefore => format!("{}.", before(0)),
+        Rule::AddedBefore => format!("{}: what it found was not there yet.", before(0)),
+        Rule::TakenOnce if name(0) == name(1) => {
+            format!("{} happened twice, but what it took had been added once.", name(0))
+        }
         Rule::TakenOnce => format!("Both {} and {} took what had been added once.", name(0), name(1)),
-        Rule::Gone => format!("{}: it was gone by then.", before(0)),
-        Rule::Empty => format!(
-            "{} found nothing, though something was certainly there {}.",
-            name(0),
-            stretches(judged, &operations[1..])
-        ),
+        Rule::Gone => format!("{}: what it found was gone by then.", before(0)),
+        Rule::Empty => {
+            format!("{} found nothing, though something was certainly there {}.", name(0), there())
+        }
         Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => {
             out_of_turn(rule, operations.len(), name, before)
         }
-        Rule::GreatestFirst => format!(
-            "{} passed over something greater that was certainly there {}.",
-            name(0),
-            stretches(judged, &operations[1..])
-        ),
+        // Of either direction: the least may be the first to leave.
+        Rule::GreatestFirst => {
+            format!("{} passed over something that goes first, certainly there {}.", name(0), there())
+        }
         Rule::LastInFirstOut if operations.len() < 6 => format!(
             "Last in, first out: {}, and {}, though nobody had removed what {} put on top.",
             before(0),
@@ -96,17 +131,15 @@ fn broken(judged: &Judged<'_>, rule: Rule, operations: &[OperationId]) -> String
             before(0),
             before(2)
         ),
-        Rule::NoRoom => format!(
-            "{} has no place: something else was certainly there {}.",
-            name(0),
-            stretches(judged, &operations[1..])
-        ),
+        Rule::NoRoom => {
+            format!("{} has no place: something else was certainly there {}.", name(0), there())
+        }
         Rule::ReplacedOnce => {
-            format!("Both {} and {} replaced what had been written once.", name(0), name(1))
+            format!("Both {} and {} replaced what was there once.", name(0), name(1))
         }
         Rule::Chain => format!("{}, but has to come after it.", before(0)),
         Rule::ThereOrNot => {
-            format!("However the operations before it are ordered, {} does not fit its answer.", name(0))
+            format!("However the others are ordered, {} has no place among them.", name(0))
         }
         Rule::Sum => format!("However the operations before it are ordered, {} is not the sum.", name(0)),
     }
@@ -141,16 +174,23 @@ fn out_of_turn(
         }
         (_, 0..=3) => {
             let (first, found) = (before(0), name(2));
-            format!("First in, first out: {first}, yet {found} came before the first is known to have left.")
+            format!(
+                "First in, first out: {first}, yet {found} found the second while the first was still there."
+            )
         }
         (_, _) => format!("First in, first out: {}, yet {}.", before(0), before(2)),
     }
 }
 
-/// `between enq(1) and deq() → 1, from enq(2) on`, for pairs of operations. A pair of one and the same has no end.
-fn stretches(judged: &Judged<'_>, operations: &[OperationId]) -> String {
+/// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of one and the same has no end,
+/// and an end that is not drawn comes too late to matter.
+fn stretches(
+    judged: &Judged<'_>,
+    operations: &[OperationId],
+    is_drawn: impl Fn(&OperationId) -> bool,
+) -> String {
     let stretch = |pair: &[OperationId]| match pair {
-        [first, last] if first != last => {
+        [first, last] if first != last && is_drawn(last) => {
             format!("between {} and {}", label(judged, *first), label(judged, *last))
         }
         [first, ..] => format!("from {} on", label(judged, *first)),
@@ -158,8 +198,8 @@ fn stretches(judged: &Judged<'_>, operations: &[OperationId]) -> String {
     };
     let all: Vec<String> = operations.chunks(2).map(stretch).collect();
     let (told, rest) = all.split_at(all.len().min(TOLD));
-    let more = if rest.is_empty() { String::new() } else { format!(", and so on {} times", rest.len()) };
-    format!("{}{more}", told.join(", "))
+    let more = if rest.is_empty() { String::new() } else { format!(", and so on, {} more", rest.len()) };
+    format!("{}{more}", told.join(", then "))
 }
 
 fn label(judged: &Judged<'_>, operation: OperationId) -> String {

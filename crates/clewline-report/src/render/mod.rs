@@ -61,6 +61,11 @@ impl Judged<'_> {
         self.stream.map_or(self.case.spans().len(), |it| it.operations as usize)
     }
 
+    /// Whether some of them are no longer in `case`.
+    fn has_forgotten(&self) -> bool {
+        self.case.spans().len() < self.operations()
+    }
+
     /// How many objects they are about.
     #[must_use]
     pub fn objects(&self) -> usize {

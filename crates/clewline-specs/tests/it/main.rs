@@ -11,4 +11,5 @@ mod errors;
 mod laws;
 mod meaning;
 mod notation;
+mod roles;
 mod support;

@@ -35,7 +35,7 @@ violated: lost.jsonl is not linearizable as a queue
   1:                             |--deq() → 2--|
 
   First in, first out: enq(1) had returned before enq(2) was called, yet
-  deq() → 2 came before the first is known to have left.
+  deq() → 2 found the second while the first was still there.
   In lost.jsonl: lines 1, 2, 3.
 
 "

@@ -195,6 +195,30 @@ fn what_is_held_does_not_grow() {
 }
 
 #[test]
+fn what_came_before_a_rest_is_forgotten_while_somebody_is_busy_again() {
+    use specs::register::{Call, Register};
+    let value = |it| Value::small(it).unwrap();
+    let mut watch = Watch::new(Register);
+    let events = [
+        Event::call(0, Call::Write(value(1))),
+        Event::call(1, Call::Write(value(2))),
+        Event::ret(0, Value::TRUE),
+        Event::ret(1, Value::TRUE),
+        Event::call(0, Call::Read),
+        Event::call(1, Call::Read),
+        Event::ret(0, value(2)),
+    ];
+    for event in events {
+        assert!(watch.push(event).unwrap().is_none());
+    }
+    assert!(watch.judge().unwrap().is_none());
+    // Both reads; the other one is open.
+    assert_eq!(watch.held(), 2);
+    watch.push(Event::ret(1, value(1))).unwrap();
+    assert_eq!(watch.judge().unwrap().unwrap().event(), 7);
+}
+
+#[test]
 fn a_watch_names_the_event_and_shows_the_operations() {
     use specs::queue::{Call, Queue};
     let value = |it| Value::small(it).unwrap();

@@ -58,6 +58,15 @@ impl Broken {
                 if first == last {
                     (Rule::NoRoom, vec![first, one_first, one_last])
                 } else {
+                    let precedes = |a: u32, b: u32| {
+                        columns.intervals[a as usize].precedes(columns.intervals[b as usize])
+                    };
+                    // One operation of the other value is enough if it lies between the two.
+                    let (last, first) = match (precedes(one_first, first), precedes(last, one_last)) {
+                        (true, _) => (first, first),
+                        (false, true) => (last, last),
+                        (false, false) => (last, first),
+                    };
                     (Rule::OneAtATime, vec![one_first, last, first, one_last])
                 }
             }

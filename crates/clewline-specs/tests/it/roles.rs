@@ -1,0 +1,208 @@
+//! What monitors rely on: `kind` and `role` tell the same story as the specification's steps.
+//!
+//! Random serial runs are followed by a model that knows nothing but roles. It must allow an operation exactly if
+//! the specification does, whatever came before; what a pending operation may have done must be what it may have
+//! done had it returned, or nothing.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use clewline_core::{Act, Dice, Kind, Notation, Random, Role};
+
+use crate::support::{for_every_specification, small_dice};
+
+/// What is inside, as a list: a queue with its front first, a stack with its top last, what has no order sorted. A register
+/// holds one element, a counter its sum.
+type Inside = Vec<u64>;
+
+fn at_first(kind: Kind) -> Inside {
+    match kind {
+        Kind::Register { initial } => vec![initial],
+        Kind::Counter => vec![0],
+        Kind::Set | Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Multiset => {
+            Vec::new()
+        }
+    }
+}
+
+/// What may be inside after an operation of this role: nothing may, if it is not allowed.
+fn next(kind: Kind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
+    let (act, element) = (role.act(), role.element());
+    let second = if let Role::Replace(_, second) = role { second } else { 0 };
+    let is_there = if kind == Kind::Set || kind == Kind::Multiset || kind == Kind::Bag {
+        inside.contains(&element)
+    } else {
+        front(kind, inside) == Some(element)
+    };
+    let is_allowed = match act {
+        Act::Add => kind != Kind::Set || !is_there,
+        Act::Remove | Act::See | Act::Replace => is_there,
+        Act::Miss => !is_there,
+        Act::Empty => inside.is_empty(),
+        Act::Take => return taken(kind, inside),
+        Act::Nothing => true,
+    };
+    let after = match act {
+        _ if !is_allowed => return BTreeSet::new(),
+        Act::Add => added(kind, inside, element),
+        Act::Remove => without(kind, inside, element),
+        Act::Replace => vec![second],
+        Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => inside.clone(),
+    };
+    BTreeSet::from([after])
+}
+
+/// What a removal that does not choose would get, or what is there.
+fn front(kind: Kind, inside: &Inside) -> Option<u64> {
+    match kind {
+        Kind::Queue => inside.first().copied(),
+        Kind::Stack | Kind::Counter | Kind::Register { .. } => inside.last().copied(),
+        Kind::PriorityQueue => inside.iter().copied().max_by_key(|it| it.cast_signed()),
+        Kind::Set | Kind::Bag | Kind::Multiset => None,
+    }
+}
+
+fn added(kind: Kind, inside: &Inside, element: u64) -> Inside {
+    let mut inside = inside.clone();
+    match kind {
+        Kind::Queue | Kind::Stack => inside.push(element),
+        Kind::Set | Kind::Bag | Kind::Multiset | Kind::PriorityQueue => {
+            inside.push(element);
+            inside.sort_unstable();
+        }
+        Kind::Counter => inside[0] = inside[0].wrapping_add(element),
+        Kind::Register { .. } => inside[0] = element,
+    }
+    inside
+}
+
+fn taken(kind: Kind, inside: &Inside) -> BTreeSet<Inside> {
+    let any = inside.iter().copied().filter(|_| kind == Kind::Bag);
+    let some: BTreeSet<Inside> =
+        any.chain(front(kind, inside)).map(|element| without(kind, inside, element)).collect();
+    if some.is_empty() { BTreeSet::from([inside.clone()]) } else { some }
+}
+
+/// Without one copy of the element: of several in a stack the last, elsewhere the first.
+fn without(kind: Kind, inside: &Inside, element: u64) -> Inside {
+    let mut inside = inside.clone();
+    let mut places = inside.iter().enumerate().filter(|it| *it.1 == element).map(|it| it.0);
+    let place = if kind == Kind::Stack { places.next_back() } else { places.next() };
+    inside.remove(place.unwrap());
+    inside
+}
+
+/// The acts that the monitor for this kind of object knows.
+fn is_known(kind: Kind, act: Act) -> bool {
+    match act {
+        Act::Add | Act::See | Act::Nothing => true,
+        Act::Remove => !matches!(kind, Kind::Counter | Kind::Register { .. }),
+        Act::Miss => matches!(kind, Kind::Set | Kind::Multiset | Kind::Register { .. }),
+        Act::Empty | Act::Take => {
+            matches!(kind, Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag)
+        }
+        Act::Replace => matches!(kind, Kind::Register { .. }),
+    }
+}
+
+/// Every answer that some call gives in some run.
+fn answers<S: Notation>(specification: &S, sample: fn(&mut Dice) -> S::Call) -> HashSet<S::Return> {
+    let mut answers = HashSet::new();
+    for seed in 0..30 {
+        let (mut dice, mut random) = (small_dice(seed), Random::new(seed));
+        let mut state = specification.initial();
+        for _ in 0..20 {
+            let call = sample(&mut dice);
+            let before = state.clone();
+            answers.extend(specification.returns(&state, &call));
+            if specification.happen(&mut state, &call, &mut |count| random.below(count)).is_none() {
+                state = before;
+            }
+        }
+    }
+    answers
+}
+
+#[test]
+fn a_role_is_allowed_if_and_only_if_the_operation_is() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        let Some(kind) = specification.kind() else { return };
+        let answers = answers(specification, sample);
+        let (mut allowed, mut refused) = (0, 0);
+        for seed in 0..200 {
+            let (mut dice, mut random) = (small_dice(seed), Random::new(seed));
+            let mut state = specification.initial();
+            // By part.
+            let mut inside: HashMap<Option<u64>, Inside> = HashMap::new();
+            for _ in 0..20 {
+                let call = sample(&mut dice);
+                let inside = inside.entry(specification.part(&call)).or_insert_with(|| at_first(kind));
+                for ret in &answers {
+                    let Some(role) = specification.role(&call, Some(ret)) else { continue };
+                    let is_allowed = specification.returns(&state, &call).contains(ret);
+                    *(if is_allowed { &mut allowed } else { &mut refused }) += 1;
+                    let told =
+                        format!("{name}: {state:?}: {call:?} → {ret:?} is {role:?} where {inside:?} is");
+                    assert!(is_known(kind, role.act()), "{told}");
+                    assert_eq!(!next(kind, inside, role).is_empty(), is_allowed, "{told}");
+                }
+                // Calls that are only thought of bring objects out of step whose calls take turns.
+                if random.chance(0.2) {
+                    continue;
+                }
+                let mut after = state.clone();
+                let Some(ret) = specification.happen(&mut after, &call, &mut |count| random.below(count))
+                else {
+                    continue;
+                };
+                // What no role describes does not happen here.
+                if let Some(role) = specification.role(&call, Some(&ret)) {
+                    state = after;
+                    *inside = next(kind, inside, role).pop_first().unwrap();
+                }
+            }
+        }
+        assert!(500 < allowed && 500 < refused, "{name}: {allowed} allowed, {refused} refused");
+    }
+    for_every_specification!(law);
+}
+
+#[test]
+fn a_pending_role_does_what_an_answer_would_have_told_or_nothing() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        let Some(kind) = specification.kind() else { return };
+        let mut compared = 0;
+        for seed in 0..200 {
+            let (mut dice, mut random) = (small_dice(seed), Random::new(seed));
+            let mut state = specification.initial();
+            let mut inside: HashMap<Option<u64>, Inside> = HashMap::new();
+            for _ in 0..20 {
+                let call = sample(&mut dice);
+                let inside = inside.entry(specification.part(&call)).or_insert_with(|| at_first(kind));
+                let returns = specification.returns(&state, &call);
+                let roles: Option<Vec<Role>> =
+                    returns.iter().map(|ret| specification.role(&call, Some(ret))).collect();
+                // What no role describes does not happen here.
+                let Some(roles) = roles else { continue };
+                if let Some(pending) = specification.role(&call, None) {
+                    compared += 1;
+                    assert!(is_known(kind, pending.act()), "{name}: {call:?} is {pending:?}");
+                    let mut told: BTreeSet<Inside> =
+                        roles.iter().flat_map(|&role| next(kind, inside, role)).collect();
+                    let mut untold = next(kind, inside, pending);
+                    told.insert(inside.clone());
+                    untold.insert(inside.clone());
+                    assert_eq!(untold, told, "{name}: {call:?} is {pending:?} where {inside:?} is");
+                }
+                if !returns.is_empty() && !random.chance(0.2) {
+                    let choice = random.below(returns.len());
+                    let mut states = Vec::new();
+                    specification.step(&state, &call, Some(&returns[choice]), &mut states);
+                    state = states.swap_remove(0);
+                    *inside = next(kind, inside, roles[choice]).pop_first().unwrap();
+                }
+            }
+        }
+        assert!(1_000 < compared, "{name}: {compared}");
+    }
+    for_every_specification!(law);
+}
