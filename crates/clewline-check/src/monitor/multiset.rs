@@ -3,7 +3,7 @@
 //! Three ways lead to an answer; where none does, a search is needed.
 //!
 //! * *One copy at a time.* If each add of an element is called after everything before it has returned, and
-//!   all copies had been removed, the multiset is a [set](super::set), and judged as one.
+//!   all copies had been removed, the multiset is a set as [`super::set`] knows it, and judged as one.
 //! * *As many copies as possible.* Events are read in order; copies are added as soon, and removed as late,
 //!   as they can be. Then there are never fewer than in any other order: if even so there is nothing to
 //!   remove or to find, there is no order. If everyone who found no copy happens to find none in this order

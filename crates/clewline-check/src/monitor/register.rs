@@ -18,7 +18,7 @@
 //! let each backward chain take effect in a gap of its zone that is not strictly inside a forward one, after the chain
 //! that has to end there and before the one that has to begin.
 //!
-//! Values that are written again are told apart where the first is certainly gone; see [`lives`]. Pending writes and
+//! Values that are written again are told apart where the first is certainly gone; see `lives`. Pending writes and
 //! replacements that nobody found are dropped, the others have happened. An operation that says only which value was *not*
 //! there (a failed `cas`) is left to a search: no near-linear treatment is known to us.
 //!

@@ -1,8 +1,8 @@
 //! Stacks: can the elements lie on each other as they were found?
 //!
 //! What finds nothing needs a moment in which nothing is certainly inside. For the rest, elements are peeled off from the
-//! bottom ([`peeling`]); if that works, the order in which it did is woven into a witness ([`weave`]). If it
-//! does not, what is left over cannot be ordered, and a few elements of it are singled out ([`shrink`]).
+//! bottom (`peeling`); if that works, the order in which it did is woven into a witness (`weave`). If it
+//! does not, what is left over cannot be ordered, and a few elements of it are singled out (`shrink`).
 //!
 //! Source: H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024, with other data structures:
 //! trees of sixteen children a node. The witness and the evidence are ours.
