@@ -36,7 +36,7 @@ const RUNS: usize = 5;
 // Beyond these a search is taken not to finish, and is not tried on longer histories.
 const PEER_CONFIGURATIONS: u64 = 2_000_000;
 const PEER_BYTES: usize = 1 << 30;
-const PEER_PATIENCE: Duration = Duration::from_secs(60);
+const PEER_PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

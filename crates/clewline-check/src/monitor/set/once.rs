@@ -10,12 +10,17 @@ use clewline_core::Act;
 
 use super::super::{Columns, NONE};
 
-/// The extremes of the operations on one element, by what they do: [`Act::Add`], `Remove`, `See`, `Miss`.
+/// The extremes of the operations on one element. Half a cache line: elements are met in no order.
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 struct Extremes {
-    // The last begin of each kind, and the first end.
-    left: [u32; 4],
-    right: [u32; 4],
+    // The last begin and the first end, of those that met the element and of those that missed it.
+    left: [u32; 2],
+    right: [u32; 2],
+    // Where whoever put it there begins, and where whoever took it away ends.
+    add_left: u32,
+    remove_right: u32,
+    // How many did what: [`Act::Add`], `Remove`, `See`, `Miss`.
     count: [u8; 4],
 }
 
@@ -30,16 +35,19 @@ pub(super) enum Once {
 
 /// Judges elements that come and go once.
 pub(super) fn judge(columns: &Columns) -> Once {
-    let none = Extremes { left: [0; 4], right: [NONE; 4], count: [0; 4] };
+    let none = Extremes { left: [0; 2], right: [NONE; 2], add_left: 0, remove_right: NONE, count: [0; 4] };
     let mut all = vec![none; columns.names.len()];
     for ((&act, &element), interval) in columns.acts.iter().zip(&columns.elements).zip(&columns.intervals) {
         if act == Act::Nothing {
             continue;
         }
         // Without branches: who does what is not predictable.
-        let (it, kind) = (&mut all[element as usize], act as usize & 3);
-        it.left[kind] = it.left[kind].max(interval.left);
-        it.right[kind] = it.right[kind].min(interval.right);
+        let it = &mut all[element as usize];
+        let (kind, met_or_missed) = (act as usize & 3, usize::from(act == Act::Miss));
+        it.left[met_or_missed] = it.left[met_or_missed].max(interval.left);
+        it.right[met_or_missed] = it.right[met_or_missed].min(interval.right);
+        it.add_left = if act == Act::Add { interval.left } else { it.add_left };
+        it.remove_right = if act == Act::Remove { interval.right } else { it.remove_right };
         it.count[kind] = it.count[kind].saturating_add(1);
     }
     let mut has_strict = false;
@@ -47,9 +55,7 @@ pub(super) fn judge(columns: &Columns) -> Once {
         match bounds(it, columns.last) {
             None => return Once::Unclear,
             Some((there, gone)) => {
-                let [.., last_miss] = it.left;
-                let [.., first_miss] = it.right;
-                has_strict |= there < last_miss && first_miss < gone;
+                has_strict |= there < it.left[1] && it.right[1] < gone;
                 (it.left[0], it.right[0]) = (there, gone);
             }
         }
@@ -70,16 +76,13 @@ fn bounds(it: &Extremes, last: u32) -> Option<(u32, u32)> {
     }
     if it.count[ADD] == 0 {
         // A removal that is pending need not have happened.
-        let is_never_there = it.count[SEE] == 0 && (it.count[REMOVE] == 0 || it.right[REMOVE] == last);
+        let is_never_there = it.count[SEE] == 0 && (it.count[REMOVE] == 0 || it.remove_right == last);
         return is_never_there.then_some((NONE, NONE));
     }
-    let there = it.right[ADD].min(it.right[SEE]).min(it.right[REMOVE]);
-    let gone = match it.count[REMOVE] {
-        0 => NONE,
-        _ => it.left[REMOVE].max(it.left[SEE]).max(it.left[ADD]),
-    };
-    let can_come = it.left[ADD] <= there;
-    let can_go = gone == NONE || gone <= it.right[REMOVE];
+    let there = it.right[0];
+    let gone = if it.count[REMOVE] == 0 { NONE } else { it.left[0] };
+    let can_come = it.add_left <= there;
+    let can_go = gone == NONE || gone <= it.remove_right;
     (can_come && can_go).then_some((there, gone))
 }
 
