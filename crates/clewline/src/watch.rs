@@ -3,10 +3,14 @@
 pub(crate) mod follow;
 pub(crate) mod window;
 
-use std::{collections::HashMap, fmt, time::Instant};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    time::Instant,
+};
 
 use clewline_check::Options;
-use clewline_core::{Case, Event, ProcessId, Specification, Value, Verdict};
+use clewline_core::{Case, Event, ObjectId, ProcessId, Specification, Value, Verdict};
 use clewline_report::render::{Source, Stream, text::Style};
 
 use self::window::{FEWEST, Load, Snapshot, Stop, Window};
@@ -42,6 +46,7 @@ pub struct Watch<S: Specification> {
     specification: S,
     window: Window<S::Call, S::Return>,
     events: u64,
+    objects: HashSet<ObjectId>,
     // Who a process is now: another one, once an operation of its was given up.
     current: HashMap<ProcessId, ProcessId>,
     // How many operations were given up.
@@ -62,6 +67,7 @@ where
             specification,
             window: Window::new(Options::default(), FEWEST),
             events: 0,
+            objects: HashSet::new(),
             current: HashMap::new(),
             abandoned: 0,
             begun: Instant::now(),
@@ -87,7 +93,10 @@ where
             Event::Call(..) if is_open => {
                 return malformed("a process calls while its previous operation is still open");
             }
-            Event::Call(_, object, call) => self.window.call(process, object, call, line, Value::ABSENT),
+            Event::Call(_, object, call) => {
+                self.objects.insert(object);
+                self.window.call(process, object, call, line, Value::ABSENT);
+            }
             Event::Return(..) | Event::Fail(_) | Event::Info(_) if !is_open => {
                 return malformed("an operation ends that was not open: its process has not called");
             }
@@ -126,7 +135,7 @@ where
             case: Box::new(TypedCase::new(&self.specification, &history)),
             judgement,
             elapsed: self.begun.elapsed(),
-            stream: Some(Stream { operations, objects: 1, most_held, line }),
+            stream: Some(Stream { operations, objects: self.objects.len(), most_held, line }),
         }
         .text(&Style::default());
         Ok(Some(Alarm { verdict, event, text }))

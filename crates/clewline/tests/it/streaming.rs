@@ -1,7 +1,8 @@
 //! What is judged as it comes gets the verdict that it gets as a whole, and is forgotten in between.
 
 use clewline::{
-    Check, Domain, Event, LineOrder, Plan, Recording, Report, Value, Verdict, Watch, formats,
+    Check, Domain, Event, LineOrder, ObjectId, Plan, ProcessId, Recording, Report, Value, Verdict, Watch,
+    formats,
     specs::{self, CATALOG},
 };
 
@@ -237,6 +238,20 @@ fn a_watch_names_the_event_and_shows_the_operations() {
     assert_eq!(alarm.event(), 3);
     assert!(alarm.to_string().starts_with("violated: the history is not linearizable"), "{alarm}");
     assert!(watch.push(Event::call(0, Call::Deq)).is_err());
+}
+
+#[test]
+fn a_watch_counts_objects_and_tells_them_apart() {
+    use specs::queue::{Call, Queue};
+    let mut watch = Watch::new(Queue::default());
+    let value = Value::small(1).unwrap();
+    // 1 goes into one queue and comes out of another.
+    for (object, call, ret) in [(0, Call::Enq(value), Value::TRUE), (5, Call::Deq, value)] {
+        watch.push(Event::Call(ProcessId(0), ObjectId(object), call)).unwrap();
+        watch.push(Event::ret(0, ret)).unwrap();
+    }
+    let alarm = watch.judge().unwrap().unwrap();
+    assert!(alarm.to_string().contains("2 operations, 2 objects"), "{alarm}");
 }
 
 /// Small stacks, of many shapes: what may be forgotten of a stack is the most delicate.
