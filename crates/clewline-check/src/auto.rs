@@ -4,9 +4,9 @@
 //! certainly empty and nobody is using it: what comes after does not depend on what came before. Pieces in which values are
 //! distinct are still the monitor's; the others are searched.
 //!
-//! A queue is searched by the queue-oriented search, as long as that gets on. Otherwise
-//! the search is the just-in-time graph search, which was the fastest, or nearly so, on everything measured
-//! (`docs/performance.md`); a long history is searched piece by piece. Competition gained little, and the tree searches do not finish where it matters.
+//! A queue is searched by the queue-oriented search, as long as that gets on. Otherwise the search is the just-in-time
+//! graph search, which was the fastest, or nearly so, on everything measured (`docs/performance.md`); a long history is
+//! searched piece by piece. Competition gained little, and the tree searches do not finish where it matters.
 
 use std::{
     borrow::Cow,
@@ -54,6 +54,12 @@ impl Deciders {
     pub(crate) fn absorb(&mut self, other: Deciders) {
         self.monitors.extend(other.monitors);
         other.searches.into_iter().for_each(|(name, operations)| self.add_search(name, operations));
+    }
+
+    /// Their names alone: `queue monitor, jit-graph`.
+    pub(crate) fn names(&self) -> String {
+        let searches = self.searches.keys().map(|it| &**it);
+        self.monitors.iter().copied().chain(searches).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether nobody was asked.

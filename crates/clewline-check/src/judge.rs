@@ -120,6 +120,11 @@ pub struct Judgement {
 /// Judges the problems of one history, one for each object.
 #[must_use]
 pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
+    judge_by(problems, options).0
+}
+
+/// As [`judge`]; answers also who decided.
+pub(crate) fn judge_by(problems: Vec<Problem<'_>>, options: &Options) -> (Judgement, Deciders) {
     let visited = options.budget.visited();
     let mut parts: Vec<Problem<'_>> =
         problems.into_iter().flat_map(|it| into_parts(it, &options.algorithm)).collect();
@@ -137,10 +142,13 @@ pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
             });
         });
     }
-    let (verdicts, algorithm) = trial.finish(&options.algorithm);
+    let Done { verdicts, deciders } = trial.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Who would have decided, if there was nothing to decide.
+    let algorithm =
+        if deciders.is_empty() { format!("{:?}", options.algorithm) } else { deciders.to_string() };
     let verdict = merge(&parts, verdicts, options);
     let configurations = options.budget.visited() - visited;
-    Judgement { verdict, parts: parts.len(), algorithm, configurations }
+    (Judgement { verdict, parts: parts.len(), algorithm, configurations }, deciders)
 }
 
 /// The independent parts of `problem`. The monitor for sets judges all elements at a stroke, which takes less
@@ -254,12 +262,6 @@ impl<'t> Trial<'t> {
                 budget.stop(Reason::Outrun);
             }
         }
-    }
-
-    /// The verdicts, and who decided: who would have, if there was nothing to decide.
-    fn finish(self, asked: &Algorithm) -> (Vec<Option<Verdict>>, String) {
-        let Done { verdicts, deciders } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (verdicts, if deciders.is_empty() { format!("{asked:?}") } else { deciders.to_string() })
     }
 }
 

@@ -21,20 +21,18 @@
 //! Forgetting never makes a good history bad, and is exact: what is forgotten would not have mattered.
 //! Cost: each operation is judged about twice, as a window is judged when it has doubled.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use clewline_core::{Act, Kind, ObjectId, OperationId, Problem, Reason, Start, Verdict, Witness};
 
 use crate::{
-    Judgement, Options,
-    auto::cut_where_empty,
+    Checker, Judgement, Options,
+    auto::{Deciders, cut_where_empty},
     judge,
+    judge::judge_by,
     monitor::{Columns, Interval, Lifetimes, NONE},
-    search::endings,
+    search::{MOST_STATES, endings, jit_graph::JitGraph},
 };
-
-/// A part of an object is not carried on from more states than this; it is kept instead.
-const MOST_STATES: usize = 64;
 
 /// An object, and which part of it; no part if it is judged as a whole.
 type Key = (ObjectId, Option<u64>);
@@ -50,7 +48,7 @@ pub struct Settled {
     starts: HashMap<Key, Vec<Start>>,
     // Whether an object of which starts are known is carried on as a whole, or part by part.
     is_whole: HashMap<ObjectId, bool>,
-    deciders: BTreeSet<String>,
+    deciders: Deciders,
 }
 
 /// What to do with a window.
@@ -104,7 +102,7 @@ impl Settled {
             if let Verdict::Violated(_) = whole.verdict {
                 break;
             }
-            whole = merge(whole, from_any(&part, starts, options));
+            whole = merge(whole, from_any(&part, starts, options).0);
         }
         whole
     }
@@ -122,9 +120,9 @@ impl Settled {
         let mut forget = |id: OperationId| keep[id.index()] = false;
         for problem in problems {
             if is_kept_by_operations(&problem) {
-                let judgement = judge(vec![problem.clone()], options);
+                let (judgement, deciders) = judge_by(vec![problem.clone()], options);
                 let Verdict::Holds(_) = judgement.verdict else { return Settling::Stop(judgement) };
-                self.note(&judgement.algorithm);
+                self.deciders.absorb(deciders);
                 let Ok(columns) = Columns::new(&problem) else { continue };
                 settled(&columns).into_iter().for_each(|at| forget(problem.operations()[at]));
                 continue;
@@ -143,18 +141,7 @@ impl Settled {
     /// Who has judged, so far.
     #[must_use]
     pub fn deciders(&self) -> String {
-        self.deciders.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Remembers the names in `queue monitor, then jit-graph on 12 operations`.
-    fn note(&mut self, algorithm: &str) {
-        for name in algorithm.split(", ").flat_map(|it| it.split(" and ")) {
-            let name = name.strip_prefix("then ").unwrap_or(name);
-            let name = name.split(" on ").next().unwrap_or(name);
-            if !self.deciders.contains(name) {
-                self.deciders.insert(name.to_owned());
-            }
-        }
+        self.deciders.names()
     }
 
     /// The parts of an object. One that was forgotten as a whole is not divided later; an error if it was divided and
@@ -181,16 +168,16 @@ impl Settled {
         let settled = if ends.is_some() { rest } else { 0 };
         if settled < part.len() {
             let open = part.range(settled..part.len());
-            let judgement = from_any(&open, ends.as_deref().unwrap_or(starts), options);
+            let (judgement, deciders) = from_any(&open, ends.as_deref().unwrap_or(starts), options);
             match judgement.verdict {
-                Verdict::Holds(_) => self.note(&judgement.algorithm),
+                Verdict::Holds(_) => self.deciders.absorb(deciders),
                 Verdict::Violated(_) | Verdict::Unknown(_) => return Part::Stop(judgement),
             }
         }
         if let Some(ends) = ends {
             self.starts.insert(key, ends);
             self.is_whole.insert(key.0, key.1.is_none());
-            self.note("jit-graph");
+            self.deciders.absorb(Deciders::search(JitGraph.name().to_owned(), settled));
         }
         Part::Settled(settled)
     }
@@ -226,18 +213,18 @@ fn refused() -> Judgement {
 }
 
 /// Judges a part from each of the states in which it may begin; from the initial one if none are given.
-fn from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> Judgement {
-    let mut worst: Option<Judgement> = None;
+fn from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> (Judgement, Deciders) {
+    let mut worst: Option<(Judgement, Deciders)> = None;
     for start in starts {
-        let judgement = judge(vec![part.clone().starting_at(start)], options);
-        match &judgement.verdict {
-            Verdict::Holds(_) => return judgement,
+        let judged = judge_by(vec![part.clone().starting_at(start)], options);
+        match &judged.0.verdict {
+            Verdict::Holds(_) => return judged,
             // From one state it is not known, so it is not known.
-            Verdict::Unknown(_) => worst = Some(judgement),
-            Verdict::Violated(_) => worst = worst.or(Some(judgement)),
+            Verdict::Unknown(_) => worst = Some(judged),
+            Verdict::Violated(_) => worst = worst.or(Some(judged)),
         }
     }
-    worst.unwrap_or_else(|| judge(vec![part.clone()], options))
+    worst.unwrap_or_else(|| judge_by(vec![part.clone()], options))
 }
 
 /// How many operations lie before the last moment at which nobody uses a part.
@@ -258,7 +245,7 @@ fn ends(part: &Problem<'_>, starts: &[Start], options: &Options) -> Option<Vec<S
     let steps = STEPS.saturating_mul(part.len() as u64 + 1);
     let limited = || options.budget.child().with_configurations(options.budget.configurations().min(steps));
     let from = |part: Problem<'_>| -> Option<Vec<Start>> {
-        match endings(&part, &limited(), MOST_STATES) {
+        match endings(&part, &limited()) {
             Ok(witnesses) => Some(part.ends(&witnesses)),
             Err(Verdict::Violated(_)) => Some(Vec::new()),
             Err(Verdict::Holds(_) | Verdict::Unknown(_)) => None,

@@ -6,7 +6,7 @@
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
-//! | [`jit_graph`] | the operation that returns first | yes | always a good choice; `auto` uses it |
+//! | [`jit_graph`] | the operation that returns first | yes | always a good choice; `auto` uses it where no monitor decides |
 //! | [`jit_tree`] | the operation that returns first | no | long histories with little memory; in competition |
 //! | [`wg_graph`] | the operation that was called first | yes | in competition: it errs elsewhere |
 //! | [`wg_tree`] | the operation that was called first | no | as a reference: Wing and Gong's own algorithm |
@@ -40,14 +40,18 @@ clewline_core::registry! {
     wg_tree,
 }
 
+/// A history is not carried on from more states than this.
+pub(crate) const MOST_STATES: usize = 64;
+
 /// One witness for each state in which `problem`, which has no pending operations, may end.
 ///
 /// What comes after can then be judged from each of these states, and what came before forgotten.
 ///
 /// # Errors
 ///
-/// The verdict if there is none: it is violated, or nobody knows, for instance because there are more than `most`.
-pub fn endings(problem: &Problem<'_>, budget: &Budget, most: usize) -> Result<Vec<Witness>, Verdict> {
+/// The verdict if there is none: it is violated, or nobody knows, for instance because there are more than
+/// [`MOST_STATES`].
+pub(crate) fn endings(problem: &Problem<'_>, budget: &Budget) -> Result<Vec<Witness>, Verdict> {
     let strategy = engine::Strategy { order: engine::Order::Return, memory: engine::Memory::Entered };
-    engine::endings(problem, budget, strategy, most)
+    engine::endings(problem, budget, strategy, MOST_STATES)
 }

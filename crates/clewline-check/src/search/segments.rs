@@ -12,11 +12,8 @@ use std::ops::Range;
 
 use clewline_core::{Budget, Explanation, OperationId, Problem, Start, Verdict, Violation, Witness};
 
-use super::{endings, jit_graph::JitGraph};
+use super::{MOST_STATES, endings, jit_graph::JitGraph};
 use crate::Checker;
-
-/// A piece that may end in more states than this is not searched by itself.
-const MOST_STATES: usize = 64;
 
 /// Decides `problem` in pieces of at least so many operations; nothing if it has no such pieces, or too many states
 /// between them.
@@ -60,7 +57,7 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget, length: usize) -> O
 /// One witness for each state in which a piece may end; one will do for the last, which alone has pending operations.
 fn ends(piece: &Problem<'_>, budget: &Budget) -> Result<Vec<Witness>, Verdict> {
     if piece.spans().iter().all(|it| !it.is_pending()) {
-        return endings(piece, budget, MOST_STATES);
+        return endings(piece, budget);
     }
     match JitGraph.decide(piece, budget) {
         Verdict::Holds(witness) => Ok(vec![witness]),

@@ -110,7 +110,7 @@ impl Labels<'_> {
             // Of two operations with one interval, either may be called the first.
             if 0 < at
                 && self.intervals[at - 1] == self.intervals[at]
-                && (act as u8) < act_of(self.roles[at - 1]) as u8
+                && (act as u8) < self.roles[at - 1].act() as u8
             {
                 continue;
             }
@@ -242,19 +242,6 @@ impl Labels<'_> {
         let adds = self.roles.iter().filter(|it| matches!(it, Role::Add(_))).count();
         let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + 1 < *sum as usize);
         self.menu.kind != Kind::Counter || !self.menu.is_distinct || !self.roles.iter().any(is_far)
-    }
-}
-
-fn act_of(role: Role) -> Act {
-    match role {
-        Role::Add(_) => Act::Add,
-        Role::Remove(_) => Act::Remove,
-        Role::See(_) => Act::See,
-        Role::Miss(_) => Act::Miss,
-        Role::Empty => Act::Empty,
-        Role::Take => Act::Take,
-        Role::Replace(..) => Act::Replace,
-        Role::Nothing => Act::Nothing,
     }
 }
 
