@@ -58,12 +58,12 @@ pub struct Timed<C, R> {
 /// Where an operation's events lie in the total order of events.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
-    call: u32,
+    pub(crate) call: u32,
     // `PENDING` while the operation is, which is later than everything.
-    ret: u32,
+    pub(crate) ret: u32,
 }
 
-const PENDING: u32 = u32::MAX;
+pub(crate) const PENDING: u32 = u32::MAX;
 
 impl Span {
     /// A span from the rank of a call to that of its return, if it has one.
@@ -159,13 +159,13 @@ pub struct Operation<'a, C, R> {
 pub struct History<C, R> {
     // Invariants: all columns are of one length; `spans` ascends by call; `rets` is `None` exactly where the
     // span is pending; the ranks in `spans` are distinct.
-    processes: Vec<ProcessId>,
-    objects: Vec<ObjectId>,
-    calls: Vec<C>,
-    rets: Vec<Option<R>>,
-    spans: Vec<Span>,
+    pub(crate) processes: Vec<ProcessId>,
+    pub(crate) objects: Vec<ObjectId>,
+    pub(crate) calls: Vec<C>,
+    pub(crate) rets: Vec<Option<R>>,
+    pub(crate) spans: Vec<Span>,
     // The index at which each operation (or its call event) was given.
-    sources: Vec<u32>,
+    pub(crate) sources: Vec<u32>,
 }
 
 // Ranks are 32-bit, two an operation, and the last one means "pending".
@@ -200,13 +200,17 @@ impl<C, R> History<C, R> {
     }
 
     fn empty() -> Self {
+        History::with_capacity(0)
+    }
+
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
         History {
-            processes: Vec::new(),
-            objects: Vec::new(),
-            calls: Vec::new(),
-            rets: Vec::new(),
-            spans: Vec::new(),
-            sources: Vec::new(),
+            processes: Vec::with_capacity(capacity),
+            objects: Vec::with_capacity(capacity),
+            calls: Vec::with_capacity(capacity),
+            rets: Vec::with_capacity(capacity),
+            spans: Vec::with_capacity(capacity),
+            sources: Vec::with_capacity(capacity),
         }
     }
 

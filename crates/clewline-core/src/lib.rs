@@ -14,6 +14,7 @@
 mod budget;
 mod history;
 mod id;
+mod merge;
 mod notation;
 mod problem;
 mod random;
@@ -29,7 +30,8 @@ mod verdict;
 pub use budget::{Budget, Charge, Reason};
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{LabelId, ObjectId, OperationId, ProcessId, StateId};
-pub use notation::{Case, Catalogued, LoadError, Misfit, Notation, Written};
+pub use merge::Stamped;
+pub use notation::{Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown};
 pub use problem::{Automaton, Keep, Problem, Replay, Show, Start, Successor};
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording};

@@ -7,8 +7,8 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    History, Names, ObjectId, OperationId, Problem, ProcessId, Recording, Show, Span, Specification, Value,
-    Values,
+    History, Names, ObjectId, OperationId, Problem, ProcessId, RawCall, Recording, Show, Span, Specification,
+    Value, Values,
     simulate::{Dice, Plan, simulate},
 };
 
@@ -36,6 +36,12 @@ pub trait Notation: Specification + Sized {
 
     /// Some call, as `dice` will have it: for generated histories.
     fn sample(&self, dice: &mut Dice) -> Self::Call;
+
+    /// The name by which the catalog knows this specification, as in `queue:8`, so that a history can be judged from
+    /// its file. `None` if it is not in the catalog.
+    fn name(&self) -> Option<String> {
+        None
+    }
 
     /// Whether a state of this object means the same when there are more values than these, so that a history can be
     /// judged from it that is not over yet.
@@ -167,6 +173,45 @@ pub trait Case: Send + Sync + fmt::Debug {
 
     /// What the values in the names hold.
     fn values(&self) -> &Values;
+
+    /// The same history, to be written to a file. `None` if its specification has no written form.
+    fn recording(&self) -> Option<Recording> {
+        None
+    }
+}
+
+/// A history with its specification, which writes operations down as a report does.
+pub fn case_noted<S>(specification: S, history: History<S::Call, S::Return>) -> Box<dyn Case>
+where
+    S: Notation + Clone + Send + Sync + 'static,
+    S::Call: Send + Sync,
+    S::Return: Send + Sync,
+{
+    Box::new(Loaded::new(specification, history, Names::default(), Arc::default()))
+}
+
+/// A history with its specification, whose operations are written as their types are in `Debug`.
+pub fn case_shown<S>(specification: S, history: History<S::Call, S::Return>) -> Box<dyn Case>
+where
+    S: Specification + Send + Sync + 'static,
+    S::Call: Send + Sync,
+    S::Return: Send + Sync,
+{
+    Box::new(Loaded {
+        history,
+        names: Names::default(),
+        values: Arc::default(),
+        specification,
+        show: Box::new(show_debug::<S>),
+        record: |_| None,
+        missing: Value::NIL,
+    })
+}
+
+/// `Pop → Some(3)`; `Push(1)` if it answers nothing; `Pop → ?` while it is pending.
+fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
+    let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
+    if ret == "()" { format!("{call:?}") } else { format!("{call:?} → {ret}") }
 }
 
 /// A specification with its types forgotten: it loads recordings and generates them.
@@ -183,6 +228,9 @@ pub trait Catalogued: Send + Sync {
 
     /// See [`Notation::outlives`].
     fn outlives(&self, values: &Values) -> bool;
+
+    /// See [`Notation::name`].
+    fn name(&self) -> Option<String>;
 }
 
 impl<S> Catalogued for S
@@ -209,7 +257,7 @@ where
             };
             read().map_err(|misfit| LoadError { line: names.line(sources[id.index()] as usize), misfit })
         })?;
-        Ok(Box::new(Loaded::new(specification, history, names, values)))
+        Ok(Box::new(Loaded { missing, ..Loaded::new(specification, history, names, values) }))
     }
 
     fn generate(&self, plan: &Plan) -> Recording {
@@ -219,14 +267,42 @@ where
     fn outlives(&self, values: &Values) -> bool {
         Notation::outlives(self, values)
     }
+
+    fn name(&self) -> Option<String> {
+        Notation::name(self)
+    }
 }
 
-struct Loaded<S: Notation> {
+struct Loaded<S: Specification> {
     history: History<S::Call, S::Return>,
     names: Names,
     values: Arc<Values>,
     specification: S,
     show: Box<Show<'static, S>>,
+    record: Record<S>,
+    missing: Value,
+}
+
+/// Writes a history down, if there is a way.
+type Record<S> = fn(&Loaded<S>) -> Option<Recording>;
+
+/// The history as a file tells it. Processes that have no names are numbered.
+fn record<S: Notation>(loaded: &Loaded<S>) -> Option<Recording> {
+    let Loaded { history, specification, .. } = loaded;
+    let mut values = Values::clone(&loaded.values);
+    let raw = history.clone().try_map(|_, call, ret| -> Result<_, std::convert::Infallible> {
+        let (method, arg) = specification.write_call(&call);
+        let raw = RawCall { method: values.text(method), arg: arg.store(&mut values) };
+        Ok((raw, ret.map(|ret| specification.write_return(&call, &ret).store(&mut values))))
+    });
+    let Ok(raw) = raw;
+    let mut names = loaded.names.clone();
+    if names.processes.is_empty() {
+        let processes = history.processes.iter().map(|it| it.0 + 1).max().unwrap_or(0);
+        names.processes = (0..processes).map(|it| values.int(i64::from(it))).collect();
+        names.objects = vec![Value::ABSENT];
+    }
+    Some(Recording { missing: loaded.missing, ..Recording::new(raw, values, names) })
 }
 
 impl<S> Loaded<S>
@@ -243,7 +319,7 @@ where
             let (specification, values) = (specification.clone(), Arc::clone(&values));
             Box::new(move |call: &S::Call, ret: Option<&S::Return>| show(&specification, &values, call, ret))
         };
-        Loaded { history, names, values, specification, show }
+        Loaded { history, names, values, specification, show, record: record::<S>, missing: Value::NIL }
     }
 }
 
@@ -262,7 +338,7 @@ fn show<S: Notation>(specification: &S, values: &Values, call: &S::Call, ret: Op
     }
 }
 
-impl<S: Notation> fmt::Debug for Loaded<S> {
+impl<S: Specification> fmt::Debug for Loaded<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loaded").field("operations", &self.history.len()).finish_non_exhaustive()
     }
@@ -270,7 +346,7 @@ impl<S: Notation> fmt::Debug for Loaded<S> {
 
 impl<S> Case for Loaded<S>
 where
-    S: Notation + Send + Sync,
+    S: Specification + Send + Sync,
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
@@ -304,5 +380,9 @@ where
 
     fn values(&self) -> &Values {
         &self.values
+    }
+
+    fn recording(&self) -> Option<Recording> {
+        (self.record)(self)
     }
 }

@@ -54,6 +54,19 @@ impl Value {
         u64::from(self.0.get())
     }
 
+    /// The value that has this number, if any has: what [`word`](Self::word) answered.
+    #[must_use]
+    pub fn from_word(word: u64) -> Option<Value> {
+        u32::try_from(word).ok().and_then(NonZeroU32::new).map(Value)
+    }
+
+    /// The integer that [`small`](Self::small) was given, if this is one.
+    #[must_use]
+    pub fn as_small(self) -> Option<i64> {
+        let word = self.0.get();
+        (word & 1 == 1).then(|| i64::from(word.cast_signed() >> 1))
+    }
+
     /// Whether anything was written down.
     #[must_use]
     pub fn is_absent(self) -> bool {

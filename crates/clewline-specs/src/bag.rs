@@ -143,6 +143,10 @@ impl Notation for Bag {
         answer(call).write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(ENTRY.name.to_owned())
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["add", "take"]) {
             "add" => Call::Add(dice.value()),

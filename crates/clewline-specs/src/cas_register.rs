@@ -120,6 +120,10 @@ impl Notation for CasRegister {
         answer(call).write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(ENTRY.name.to_owned())
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["read", "write", "cas"]) {
             "read" => Call::Read,

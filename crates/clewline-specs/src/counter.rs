@@ -134,6 +134,10 @@ impl Notation for Counter {
         }
     }
 
+    fn name(&self) -> Option<String> {
+        Some(ENTRY.name.to_owned())
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["inc", "dec", "add", "read"]) {
             "inc" => Call::Inc,

@@ -121,6 +121,10 @@ impl Notation for Deque {
         self.answer(call).write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(self.capacity.after(ENTRY.name))
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["push-front", "push-back", "pop-front", "pop-back"]) {
             "push-front" => Call::PushFront(dice.value()),

@@ -348,6 +348,10 @@ impl Notation for Map {
         }
     }
 
+    fn name(&self) -> Option<String> {
+        Some(ENTRY.name.to_owned())
+    }
+
     // Appends are not drawn: the values on the dice are integers.
     fn sample(&self, dice: &mut Dice) -> Call {
         let key = dice.key();

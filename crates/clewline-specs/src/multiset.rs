@@ -122,6 +122,10 @@ impl Notation for Multiset {
         answer(call).write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(ENTRY.name.to_owned())
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["add", "remove", "contains"]) {
             "add" => Call::Add(dice.value()),

@@ -101,6 +101,10 @@ impl Notation for Mutex {
         Answer::Nothing.write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(ENTRY.name.to_owned())
+    }
+
     // Whatever the mix: with more locks than unlocks, every process would wait in one soon.
     fn sample(&self, dice: &mut Dice) -> Call {
         if dice.turn().is_multiple_of(2) { Call::Lock } else { Call::Unlock }

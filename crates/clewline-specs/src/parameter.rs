@@ -26,6 +26,11 @@ impl Capacity {
         parameter.map(|it| number(it, "a capacity", 1)).transpose().map(Capacity)
     }
 
+    /// `name` with the parameter that asks for this capacity.
+    pub(crate) fn after(self, name: &str) -> String {
+        self.0.map_or_else(|| name.to_owned(), |limit| format!("{name}:{limit}"))
+    }
+
     /// Whether a collection of `len` elements has room for another.
     pub(crate) fn admits(self, len: usize) -> bool {
         self.0.is_none_or(|limit| len < limit)

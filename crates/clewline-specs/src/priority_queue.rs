@@ -167,6 +167,14 @@ impl Notation for PriorityQueue {
         }
     }
 
+    fn name(&self) -> Option<String> {
+        let entry = match self.first {
+            First::Greatest => ENTRY,
+            First::Least => crate::min_priority_queue::ENTRY,
+        };
+        Some(entry.name.to_owned())
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["add", "poll", "peek"]) {
             "add" => Call::Add(dice.int()),

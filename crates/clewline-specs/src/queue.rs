@@ -129,6 +129,10 @@ impl Notation for Queue {
         self.answer(call).write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(self.capacity.after(ENTRY.name))
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["enq", "deq", "peek"]) {
             "enq" => Call::Enq(dice.value()),

@@ -102,6 +102,10 @@ impl Notation for Register {
         answer(call).write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(ENTRY.name.to_owned())
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["read", "write"]) {
             "read" => Call::Read,

@@ -90,6 +90,10 @@ impl Notation for Semaphore {
         Answer::Nothing.write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(format!("{}:{}", ENTRY.name, self.permits))
+    }
+
     // Whatever the mix: with more acquires than releases, every process would wait in one soon. A release
     // comes first, so that it works without permits too.
     fn sample(&self, dice: &mut Dice) -> Call {

@@ -125,6 +125,10 @@ impl Notation for Stack {
         self.answer(call).write(*ret)
     }
 
+    fn name(&self) -> Option<String> {
+        Some(self.capacity.after(ENTRY.name))
+    }
+
     fn sample(&self, dice: &mut Dice) -> Call {
         match dice.method(&["push", "pop", "peek"]) {
             "push" => Call::Push(dice.value()),

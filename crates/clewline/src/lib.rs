@@ -96,18 +96,21 @@ mod watch;
 
 pub use clewline_check as checkers;
 pub use clewline_core::{
-    Budget, Case, Catalogued, Deterministic, Domain, Event, EventLog, Explanation, Footprint, History, Kind,
-    Malformed, Misfit, Notation, ObjectId, Operation, OperationId, Plan, Problem, ProcessId, RawCall, Reason,
-    Recording, Role, Rule, Span, Specification, Timed, Value, Values, Verdict, Violation, Witness,
+    Budget, Case, Catalogued, Deterministic, Dice, Domain, Event, EventLog, Explanation, Footprint, History,
+    Kind, Malformed, Misfit, Notation, ObjectId, Operation, OperationId, Plan, Problem, ProcessId, RawCall,
+    Reason, Recording, Role, Rule, Span, Specification, Timed, Value, Values, Verdict, Violation, Witness,
     WitnessError, Written,
 };
 pub use clewline_report::{formats, render};
 pub use clewline_specs as specs;
+pub use clewline_subjects as subjects;
+pub use clewline_threads::{ClockKind, Noise, Pinning, Subject, point, sync};
 
 pub use assert::assert_linearizable;
 pub use check::{Check, Keys, Progress, check, check_file};
 pub use error::Error;
 pub use limits::available_memory;
+pub use methods::stress::Stress;
 pub use report::Report;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 

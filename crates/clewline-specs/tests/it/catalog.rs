@@ -159,3 +159,15 @@ fn parameters_are_checked() {
         assert_eq!(find(&format!("{}:3", entry.name)).is_ok(), takes, "{}", entry.name);
     }
 }
+
+#[test]
+fn a_specification_knows_its_name() {
+    for entry in CATALOG {
+        let name = find(entry.name).unwrap().name().unwrap();
+        // One that always has a parameter says so.
+        assert_eq!(name.split(':').next(), Some(entry.name));
+        assert_eq!(find(&name).unwrap().name(), Some(name));
+    }
+    assert_eq!(find("queue:8").unwrap().name().as_deref(), Some("queue:8"));
+    assert_eq!(find("queue").unwrap().name().as_deref(), Some("queue"));
+}

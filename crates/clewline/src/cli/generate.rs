@@ -127,12 +127,12 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("expected a number from 1; found `{text}`"))
 }
 
-fn weight(text: &str) -> Result<(String, u32), String> {
+pub(super) fn weight(text: &str) -> Result<(String, u32), String> {
     let pair = text.split_once('=').and_then(|(name, weight)| Some((name.to_owned(), weight.parse().ok()?)));
     pair.ok_or_else(|| format!("expected METHOD=WEIGHT, as in enq=3; found `{text}`"))
 }
 
-fn domain(text: &str) -> Result<Domain, String> {
+pub(super) fn domain(text: &str) -> Result<Domain, String> {
     match text {
         "distinct" => return Ok(Domain::Distinct),
         "shuffled" => return Ok(Domain::Shuffled),

@@ -11,6 +11,8 @@ mod output;
 mod progress;
 mod reproduce;
 mod specs;
+mod stress;
+mod subjects;
 mod tables;
 mod ticking;
 mod units;
@@ -42,6 +44,8 @@ Exit codes of `check`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 u
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
+    Stress(stress::Args),
+    Subjects(subjects::Args),
     Specs(specs::Args),
     Generate(generate::Args),
     Convert(convert::Args),
@@ -98,6 +102,8 @@ impl From<io::Error> for Failure {
 pub(crate) fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check(args) => check::run(&args),
+        Command::Stress(args) => stress::run(&args),
+        Command::Subjects(args) => subjects::run(&args),
         Command::Specs(args) => specs::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Convert(args) => convert::run(&args),

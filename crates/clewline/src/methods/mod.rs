@@ -1,3 +1,4 @@
 //! Methods: what one does with producers of histories and checkers together, one folder each.
 
 pub mod reproduce;
+pub mod stress;

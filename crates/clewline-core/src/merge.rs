@@ -1,0 +1,231 @@
+//! Merging what each process has stamped into one history.
+//!
+//! Each process stamps its own operations with a clock that all share, in the order in which it issues them. A process
+//! that goes from one operation straight to the next may stamp the moment between them once: the return and the call
+//! have the same stamp, and the return comes first, because the process knows so.
+//!
+//! Between processes equal stamps tell nothing, and count as overlapping: where two processes share a stamp, all calls
+//! with it come before all returns with it. That gives up the order within a process as well, but only there: no order
+//! of the events keeps what both processes know without claiming what neither does.
+
+use crate::{
+    History, ObjectId, ProcessId,
+    history::{PENDING, Span},
+};
+
+/// An operation with the stamps of its ends, for [`History::merge`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamped<C, R> {
+    /// What was called, with arguments.
+    pub call: C,
+    /// When it was called.
+    pub called: u64,
+    /// What it returned, and when; `None` while pending.
+    pub returned: Option<(R, u64)>,
+}
+
+impl<C, R> History<C, R> {
+    /// Merges the logs of processes, each in the order in which its process issued the operations.
+    ///
+    /// ```
+    /// use clewline_core::{History, Stamped};
+    ///
+    /// let log = |call, called, returned| vec![Stamped { call, called, returned: Some(((), returned)) }];
+    /// let history = History::merge(vec![log("a", 1, 5), log("b", 6, 9), log("c", 9, 10)]);
+    /// let spans = history.spans();
+    /// assert!(spans[0].precedes(spans[1]));
+    /// // What is stamped alike by different processes overlaps.
+    /// assert!(!spans[1].precedes(spans[2]));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the stamps of one process go back, an operation follows a pending one, or there are more operations than
+    /// a history can hold.
+    #[must_use]
+    pub fn merge(logs: Vec<Vec<Stamped<C, R>>>) -> Self {
+        let length = logs.iter().map(Vec::len).sum();
+        let mut merging = Merging { history: History::with_capacity(length), rank: 0 };
+        let cursors = logs.into_iter().enumerate().filter_map(|(process, log)| {
+            let mut rest = log.into_iter();
+            let head = Head::of(rest.next()?);
+            Some(Cursor { process: ProcessId(process as u32), time: head.time(), head: Some(head), rest })
+        });
+        let mut cursors: Vec<Cursor<C, R>> = cursors.collect();
+        while let Some(&time) = cursors.iter().map(|it| &it.time).min() {
+            let mut at_once = (0..cursors.len()).filter(|&it| cursors[it].time == time);
+            match (at_once.next(), at_once.next()) {
+                (Some(one), None) => merging.take(&mut cursors[one]),
+                _ => merging.take_all(&mut cursors, time),
+            }
+            cursors.retain(|it| it.head.is_some());
+        }
+        merging.history
+    }
+}
+
+/// The next event of a process.
+enum Head<C, R> {
+    Call(Stamped<C, R>),
+    // The row of its operation, what it answers, and when.
+    Return(usize, R, u64),
+}
+
+impl<C, R> Head<C, R> {
+    fn of(operation: Stamped<C, R>) -> Self {
+        Head::Call(operation)
+    }
+
+    fn time(&self) -> u64 {
+        match self {
+            Head::Call(operation) => operation.called,
+            Head::Return(.., at) => *at,
+        }
+    }
+}
+
+struct Cursor<C, R> {
+    process: ProcessId,
+    // Of `head`; meaningless when there is none.
+    time: u64,
+    head: Option<Head<C, R>>,
+    rest: std::vec::IntoIter<Stamped<C, R>>,
+}
+
+impl<C, R> Cursor<C, R> {
+    fn set(&mut self, head: Option<Head<C, R>>) {
+        let time = head.as_ref().map_or(self.time, Head::time);
+        assert!(self.time <= time, "the stamps of a process do not go back");
+        self.time = time;
+        self.head = head;
+    }
+}
+
+struct Merging<C, R> {
+    history: History<C, R>,
+    rank: u32,
+}
+
+impl<C, R> Merging<C, R> {
+    fn rank(&mut self) -> u32 {
+        self.rank += 1;
+        assert!(self.rank != PENDING, "a history holds at most 2^31 operations");
+        self.rank - 1
+    }
+
+    /// Takes the next event of one process.
+    fn take(&mut self, cursor: &mut Cursor<C, R>) {
+        match cursor.head.take() {
+            Some(Head::Call(operation)) => self.call(cursor, operation),
+            Some(Head::Return(row, ret, _)) => {
+                self.ret(row, ret);
+                let next = cursor.rest.next().map(Head::of);
+                cursor.set(next);
+            }
+            None => (),
+        }
+    }
+
+    /// Takes all events at `time`, calls first.
+    fn take_all(&mut self, cursors: &mut [Cursor<C, R>], time: u64) {
+        let mut returns: Vec<(usize, R)> = Vec::new();
+        for cursor in cursors {
+            while cursor.time == time {
+                match cursor.head.take() {
+                    Some(Head::Call(operation)) => self.call(cursor, operation),
+                    Some(Head::Return(row, ret, _)) => {
+                        returns.push((row, ret));
+                        let next = cursor.rest.next().map(Head::of);
+                        cursor.set(next);
+                    }
+                    None => break,
+                }
+            }
+        }
+        returns.into_iter().for_each(|(row, ret)| self.ret(row, ret));
+    }
+
+    fn call(&mut self, cursor: &mut Cursor<C, R>, operation: Stamped<C, R>) {
+        let Stamped { call, returned, .. } = operation;
+        let (row, rank) = (self.history.len(), self.rank());
+        let history = &mut self.history;
+        history.processes.push(cursor.process);
+        history.objects.push(ObjectId(0));
+        history.calls.push(call);
+        history.rets.push(None);
+        history.spans.push(Span { call: rank, ret: PENDING });
+        history.sources.push(row as u32);
+        let next = match returned {
+            Some((ret, at)) => Some(Head::Return(row, ret, at)),
+            None => {
+                assert!(cursor.rest.len() == 0, "a process issues nothing after a pending operation");
+                None
+            }
+        };
+        cursor.set(next);
+    }
+
+    fn ret(&mut self, row: usize, ret: R) {
+        let rank = self.rank();
+        self.history.rets[row] = Some(ret);
+        self.history.spans[row].ret = rank;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Operations are written `call..return`; each is called what it is written.
+    #[track_caller]
+    fn check(logs: &[&str], expected: &str) {
+        let stamp = |text: &str| text.parse::<u64>().unwrap();
+        let operation = |text: &str| {
+            let (called, returned) = text.split_once("..").unwrap();
+            let returned = (!returned.is_empty()).then(|| ((), stamp(returned)));
+            Stamped { call: text.to_owned(), called: stamp(called), returned }
+        };
+        let logs = logs.iter().map(|log| log.split_whitespace().map(operation).collect()).collect();
+        let history = History::merge(logs);
+        let show = |(id, end): (crate::OperationId, crate::End)| match end {
+            crate::End::Call => format!("[{}", history.call(id)),
+            crate::End::Return => format!("{}]", history.call(id)),
+        };
+        let shown: Vec<String> = history.events().into_iter().map(show).collect();
+        assert_eq!(shown.join(" "), expected);
+    }
+
+    #[test]
+    fn events_come_in_the_order_of_their_stamps() {
+        check(&["1..4 6..7", "2..3 5..8"], "[1..4 [2..3 2..3] 1..4] [5..8 [6..7 6..7] 5..8]");
+    }
+
+    #[test]
+    fn a_process_knows_the_order_of_its_own_events() {
+        check(&["1..3 3..5", "2..4"], "[1..3 [2..4 1..3] [3..5 2..4] 3..5]");
+    }
+
+    #[test]
+    fn what_two_processes_stamp_alike_overlaps() {
+        check(&["1..3 3..5", "2..3 3..6"], "[1..3 [2..3 [3..5 [3..6 1..3] 2..3] 3..5] 3..6]");
+        check(&["1..3", "3..4"], "[1..3 [3..4 1..3] 3..4]");
+    }
+
+    #[test]
+    fn an_operation_may_begin_and_end_at_once() {
+        check(&["1..1 1..1", "2..2"], "[1..1 1..1] [1..1 1..1] [2..2 2..2]");
+        check(&["1..1", "1..1"], "[1..1 [1..1 1..1] 1..1]");
+    }
+
+    #[test]
+    fn the_last_operation_of_a_process_may_be_pending() {
+        check(&["1..2 3..", "2..4"], "[1..2 [2..4 1..2] [3.. 2..4]");
+        check(&["", "1.."], "[1..");
+    }
+
+    #[test]
+    #[should_panic(expected = "do not go back")]
+    fn stamps_that_go_back_are_refused() {
+        check(&["1..3 2..4"], "");
+    }
+}

@@ -1,0 +1,117 @@
+//! Entries of the table: subjects with their variants, and how to stress them.
+
+use std::fmt;
+
+use clewline_core::Domain;
+use clewline_threads::{Noise, Testable};
+
+/// A structure that the command line can name, with its variants.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name used on the command line.
+    pub name: &'static str,
+    /// One line for `clewline subjects`.
+    pub about: &'static str,
+    /// Where it comes from: authors, title, year.
+    pub source: &'static str,
+    /// What it should do: the name of a specification, with its parameter.
+    pub spec: &'static str,
+    /// The plain variant, whose name is empty, and then the others.
+    pub variants: &'static [Variant],
+}
+
+/// A bug, or a configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// What follows the structure's name after a colon; empty for the plain variant.
+    pub name: &'static str,
+    /// What is wrong with it; `None` if nothing is.
+    pub flaw: Option<&'static str>,
+    /// How to stress it, unless something else is said.
+    pub recipe: Recipe,
+    /// Makes it.
+    pub build: fn() -> Box<dyn Testable>,
+}
+
+/// How to stress a subject.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recipe {
+    /// How many threads.
+    pub threads: usize,
+    /// How many operations each calls in a run.
+    pub operations: usize,
+    /// Which methods are drawn how often.
+    pub mix: &'static [(&'static str, u32)],
+    /// How many keys there are, for maps.
+    pub keys: usize,
+    /// Where values come from; for sets, the elements.
+    pub values: Domain,
+    /// How often threads are disturbed.
+    pub noise: Noise,
+}
+
+impl Recipe {
+    /// What suits most structures: as many operations in a run as a few time slices take.
+    pub const PLAIN: Recipe = Recipe {
+        threads: 4,
+        operations: 2_048,
+        mix: &[],
+        keys: 8,
+        values: Domain::Distinct,
+        noise: Noise::NONE,
+    };
+}
+
+/// A variant of a structure.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// The structure.
+    pub entry: &'static Entry,
+    /// The variant.
+    pub variant: &'static Variant,
+}
+
+impl Found {
+    /// The name used on the command line: `NAME` or `NAME:VARIANT`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.variant.name {
+            "" => self.entry.name.to_owned(),
+            variant => format!("{}:{variant}", self.entry.name),
+        }
+    }
+}
+
+/// Every variant of every structure, in the order of the table.
+pub fn subjects() -> impl Iterator<Item = Found> {
+    let entries = crate::structures::STRUCTURES.iter();
+    entries.flat_map(|entry| entry.variants.iter().map(move |variant| Found { entry, variant }))
+}
+
+/// The subject called `name`: `NAME` or `NAME:VARIANT`.
+///
+/// # Errors
+///
+/// If there is none of that name.
+pub fn find(name: &str) -> Result<Found, UnknownSubject> {
+    subjects().find(|it| it.name() == name).ok_or_else(|| UnknownSubject { found: name.to_owned() })
+}
+
+/// There is no subject of that name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownSubject {
+    found: String,
+}
+
+impl fmt::Display for UnknownSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = subjects().map(|it| it.name()).collect();
+        write!(f, "no subject is called `{}`", self.found)?;
+        if let Some(name) = clewline_specs::closest(&self.found, names.iter().map(String::as_str)) {
+            write!(f, "; did you mean `{name}`?")?;
+        }
+        write!(f, " (`clewline subjects` lists them)")
+    }
+}
+
+impl std::error::Error for UnknownSubject {}

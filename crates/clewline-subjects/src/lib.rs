@@ -1,0 +1,15 @@
+//! Things to test: concurrent objects that are right, and named bugs.
+//!
+//! Each structure is one file in [`structures`], written with the atomics and locks of
+//! [`clewline_threads::sync`], so that noise can reach inside its operations. A file holds the structure and its variants:
+//! the plain one, which is right, and those with a bug. To add one: write its file, export an `ENTRY`, add its name to the
+//! list. Being in the table it owes that the plain variant holds, and that each bug is found.
+//!
+//! Elements and keys are [`Value`](clewline_core::Value)s: words. Nodes live in an [`Arena`](arena::Arena) and are named by
+//! their index; nothing is freed while a structure lives, as with a garbage collector that comes late.
+
+pub mod arena;
+mod entry;
+pub mod structures;
+
+pub use entry::{Entry, Found, Recipe, UnknownSubject, Variant, find, subjects};

@@ -1,0 +1,63 @@
+//! A register: one word that is read and written.
+//!
+//! A write that is sequentially consistent has taken effect when it returns. One that is not (`Relaxed`) may still wait in
+//! the processor's store buffer, and a read on another processor that is called after the write has returned finds the
+//! old value. Lowe's example is a Java variable that is not volatile.
+
+use clewline_core::{Domain, Value};
+use clewline_specs::register::{Call, Register};
+use clewline_threads::{
+    Rig, Subject,
+    sync::{AtomicU64, Ordering},
+};
+
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "register",
+    about: "a register in one atomic word",
+    source: "G. Lowe, Testing for linearizability, 2017, section 8",
+    spec: "register",
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(Register, || Word::new(Ordering::SeqCst))),
+        },
+        Variant {
+            name: "unsynchronized",
+            flaw: Some("reads and writes are not ordered between processors"),
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(Register, || Word::new(Ordering::Relaxed))),
+        },
+    ],
+};
+
+const RECIPE: Recipe =
+    Recipe { threads: 2, mix: &[("read", 6), ("write", 4)], values: Domain::Below(10), ..Recipe::PLAIN };
+
+/// The register.
+struct Word {
+    word: AtomicU64,
+    order: Ordering,
+}
+
+impl Word {
+    fn new(order: Ordering) -> Self {
+        Word { word: AtomicU64::new(Value::NIL.word()), order }
+    }
+}
+
+impl Subject<Register> for Word {
+    fn call(&self, call: &Call) -> Value {
+        match *call {
+            Call::Read => Value::from_word(self.word.load(self.order)).expect("a value was written"),
+            Call::Write(value) => {
+                self.word.store(value.word(), self.order);
+                Value::TRUE
+            }
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Crews: threads that start together, and the watchdog that waits for them.
+//!
+//! The threads of a crew live through many runs. For each run every thread gets a log with its calls; all meet at a
+//! gate, and go. Whoever waits for them looks at the logs now and then: if nothing has returned for too long, the run
+//! is *stuck*. The logs of its threads are read where they are, the threads are given up, and the crew is not used again.
+//!
+//! A stuck run's history is one that really was. The counts of returned operations are read twice, all of them before
+//! any is read again; if none has changed there was a moment at which all of them were true. An operation that has not
+//! returned by then is pending.
+
+use std::{
+    any::Any,
+    fmt, io,
+    panic::{self, AssertUnwindSafe},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use clewline_core::{History, Specification};
+
+use crate::{
+    Clock, ClockKind, Noise, Pinning, Standing, Subject,
+    clock::{Counter, Monotonic, Shared, Stamp},
+    log::Log,
+    noise::{Attention, Between, GivenUp, Present, Wire},
+    pin, stand,
+};
+
+/// How a crew works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many threads there are.
+    pub threads: usize,
+    /// Where stamps come from.
+    pub clock: Clock,
+    /// Whether threads stay on one processor each.
+    pub pinning: Pinning,
+    /// How often threads are disturbed.
+    pub noise: Noise,
+    /// After so long without any return, a run is stuck.
+    pub patience: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            threads: 4,
+            clock: Clock::best(),
+            pinning: Pinning::Pinned,
+            noise: Noise::NONE,
+            patience: Duration::from_secs(3),
+        }
+    }
+}
+
+/// What one run left.
+#[derive(Debug)]
+pub struct Run<C, R> {
+    /// What was recorded, one log a thread.
+    pub logs: Logs<C, R>,
+    /// How it ended.
+    pub ending: Ending,
+    /// How long the threads worked.
+    pub elapsed: Duration,
+}
+
+/// The logs of a run.
+pub struct Logs<C, R> {
+    logs: Vec<Arc<Log<C, R>>>,
+    // How many operations of each count as returned.
+    full: Vec<usize>,
+}
+
+impl<C, R> Logs<C, R> {
+    /// How many operations returned.
+    #[must_use]
+    pub fn returned(&self) -> usize {
+        self.full.iter().sum()
+    }
+}
+
+impl<C: Clone, R: Clone> Logs<C, R> {
+    /// Merges the logs.
+    #[must_use]
+    pub fn merge(&self) -> History<C, R> {
+        History::merge(self.logs.iter().zip(&self.full).map(|(log, &full)| log.operations(full)).collect())
+    }
+}
+
+impl<C, R> fmt::Debug for Logs<C, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Logs").field("returned", &self.full).finish_non_exhaustive()
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every operation has returned.
+    Full,
+    /// Nothing returned for so long; these threads did not come back.
+    Stuck(Duration, Vec<Standing>),
+    /// Operations panicked; they are pending.
+    Panicked(Vec<Panicked>),
+}
+
+/// A panic in an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// Which thread of the crew, from 0: the process of the operation.
+    pub thread: usize,
+    /// What it said.
+    pub message: String,
+}
+
+/// Threads that make calls on subjects of the specification `S`.
+pub struct Crew<S: Specification> {
+    settings: Settings,
+    workers: Vec<Worker<S>>,
+    reports: Receiver<(usize, Outcome)>,
+    run: Option<Running<S>>,
+    // Whether threads were given up.
+    is_spent: bool,
+}
+
+struct Worker<S: Specification> {
+    tasks: Sender<Task<S>>,
+    wire: Arc<Wire>,
+    // The system's number for the thread; 0 until it is known, or if it is not.
+    system: Arc<AtomicU32>,
+}
+
+/// What a thread does in one run.
+struct Task<S: Specification> {
+    subject: Arc<dyn Subject<S>>,
+    log: Arc<Log<S::Call, S::Return>>,
+    gate: Arc<Gate>,
+    seed: u64,
+}
+
+type Outcome = Result<(), Box<dyn Any + Send>>;
+
+/// Where the threads of a run meet, and what they share.
+struct Gate {
+    awaited: AtomicUsize,
+    begun: Instant,
+    counter: AtomicU64,
+}
+
+impl Gate {
+    /// Waits until everyone has come.
+    fn pass(&self) {
+        self.awaited.fetch_sub(1, Ordering::AcqRel);
+        let mut waited = 0_u32;
+        while self.awaited.load(Ordering::Acquire) != 0 {
+            waited += 1;
+            // There may be fewer processors than threads.
+            if waited.is_multiple_of(64) { thread::yield_now() } else { std::hint::spin_loop() }
+        }
+    }
+}
+
+struct Running<S: Specification> {
+    // Kept until all threads are done, so that none of them has to drop it.
+    _subject: Arc<dyn Subject<S>>,
+    logs: Vec<Arc<Log<S::Call, S::Return>>>,
+    begun: Instant,
+    _attention: Option<Attention>,
+}
+
+impl<S> Crew<S>
+where
+    S: Specification + 'static,
+    S::Call: Send + Sync + 'static,
+    S::Return: Send + Sync + 'static,
+{
+    /// Starts the threads.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no more threads to give.
+    pub fn new(settings: Settings) -> io::Result<Self> {
+        let (sender, reports) = mpsc::channel();
+        let start = |number| Worker::start(number, &settings, sender.clone());
+        let workers = (0..settings.threads).map(start).collect::<io::Result<_>>()?;
+        Ok(Crew { settings, workers, reports, run: None, is_spent: false })
+    }
+
+    /// Lets every thread make its calls on `subject`. Everything random follows from `seed`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many lists of calls as threads, or a run has not been waited for.
+    pub fn launch(&mut self, subject: Arc<dyn Subject<S>>, calls: Vec<Vec<S::Call>>, seed: u64) {
+        assert_eq!(calls.len(), self.workers.len(), "a list of calls for each thread");
+        assert!(self.run.is_none() && !self.is_spent, "one run at a time, and none after one that got stuck");
+        let logs: Vec<_> = calls.into_iter().map(|it| Arc::new(Log::new(it))).collect();
+        let begun = Instant::now();
+        let gate = Arc::new(Gate {
+            awaited: AtomicUsize::new(self.workers.len()),
+            begun,
+            // Not 0, so that no stamp is.
+            counter: AtomicU64::new(1),
+        });
+        let attention = (0.0 < self.settings.noise.inside).then(Attention::new);
+        for (number, (worker, log)) in self.workers.iter().zip(&logs).enumerate() {
+            let task = Task {
+                subject: Arc::clone(&subject),
+                log: Arc::clone(log),
+                gate: Arc::clone(&gate),
+                seed: seed.wrapping_add(number as u64),
+            };
+            worker.tasks.send(task).expect("a thread lives as long as its crew");
+        }
+        self.run = Some(Running { _subject: subject, logs, begun, _attention: attention });
+    }
+
+    /// Waits until all threads are done, or nothing has moved for too long. After a run that got stuck the crew
+    /// cannot be used again.
+    ///
+    /// # Panics
+    ///
+    /// If no run was launched.
+    pub fn wait(&mut self) -> Run<S::Call, S::Return> {
+        let running = self.run.take().expect("a run was launched");
+        let mut waiting = Waiting::new(self.workers.len());
+        while waiting.is_waiting() {
+            match self.reports.recv_timeout(self.settings.patience / 8) {
+                Ok((thread, outcome)) => waiting.note(thread, outcome),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(full) = waiting.stuck(&running.logs, self.settings.patience) {
+                        self.is_spent = true;
+                        return self.give_up(&waiting, running, full);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => unreachable!("a thread lives as long as its crew"),
+            }
+        }
+        let full = running.logs.iter().map(|it| it.full()).collect();
+        let ending = match waiting.panicked.is_empty() {
+            true => Ending::Full,
+            false => Ending::Panicked(waiting.panicked),
+        };
+        Run { logs: Logs { logs: running.logs, full }, ending, elapsed: running.begun.elapsed() }
+    }
+
+    /// Leaves the threads to themselves. Those that come by a [point](crate::point) end there.
+    fn give_up(&self, waiting: &Waiting, running: Running<S>, full: Vec<usize>) -> Run<S::Call, S::Return> {
+        let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
+        let wires = || missing.iter().map(|&it| &self.workers[it].wire);
+        // For as long as the process lives: the threads may come by at any time.
+        std::mem::forget(Attention::new());
+        wires().for_each(|it| it.is_asked.store(true, Ordering::Relaxed));
+        thread::sleep(LOOK);
+        let standing = |&thread: &usize| {
+            let worker = &self.workers[thread];
+            let system = Some(worker.system.load(Ordering::Relaxed)).filter(|&it| it != 0);
+            Standing { thread, doing: stand::doing(system), place: worker.wire.place() }
+        };
+        let standings = missing.iter().map(standing).collect();
+        wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
+        let ending = Ending::Stuck(self.settings.patience, standings);
+        Run { logs: Logs { logs: running.logs.clone(), full }, ending, elapsed: running.begun.elapsed() }
+    }
+}
+
+/// How long threads are watched to see where they are.
+const LOOK: Duration = Duration::from_millis(20);
+
+impl<S: Specification> fmt::Debug for Crew<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Crew").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// Who has reported so far.
+struct Waiting {
+    done: Vec<bool>,
+    panicked: Vec<Panicked>,
+    // How many operations of each thread had returned when we last looked, and since when none has.
+    full: Vec<usize>,
+    since: Instant,
+}
+
+impl Waiting {
+    fn new(threads: usize) -> Waiting {
+        Waiting { done: vec![false; threads], panicked: Vec::new(), full: Vec::new(), since: Instant::now() }
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.done.iter().any(|it| !it)
+    }
+
+    fn note(&mut self, thread: usize, outcome: Outcome) {
+        self.done[thread] = true;
+        if let Err(payload) = outcome {
+            let message = match payload.downcast::<String>() {
+                Ok(message) => *message,
+                Err(payload) => payload.downcast_ref::<&str>().copied().unwrap_or("a panic").to_owned(),
+            };
+            self.panicked.push(Panicked { thread, message });
+        }
+    }
+
+    /// How many operations of each thread had returned at one moment, if nothing has for `patience`.
+    fn stuck<C, R>(&mut self, logs: &[Arc<Log<C, R>>], patience: Duration) -> Option<Vec<usize>> {
+        let full: Vec<usize> = logs.iter().map(|it| it.full()).collect();
+        if full != self.full {
+            self.full = full;
+            self.since = Instant::now();
+            return None;
+        }
+        (patience <= self.since.elapsed()).then_some(full)
+    }
+}
+
+impl<S> Worker<S>
+where
+    S: Specification + 'static,
+    S::Call: Send + Sync + 'static,
+    S::Return: Send + Sync + 'static,
+{
+    fn start(number: usize, settings: &Settings, reports: Sender<(usize, Outcome)>) -> io::Result<Self> {
+        let (tasks, inbox) = mpsc::channel::<Task<S>>();
+        let (wire, system) = (Arc::<Wire>::default(), Arc::<AtomicU32>::default());
+        let work = {
+            let (wire, system, settings) = (Arc::clone(&wire), Arc::clone(&system), settings.clone());
+            move || {
+                system.store(stand::this_thread().unwrap_or(0), Ordering::Relaxed);
+                if settings.pinning == Pinning::Pinned {
+                    // Where it does not work, threads go where the system puts them.
+                    let _is_pinned = pin::pin(number);
+                }
+                for task in inbox {
+                    let outcome = {
+                        let _present = Present::new(Arc::clone(&wire), settings.noise, task.seed);
+                        panic::catch_unwind(AssertUnwindSafe(|| perform(&task, &settings)))
+                    };
+                    drop(task);
+                    if outcome.as_ref().is_err_and(|it| it.is::<GivenUp>()) {
+                        return;
+                    }
+                    // Nobody listens any more if the run was given up.
+                    if reports.send((number, outcome)).is_err() {
+                        return;
+                    }
+                }
+            }
+        };
+        thread::Builder::new().name(format!("stress-{number}")).spawn(work)?;
+        Ok(Worker { tasks, wire, system })
+    }
+}
+
+fn perform<S: Specification + 'static>(task: &Task<S>, settings: &Settings) {
+    match settings.clock.kind() {
+        ClockKind::Counter => make_calls(task, settings.noise, Counter),
+        ClockKind::Monotonic => make_calls(task, settings.noise, Monotonic(task.gate.begun)),
+        ClockKind::Shared => make_calls(task, settings.noise, Shared(&task.gate.counter)),
+    }
+}
+
+/// Makes the calls of a log, and notes what they return. One stamp is both the return of an operation and the call
+/// of the next, unless the thread is disturbed in between.
+fn make_calls<S: Specification + 'static>(task: &Task<S>, noise: Noise, stamp: impl Stamp) {
+    let Task { subject, log, gate, seed } = task;
+    let mut noise = Between::new(noise, *seed);
+    let mut pen = log.pen();
+    gate.pass();
+    let mut called = stamp.now();
+    for call in log.calls() {
+        if noise.disturb() {
+            called = stamp.now();
+        }
+        pen.call(called);
+        let ret = subject.call(call);
+        let returned = stamp.now();
+        pen.ret(called, returned, ret);
+        called = returned;
+    }
+}

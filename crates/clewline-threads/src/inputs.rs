@@ -1,0 +1,197 @@
+//! Subjects to be run, their types forgotten.
+//!
+//! A [`Rig`] is a specification, a way to make a subject, and a way to draw calls. Seen as a [`Testable`] it has no types
+//! any more: inputs go in, cases to be judged come out.
+
+use std::{any::Any, fmt, io, sync::Arc, time::Duration};
+
+use clewline_core::{Case, Dice, History, Notation, Plan, Specification, case_noted, case_shown};
+
+use crate::{Crew, Ending, Settings, Subject};
+
+/// What the threads of one run are given. The same inputs give the same calls.
+#[derive(Clone, Debug)]
+pub struct Inputs {
+    /// How many calls each thread makes.
+    pub operations: usize,
+    /// What is drawn: the mix, the keys, the values, the seed. Numbers of operations, processes and objects are not
+    /// looked at.
+    pub plan: Plan,
+}
+
+/// Something that can be run.
+pub trait Testable: Send + Sync {
+    /// Starts threads for it.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no more threads to give.
+    fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>>;
+
+    /// The name by which the catalog knows its specification, if it does.
+    fn specification(&self) -> Option<String>;
+}
+
+/// Threads that run a subject again and again, each time a new one.
+pub trait Session {
+    /// Draws the calls of a run. This may be done while another run goes on.
+    fn draw(&self, inputs: &Inputs) -> Drawn;
+
+    /// Makes a subject, and starts a run.
+    fn launch(&mut self, drawn: Drawn);
+
+    /// Waits for its end. After a run that got stuck, the session is over.
+    fn wait(&mut self) -> Took;
+}
+
+/// The calls of a run.
+pub struct Drawn {
+    calls: Box<dyn Any + Send>,
+    seed: u64,
+}
+
+impl fmt::Debug for Drawn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drawn").field("seed", &self.seed).finish_non_exhaustive()
+    }
+}
+
+/// What a run took, and left.
+pub struct Took {
+    /// How it ended.
+    pub ending: Ending,
+    /// How many operations returned.
+    pub returned: usize,
+    /// How long the threads worked.
+    pub elapsed: Duration,
+    /// Merges the logs into a history with its specification. This may be done while the next run goes on.
+    pub case: Box<dyn FnOnce() -> Box<dyn Case> + Send>,
+}
+
+impl fmt::Debug for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Took")
+            .field("ending", &self.ending)
+            .field("returned", &self.returned)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A specification, a way to make a subject, and a way to draw calls.
+pub struct Rig<S: Specification> {
+    specification: S,
+    make: Make<S>,
+    draw: Draw<S>,
+    case: ToCase<S>,
+    name: Option<String>,
+}
+
+type Make<S> = Arc<dyn Fn() -> Arc<dyn Subject<S>> + Send + Sync>;
+type ToCase<S> = fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn Case>;
+type Draw<S> = Arc<dyn Fn(&S, &mut Dice) -> <S as Specification>::Call + Send + Sync>;
+
+impl<S> Rig<S>
+where
+    S: Specification + Clone + Send + Sync + 'static,
+    S::Call: Send + Sync,
+    S::Return: Send + Sync,
+{
+    /// Calls are those that the specification draws.
+    pub fn new<T: Subject<S>>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Self
+    where
+        S: Notation,
+    {
+        let name = Notation::name(&specification);
+        Rig {
+            specification,
+            make: Arc::new(move || Arc::new(make())),
+            draw: Arc::new(S::sample),
+            case: case_noted::<S>,
+            name,
+        }
+    }
+
+    /// Calls are those that `draw` draws.
+    pub fn drawing<T: Subject<S>>(
+        specification: S,
+        make: impl Fn() -> T + Send + Sync + 'static,
+        draw: impl Fn(&mut Dice) -> S::Call + Send + Sync + 'static,
+    ) -> Self {
+        Rig {
+            specification,
+            make: Arc::new(move || Arc::new(make())),
+            draw: Arc::new(move |_, dice| draw(dice)),
+            case: case_shown::<S>,
+            name: None,
+        }
+    }
+}
+
+impl<S: Specification> fmt::Debug for Rig<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rig").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<S> Testable for Rig<S>
+where
+    S: Specification + Clone + Send + Sync + 'static,
+    S::Call: Send + Sync,
+    S::Return: Send + Sync,
+{
+    fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>> {
+        Ok(Box::new(Typed {
+            specification: self.specification.clone(),
+            make: Arc::clone(&self.make),
+            draw: Arc::clone(&self.draw),
+            case: self.case,
+            threads: settings.threads,
+            crew: Crew::new(settings.clone())?,
+        }))
+    }
+
+    fn specification(&self) -> Option<String> {
+        self.name.clone()
+    }
+}
+
+struct Typed<S: Specification> {
+    specification: S,
+    make: Make<S>,
+    draw: Draw<S>,
+    case: ToCase<S>,
+    threads: usize,
+    crew: Crew<S>,
+}
+
+impl<S> Session for Typed<S>
+where
+    S: Specification + Clone + Send + Sync + 'static,
+    S::Call: Send + Sync + 'static,
+    S::Return: Send + Sync + 'static,
+{
+    fn draw(&self, inputs: &Inputs) -> Drawn {
+        let plan = Plan { operations: inputs.operations * self.threads, ..inputs.plan.clone() };
+        let mut dice = Dice::new(&plan);
+        let mut calls =
+            || (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect();
+        let calls: Vec<Vec<S::Call>> = (0..self.threads).map(|_| calls()).collect();
+        Drawn { calls: Box::new(calls), seed: plan.seed }
+    }
+
+    fn launch(&mut self, drawn: Drawn) {
+        let calls = drawn.calls.downcast::<Vec<Vec<S::Call>>>().expect("drawn by this session");
+        self.crew.launch((self.make)(), *calls, drawn.seed);
+    }
+
+    fn wait(&mut self) -> Took {
+        let run = self.crew.wait();
+        let (case, specification, logs) = (self.case, self.specification.clone(), run.logs);
+        Took {
+            ending: run.ending,
+            returned: logs.returned(),
+            elapsed: run.elapsed,
+            case: Box::new(move || case(specification, logs.merge())),
+        }
+    }
+}

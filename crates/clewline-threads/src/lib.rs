@@ -1,0 +1,41 @@
+//! Real threads: running operations of a concurrent object at the same time, and recording them without getting in
+//! the way.
+//!
+//! * [`Subject`] is what is tested: an object and how a call is made on it.
+//! * [`Crew`] is a number of threads that start together, each with its calls, and leave a history.
+//! * [`Clock`] is where the stamps come from that say which operation came before which.
+//! * [`Noise`] and [`point`] disturb threads, on request, where disturbing them may bring a bug to light.
+//! * [`sync`] is a facade of atomics and locks that calls [`point`] before each access.
+//!
+//! # What the recorder claims
+//!
+//! That an operation A *precedes* B in the history only if the last instruction of A was executed before the first of
+//! B, by the clock. [`clock`] says what that rests on. Nothing is shared between the threads while they run but the
+//! subject itself: each writes to its own log, which was allocated before, and logs are merged when all threads have
+//! finished.
+//!
+//! A return is stamped when the operation's instructions are done, which is not always when other processors see what
+//! it wrote: on x86 a plain store may wait in the processor's store buffer a little longer. A fence would end that, and
+//! hide the very bugs that a test on real processors can find. So an object whose operations return before their effect
+//! can be seen is not linearizable in real time, and is told so.
+//!
+//! This is the only crate with `unsafe` code. There is little of it: reading the time-stamp counter, pinning a thread
+//! to a processor, and the log's slots, which are written by one thread and read by another once they are full.
+
+pub mod clock;
+mod crew;
+mod inputs;
+mod log;
+mod noise;
+mod pin;
+mod stand;
+mod subject;
+pub mod sync;
+
+pub use clock::{Clock, ClockKind};
+pub use crew::{Crew, Ending, Panicked, Run, Settings};
+pub use inputs::{Inputs, Rig, Session, Testable, Took};
+pub use noise::{Noise, point};
+pub use pin::Pinning;
+pub use stand::{Doing, Standing};
+pub use subject::Subject;

@@ -1,0 +1,211 @@
+//! Logs: what one thread did, written by it alone.
+//!
+//! A log is allocated before the run, with the calls that its thread will make. The thread fills one slot after the
+//! other and says how many are full; nobody else writes. Whoever wants to read, reads only slots that are full: so a
+//! log can be read while its thread is stuck, and a stuck thread that goes on after all does no harm.
+//!
+//! The count is stored with `Release`, which on x86 is a plain store and nowhere waits for anything. No thread under
+//! test ever reads it, so it orders nothing that the subject does between threads.
+
+use std::{
+    cell::UnsafeCell,
+    fmt,
+    mem::MaybeUninit,
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+};
+
+use clewline_core::Stamped;
+
+/// The calls of a thread, and what they returned so far.
+pub(crate) struct Log<C, R> {
+    calls: Vec<C>,
+    // Invariant: the first `full` slots are initialized and never written again.
+    slots: Box<[Slot<R>]>,
+    full: AtomicUsize,
+    // The stamp of the last call; it may be that of an earlier one for whoever looks from outside.
+    called: AtomicU64,
+    // Whether someone has the pen.
+    taken: AtomicBool,
+}
+
+struct Slot<R>(UnsafeCell<MaybeUninit<Answer<R>>>);
+
+struct Answer<R> {
+    called: u64,
+    returned: u64,
+    ret: R,
+}
+
+// SAFETY: a slot is written by the one holder of the pen, before `full` passes it; it is read by others only after
+// they have seen `full` pass it, which happens after the write (Release, Acquire). So no write meets another access.
+// Answers move to, and are read from, other threads: hence `R: Send + Sync`.
+unsafe impl<C: Sync, R: Send + Sync> Sync for Log<C, R> {}
+
+impl<C, R> Log<C, R> {
+    /// A log for a thread that will make these calls.
+    pub(crate) fn new(calls: Vec<C>) -> Self {
+        let slots = calls.iter().map(|_| Slot(UnsafeCell::new(MaybeUninit::uninit()))).collect();
+        Log {
+            calls,
+            slots,
+            full: AtomicUsize::new(0),
+            called: AtomicU64::new(0),
+            taken: AtomicBool::new(false),
+        }
+    }
+
+    /// The calls to make.
+    pub(crate) fn calls(&self) -> &[C] {
+        &self.calls
+    }
+
+    /// How many have returned.
+    pub(crate) fn full(&self) -> usize {
+        self.full.load(Ordering::Acquire)
+    }
+
+    /// The right to write, which is given once.
+    pub(crate) fn pen(&self) -> Pen<'_, C, R> {
+        let was_taken = self.taken.swap(true, Ordering::Relaxed);
+        assert!(!was_taken, "one thread writes a log");
+        Pen { log: self, at: 0 }
+    }
+
+    fn answer(&self, at: usize) -> &Answer<R> {
+        assert!(at < self.full(), "only full slots are read");
+        // SAFETY: the slot is full, so it is initialized and no longer written (see the invariant of `slots`).
+        unsafe { (*self.slots[at].0.get()).assume_init_ref() }
+    }
+
+    /// The first `full` operations, which have returned, and the one after them, if there is one, as pending.
+    pub(crate) fn operations(&self, full: usize) -> Vec<Stamped<C, R>>
+    where
+        C: Clone,
+        R: Clone,
+    {
+        let complete = (0..full).map(|at| {
+            let Answer { called, returned, ret } = self.answer(at);
+            let returned = Some((ret.clone(), *returned));
+            Stamped { call: self.calls[at].clone(), called: *called, returned }
+        });
+        let mut operations = Vec::with_capacity(full + 1);
+        operations.extend(complete);
+        if let Some(call) = self.calls.get(full) {
+            // Whether it was called nobody knows for certain; that it was not called before the last one returned is.
+            let last = operations.last().and_then(|it| it.returned.as_ref()).map_or(0, |it| it.1);
+            let called = last.max(self.called.load(Ordering::Relaxed));
+            operations.push(Stamped { call: call.clone(), called, returned: None });
+        }
+        operations
+    }
+}
+
+impl<C, R> Drop for Log<C, R> {
+    fn drop(&mut self) {
+        let full = *self.full.get_mut();
+        for slot in &mut self.slots[..full] {
+            // SAFETY: the first `full` slots are initialized, and nobody else is there to read them.
+            unsafe { slot.0.get_mut().assume_init_drop() };
+        }
+    }
+}
+
+impl<C, R> fmt::Debug for Log<C, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log")
+            .field("calls", &self.calls.len())
+            .field("full", &self.full())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The right to write a log.
+pub(crate) struct Pen<'a, C, R> {
+    log: &'a Log<C, R>,
+    // As many slots are full.
+    at: usize,
+}
+
+impl<C, R> Pen<'_, C, R> {
+    /// Notes that the next operation is called.
+    #[inline(always)]
+    pub(crate) fn call(&mut self, called: u64) {
+        self.log.called.store(called, Ordering::Relaxed);
+    }
+
+    /// Notes what it returned.
+    #[inline(always)]
+    pub(crate) fn ret(&mut self, called: u64, returned: u64, ret: R) {
+        let slot = &self.log.slots[self.at];
+        // SAFETY: `full` has not passed this slot, so nobody reads it; and there is one pen, so nobody else writes it.
+        unsafe { (*slot.0.get()).write(Answer { called, returned, ret }) };
+        self.at += 1;
+        self.log.full.store(self.at, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_log_can_be_read_while_it_is_written() {
+        let rounds = if cfg!(miri) { 50 } else { 20_000 };
+        let log: Log<usize, String> = Log::new((0..rounds).collect());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut pen = log.pen();
+                for at in 0..rounds {
+                    pen.call(2 * at as u64);
+                    pen.ret(2 * at as u64, 2 * at as u64 + 1, at.to_string());
+                }
+            });
+            loop {
+                let full = log.full();
+                if let Some(last) = full.checked_sub(1) {
+                    assert_eq!(log.answer(last).ret, last.to_string());
+                    assert_eq!(log.answer(last).returned, 2 * last as u64 + 1);
+                }
+                if full == rounds {
+                    break;
+                }
+                std::hint::spin_loop();
+            }
+        });
+        assert_eq!(log.operations(rounds).len(), rounds);
+    }
+
+    #[test]
+    fn what_has_not_returned_is_pending_and_nothing_comes_after_it() {
+        let log: Log<&str, u8> = Log::new(vec!["a", "b", "c"]);
+        let mut pen = log.pen();
+        pen.call(1);
+        pen.ret(1, 2, 7);
+        let pending = |called| Stamped { call: "b", called, returned: None };
+        assert_eq!(log.operations(1)[1], pending(2), "not called, for all we know");
+        pen.call(5);
+        assert_eq!(log.operations(1)[1], pending(5));
+        assert_eq!(log.operations(1).len(), 2);
+    }
+
+    #[test]
+    fn answers_are_dropped_with_the_log() {
+        let counted = Arc::new(());
+        let log: Log<(), Arc<()>> = Log::new(vec![(); 4]);
+        let mut pen = log.pen();
+        pen.ret(0, 1, Arc::clone(&counted));
+        pen.ret(1, 2, Arc::clone(&counted));
+        assert_eq!(Arc::strong_count(&counted), 3);
+        drop(log);
+        assert_eq!(Arc::strong_count(&counted), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "one thread writes a log")]
+    fn there_is_one_pen() {
+        let log: Log<(), ()> = Log::new(vec![()]);
+        let (_one, _other) = (log.pen(), log.pen());
+    }
+}

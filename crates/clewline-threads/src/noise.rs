@@ -1,0 +1,179 @@
+//! Noise: threads that are disturbed where that may bring a bug to light.
+//!
+//! A bug that needs a thread to be interrupted between two instructions shows rarely on a quiet machine. Noise makes a
+//! thread lose time there: it spins for a moment, or lets another thread run. *Between* operations the recorder does so
+//! itself. *Inside* them it needs help: the subject calls [`point`] where it may be disturbed. The [facade](crate::sync)
+//! does so before each access.
+//!
+//! When no run in the process is noisy, [`point`] reads one word that nobody writes.
+
+use std::{
+    cell::RefCell,
+    panic::{self, Location},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    thread,
+};
+
+use clewline_core::Random;
+
+/// How often threads are disturbed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// The share of operations before which the thread is.
+    pub between: f64,
+    /// The share of [points](point) inside operations at which it is.
+    pub inside: f64,
+}
+
+impl Noise {
+    /// None at all.
+    pub const NONE: Noise = Noise { between: 0.0, inside: 0.0 };
+
+    /// Whether there is any.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        self == Noise::NONE
+    }
+}
+
+/// A point inside an operation at which a thread may be disturbed.
+///
+/// Does nothing on threads that are not a [crew](crate::Crew)'s, and nothing unless noise was asked for. A thread that has been given
+/// up, because nothing moved for too long, ends here.
+#[inline(always)]
+#[track_caller]
+pub fn point() {
+    if ATTENTION.load(Ordering::Relaxed) != 0 {
+        attend();
+    }
+}
+
+/// How many runs of this process want [`point`] to do something.
+static ATTENTION: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static HERE: RefCell<Option<Here>> = const { RefCell::new(None) };
+}
+
+/// What a thread of a crew is told, and tells.
+#[derive(Debug, Default)]
+pub(crate) struct Wire {
+    /// Nobody waits for the thread any more.
+    pub(crate) is_given_up: AtomicBool,
+    /// Somebody wants to know where it is.
+    pub(crate) is_asked: AtomicBool,
+    place: Mutex<Option<&'static Location<'static>>>,
+}
+
+impl Wire {
+    /// The last point that the thread came by since it was asked.
+    pub(crate) fn place(&self) -> Option<&'static Location<'static>> {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a thread of a crew knows of its run.
+pub(crate) struct Here {
+    wire: Arc<Wire>,
+    noise: Noise,
+    random: Random,
+}
+
+/// Told to a thread that has been given up.
+pub(crate) struct GivenUp;
+
+#[cold]
+#[track_caller]
+fn attend() {
+    let place = Location::caller();
+    let disturbance = HERE.with(|here| {
+        // Nobody is here on other threads; and a thread that is ending keeps its last words to itself.
+        let mut here = here.try_borrow_mut().ok()?;
+        let here = here.as_mut()?;
+        if here.wire.is_asked.load(Ordering::Relaxed) {
+            *here.wire.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+        }
+        if here.wire.is_given_up.load(Ordering::Relaxed) && !thread::panicking() {
+            return Some(None);
+        }
+        let noise = here.noise.inside;
+        (0.0 < noise && here.random.chance(noise)).then(|| Some(here.random.next()))
+    });
+    match disturbance {
+        None => (),
+        Some(Some(random)) => disturb(random),
+        // Not a panic that anyone needs to hear of.
+        Some(None) => panic::resume_unwind(Box::new(GivenUp)),
+    }
+}
+
+/// Loses some time, as the bits of `random` have it.
+fn disturb(random: u64) {
+    match random & 3 {
+        // Others run, if there are any.
+        0 | 1 => thread::yield_now(),
+        _ => {
+            let spins = 1_u64 << (2 + (random >> 2) % 10);
+            (0..spins).for_each(|_| std::hint::spin_loop());
+        }
+    }
+}
+
+/// Noise between operations.
+pub(crate) struct Between {
+    share: f64,
+    random: Random,
+}
+
+impl Between {
+    pub(crate) fn new(noise: Noise, seed: u64) -> Between {
+        Between { share: noise.between, random: Random::new(seed) }
+    }
+
+    /// Disturbs the thread, or not; answers whether it did.
+    #[inline(always)]
+    pub(crate) fn disturb(&mut self) -> bool {
+        let does = 0.0 < self.share && self.random.chance(self.share);
+        if does {
+            disturb(self.random.next());
+        }
+        does
+    }
+}
+
+/// Tells this thread which run it is in, until it is dropped.
+pub(crate) struct Present;
+
+impl Present {
+    pub(crate) fn new(wire: Arc<Wire>, noise: Noise, seed: u64) -> Present {
+        let random = Random::new(seed ^ 0x0015_E1DE);
+        HERE.with(|here| *here.borrow_mut() = Some(Here { wire, noise, random }));
+        Present
+    }
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        HERE.with(|here| here.borrow_mut().take());
+    }
+}
+
+/// While there is one, [`point`] looks at what its thread is told.
+#[derive(Debug)]
+pub(crate) struct Attention;
+
+impl Attention {
+    pub(crate) fn new() -> Attention {
+        ATTENTION.fetch_add(1, Ordering::Relaxed);
+        Attention
+    }
+}
+
+impl Drop for Attention {
+    fn drop(&mut self) {
+        ATTENTION.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,39 @@
+//! Pinning threads to processors, where the system lets us.
+
+/// Whether threads stay on one processor each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pinning {
+    /// Each stays on one, in turn, of those that the process may use.
+    Pinned,
+    /// The system moves them as it likes.
+    Free,
+}
+
+/// Keeps this thread on the `number`th of the processors that it may use, counted round. Answers whether it worked.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) fn pin(number: usize) -> bool {
+    // SAFETY: `cpu_set_t` is a plain bit set, for which all zeroes is the empty set.
+    let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a set of the size that is told; 0 means this thread.
+    if unsafe { libc::sched_getaffinity(0, size_of_val(&allowed), &raw mut allowed) } != 0 {
+        return false;
+    }
+    // SAFETY: the number is below the size of the set.
+    let is_allowed = |it: &usize| unsafe { libc::CPU_ISSET(*it, &allowed) };
+    let processors: Vec<usize> = (0..8 * size_of_val(&allowed)).filter(is_allowed).collect();
+    if processors.is_empty() {
+        return false;
+    }
+    // SAFETY: as above.
+    let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the number came from a set of the same size.
+    unsafe { libc::CPU_SET(processors[number % processors.len()], &mut one) };
+    // SAFETY: the pointer is to a set of the size that is told; 0 means this thread.
+    unsafe { libc::sched_setaffinity(0, size_of_val(&one), &raw const one) == 0 }
+}
+
+/// Nobody knows how.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+pub(crate) fn pin(_number: usize) -> bool {
+    false
+}

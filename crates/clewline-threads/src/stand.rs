@@ -1,0 +1,68 @@
+//! Where a thread stands that does not come back.
+
+use std::{fmt, fs, panic::Location};
+
+/// A thread whose operation does not return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Which thread of the crew, from 0: the process of its operations.
+    pub thread: usize,
+    /// What the system says it does.
+    pub doing: Doing,
+    /// The last [point](crate::point) it came by while it was watched, if it came by any.
+    pub place: Option<&'static Location<'static>>,
+}
+
+/// What a thread does, as far as the system knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// It runs, or would like to: it loops.
+    Running,
+    /// It sleeps; in this function of the kernel, if that is known.
+    Sleeping(Option<String>),
+    /// The system does not tell.
+    Unknown,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.doing {
+            Doing::Running => f.write_str("runs, and gets nowhere")?,
+            Doing::Sleeping(Some(place)) if place.starts_with("futex") => {
+                f.write_str("sleeps until another thread wakes it (it waits for a lock or a signal)")?;
+            }
+            Doing::Sleeping(Some(place)) => write!(f, "sleeps in the system's {place}")?,
+            Doing::Sleeping(None) => f.write_str("sleeps")?,
+            Doing::Unknown => f.write_str("does not come back")?,
+        }
+        match self.place {
+            Some(place) => write!(f, ", last seen at {place}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The system's number for this thread, if it has one that we can find.
+pub(crate) fn this_thread() -> Option<u32> {
+    // A link to `PROCESS/task/THREAD`.
+    let link = fs::read_link("/proc/thread-self").ok()?;
+    link.file_name()?.to_str()?.parse().ok()
+}
+
+/// What the thread with that number does.
+pub(crate) fn doing(thread: Option<u32>) -> Doing {
+    let Some(thread) = thread else { return Doing::Unknown };
+    let read = |what: &str| fs::read_to_string(format!("/proc/self/task/{thread}/{what}")).ok();
+    // The state follows the name, which is in parentheses and may hold anything.
+    let Some(state) = read("stat").and_then(|it| it.rsplit_once(") ")?.1.chars().next()) else {
+        return Doing::Unknown;
+    };
+    match state {
+        'R' => Doing::Running,
+        'S' | 'D' => {
+            let place = read("wchan").filter(|it| !it.is_empty() && it != "0");
+            Doing::Sleeping(place)
+        }
+        _ => Doing::Unknown,
+    }
+}

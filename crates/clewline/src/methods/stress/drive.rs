@@ -1,0 +1,197 @@
+//! The loop of a stress test: threads record a history while earlier ones are judged.
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, Receiver},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use clewline_check::{Options, judge};
+use clewline_core::{Budget, Plan, Random, Reason, Verdict};
+use clewline_report::render::Source;
+use clewline_threads::{Ending, Inputs, Took};
+
+use super::{Cause, Finding, Outcome, Progress, Stress};
+use crate::{Error, Report};
+
+/// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.
+pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, Error> {
+    let judging = Judging::new(stress);
+    // One history may wait for each judge: more would only take memory.
+    let (tasks, inbox) = mpsc::sync_channel::<(u64, Took)>(stress.jobs);
+    let inbox = Mutex::new(inbox);
+    let recorded = thread::scope(|scope| {
+        for number in 0..stress.jobs {
+            let judging = &judging;
+            let inbox = &inbox;
+            let work = move || judging.work(inbox);
+            thread::Builder::new().name(format!("judge-{number}")).spawn_scoped(scope, work)?;
+        }
+        let send = |run, took| tasks.send((run, took)).is_ok();
+        let recorded = record(stress, time, &judging.is_over, send);
+        drop(tasks);
+        recorded
+    })?;
+    Ok(judging.outcome(recorded))
+}
+
+/// Records runs, and sends them to be judged. Answers how long the threads worked.
+fn record(
+    stress: &Stress,
+    time: Option<Duration>,
+    is_over: &AtomicBool,
+    send: impl Fn(u64, Took) -> bool,
+) -> Result<Duration, Error> {
+    let begun = Instant::now();
+    let settings = stress.settings();
+    let mut session = stress.testable.session(&settings)?;
+    let mut worked = Duration::ZERO;
+    let mut drawn = session.draw(&inputs(stress, 0));
+    for run in 0.. {
+        let is_last = stress.runs.is_some_and(|runs| runs <= run)
+            || time.is_some_and(|time| time <= begun.elapsed())
+            || is_over.load(Ordering::Relaxed);
+        if is_last {
+            break;
+        }
+        session.launch(drawn);
+        drawn = session.draw(&inputs(stress, run + 1));
+        let took = session.wait();
+        worked += took.elapsed;
+        let is_stuck = matches!(took.ending, Ending::Stuck(..));
+        if !send(run, took) {
+            break;
+        }
+        if is_stuck {
+            session = stress.testable.session(&settings)?;
+        }
+    }
+    Ok(worked)
+}
+
+/// What the threads of the run with that number are given.
+pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
+    let workload = &stress.workload;
+    Inputs {
+        operations: workload.operations,
+        plan: Plan {
+            mix: workload.mix.clone(),
+            values: workload.values,
+            keys: workload.keys,
+            seed: Random::new(stress.seed ^ run.wrapping_mul(0xD1B5_4A32_D192_ED03)).next(),
+            ..Plan::default()
+        },
+    }
+}
+
+/// The judges, and what they have found.
+struct Judging<'s> {
+    stress: &'s Stress,
+    begun: Instant,
+    is_over: AtomicBool,
+    runs: AtomicU64,
+    operations: AtomicU64,
+    found: Mutex<Found>,
+}
+
+#[derive(Default)]
+struct Found {
+    finding: Option<Finding>,
+    unknown: u64,
+    reason: Option<Reason>,
+}
+
+impl<'s> Judging<'s> {
+    fn new(stress: &'s Stress) -> Self {
+        Judging {
+            stress,
+            begun: Instant::now(),
+            is_over: AtomicBool::new(false),
+            runs: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
+            found: Mutex::default(),
+        }
+    }
+
+    /// Judges histories until there are no more, or one is not as it should be.
+    fn work(&self, inbox: &Mutex<Receiver<(u64, Took)>>) {
+        loop {
+            let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((run, took)) = next else { return };
+            if self.is_over.load(Ordering::Relaxed) {
+                continue;
+            }
+            self.judge(run, took);
+            (self.stress.progress)(Progress {
+                runs: self.runs.load(Ordering::Relaxed),
+                operations: self.operations.load(Ordering::Relaxed),
+            });
+        }
+    }
+
+    fn judge(&self, run: u64, took: Took) {
+        let begun = Instant::now();
+        let Took { ending, returned, case, .. } = took;
+        let case = case();
+        let options = Options {
+            algorithm: self.stress.algorithm.clone(),
+            budget: Budget::unlimited().with_configurations(self.stress.configurations),
+            ..Options::default()
+        };
+        let judgement = judge(case.problems(), &options);
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.operations.fetch_add(returned as u64, Ordering::Relaxed);
+        let cause = match (&judgement.verdict, ending) {
+            (Verdict::Violated(_), ending) => Cause::NotLinearizable(ending),
+            (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
+            (_, Ending::Stuck(patience, standings)) => Cause::Stuck(patience, standings),
+            (Verdict::Unknown(reason), Ending::Full) => {
+                let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.unknown += 1;
+                found.reason.get_or_insert_with(|| reason.clone());
+                return;
+            }
+            (Verdict::Holds(_), Ending::Full) => return,
+        };
+        self.is_over.store(true, Ordering::Relaxed);
+        let report = Report {
+            name: self.stress.name.clone(),
+            source: Source::File,
+            spec: self.stress.spec.clone(),
+            case,
+            judgement,
+            elapsed: begun.elapsed(),
+            stream: None,
+        };
+        let finding = Finding { run, cause, report, after: self.begun.elapsed() };
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        // Several judges may find something; the first run counts.
+        if found.finding.as_ref().is_none_or(|it| run < it.run) {
+            found.finding = Some(finding);
+        }
+    }
+
+    fn outcome(self, worked: Duration) -> Outcome {
+        let Found { finding, unknown, reason } =
+            self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let stress = self.stress;
+        Outcome {
+            subject: stress.name.clone(),
+            spec: stress.spec.clone(),
+            runs: self.runs.into_inner(),
+            operations: self.operations.into_inner(),
+            unknown,
+            reason,
+            elapsed: self.begun.elapsed(),
+            worked,
+            seed: stress.seed,
+            clock: stress.clock.kind(),
+            workload: stress.workload.clone(),
+            finding,
+        }
+    }
+}
