@@ -384,3 +384,6 @@ fn make_calls<S: Specification + 'static>(task: &Task<S>, noise: Noise, stamp: i
         called = returned;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+use std::{
+    sync::{Condvar, Mutex, atomic::AtomicBool},
+    time::Duration,
+};
+
+use clewline_core::{Deterministic, End};
+
+use super::*;
+use crate::{Doing, sync};
+
+/// Each ticket is one more than the last: the order of the tickets is the order in which they were drawn.
+#[derive(Clone)]
+struct Tickets;
+
+impl Deterministic for Tickets {
+    type State = u64;
+    type Call = ();
+    type Return = u64;
+
+    fn initial(&self) -> u64 {
+        0
+    }
+
+    fn apply(&self, last: &mut u64, (): &()) -> Option<u64> {
+        *last += 1;
+        Some(*last)
+    }
+}
+
+#[derive(Default)]
+struct Dispenser(AtomicU64);
+
+impl Subject<Tickets> for Dispenser {
+    fn call(&self, (): &()) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// How many operations the history puts behind one that drew a later ticket: behind one that was not over.
+fn false_claims(history: &History<(), u64>) -> usize {
+    let mut latest_returned = 0;
+    let mut claims = 0;
+    let mut latest_at_call = vec![0; history.len()];
+    for (id, end) in history.events() {
+        let Some(&ticket) = history.ret(id) else { continue };
+        match end {
+            End::Call => latest_at_call[id.index()] = latest_returned,
+            End::Return => {
+                claims += usize::from(ticket < latest_at_call[id.index()]);
+                latest_returned = latest_returned.max(ticket);
+            }
+        }
+    }
+    claims
+}
+
+fn crew(kind: ClockKind, threads: usize, noise: Noise) -> Crew<Tickets> {
+    let clock = Clock::of(kind).unwrap_or(Clock::best());
+    Crew::new(Settings { threads, clock, noise, ..Settings::default() }).unwrap()
+}
+
+/// Operations in all, operations a run: fewer where every instruction is interpreted.
+const MANY: usize = if cfg!(miri) { 400 } else { 10_000_000 };
+const RUN: usize = if cfg!(miri) { 100 } else { 200_000 };
+
+#[track_caller]
+fn check_never_claims(kind: ClockKind, threads: usize, noise: Noise, operations: usize) {
+    let mut crew = crew(kind, threads, noise);
+    for run in 0..operations.div_ceil(RUN) {
+        crew.launch(Arc::new(Dispenser::default()), vec![vec![(); RUN / threads]; threads], run as u64);
+        let took = crew.wait();
+        assert_eq!(took.ending, Ending::Full);
+        let history = took.logs.merge();
+        assert_eq!(history.len(), RUN / threads * threads);
+        assert_eq!(false_claims(&history), 0, "{kind:?}, {threads} threads, run {run}");
+    }
+}
+
+#[test]
+fn the_counter_claims_no_order_that_was_not_in_ten_million_operations() {
+    check_never_claims(ClockKind::Counter, 2, Noise::NONE, MANY);
+}
+
+#[test]
+fn no_clock_claims_an_order_that_was_not() {
+    for kind in ClockKind::ALL {
+        for threads in [1, 3, 4] {
+            check_never_claims(kind, threads, Noise::NONE, 4 * RUN);
+            check_never_claims(kind, threads, Noise { between: 0.01, inside: 0.01 }, 2 * RUN);
+        }
+    }
+}
+
+/// A clock that is read on the wrong side of the operation: calls late, returns early.
+#[derive(Clone, Copy)]
+struct Swapped<'a>(&'a AtomicU64);
+
+/// Makes calls as `make_calls` does, but stamps each after its operation, at both ends.
+fn make_calls_swapped(task: &Task<Tickets>, stamp: Swapped<'_>) {
+    let mut pen = task.log.pen();
+    task.gate.pass();
+    for call in task.log.calls() {
+        let ret = task.subject.call(call);
+        let called = Shared(stamp.0).now();
+        let returned = Shared(stamp.0).now();
+        pen.ret(called, returned, ret);
+    }
+}
+
+#[test]
+fn a_recorder_that_stamps_calls_late_is_found_out() {
+    let (threads, calls) = (4, if cfg!(miri) { 100 } else { 100_000 });
+    let mut claims = 0;
+    for _ in 0..10 {
+        let subject: Arc<dyn Subject<Tickets>> = Arc::new(Dispenser::default());
+        let gate = Arc::new(Gate {
+            awaited: AtomicUsize::new(threads),
+            begun: Instant::now(),
+            counter: AtomicU64::new(1),
+        });
+        let logs: Vec<_> = (0..threads).map(|_| Arc::new(Log::new(vec![(); calls]))).collect();
+        thread::scope(|scope| {
+            for log in &logs {
+                let (subject, log, gate) = (Arc::clone(&subject), Arc::clone(log), Arc::clone(&gate));
+                scope.spawn(move || {
+                    let counter = Arc::clone(&gate);
+                    make_calls_swapped(&Task { subject, log, gate, seed: 0 }, Swapped(&counter.counter));
+                });
+            }
+        });
+        let full = vec![calls; threads];
+        claims += false_claims(&Logs { logs, full }.merge());
+        if claims != 0 {
+            return;
+        }
+    }
+    panic!("the test of the recorder can fail, but did not");
+}
+
+/// A door: passing it waits until it is open, and nobody opens it.
+struct Door {
+    is_open: AtomicBool,
+    wait: fn(&Door),
+}
+
+#[derive(Clone)]
+struct Doors;
+
+impl Deterministic for Doors {
+    type State = ();
+    type Call = &'static str;
+    type Return = ();
+
+    fn initial(&self) {}
+
+    fn apply(&self, (): &mut (), _: &&'static str) -> Option<()> {
+        Some(())
+    }
+}
+
+impl Subject<Doors> for Door {
+    fn call(&self, call: &&'static str) {
+        match *call {
+            "pass" => (self.wait)(self),
+            "panic" => panic!("the door fell off"),
+            _ => (),
+        }
+    }
+}
+
+fn doors(wait: fn(&Door), calls: &[&[&'static str]]) -> Run<&'static str, ()> {
+    let patience = Duration::from_millis(200);
+    let mut crew: Crew<Doors> =
+        Crew::new(Settings { threads: calls.len(), patience, ..Settings::default() }).unwrap();
+    let door = Arc::new(Door { is_open: AtomicBool::new(false), wait });
+    crew.launch(door, calls.iter().map(|it| it.to_vec()).collect(), 1);
+    crew.wait()
+}
+
+#[test]
+fn a_thread_that_loops_is_told_with_its_place() {
+    let wait = |door: &Door| {
+        while !door.is_open.load(Ordering::Relaxed) {
+            sync::spin_loop();
+        }
+    };
+    let run = doors(wait, &[&["look", "pass", "look"], &["look", "look"]]);
+    let Ending::Stuck(_, standings) = &run.ending else { panic!("{:?}", run.ending) };
+    assert_eq!(standings.len(), 1);
+    assert_eq!(standings[0].thread, 0);
+    assert!(standings[0].place.is_some_and(|it| it.file().ends_with("tests.rs")), "{standings:?}");
+    let history = run.logs.merge();
+    assert_eq!((run.logs.returned(), history.len()), (3, 4));
+    let pending: Vec<_> = history.operations().filter(|it| it.ret.is_none()).map(|it| *it.call).collect();
+    assert_eq!(pending, ["pass"]);
+}
+
+#[test]
+fn a_thread_that_sleeps_is_told() {
+    let wait = |door: &Door| {
+        let (lock, signal) = (Mutex::new(()), Condvar::new());
+        let mut guard = lock.lock().unwrap();
+        while !door.is_open.load(Ordering::Relaxed) {
+            guard = signal.wait(guard).unwrap();
+        }
+    };
+    let run = doors(wait, &[&["pass"], &["pass"]]);
+    let Ending::Stuck(_, standings) = &run.ending else { panic!("{:?}", run.ending) };
+    assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
+    if cfg!(target_os = "linux") {
+        assert!(standings.iter().all(|it| matches!(it.doing, Doing::Sleeping(_))), "{standings:?}");
+    }
+    assert_eq!(run.logs.merge().operations().filter(|it| it.ret.is_none()).count(), 2);
+}
+
+#[test]
+fn a_panic_is_told_and_the_crew_goes_on() {
+    let mut crew: Crew<Doors> = Crew::new(Settings { threads: 2, ..Settings::default() }).unwrap();
+    let door = || Arc::new(Door { is_open: AtomicBool::new(true), wait: |_| () });
+    crew.launch(door(), vec![vec!["look", "panic", "look"], vec!["look"; 3]], 1);
+    let run = crew.wait();
+    let panicked = Panicked { thread: 0, message: "the door fell off".to_owned() };
+    assert_eq!(run.ending, Ending::Panicked(vec![panicked]));
+    assert_eq!((run.logs.returned(), run.logs.merge().len()), (4, 5));
+    crew.launch(door(), vec![vec!["look"; 3]; 2], 2);
+    assert_eq!(crew.wait().ending, Ending::Full);
+}
