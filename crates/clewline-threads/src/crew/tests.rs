@@ -91,6 +91,100 @@ fn no_clock_claims_an_order_that_was_not() {
     }
 }
 
+/// A number that only grows: thread 0 bumps it, everybody looks at it.
+#[derive(Clone)]
+struct Growth;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Grow {
+    Bump,
+    Look,
+}
+
+impl Deterministic for Growth {
+    type State = u64;
+    type Call = Grow;
+    type Return = u64;
+
+    fn initial(&self) -> u64 {
+        0
+    }
+
+    fn apply(&self, number: &mut u64, call: &Grow) -> Option<u64> {
+        *number += u64::from(*call == Grow::Bump);
+        Some(*number)
+    }
+}
+
+/// The number, and a long way to it: places in memory, each of which says where the next one is.
+struct Number {
+    number: AtomicU64,
+    way: Arc<Vec<u32>>,
+}
+
+impl Subject<Growth> for Number {
+    fn call(&self, call: &Grow) -> u64 {
+        match call {
+            Grow::Look => {
+                // Where it stands does not matter to anyone, but the processor has to find out before it can load.
+                let known = self.number.load(Ordering::Relaxed);
+                let place = (0..3).fold(known as usize * 4_099 % self.way.len(), |it, _| self.way[it] as usize);
+                let numbers = [&self.number];
+                numbers[usize::from(self.way.len() <= place)].load(Ordering::SeqCst)
+            }
+            // There is one who bumps.
+            Grow::Bump => self.number.fetch_add(1, Ordering::SeqCst) + 1,
+        }
+    }
+}
+
+/// A way through memory that no cache holds.
+fn way() -> Arc<Vec<u32>> {
+    let places = if cfg!(miri) { 64 } else { 1 << 23 };
+    let mut random = clewline_core::Random::new(1);
+    Arc::new((0..places).map(|_| random.below(places) as u32).collect())
+}
+
+/// How many operations saw less than what had been seen before they were called, or what was bumped only after they
+/// had returned.
+fn false_sights(history: &History<Grow, u64>) -> usize {
+    let (mut seen, mut bumps, mut false_sights) = (0, 0, 0);
+    let mut seen_at_call = vec![0; history.len()];
+    for (id, end) in history.events() {
+        let &number = history.ret(id).expect("a full run");
+        match end {
+            End::Call => {
+                seen_at_call[id.index()] = seen;
+                bumps += u64::from(*history.call(id) == Grow::Bump);
+            }
+            End::Return => {
+                false_sights += usize::from(number < seen_at_call[id.index()] || bumps < number);
+                seen = seen.max(number);
+            }
+        }
+    }
+    false_sights
+}
+
+/// A load that is not over when its return is stamped finds what came later. Locked instructions, as the dispenser's,
+/// would hide that.
+#[test]
+fn a_look_is_over_when_its_return_is_stamped() {
+    let way = way();
+    for kind in ClockKind::ALL {
+        let clock = Clock::of(kind).unwrap_or(Clock::best());
+        let mut crew: Crew<Growth> =
+            Crew::new(Settings { threads: 2, clock, ..Settings::default() }).unwrap();
+        for run in 0..20 {
+            let calls = vec![vec![Grow::Bump; RUN / 2], vec![Grow::Look; RUN / 4]];
+            let subject = Number { number: AtomicU64::new(0), way: Arc::clone(&way) };
+            crew.launch(Arc::new(subject), calls, run);
+            let history = crew.wait().logs.merge();
+            assert_eq!(false_sights(&history), 0, "{kind:?}, run {run}");
+        }
+    }
+}
+
 /// A clock that is read on the wrong side of the operation: calls late, returns early.
 #[derive(Clone, Copy)]
 struct Swapped<'a>(&'a AtomicU64);
