@@ -233,7 +233,7 @@ where
             match self.reports.recv_timeout(self.settings.patience / 8) {
                 Ok((thread, outcome)) => waiting.note(thread, outcome),
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(full) = waiting.stuck(&running.logs, self.settings.patience) {
+                    if let Some(full) = waiting.stuck(&running.logs, &self.workers, self.settings.patience) {
                         self.is_spent = true;
                         return self.give_up(&waiting, running, full);
                     }
@@ -256,11 +256,17 @@ where
         // For as long as the process lives: the threads may come by at any time.
         std::mem::forget(Attention::new());
         wires().for_each(|it| it.is_asked.store(true, Ordering::Relaxed));
-        thread::sleep(LOOK);
+        let asked = Instant::now();
+        let is_silent = |&thread: &usize| {
+            let worker = &self.workers[thread];
+            worker.wire.place().is_none() && stand::doing(worker.system()) == stand::Doing::Running
+        };
+        while asked.elapsed() < LOOK && missing.iter().any(is_silent) {
+            thread::sleep(GLANCE);
+        }
         let standing = |&thread: &usize| {
             let worker = &self.workers[thread];
-            let system = Some(worker.system.load(Ordering::Relaxed)).filter(|&it| it != 0);
-            Standing { thread, doing: stand::doing(system), place: worker.wire.place() }
+            Standing { thread, doing: stand::doing(worker.system()), place: worker.wire.place() }
         };
         let standings = missing.iter().map(standing).collect();
         wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
@@ -269,8 +275,11 @@ where
     }
 }
 
-/// How long threads are watched to see where they are.
-const LOOK: Duration = Duration::from_millis(20);
+/// How long threads that run are watched, at most, to see where they come by,
+const LOOK: Duration = Duration::from_millis(500);
+
+/// and how often we look.
+const GLANCE: Duration = Duration::from_millis(5);
 
 impl<S: Specification> fmt::Debug for Crew<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -285,11 +294,19 @@ struct Waiting {
     // How many operations of each thread had returned when we last looked, and since when none has.
     full: Vec<usize>,
     since: Instant,
+    // How long each thread had been on a processor by then.
+    worked: Vec<Option<Duration>>,
 }
 
 impl Waiting {
     fn new(threads: usize) -> Waiting {
-        Waiting { done: vec![false; threads], panicked: Vec::new(), full: Vec::new(), since: Instant::now() }
+        Waiting {
+            done: vec![false; threads],
+            panicked: Vec::new(),
+            full: Vec::new(),
+            since: Instant::now(),
+            worked: vec![None; threads],
+        }
     }
 
     fn is_waiting(&self) -> bool {
@@ -308,14 +325,46 @@ impl Waiting {
     }
 
     /// How many operations of each thread had returned at one moment, if nothing has for `patience`.
-    fn stuck<C, R>(&mut self, logs: &[Arc<Log<C, R>>], patience: Duration) -> Option<Vec<usize>> {
+    fn stuck<S: Specification>(
+        &mut self,
+        logs: &[Arc<Log<S::Call, S::Return>>],
+        workers: &[Worker<S>],
+        patience: Duration,
+    ) -> Option<Vec<usize>> {
         let full: Vec<usize> = logs.iter().map(|it| it.full()).collect();
         if full != self.full {
             self.full = full;
             self.since = Instant::now();
+            self.worked = workers.iter().map(|it| stand::worked(it.system())).collect();
             return None;
         }
-        (patience <= self.since.elapsed()).then_some(full)
+        let waited = self.since.elapsed();
+        let is_stuck = patience <= waited
+            && (patience * MOST_PATIENCE <= waited || !self.is_starved(workers, patience / LEAST_SHARE));
+        is_stuck.then_some(full)
+    }
+
+    /// Whether a thread that wants to run was hardly let: it may not be stuck, but the machine busy.
+    fn is_starved<S: Specification>(&self, workers: &[Worker<S>], least: Duration) -> bool {
+        workers.iter().enumerate().filter(|it| !self.done[it.0]).any(|(number, worker)| {
+            let system = worker.system();
+            let worked = stand::worked(system).zip(self.worked[number]);
+            stand::doing(system) == stand::Doing::Running
+                && worked.is_some_and(|(now, before)| now.saturating_sub(before) < least)
+        })
+    }
+}
+
+/// A thread that wants to run is waited for until it has run for this part of the patience,
+const LEAST_SHARE: u32 = 20;
+
+/// but for no more than so many times as long.
+const MOST_PATIENCE: u32 = 20;
+
+impl<S: Specification> Worker<S> {
+    /// The system's number for the thread, if it is known.
+    fn system(&self) -> Option<u32> {
+        Some(self.system.load(Ordering::Relaxed)).filter(|&it| it != 0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a thread stands that does not come back.
 
-use std::{fmt, fs, panic::Location};
+use std::{fmt, fs, panic::Location, time::Duration};
 
 /// A thread whose operation does not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,12 @@ pub(crate) fn this_thread() -> Option<u32> {
     // A link to `PROCESS/task/THREAD`.
     let link = fs::read_link("/proc/thread-self").ok()?;
     link.file_name()?.to_str()?.parse().ok()
+}
+
+/// How long the thread with that number has been on a processor, if the system tells.
+pub(crate) fn worked(thread: Option<u32>) -> Option<Duration> {
+    let times = fs::read_to_string(format!("/proc/self/task/{}/schedstat", thread?)).ok()?;
+    times.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// What the thread with that number does.

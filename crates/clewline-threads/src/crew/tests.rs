@@ -128,7 +128,8 @@ impl Subject<Growth> for Number {
             Grow::Look => {
                 // Where it stands does not matter to anyone, but the processor has to find out before it can load.
                 let known = self.number.load(Ordering::Relaxed);
-                let place = (0..3).fold(known as usize * 4_099 % self.way.len(), |it, _| self.way[it] as usize);
+                let place =
+                    (0..3).fold(known as usize * 4_099 % self.way.len(), |it, _| self.way[it] as usize);
                 let numbers = [&self.number];
                 numbers[usize::from(self.way.len() <= place)].load(Ordering::SeqCst)
             }

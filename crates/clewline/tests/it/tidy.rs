@@ -147,6 +147,22 @@ fn crates_depend_only_on_what_lies_before_them() {
 }
 
 #[test]
+fn unsafe_code_is_in_one_crate() {
+    let mut complaints = Vec::new();
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        let path = folder.unwrap().path();
+        let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap();
+        let takes_lints = manifest.contains("[lints]\nworkspace = true");
+        if takes_lints == path.ends_with("clewline-threads") {
+            complaints.push(format!("{}: the workspace's lints forbid unsafe code", path.display()));
+        }
+    }
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    assert!(workspace.contains("unsafe_code = \"forbid\""));
+    expect_none(complaints);
+}
+
+#[test]
 fn every_dependency_has_a_reason() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let reasons = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();

@@ -1,0 +1,134 @@
+//! Stress tests: what recording an operation costs, and how many operations a second are recorded and judged.
+//!
+//! `stress [SECONDS]` gives each of the end-to-end cases so long: 3 seconds, unless something else is said.
+
+use std::{
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use clewline::{Domain, Stress};
+use clewline_core::Deterministic;
+use clewline_threads::{Clock, ClockKind, Crew, Settings, Subject};
+
+fn main() {
+    let seconds = std::env::args().nth(1).map_or(3.0, |it| it.parse().expect("a number of seconds"));
+    recording();
+    end_to_end(Duration::from_secs_f64(seconds));
+}
+
+/// An object that does nothing, so that only the recorder is left.
+#[derive(Clone)]
+struct Nothing;
+
+impl Deterministic for Nothing {
+    type State = ();
+    type Call = u32;
+    type Return = u32;
+
+    fn initial(&self) {}
+
+    fn apply(&self, (): &mut (), call: &u32) -> Option<u32> {
+        Some(*call)
+    }
+}
+
+struct Still;
+
+impl Subject<Nothing> for Still {
+    fn call(&self, call: &u32) -> u32 {
+        *call
+    }
+}
+
+const OPERATIONS: usize = 1 << 18;
+const ROUNDS: usize = 31;
+
+fn recording() {
+    println!("recording one operation that does nothing, ns, best and median of {ROUNDS} runs of {OPERATIONS}\n");
+    println!("| clock | threads | best | median |\n|---|---|---|---|");
+    println!("| none: the call alone | 1 | {} |", show(bare()));
+    for kind in ClockKind::ALL {
+        let Ok(clock) = Clock::of(kind) else {
+            println!("| {} | | not to be trusted here |", kind.name());
+            continue;
+        };
+        for threads in [1, 2] {
+            println!("| {} | {threads} | {} |", kind.name(), show(recorded(clock, threads)));
+        }
+    }
+    println!();
+}
+
+/// Best and median.
+fn show(mut times: Vec<f64>) -> String {
+    times.sort_by(f64::total_cmp);
+    format!("{:.1} | {:.1}", times[0], times[times.len() / 2])
+}
+
+fn bare() -> Vec<f64> {
+    let subject: Arc<dyn Subject<Nothing>> = Arc::new(Still);
+    let calls: Vec<u32> = (0..OPERATIONS as u32).collect();
+    let run = |_| {
+        let begun = Instant::now();
+        for call in &calls {
+            black_box(black_box(&subject).call(call));
+        }
+        begun.elapsed().as_nanos() as f64 / OPERATIONS as f64
+    };
+    (0..ROUNDS).map(run).collect()
+}
+
+fn recorded(clock: Clock, threads: usize) -> Vec<f64> {
+    let settings = Settings { threads, clock, ..Settings::default() };
+    let mut crew: Crew<Nothing> = Crew::new(settings).expect("threads");
+    let run = |round| {
+        let calls = (0..OPERATIONS as u32).collect();
+        crew.launch(Arc::new(Still), vec![calls; threads], round as u64);
+        let run = crew.wait();
+        // Each thread made all its calls in this time.
+        run.elapsed.as_nanos() as f64 / OPERATIONS as f64
+    };
+    (0..ROUNDS).map(run).collect()
+}
+
+type Case = (&'static str, &'static str, &'static [(&'static str, u32)]);
+
+const CASES: [Case; 5] = [
+    ("queue", "ms-queue", &[("enq", 1), ("deq", 1)]),
+    ("stack", "treiber-stack", &[("push", 1), ("pop", 1)]),
+    ("set", "list-set", &[("add", 1), ("remove", 1), ("contains", 2)]),
+    ("map", "hash-map", &[("get", 2), ("insert", 1), ("remove", 1)]),
+    ("register", "register", &[("read", 6), ("write", 4)]),
+];
+
+fn end_to_end(time: Duration) {
+    println!("recorded and judged, millions of operations a second, {time:?} each\n");
+    println!("| object | subject | values | threads | all | while recording | runs not judged |");
+    println!("|---|---|---|---|---|---|---|");
+    for (object, subject, mix) in CASES {
+        let values = match object {
+            "set" => [("many", Domain::Below(1_000)), ("few", Domain::Below(20))],
+            _ => [("distinct", Domain::Distinct), ("20", Domain::Below(20))],
+        };
+        for (name, values) in values {
+            for threads in [2, 4, 8] {
+                let stress = match Stress::subject(subject) {
+                    Ok(stress) => stress.with_mix(mix.iter().copied()).with_values(values),
+                    Err(error) => {
+                        println!("| {object} | {error} |");
+                        continue;
+                    }
+                };
+                let stress = stress.with_threads(threads).with_operations(1 << 14).with_time(time).with_seed(1);
+                let outcome = stress.run().expect("threads");
+                assert!(outcome.finding.is_none(), "{outcome}");
+                let rate = |time: Duration| outcome.operations as f64 / time.as_secs_f64() / 1e6;
+                let (all, worked) = (rate(outcome.elapsed), rate(outcome.worked));
+                let unknown = format!("{} of {}", outcome.unknown, outcome.runs);
+                println!("| {object} | {subject} | {name} | {threads} | {all:.2} | {worked:.2} | {unknown} |");
+            }
+        }
+    }
+}
