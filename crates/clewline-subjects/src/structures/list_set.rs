@@ -10,9 +10,8 @@
 //!
 //! * `list-set:unmarked` takes the node out and marks nothing. What another thread puts behind that node at the same time is
 //!   lost; and if two neighbours are removed at once, the second one stays. It is the mistake that Harris's paper begins with.
-//! * `list-set:sees-removed` does not look at the mark when it has found an element. That is right for as long as
-//!   whoever marks a node takes it out before it returns; but it may find the node before it changed, and leave the node to
-//!   others.
+//! * `list-set:sees-removed` does not look at the mark when it has found an element. That would do if whoever marks a node
+//!   had always taken it out when it returns; but if the list has changed there meanwhile, it leaves the node to others.
 
 use clewline_core::{Domain, Value};
 use clewline_specs::set::{Call, Set};
