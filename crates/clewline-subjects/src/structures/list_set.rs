@@ -1,0 +1,287 @@
+//! A lock-free set: a sorted linked list.
+//!
+//! Source: T. L. Harris, "A pragmatic implementation of non-blocking linked-lists", 2001; nodes are taken out one by one, as
+//! in M. M. Michael, "High performance dynamic lock-free hash tables and list-based sets", 2002; `contains` as in M. Herlihy
+//! and N. Shavit, "The Art of Multiprocessor Programming", 2008, section 9.8.
+//!
+//! To remove an element is to mark the link that leaves its node: then it is gone. Whoever comes by, and changes something,
+//! takes marked nodes out of the list. A marked link does not change any more, so nothing is ever put behind a node that is
+//! gone.
+//!
+//! * `list-set:unmarked` takes the node out and marks nothing. What another thread puts behind that node at the same time is
+//!   lost; and if two neighbours are removed at once, the second one stays. It is the mistake that Harris's paper begins with.
+//! * `list-set:sees-removed` does not look at the mark when it has found an element. That would do if whoever marks a node
+//!   had always taken it out when it returns; but if the list has changed there meanwhile, it leaves the node to others.
+
+use clewline_core::{Domain, Value};
+use clewline_specs::set::{Call, Set};
+use clewline_threads::{
+    Rig, Subject,
+    sync::{AtomicU64, Ordering},
+};
+
+use crate::{
+    Entry, Recipe, Variant,
+    arena::{Arena, NONE},
+    link::Link,
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "list-set",
+    about: "a lock-free set: a sorted linked list",
+    source: "T. L. Harris, A pragmatic implementation of non-blocking linked-lists, 2001",
+    spec: "set",
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(Set, || ListSet::new(Way::Sound))),
+        },
+        Variant {
+            name: "sees-removed",
+            flaw: Some("contains finds elements that are marked as removed"),
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(Set, || ListSet::new(Way::SeesRemoved))),
+        },
+        Variant {
+            name: "unmarked",
+            flaw: Some("remove takes a node out without marking it first"),
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(Set, || ListSet::new(Way::Unmarked))),
+        },
+    ],
+};
+
+// Few elements, so that threads meet at neighbours.
+const RECIPE: Recipe =
+    Recipe { mix: &[("add", 1), ("remove", 1), ("contains", 1)], values: Domain::Below(8), ..Recipe::PLAIN };
+
+struct ListSet {
+    nodes: Arena<Node>,
+    head: Link,
+    way: Way,
+}
+
+/// How the set goes wrong, if it does.
+#[derive(Clone, Copy)]
+enum Way {
+    Sound,
+    Unmarked,
+    SeesRemoved,
+}
+
+#[derive(Default)]
+struct Node {
+    value: AtomicU64,
+    next: Link,
+}
+
+/// Where an element is, or would be.
+struct Place {
+    /// The last node whose element is smaller; none for the head.
+    before: u32,
+    /// The one that it leads to.
+    at: u32,
+    is_there: bool,
+}
+
+impl ListSet {
+    fn new(way: Way) -> Self {
+        ListSet { nodes: Arena::new(), head: Link::default(), way }
+    }
+
+    fn link(&self, node: u32) -> &Link {
+        if node == NONE { &self.head } else { &self.nodes.get(node).next }
+    }
+
+    fn find(&self, value: u64) -> Place {
+        loop {
+            if let Some(place) = self.walk(value) {
+                return place;
+            }
+        }
+    }
+
+    /// Looks for `value`, and takes out marked nodes that are in the way; answers nothing if another thread was faster.
+    ///
+    /// `at` is not marked when it is looked at, so its element is in the set at that moment. If it is not `value`, then
+    /// `value` is not in the set at the moment at which `before`, not marked, leads to `at`.
+    fn walk(&self, value: u64) -> Option<Place> {
+        let mut before = NONE;
+        let (mut at, _) = self.head.load();
+        while at != NONE {
+            let node = self.nodes.get(at);
+            let (next, is_marked) = node.next.load();
+            if is_marked {
+                if !self.link(before).swing(at, next) {
+                    return None;
+                }
+            } else {
+                let found = node.value.load(Ordering::Relaxed);
+                if value <= found {
+                    return Some(Place { before, at, is_there: value == found });
+                }
+                before = at;
+            }
+            at = next;
+        }
+        Some(Place { before, at, is_there: false })
+    }
+
+    fn add(&self, value: u64) -> bool {
+        let mut place = self.find(value);
+        if place.is_there {
+            return false;
+        }
+        let index = self.nodes.add();
+        let node = self.nodes.get(index);
+        node.value.store(value, Ordering::Relaxed);
+        loop {
+            node.next.set(place.at);
+            // Takes effect here, by a read-modify-write.
+            if self.link(place.before).swing(place.at, index) {
+                return true;
+            }
+            place = self.find(value);
+            if place.is_there {
+                return false;
+            }
+        }
+    }
+
+    fn remove(&self, value: u64) -> bool {
+        let Place { before, at, is_there } = self.find(value);
+        if !is_there {
+            return false;
+        }
+        // Takes effect here, by a read-modify-write; or another remove did, after `find`.
+        let Some(next) = self.nodes.get(at).next.mark() else { return false };
+        // If this fails, others will do it.
+        self.link(before).swing(at, next);
+        true
+    }
+
+    /// As `remove`, but marks nothing.
+    fn unlink(&self, value: u64) -> bool {
+        loop {
+            let Place { before, at, is_there } = self.find(value);
+            if !is_there {
+                return false;
+            }
+            // What is put behind `at` between these two lines is lost.
+            let (next, _) = self.nodes.get(at).next.load();
+            if self.link(before).swing(at, next) {
+                return true;
+            }
+        }
+    }
+
+    /// Changes nothing, and so never has to begin again. It may walk along nodes that are out of the list already; each of
+    /// them was still in it, leading to the next, at some moment since the call.
+    fn contains(&self, value: u64) -> bool {
+        let (mut at, _) = self.head.load();
+        while at != NONE {
+            let node = self.nodes.get(at);
+            let (next, is_marked) = node.next.load();
+            let found = node.value.load(Ordering::Relaxed);
+            if value <= found {
+                return value == found
+                    && match self.way {
+                        Way::Sound | Way::Unmarked => !is_marked,
+                        Way::SeesRemoved => true,
+                    };
+            }
+            at = next;
+        }
+        false
+    }
+}
+
+impl Subject<Set> for ListSet {
+    fn call(&self, call: &Call) -> Value {
+        Value::bool(match *call {
+            Call::Add(value) => self.add(value.word()),
+            Call::Remove(value) => match self.way {
+                Way::Sound | Way::SeesRemoved => self.remove(value.word()),
+                Way::Unmarked => self.unlink(value.word()),
+            },
+            Call::Contains(value) => self.contains(value.word()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clewline_core::{Deterministic, Random};
+
+    use super::*;
+
+    #[test]
+    fn one_thread_finds_a_set() {
+        for way in [Way::Sound, Way::Unmarked, Way::SeesRemoved] {
+            let set = ListSet::new(way);
+            let mut model = BTreeSet::new();
+            let mut random = Random::new(1);
+            for step in 0..20_000 {
+                let value = Value::small(random.below(24) as i64 - 4).unwrap();
+                let call = [Call::Add(value), Call::Remove(value), Call::Contains(value)][random.below(3)];
+                assert_eq!(Some(set.call(&call)), Set.apply(&mut model, &call), "step {step}: {call:?}");
+            }
+        }
+    }
+
+    /// Another thread has found where to add 3, behind 2; then 2 is removed; then the other one goes on.
+    #[track_caller]
+    fn check_add_behind_what_is_removed(way: Way, is_linked: bool) {
+        let [two, three, four] = [2, 3, 4].map(|it| Value::small(it).unwrap());
+        let set = ListSet::new(way);
+        for value in [two, four] {
+            assert_eq!(set.call(&Call::Add(value)), Value::TRUE);
+        }
+        let place = set.find(three.word());
+        assert_eq!(set.call(&Call::Remove(two)), Value::TRUE);
+        let index = set.nodes.add();
+        set.nodes.get(index).value.store(three.word(), Ordering::Relaxed);
+        set.nodes.get(index).next.set(place.at);
+        assert_eq!(set.link(place.before).swing(place.at, index), is_linked);
+        // Either way it is not in the list.
+        assert_eq!(set.call(&Call::Contains(three)), Value::FALSE);
+    }
+
+    #[test]
+    fn an_add_behind_what_is_removed_has_to_look_again() {
+        check_add_behind_what_is_removed(Way::Sound, false);
+    }
+
+    #[test]
+    fn an_add_behind_what_is_removed_and_not_marked_is_lost() {
+        check_add_behind_what_is_removed(Way::Unmarked, true);
+    }
+
+    /// Somebody has marked 2, and something came between it and its predecessor before it could be taken out.
+    #[track_caller]
+    fn check_contains_what_is_marked(way: Way, contains: bool) {
+        let set = ListSet::new(way);
+        let two = Value::small(2).unwrap();
+        set.add(two.word());
+        let place = set.find(two.word());
+        assert!(set.nodes.get(place.at).next.mark().is_some());
+        assert_eq!(set.call(&Call::Contains(two)), Value::bool(contains));
+        assert_eq!(set.call(&Call::Remove(two)), Value::FALSE);
+        assert_eq!(set.call(&Call::Contains(two)), Value::FALSE);
+    }
+
+    #[test]
+    fn what_is_marked_is_gone() {
+        check_contains_what_is_marked(Way::Sound, false);
+    }
+
+    #[test]
+    fn what_is_marked_is_seen_by_who_does_not_look() {
+        check_contains_what_is_marked(Way::SeesRemoved, true);
+    }
+}
