@@ -1,33 +1,37 @@
 //! A lock-free queue in an array, with a capacity.
 //!
-//! Source: C.-H. Shann, T.-L. Huang and C. Chen, "A practical nonblocking queue algorithm using compare-and-swap", 2000,
-//! with the correction of R. Colvin and L. Groves, "Formal verification of an array-based nonblocking queue", 2005.
+//! Source: C.-H. Shann, T.-L. Huang and C. Chen, "A practical nonblocking queue algorithm using compare-and-swap",
+//! 2000, with the correction of R. Colvin and L. Groves, "Formal verification of an array-based nonblocking queue",
+//! 2005.
 //!
-//! Element number n goes through slot n modulo the number of slots. Two counters, rear and front, say how many have come and
-//! how many have left. An enqueuer puts its value into the slot at the rear, if that is empty, and moves the rear on; if it is
-//! not, someone else is between these two steps, and is helped: the rear is moved for them. A dequeuer does the same at
-//! the front, where the slot should not be empty. A slot counts its changes, so that a compare-and-swap fails if
-//! anything has happened. An element is in the queue when the rear has passed it, and gone when the front has.
+//! Element number n goes through slot n modulo the number of slots. Two counters, rear and front, say how many have
+//! come and how many have left. An enqueuer puts its value into the slot at the rear, if that is empty, and moves
+//! the rear on; if it is not, someone else is between these two steps, and is helped: the rear is moved for them. A
+//! dequeuer does the same at the front, where the slot should not be empty. A slot counts its changes, so that a
+//! compare-and-swap fails if anything has happened. An element is in the queue when the rear has passed it, and
+//! gone when the front has.
 //!
-//! **shann** is the algorithm as it was first published. A dequeuer reads the slot at the front, and only then looks
-//! whether the queue is empty. If it was when the slot was read, and an element has come since, the dequeuer
-//! believes that someone has emptied the slot, helps, and moves the front past the element. That is found when the front has
-//! gone round, after elements that came later. The enqueuer's error is the mirror image: in a queue that was full, it moves the
-//! rear past a slot that has just been emptied. The correction reads the slot again before it helps: by then the
-//! counters say that the slot has been filled, so if it is empty, it has been emptied.
+//! **shann** is the algorithm as implementations of the first paper have it. A dequeuer reads the slot at the
+//! front, and only then looks whether the queue is empty. If it was when the slot was read, and an element has come
+//! since, the dequeuer believes that someone has emptied the slot, helps, and moves the front past the element.
+//! That one is found when the front has gone round, after elements that came later. The enqueuer's error is the
+//! mirror image: in a queue that was full, it moves the rear past a slot that has just been emptied. The correction
+//! reads the slot again before it helps: by then the counters say that the slot has been filled, so if it is empty,
+//! it has been emptied.
 //!
-//! **counted** keeps the number of its elements beside the queue, and a dequeuer who finds none though there is one by
-//! the count looks again. **counted-shann** is that with the error, and may stop: who waits for the element that was passed by
-//! waits until others have filled a round, and if all wait, for ever.
+//! **counted** keeps the number of its elements beside the queue, and a dequeuer who finds none though there is one
+//! by the count looks again. **counted-shann** is that with the errors, and may stop: who waits for an element that
+//! was passed by waits until others have filled a round, and if everyone waits, for ever.
 //!
-//! What we know, and what we infer. We have not seen the text of either paper, but implementations that follow them and the
-//! abstract of the second, which says that there were errors and that they were corrected. That they are these two is our
-//! inference: it is what an implementation that cites both papers does differently, it explains what G. Lowe saw ("Testing
-//! for linearizability", 2017, section 8), and both errors were found by running this file with one of them. Lowe's queue
-//! deadlocked in 29 of 50 runs, and was not linearizable in the other 21. One that answers "full" and "empty" cannot
-//! deadlock, even with the errors: while nothing returns no slot changes, so the rear moves over full slots only and the front
-//! over empty ones only, one of them stops, and then the other stops and answers. Hence operations of Lowe's must wait
-//! where these answer, and `counted` is our guess at how.
+//! What we know, and what we infer. We have seen neither paper, only implementations that follow them, and the
+//! abstract of the second, which says that there were errors and that they were corrected. That they are these two
+//! is our inference: reading the slot again is what an implementation that cites both papers does and those that
+//! cite the first do not, and with either error alone this file is soon found not to be linearizable. G. Lowe
+//! ("Testing for linearizability", 2017, section 8) had a queue that deadlocked in 29 of 50 runs and was not
+//! linearizable in the other 21. One that answers "full" and "empty", as `shann` does, cannot deadlock. While
+//! nothing returns no slot changes; so the rear moves over full slots only, and the front over empty ones only; so
+//! one of them stops, then the other, and someone answers. If Lowe's was the same algorithm, its operations must
+//! have waited where these answer. That dequeuers did, as in `counted`, is a guess.
 
 use clewline_core::Value;
 use clewline_specs::{
@@ -91,8 +95,8 @@ enum Helping {
     AtOnce,
 }
 
-/// The queue. Always `front <= rear <= front + SLOTS`: who moves one of them has seen that the other leaves room, and they
-/// only grow. Each is at most one behind what the slots show.
+/// The queue. Always `front <= rear <= front + SLOTS`: who moves one of them has seen that the other leaves room, and
+/// they only grow. Each is at most one behind what the slots show.
 ///
 /// All accesses are `SeqCst`, since the argument is about the order in which different words are read.
 struct ArrayQueue {
@@ -102,8 +106,8 @@ struct ArrayQueue {
     helping: Helping,
 }
 
-/// What is in a slot: a value or none, and how often the slot has changed. The count wraps; a thread would have to sleep
-/// through 2^32 changes to be misled.
+/// What is in a slot: a value or none, and how often the slot has changed. The count wraps; a thread would have to
+/// sleep through 2^32 changes to be misled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Content {
     value: Option<Value>,
@@ -238,7 +242,8 @@ impl Subject<Queue> for ArrayQueue {
 
 /// A queue that counts its elements, and looks again where it finds none though there is one by the count.
 ///
-/// A value is counted after it was put or taken. Where nobody is between the two, the counts differ by what is in the queue.
+/// A value is counted after it was put or taken. Where nobody is between the two, the counts differ by what is in the
+/// queue.
 struct CountedQueue {
     queue: ArrayQueue,
     put: AtomicU64,

@@ -1,19 +1,19 @@
 //! A lock-free queue: a linked list with a dummy at its head and a tail that may lag behind.
 //!
 //! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
-//! algorithms", 1996. An enqueuer links its node behind the last one by compare-and-swap, which is when the value is in
-//! the queue, and then moves the tail there; whoever finds the tail behind moves it first. A dequeuer moves the head to
-//! the next node, which becomes the dummy, and takes that node's value.
+//! algorithms", 1996. An enqueuer links its node behind the last one by compare-and-swap, which is when the value is
+//! in the queue, and then moves the tail there; whoever finds the tail behind moves it first. A dequeuer moves the
+//! head to the next node, which becomes the dummy, and takes that node's value.
 //!
 //! The paper tags every pointer with a counter, because nodes are used again. Here they are not, so that a
-//! compare-and-swap succeeds only if nothing has happened, and the paper's second looks at head and tail, which serve to
-//! keep a freed node from being read, are left out.
+//! compare-and-swap succeeds only if nothing has happened, and the paper's second looks at head and tail, which
+//! guard against nodes that are used again, are left out.
 //!
 //! **unlinked-tail** takes its place at the tail first, by one exchange, and links the node before it to its own
-//! afterwards. That never has to be tried again, and looks as if it did the same. But between the two steps the list is
-//! broken: a later enqueuer goes on from the new tail and returns, and a dequeuer who comes to the gap takes it for the
-//! end, and answers that the queue is empty. It is how queues for many producers and one consumer are written (D. Vyukov,
-//! "Intrusive MPSC node-based queue", 2010), whose users accept it.
+//! afterwards. That never has to be tried again, and looks as if it did the same. But between the two steps the list
+//! is broken: a later enqueuer goes on from the new tail and returns, and a dequeuer who comes to the gap takes it
+//! for the end, and answers that the queue is empty. It is how queues for many producers and one consumer are written
+//! (D. Vyukov, "Intrusive MPSC node-based queue", 1024cores.net), whose users accept it.
 
 use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};
@@ -43,7 +43,8 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "unlinked-tail",
             flaw: Some("the tail moves to a node before the node is linked, and the gap looks like the end"),
-            recipe: Recipe { noise: Noise { between: 0.0, inside: 0.01 }, ..RECIPE },
+            // A thread has to lose time in the gap. Runs are short, since losing time takes time.
+            recipe: Recipe { operations: 256, noise: Noise { between: 0.0, inside: 0.01 }, ..RECIPE },
             build: || Box::new(Rig::new(Queue::default(), || MsQueue::new(Linking::Last))),
         },
     ],
@@ -104,7 +105,8 @@ impl MsQueue {
 
     fn link_last(&self, index: u32) {
         let last = self.tail.swap(index, Ordering::AcqRel);
-        // The flaw is the gap until this is done. The order is the strongest, so that the gap is not also one of memory.
+        // The flaw is the gap until this is done. The order is the strongest, so that the gap is not also one of
+        // memory.
         self.nodes.get(last).next.store(index, Ordering::SeqCst);
     }
 

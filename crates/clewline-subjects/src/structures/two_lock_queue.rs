@@ -1,13 +1,14 @@
 //! A queue with one lock at each end.
 //!
 //! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
-//! algorithms", 1996. A linked list with a dummy at its head. Enqueuers take the tail's lock and link their node behind
-//! the last one; dequeuers take the head's lock, move the head to the next node, which becomes the dummy, and take its
-//! value. The dummy keeps the two from touching the same position; they meet only in the link of the dummy, when the queue is
-//! empty. That word alone has to be atomic. Here the positions are as well, or a lock could not be forgotten.
+//! algorithms", 1996. A linked list with a dummy at its head. Enqueuers take the tail's lock and link their node
+//! behind the last one; dequeuers take the head's lock, move the head to the next node, which becomes the dummy, and
+//! take its value. The dummy keeps the two from touching the same position; they meet only in the link of the dummy,
+//! when the queue is empty. That word alone has to be atomic. Here the positions are as well, or a lock could not be
+//! forgotten.
 //!
-//! **one-lock-missing** takes no lock at the head, in the belief that there is one consumer. Two dequeuers read the same
-//! head, and both take the same value; or one sets the head back.
+//! **one-lock-missing** takes no lock at the head, in the belief that there is one consumer. Two dequeuers read the
+//! same head, and both take the same value; or one sets the head back.
 
 use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};
@@ -94,8 +95,8 @@ impl TwoLockQueue {
         self.nodes.get(index).value.store(value.word(), Ordering::Relaxed);
         let _held = self.tail_lock.lock();
         let tail = self.tail.load(Ordering::Relaxed);
-        // The value is in the queue when this is seen, also by a dequeuer, who does not take this lock. A `Release` store
-        // might still wait in the store buffer when we return, if unlocking did not drain it.
+        // The value is in the queue when this is seen, also by a dequeuer, who does not take this lock. A `Release`
+        // store might still wait in the store buffer when we return, if unlocking did not drain it.
         self.nodes.get(tail).next.store(index, Ordering::SeqCst);
         self.tail.store(index, Ordering::Relaxed);
     }
