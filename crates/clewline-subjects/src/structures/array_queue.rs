@@ -25,13 +25,14 @@
 //!
 //! What we know, and what we infer. We have seen neither paper, only implementations that follow them, and the
 //! abstract of the second, which says that there were errors and that they were corrected. That they are these two
-//! is our inference: reading the slot again is what an implementation that cites both papers does and those that
-//! cite the first do not, and with either error alone this file is soon found not to be linearizable. G. Lowe
-//! ("Testing for linearizability", 2017, section 8) had a queue that deadlocked in 29 of 50 runs and was not
-//! linearizable in the other 21. One that answers "full" and "empty", as `shann` does, cannot deadlock. While
-//! nothing returns no slot changes; so the rear moves over full slots only, and the front over empty ones only; so
-//! one of them stops, then the other, and someone answers. If Lowe's was the same algorithm, its operations must
-//! have waited where these answer. That dequeuers did, as in `counted`, is a guess.
+//! is our inference: an implementation that cites both papers reads the slot again, the author of one that cites
+//! the first had to add that to the dequeuer, lest elements be skipped, and with either error alone this file is
+//! soon found not to be linearizable. G. Lowe ("Testing for linearizability", 2017, section 8) had a queue that
+//! deadlocked in 29 of 50 runs and was not linearizable in the other 21. One that answers "full" and "empty", as
+//! `shann` does, cannot deadlock. While nothing returns no slot changes; so the rear moves over full slots only,
+//! and the front over empty ones only; so one of them stops, then the other, and someone answers. If Lowe's was the
+//! same algorithm, its operations must have waited where these answer. That dequeuers did, as in `counted`, is a
+//! guess.
 
 use clewline_core::Value;
 use clewline_specs::{
