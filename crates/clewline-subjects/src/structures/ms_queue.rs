@@ -1,0 +1,170 @@
+//! A lock-free queue: a linked list with a dummy at its head and a tail that may lag behind.
+//!
+//! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
+//! algorithms", 1996. An enqueuer links its node behind the last one by compare-and-swap, which is when the value is
+//! in the queue, and then moves the tail there; whoever finds the tail behind moves it first. A dequeuer moves the
+//! head to the next node, which becomes the dummy, and takes that node's value.
+//!
+//! The paper tags every pointer with a counter, because nodes are used again. Here they are not, so that a
+//! compare-and-swap succeeds only if nothing has happened, and the paper's second looks at head and tail, which
+//! guard against nodes that are used again, are left out.
+//!
+//! **unlinked-tail** takes its place at the tail first, by one exchange, and links the node before it to its own
+//! afterwards. That never has to be tried again, and looks as if it did the same. But between the two steps the list
+//! is broken: a later enqueuer goes on from the new tail and returns, and a dequeuer who comes to the gap takes it
+//! for the end, and answers that the queue is empty. It is how queues for many producers and one consumer are written
+//! (D. Vyukov, "Intrusive MPSC node-based queue", 1024cores.net), whose users accept it.
+
+use clewline_core::Value;
+use clewline_specs::queue::{Call, Queue};
+use clewline_threads::{
+    Noise, Rig, Subject,
+    sync::{AtomicU32, AtomicU64, Ordering},
+};
+
+use crate::{
+    Entry, Recipe, Variant,
+    arena::{Arena, NONE},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "ms-queue",
+    about: "a lock-free queue, unbounded",
+    source: "M. M. Michael and M. L. Scott, Simple, fast, and practical non-blocking and blocking concurrent queue algorithms, 1996",
+    spec: "queue",
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(Queue::default(), || MsQueue::new(Linking::First))),
+        },
+        Variant {
+            name: "unlinked-tail",
+            flaw: Some("the tail moves to a node before the node is linked, and the gap looks like the end"),
+            // A thread has to lose time in the gap. Runs are short, since losing time takes time.
+            recipe: Recipe { operations: 256, noise: Noise { between: 0.0, inside: 0.01 }, ..RECIPE },
+            build: || Box::new(Rig::new(Queue::default(), || MsQueue::new(Linking::Last))),
+        },
+    ],
+};
+
+const RECIPE: Recipe = Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN };
+
+/// When an enqueuer links its node.
+#[derive(Clone, Copy)]
+enum Linking {
+    /// Before the tail moves.
+    First,
+    /// After it has.
+    Last,
+}
+
+/// The queue. Nodes from `head` on are linked; its first node is the dummy. The tail is never behind the head.
+struct MsQueue {
+    nodes: Arena<Node>,
+    head: AtomicU32,
+    tail: AtomicU32,
+    linking: Linking,
+}
+
+#[derive(Default)]
+struct Node {
+    value: AtomicU64,
+    next: AtomicU32,
+}
+
+impl MsQueue {
+    fn new(linking: Linking) -> Self {
+        let nodes = Arena::new();
+        let dummy = nodes.add();
+        MsQueue { nodes, head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), linking }
+    }
+
+    fn enqueue(&self, value: Value) {
+        let index = self.nodes.add();
+        self.nodes.get(index).value.store(value.word(), Ordering::Relaxed);
+        match self.linking {
+            Linking::First => self.link_first(index),
+            Linking::Last => self.link_last(index),
+        }
+    }
+
+    fn link_first(&self, index: u32) {
+        loop {
+            let tail = self.tail.load(Ordering::Acquire);
+            let next = &self.nodes.get(tail).next;
+            // The value is in the queue when this succeeds. It publishes the value, too.
+            match next.compare_exchange(NONE, index, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return self.move_tail(tail, index),
+                Err(other) => self.move_tail(tail, other),
+            }
+        }
+    }
+
+    fn link_last(&self, index: u32) {
+        let last = self.tail.swap(index, Ordering::AcqRel);
+        // The flaw is the gap until this is done. The order is the strongest, so that the gap is not also one of
+        // memory.
+        self.nodes.get(last).next.store(index, Ordering::SeqCst);
+    }
+
+    /// Moves the tail on, unless someone else has.
+    fn move_tail(&self, from: u32, to: u32) {
+        let _is_moved = self.tail.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    fn dequeue(&self) -> Option<Value> {
+        loop {
+            let (head, next) = self.first()?;
+            // Read before the head moves, as it had to be if nodes were used again.
+            let value = self.nodes.get(next).value.load(Ordering::Relaxed);
+            if self.head.compare_exchange(head, next, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                return Value::from_word(value);
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<Value> {
+        loop {
+            let (head, next) = self.first()?;
+            let value = self.nodes.get(next).value.load(Ordering::Relaxed);
+            // It was the first one when we looked only if it still is.
+            if self.head.load(Ordering::Acquire) == head {
+                return Value::from_word(value);
+            }
+        }
+    }
+
+    /// The dummy and the node behind it, which holds the first value; `None` if the queue is empty.
+    fn first(&self) -> Option<(u32, u32)> {
+        loop {
+            let head = self.head.load(Ordering::Acquire);
+            let tail = self.tail.load(Ordering::Acquire);
+            let next = self.nodes.get(head).next.load(Ordering::Acquire);
+            // Nothing is behind this node, so it is still the dummy: the queue was empty at this load.
+            if next == NONE {
+                return None;
+            }
+            if head != tail {
+                return Some((head, next));
+            }
+            // The head must not overtake the tail.
+            self.move_tail(tail, next);
+        }
+    }
+}
+
+impl Subject<Queue> for MsQueue {
+    fn call(&self, call: &Call) -> Value {
+        match *call {
+            Call::Enq(value) => {
+                self.enqueue(value);
+                Value::TRUE
+            }
+            Call::Deq => self.dequeue().unwrap_or(Value::NIL),
+            Call::Peek => self.peek().unwrap_or(Value::NIL),
+        }
+    }
+}
