@@ -10,6 +10,7 @@
 
 pub mod arena;
 mod entry;
+mod map_calls;
 pub mod structures;
 
 pub use entry::{Entry, Found, Recipe, UnknownSubject, Variant, find, subjects};
