@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 use clewline_core::{Domain, Value};
 use clewline_specs::map::{Call, Content, Map};
 use clewline_threads::{
-    Rig, Subject,
+    Noise, Rig, Subject,
     sync::{self, AtomicU32, AtomicU64, AtomicUsize, Ordering},
 };
 
@@ -77,10 +77,14 @@ const RESIZING: Recipe = Recipe {
     ..Recipe::PLAIN
 };
 
+// Five operations on one key have to meet, while the first is interrupted between two stores: noise sees to that. Without
+// it the bug is found as well, after some hundred times as many operations.
 const DELETING: Recipe = Recipe {
-    mix: &[("get", 3), ("put", 3), ("erase", 3)],
+    operations: 512,
+    mix: &[("get", 1), ("put", 1), ("erase", 1)],
     keys: 2,
     values: Domain::Distinct,
+    noise: Noise { between: 0.0, inside: 0.02 },
     ..Recipe::PLAIN
 };
 

@@ -55,6 +55,7 @@ pub const ENTRY: Entry = Entry {
 
 // Two keys, as in the paper, so that operations meet.
 const RECIPE: Recipe = Recipe {
+    operations: 512,
     mix: &[("get", 4), ("put", 2), ("remove", 2), ("get-or-insert", 1)],
     keys: 2,
     values: Domain::Distinct,
