@@ -30,12 +30,13 @@ use crate::{
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "map",
-    about: "a map, each key judged by itself: get, put, insert, remove, contains, append, cas, get-or-insert",
+    about: "a map, each key judged by itself: get, put, insert, remove, erase, contains, append, cas, get-or-insert",
     operations: &[
         ("get key", "answers the key's value, null if it is absent"),
         ("put [key, value]", "writes the key's value"),
         ("insert [key, value]", "writes the key's value; answers the previous one, null if it was absent"),
         ("remove key", "makes the key absent; answers its value, null if it was absent (also: delete)"),
+        ("erase key", "makes the key absent; answers nothing"),
         ("contains key", "answers whether the key has a value"),
         ("append [key, text]", "appends to the key's text, which is empty if the key is absent"),
         (
@@ -74,6 +75,8 @@ pub enum Call {
     Insert(Value, Value),
     /// Makes a key absent; answers its value.
     Remove(Value),
+    /// Makes a key absent; answers nothing.
+    Erase(Value),
     /// Answers whether a key has a value.
     Contains(Value),
     /// Appends a text to a key's text; not allowed if it holds something else.
@@ -133,6 +136,10 @@ impl Deterministic for Map {
             }
             Call::Insert(key, value) => Some(self.write(state, key, self.content(value))),
             Call::Remove(key) => Some(self.write(state, key, self.content(Value::NIL))),
+            Call::Erase(key) => {
+                self.write(state, key, self.content(Value::NIL));
+                truth(true)
+            }
             Call::Contains(key) => truth(state.contains_key(&key)),
             Call::Append(key, text) => {
                 let content = self.concatenation(&self.read(state, key), text)?;
@@ -187,7 +194,7 @@ impl Deterministic for Map {
             }
             (Call::Put(_, value), _) | (Call::Insert(_, value), None) => Elements::One(word(value)),
             (Call::Insert(_, value), Some(Content::Is(old))) => Elements::Two(word(*old), word(value)),
-            (Call::Remove(_), None) => Elements::One(absent),
+            (Call::Remove(_), None) | (Call::Erase(_), _) => Elements::One(absent),
             (Call::Remove(_), Some(Content::Is(old))) => Elements::Two(word(*old), absent),
             (Call::Cas(_, old, new), _) => Elements::Two(word(old), word(new)),
             (Call::GetOrInsert(_, value), _) => Elements::Two(absent, word(value)),
@@ -218,7 +225,7 @@ impl Deterministic for Map {
                 Role::Add(word(value))
             }
             (Call::Insert(_, value), Some(old)) => Role::Replace(old.word(), word(value)),
-            (Call::Remove(_), None) => Role::Add(absent),
+            (Call::Remove(_), None) | (Call::Erase(_), Some(Value::TRUE) | None) => Role::Add(absent),
             (Call::Remove(_), Some(old)) if old.word() == absent => Role::See(absent),
             (Call::Remove(_), Some(old)) => Role::Replace(old.word(), absent),
             (Call::Contains(_), Some(Value::TRUE)) => Role::Miss(absent),
@@ -232,7 +239,7 @@ impl Deterministic for Map {
             }
             // It may have found the value or put it there; it never finds nothing.
             (Call::GetOrInsert(..), _)
-            | (Call::Put(..) | Call::Contains(_) | Call::Cas(..), Some(_))
+            | (Call::Put(..) | Call::Erase(_) | Call::Contains(_) | Call::Cas(..), Some(_))
             | (Call::Append(..), _) => return None,
         })
     }
@@ -309,6 +316,7 @@ impl Notation for Map {
             "put" => pair().map(|(key, value)| Call::Put(key, value)),
             "insert" => pair().map(|(key, value)| Call::Insert(key, value)),
             "remove" | "delete" => arg.element().map(Call::Remove),
+            "erase" => arg.element().map(Call::Erase),
             "contains" => arg.element().map(Call::Contains),
             "append" => match arg.list("[key, text]")? {
                 [key, text] if matches!(values.get(text), Datum::Text(_)) => Ok(Call::Append(key, text)),
@@ -318,7 +326,7 @@ impl Notation for Map {
             "get-or-insert" => pair().map(|(key, value)| Call::GetOrInsert(key, value)),
             _ => Err(Misfit::method(
                 method,
-                "`get`, `put`, `insert`, `remove`, `contains`, `append`, `cas`, `get-or-insert`",
+                "`get`, `put`, `insert`, `remove`, `erase`, `contains`, `append`, `cas`, `get-or-insert`",
             )),
         }
     }
@@ -334,6 +342,7 @@ impl Notation for Map {
             Call::Put(key, value) => ("put", Written::pair(key, value)),
             Call::Insert(key, value) => ("insert", Written::pair(key, value)),
             Call::Remove(key) => ("remove", Written::Value(key)),
+            Call::Erase(key) => ("erase", Written::Value(key)),
             Call::Contains(key) => ("contains", Written::Value(key)),
             Call::Append(key, text) => ("append", Written::pair(key, text)),
             Call::Cas(key, old, new) => ("cas", Written::List([key, old, new].map(Written::Value).into())),
@@ -355,11 +364,12 @@ impl Notation for Map {
     // Appends are not drawn: the values on the dice are integers.
     fn sample(&self, dice: &mut Dice) -> Call {
         let key = dice.key();
-        match dice.method(&["get", "put", "insert", "remove", "contains", "cas", "get-or-insert"]) {
+        match dice.method(&["get", "put", "insert", "remove", "erase", "contains", "cas", "get-or-insert"]) {
             "get" => Call::Get(key),
             "put" => Call::Put(key, dice.value()),
             "insert" => Call::Insert(key, dice.value()),
             "remove" => Call::Remove(key),
+            "erase" => Call::Erase(key),
             "contains" => Call::Contains(key),
             "cas" => Call::Cas(key, dice.old_value(), dice.value()),
             _ => Call::GetOrInsert(key, dice.value()),
@@ -385,7 +395,7 @@ impl Notation for Map {
 
 fn key(call: &Call) -> Value {
     match *call {
-        Call::Get(key) | Call::Remove(key) | Call::Contains(key) => key,
+        Call::Get(key) | Call::Remove(key) | Call::Erase(key) | Call::Contains(key) => key,
         Call::Put(key, _) | Call::Insert(key, _) | Call::Append(key, _) | Call::GetOrInsert(key, _) => key,
         Call::Cas(key, ..) => key,
     }
@@ -394,7 +404,7 @@ fn key(call: &Call) -> Value {
 fn answer(call: &Call) -> Answer {
     match call {
         Call::Get(_) | Call::Insert(..) | Call::Remove(_) | Call::GetOrInsert(..) => Answer::Value,
-        Call::Put(..) | Call::Append(..) => Answer::Nothing,
+        Call::Put(..) | Call::Erase(_) | Call::Append(..) => Answer::Nothing,
         Call::Contains(_) | Call::Cas(..) => Answer::Truth,
     }
 }

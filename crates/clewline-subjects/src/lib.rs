@@ -11,6 +11,7 @@
 pub mod arena;
 mod entry;
 pub mod link;
+mod map_calls;
 pub mod structures;
 
 pub use entry::{Entry, Found, Recipe, UnknownSubject, Variant, find, subjects};

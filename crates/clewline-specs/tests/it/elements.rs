@@ -125,6 +125,7 @@ fn a_swap_links_what_it_found_and_what_it_left() {
     check_footprint("map", "remove 0 = 3", "7 4");
     check_footprint("map", "remove 0 = null", "reads 4");
     check_footprint("map", "remove 0 = ?", "4");
+    check_footprint("map", "erase 0", "4");
     check_footprint("map", "get-or-insert [0, 3] = 3", "4 7");
     check_footprint("map", "get-or-insert [0, 3] = 5", "reads 11");
     check_footprint("map", "contains 0 = true", "reads anything");

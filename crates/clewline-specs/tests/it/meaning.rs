@@ -162,6 +162,12 @@ fn a_map_keeps_a_value_for_each_key() {
 }
 
 #[test]
+fn erasing_a_key_does_not_say_what_it_held() {
+    check("map", "erase 1; put [1, 2]; erase 1; get 1 = null; erase 1; remove 1 = null", "holds");
+    check("map", "put [1, 2]; erase 1; get 1 = 2", "get(1) → 2: expected get(1) → null");
+}
+
+#[test]
 fn writing_null_makes_a_key_absent() {
     check("map", "put [1, 2]; put [1, null]; contains 1 = false; get-or-insert [1, 3] = 3", "holds");
     check("map", "put [1, 2]; cas [1, 2, null] = true; insert [1, 4] = null", "holds");

@@ -1,0 +1,116 @@
+//! Calls on maps, for structures that look keys up and change what they hold.
+
+use clewline_core::Value;
+use clewline_specs::map::{Call, Content};
+
+/// A structure that holds at most one value for each key.
+pub(crate) trait Keyed {
+    /// What `key` holds.
+    fn get(&self, key: Value) -> Option<Value>;
+
+    /// Changes what `key` holds, in one step, as `decide` has it; answers what it held before. `decide` is told that, and
+    /// is called once.
+    fn change(&self, key: Value, decide: impl FnOnce(Option<Value>) -> Change) -> Option<Value>;
+
+    /// Makes `key` absent; answers what it held before.
+    fn remove(&self, key: Value) -> Option<Value>;
+}
+
+/// What becomes of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It stays as it is.
+    Keep,
+    /// It holds this value.
+    Write(Value),
+    /// It is absent.
+    Remove,
+}
+
+impl Change {
+    /// A key that holds null is absent.
+    fn to(value: Value) -> Change {
+        if value == Value::NIL { Change::Remove } else { Change::Write(value) }
+    }
+}
+
+/// Makes `call` on `map`.
+pub(crate) fn make(map: &impl Keyed, call: &Call) -> Content {
+    let found = |held: Option<Value>| held.unwrap_or(Value::NIL);
+    let answer = match *call {
+        Call::Get(key) => found(map.get(key)),
+        Call::Put(key, value) => {
+            map.change(key, |_| Change::to(value));
+            Value::TRUE
+        }
+        Call::Insert(key, value) => found(map.change(key, |_| Change::to(value))),
+        Call::Remove(key) => found(map.remove(key)),
+        Call::Erase(key) => {
+            map.remove(key);
+            Value::TRUE
+        }
+        Call::Contains(key) => Value::bool(map.get(key).is_some()),
+        Call::Cas(key, old, new) => {
+            let swap = |held| if found(held) == old { Change::to(new) } else { Change::Keep };
+            Value::bool(found(map.change(key, swap)) == old)
+        }
+        Call::GetOrInsert(key, value) => {
+            let insert = |held: Option<Value>| held.map_or(Change::to(value), |_| Change::Keep);
+            // Whoever finds a value is done: that was a `get`.
+            map.get(key).or_else(|| map.change(key, insert)).unwrap_or(value)
+        }
+        Call::Append(..) => unreachable!("appends are not drawn"),
+    };
+    Content::Is(answer)
+}
+
+/// Where to look for `key` first: all bits depend on all of its bits, the upper ones more so.
+pub(crate) fn hash(key: Value) -> u64 {
+    key.word().wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
+    use clewline_core::{Deterministic, Dice, Domain, Notation, Plan};
+    use clewline_specs::map::Map;
+
+    use super::*;
+
+    /// Makes random calls one after another, and compares every answer with that of the specification, and what is left
+    /// with a tree of the standard library.
+    #[track_caller]
+    pub(crate) fn check_serial(map: &impl Keyed, keys: usize, seed: u64) {
+        let plan = Plan { keys, values: Domain::Below(4), seed, ..Plan::default() };
+        let mut dice = Dice::new(&plan);
+        let specification = Map::default();
+        let mut state = specification.initial();
+        let mut tree: BTreeMap<Value, Value> = BTreeMap::new();
+        for number in 0..40 * keys + 400 {
+            let call = specification.sample(&mut dice);
+            let expected = specification.apply(&mut state, &call);
+            assert_eq!(Some(make(map, &call)), expected, "{call:?}, call {number}, seed {seed}");
+            mirror(&mut tree, &call);
+        }
+        for key in (0..=keys).filter_map(|it| Value::small(it as i64)) {
+            assert_eq!(map.get(key), tree.get(&key).copied(), "{key:?}, seed {seed}");
+        }
+    }
+
+    fn mirror(tree: &mut BTreeMap<Value, Value>, call: &Call) {
+        match *call {
+            Call::Put(key, value) | Call::Insert(key, value) => drop(tree.insert(key, value)),
+            Call::Remove(key) | Call::Erase(key) => drop(tree.remove(&key)),
+            Call::Cas(key, old, new) => {
+                if tree.get(&key) == Some(&old) {
+                    tree.insert(key, new);
+                }
+            }
+            Call::GetOrInsert(key, value) => {
+                tree.entry(key).or_insert(value);
+            }
+            Call::Get(_) | Call::Contains(_) | Call::Append(..) => (),
+        }
+    }
+}

@@ -1,0 +1,478 @@
+//! A hash map with open addressing whose entries are locked by their status.
+//!
+//! The status of a slot is *empty*, *updating*, *stored*, *deleted* or *moved*. Whoever changes what a key holds waits while
+//! the status is *updating*, sets it to *updating* by compare-and-swap, does what is to be done, and sets it to *stored* or
+//! *deleted*. A `get` waits as well, but sets nothing. A slot belongs to one key as long as the table is in use.
+//!
+//! A table of which three quarters belong to keys is replaced by one twice as large. Every operation that comes by helps:
+//! it goes through the old table, locks each slot in turn, copies what is stored there, and marks the slot *moved*. Nobody uses
+//! the new table before every slot of the old one has been marked.
+//!
+//! A key holds what its slot's value says if the status is *stored*, or *updating* and the holder has written the value or
+//! found the status *stored*; otherwise it is absent. So an update takes effect when it writes the value, and a removal when
+//! it sets the status.
+//!
+//! Two variants do without a compare-and-swap:
+//!
+//! * `delete-stores`: a removal stores *deleted* whatever the status is. If that was *updating*, the update has lost its
+//!   lock and does not know it: when it goes on to set the status to *stored*, it may bring back a value that was written,
+//!   and deleted, by others in between. Use `erase`: it does not answer what was there. (What `remove` answers was read
+//!   before, so that two of them may answer the same, which is found sooner.)
+//! * `resize-marks`: a slot is copied and then marked without having been locked. An update in between is not copied.
+//!
+//! Source: A. Laarman, J. van de Pol and M. Weber, "Boosting multi-core reachability performance with shared hash tables",
+//! 2010, for the table, which could only be added to; G. Lowe, "Concurrent hash maps: a comparative study", 2014, for
+//! deleting and resizing. The flaws are described in Lowe's "Testing for linearizability", 2017, section 8. We take a slot for a key by a
+//! compare-and-swap of its own, and lock a slot to copy it.
+
+use std::sync::OnceLock;
+
+use clewline_core::{Domain, Value};
+use clewline_specs::map::{Call, Content, Map};
+use clewline_threads::{
+    Noise, Rig, Subject,
+    sync::{self, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+};
+
+use crate::{
+    Entry, Recipe, Variant,
+    map_calls::{self, Change, Keyed, hash},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "hash-map",
+    about: "a hash map with open addressing, whose entries are locked by their status",
+    source: "A. Laarman, J. van de Pol and M. Weber, Boosting multi-core reachability performance with shared hash tables, 2010; \
+             G. Lowe, Concurrent hash maps: a comparative study, 2014",
+    spec: "map",
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            recipe: RESIZING,
+            build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::None))),
+        },
+        Variant {
+            name: "delete-stores",
+            flaw: Some("a removal stores its mark where it should compare and swap"),
+            recipe: DELETING,
+            build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::DeleteStores))),
+        },
+        Variant {
+            name: "resize-marks",
+            flaw: Some("resizing stores its mark where it should compare and swap"),
+            recipe: RESIZING,
+            build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::ResizeMarks))),
+        },
+    ],
+};
+
+// A new map is full soon: short runs.
+const RESIZING: Recipe = Recipe {
+    operations: 128,
+    mix: &[("get", 3), ("put", 4), ("remove", 1), ("get-or-insert", 1)],
+    keys: 32,
+    values: Domain::Distinct,
+    ..Recipe::PLAIN
+};
+
+// Five operations on one key have to meet, while the first is interrupted between two stores: noise sees to that. Without
+// it the bug is found as well, after some hundred times as many operations.
+const DELETING: Recipe = Recipe {
+    operations: 512,
+    mix: &[("get", 1), ("put", 1), ("erase", 1)],
+    keys: 2,
+    values: Domain::Distinct,
+    noise: Noise { between: 0.0, inside: 0.02 },
+    ..Recipe::PLAIN
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flaw {
+    None,
+    DeleteStores,
+    ResizeMarks,
+}
+
+struct HashMap {
+    // Each twice as large as the one before.
+    tables: [OnceLock<Table>; TABLES],
+    // Every slot of the tables before this one is moved.
+    current: AtomicUsize,
+    flaw: Flaw,
+}
+
+const FIRST: usize = 4;
+const TABLES: usize = 32;
+
+struct Table {
+    slots: Box<[Slot]>,
+    // How many slots belong to keys, or are about to: at most three quarters, so that there is always a free one.
+    taken: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Slot {
+    status: StatusWord,
+    // 0, which is no key, until a key takes the slot.
+    key: AtomicU64,
+    value: AtomicU64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// Nothing was ever stored here.
+    Empty,
+    /// Somebody has locked the slot.
+    Updating,
+    /// The key holds the value.
+    Stored,
+    /// The key is absent.
+    Deleted,
+    /// The table is being replaced, or has been: what was here is in the next one.
+    Moved,
+}
+
+#[derive(Default)]
+struct StatusWord(AtomicU32);
+
+impl StatusWord {
+    fn load(&self) -> Status {
+        match self.0.load(Ordering::Acquire) {
+            0 => Status::Empty,
+            1 => Status::Updating,
+            2 => Status::Stored,
+            3 => Status::Deleted,
+            4 => Status::Moved,
+            word => unreachable!("no status is {word}"),
+        }
+    }
+
+    // Sequentially consistent, though `Release` is enough to lock: what an operation wrote must not wait in a
+    // store buffer when it returns.
+    fn store(&self, status: Status) {
+        self.0.store(status as u32, Ordering::SeqCst);
+    }
+
+    fn replace(&self, old: Status, new: Status) -> bool {
+        self.0.compare_exchange(old as u32, new as u32, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// The table is being replaced, or has to be: the operation has to go on in the next one.
+struct Outgrown;
+
+impl Keyed for HashMap {
+    fn get(&self, key: Value) -> Option<Value> {
+        self.in_table(|table| match table.find(key) {
+            Place::Own(slot) => slot.read(),
+            Place::Free(slot) => slot.read_nothing(),
+        })
+    }
+
+    fn change(&self, key: Value, decide: impl FnOnce(Option<Value>) -> Change) -> Option<Value> {
+        let (slot, found) = self.in_table(|table| {
+            let slot = table.take(key)?;
+            slot.lock().map(|found| (slot, found))
+        });
+        slot.change(found, decide)
+    }
+
+    fn remove(&self, key: Value) -> Option<Value> {
+        self.in_table(|table| match table.find(key) {
+            Place::Own(slot) if self.flaw == Flaw::DeleteStores => slot.delete_unlocked(),
+            Place::Own(slot) => slot.lock().map(|found| slot.change(found, |_| Change::Remove)),
+            Place::Free(slot) => slot.read_nothing(),
+        })
+    }
+}
+
+impl HashMap {
+    fn new(flaw: Flaw) -> Self {
+        HashMap { tables: [const { OnceLock::new() }; TABLES], current: AtomicUsize::new(0), flaw }
+    }
+
+    fn table(&self, index: usize) -> &Table {
+        self.tables[index].get_or_init(|| Table {
+            slots: (0..FIRST << index).map(|_| Slot::default()).collect(),
+            taken: AtomicUsize::new(0),
+        })
+    }
+
+    /// Does `attempt` in the first table where that is possible.
+    fn in_table<'m, T>(&'m self, attempt: impl Fn(&'m Table) -> Result<T, Outgrown>) -> T {
+        let mut index = self.current.load(Ordering::Acquire);
+        loop {
+            match attempt(self.table(index)) {
+                Ok(done) => return done,
+                Err(Outgrown) => self.replace(index),
+            }
+            index += 1;
+        }
+    }
+
+    /// Replaces the table at `index` by the next one, or helps those who do.
+    fn replace(&self, index: usize) {
+        let (old, new) = (self.table(index), self.table(index + 1));
+        for slot in &old.slots {
+            match self.flaw {
+                Flaw::None | Flaw::DeleteStores => slot.move_to(new),
+                Flaw::ResizeMarks => slot.move_unlocked(new),
+            }
+        }
+        // Whoever went through all slots says so. If it has been said already, nothing is left to do.
+        let _is_first =
+            self.current.compare_exchange(index, index + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok();
+    }
+}
+
+/// Where a key is in a table.
+enum Place<'t> {
+    /// The slot belongs to the key.
+    Own(&'t Slot),
+    /// The key has no slot; this one is the next it may take.
+    Free(&'t Slot),
+}
+
+impl Table {
+    /// Looks at one slot after another. Slots are taken in this order and not given back, so that none beyond a free one
+    /// belongs to the key.
+    fn find(&self, key: Value) -> Place<'_> {
+        let first = (hash(key) >> (64 - self.slots.len().ilog2())) as usize;
+        let (before, after) = self.slots.split_at(first);
+        for slot in after.iter().chain(before) {
+            match slot.key.load(Ordering::Acquire) {
+                0 => return Place::Free(slot),
+                word if word == key.word() => return Place::Own(slot),
+                _ => (),
+            }
+        }
+        unreachable!("a quarter of the slots is free")
+    }
+
+    /// The slot of `key`, which takes one if it has none.
+    fn take(&self, key: Value) -> Result<&Slot, Outgrown> {
+        if let Place::Own(slot) = self.find(key) {
+            return Ok(slot);
+        }
+        if self.slots.len() * 3 / 4 <= self.taken.fetch_add(1, Ordering::Relaxed) {
+            self.taken.fetch_sub(1, Ordering::Relaxed);
+            return Err(Outgrown);
+        }
+        loop {
+            match self.find(key) {
+                Place::Free(slot) => {
+                    let (none, taken) = (0, key.word());
+                    // Afterwards it belongs to this key, or to another one.
+                    if slot.key.compare_exchange(none, taken, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                        return Ok(slot);
+                    }
+                }
+                Place::Own(slot) => {
+                    self.taken.fetch_sub(1, Ordering::Relaxed);
+                    return Ok(slot);
+                }
+            }
+        }
+    }
+}
+
+impl Slot {
+    /// What the slot's key holds.
+    fn read(&self) -> Result<Option<Value>, Outgrown> {
+        let mut patience = Patience::default();
+        loop {
+            match self.status.load() {
+                // The key is absent when this is read. Were the next table in use, the slot would be marked.
+                Status::Empty | Status::Deleted => return Ok(None),
+                // Whatever has happened meanwhile, this was the key's value at some moment since the status was
+                // read. If the key holds it now, that moment is now. If not, it was deleted, or moved, since, and held
+                // this until then. An update that has written it and not yet set the status has taken effect: others
+                // wait for it rather than find the key as it was before.
+                Status::Stored => return Ok(Value::from_word(self.value.load(Ordering::Acquire))),
+                Status::Updating => patience.wait(),
+                Status::Moved => return Err(Outgrown),
+            }
+        }
+    }
+
+    /// What a key holds that had no slot in the table, this being the first free one.
+    fn read_nothing(&self) -> Result<Option<Value>, Outgrown> {
+        match self.status.load() {
+            Status::Moved => Err(Outgrown),
+            // The next table is not in use, so neither was it when the key had no slot in this one. Whoever
+            // has taken the slot since did so later.
+            Status::Empty | Status::Updating | Status::Stored | Status::Deleted => Ok(None),
+        }
+    }
+
+    /// Sets the status to *updating*; answers what it was.
+    fn lock(&self) -> Result<Status, Outgrown> {
+        let mut patience = Patience::default();
+        loop {
+            match self.status.load() {
+                found @ (Status::Empty | Status::Stored | Status::Deleted) => {
+                    if self.status.replace(found, Status::Updating) {
+                        return Ok(found);
+                    }
+                }
+                Status::Updating => patience.wait(),
+                Status::Moved => return Err(Outgrown),
+            }
+        }
+    }
+
+    /// Changes what the key holds, and unlocks the slot, whose status was `found`. Answers what it held before.
+    fn change(&self, found: Status, decide: impl FnOnce(Option<Value>) -> Change) -> Option<Value> {
+        let value = || Value::from_word(self.value.load(Ordering::Relaxed));
+        let held = if found == Status::Stored { value() } else { None };
+        let status = match decide(held) {
+            Change::Keep => found,
+            Change::Write(value) => {
+                // Whoever reads this value sees a status that is at least *updating*.
+                self.value.store(value.word(), Ordering::Release);
+                Status::Stored
+            }
+            Change::Remove => Status::Deleted,
+        };
+        self.status.store(status);
+        held
+    }
+
+    /// Copies what the key holds to `new`, and marks the slot.
+    fn move_to(&self, new: &Table) {
+        let Ok(found) = self.lock() else { return };
+        if found == Status::Stored {
+            self.copy_to(new);
+        }
+        self.status.store(Status::Moved);
+    }
+
+    /// Copies what is stored here to `new`, where nobody else looks for this key yet.
+    fn copy_to(&self, new: &Table) {
+        let key = Value::from_word(self.key.load(Ordering::Relaxed)).expect("what is stored has a key");
+        // There is room for all keys of the old table, unless some come late, which they do with a flaw only.
+        let Ok(copy) = new.take(key) else { return };
+        if copy.status.replace(Status::Empty, Status::Updating) {
+            copy.value.store(self.value.load(Ordering::Acquire), Ordering::Release);
+            copy.status.store(Status::Stored);
+        }
+    }
+
+    /// The flaw of `delete-stores`: the status may have changed since it was read, and may be somebody's lock.
+    fn delete_unlocked(&self) -> Result<Option<Value>, Outgrown> {
+        match self.status.load() {
+            Status::Empty | Status::Deleted => Ok(None),
+            Status::Stored | Status::Updating => {
+                let held = Value::from_word(self.value.load(Ordering::Acquire));
+                self.status.store(Status::Deleted);
+                Ok(held)
+            }
+            Status::Moved => Err(Outgrown),
+        }
+    }
+
+    /// The flaw of `resize-marks`: what has happened since the status was read is not copied.
+    fn move_unlocked(&self, new: &Table) {
+        let mut patience = Patience::default();
+        loop {
+            match self.status.load() {
+                Status::Empty | Status::Deleted => break,
+                Status::Stored => {
+                    self.copy_to(new);
+                    break;
+                }
+                Status::Updating => patience.wait(),
+                Status::Moved => return,
+            }
+        }
+        self.status.store(Status::Moved);
+    }
+}
+
+/// What a thread has that waits for another.
+#[derive(Default)]
+struct Patience {
+    waited: u32,
+}
+
+impl Patience {
+    fn wait(&mut self) {
+        self.waited += 1;
+        // The other one may need our processor.
+        if self.waited.is_multiple_of(32) { sync::yield_now() } else { sync::spin_loop() }
+    }
+}
+
+impl Subject<Map> for HashMap {
+    fn call(&self, call: &Call) -> Content {
+        map_calls::make(self, call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map_calls::tests::check_serial;
+
+    const FLAWS: [Flaw; 3] = [Flaw::None, Flaw::DeleteStores, Flaw::ResizeMarks];
+
+    fn small(int: i64) -> Value {
+        Value::small(int).expect("a small integer")
+    }
+
+    #[test]
+    fn serial_calls_are_answered_as_specified() {
+        for flaw in FLAWS {
+            for (seed, keys) in [1, 2, 3, 32, 300].into_iter().enumerate() {
+                check_serial(&HashMap::new(flaw), keys, seed as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn full_tables_are_replaced_by_larger_ones() {
+        for flaw in FLAWS {
+            let map = HashMap::new(flaw);
+            check_serial(&map, 32, 1);
+            // 32 keys fit into three quarters of 64 slots.
+            assert_eq!(map.current.load(Ordering::Relaxed), 4, "{flaw:?}");
+        }
+    }
+
+    #[test]
+    fn whoever_finds_a_table_half_moved_moves_the_rest() {
+        for moved in 0..=FIRST {
+            let map = HashMap::new(Flaw::None);
+            for key in 0..3 {
+                map.change(small(key), |_| Change::Write(small(10 + key)));
+            }
+            map.remove(small(2));
+            map.table(0).slots[..moved].iter().for_each(|it| it.move_to(map.table(1)));
+            assert_eq!(map.remove(small(1)), Some(small(11)), "{moved} moved");
+            assert_eq!(map.change(small(2), |_| Change::Write(small(22))), None, "{moved} moved");
+            assert_eq!(map.change(small(3), |_| Change::Write(small(13))), None, "{moved} moved");
+            let held: Vec<_> = (0..4).map(|it| map.get(small(it))).collect();
+            assert_eq!(held, [Some(small(10)), None, Some(small(22)), Some(small(13))], "{moved} moved");
+            assert_eq!(map.current.load(Ordering::Relaxed), 1, "{moved} moved");
+        }
+    }
+
+    /// The paper's five operations; its figure 7.
+    #[test]
+    fn an_update_that_lost_its_lock_brings_back_what_others_deleted() {
+        let map = HashMap::new(Flaw::DeleteStores);
+        let key = small(0);
+        // An update writes 1 and is interrupted before it can set the status.
+        let slot = map.table(0).take(key).ok().expect("there is room");
+        assert_eq!(slot.lock().ok(), Some(Status::Empty));
+        slot.value.store(small(1).word(), Ordering::Release);
+        map.remove(key);
+        map.change(key, |_| Change::Write(small(2)));
+        map.remove(key);
+        assert_eq!(map.get(key), None);
+        slot.status.store(Status::Stored);
+        assert_eq!(map.get(key), Some(small(2)));
+    }
+}
