@@ -22,8 +22,8 @@
 //!
 //! Source: A. Laarman, J. van de Pol and M. Weber, "Boosting multi-core reachability performance with shared hash tables",
 //! 2010, for the table, which could only be added to; G. Lowe, "Concurrent hash maps: a comparative study", 2014, for
-//! deleting and resizing. The flaws are described in Lowe's "Testing for linearizability", 2017, section 8. We take a slot for a key by a
-//! compare-and-swap of its own, and lock a slot to copy it.
+//! deleting and resizing. The flaws are described in Lowe's "Testing for linearizability", 2017, section 8. We take a
+//! slot for a key by a compare-and-swap of its own, and lock a slot to copy it.
 
 use std::sync::OnceLock;
 
