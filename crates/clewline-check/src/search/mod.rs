@@ -25,6 +25,7 @@ mod configurations;
 mod engine;
 pub mod queue_oriented;
 pub(crate) mod segments;
+pub(crate) mod sweep;
 
 use clewline_core::{Budget, Problem, Verdict, Witness};
 
