@@ -3,28 +3,34 @@
 //! A prefix of a linearizable history is linearizable, so there is one return at which a violated history breaks: with
 //! the events before it there is an order, and with it there is none. It is found by halving: each attempt forgets what
 //! happened after some return and has the rest judged as always, so that monitors make it fast. The core of the violation
-//! says where to begin: it is violated by itself, so the history has broken when the last of it has returned, and mostly
-//! only then.
+//! says where to begin: mostly the history breaks when the last of it returns. It may break before, elsewhere; or later, if
+//! what the core leaves out could have helped as long as its answers were not known.
 //!
 //! What the operation could have answered instead is found by a sweep through *all* orders of that prefix. The answer need
-//! not be one that is allowed at the end: the operation may have taken effect at any moment since its call.
+//! not be one that is allowed at the end: the operation may have taken effect at any moment since its call. Of a queue or
+//! stack with much inside there are too many orders; but if values are distinct its monitor can try each element in turn.
 //!
 //! Source: what is told is that of G. Lowe, "Testing for linearizability", 2017, figure 7.
 //! Cost: about log n judgements of prefixes, and a sweep from the last moment at which the object was certainly empty. A
 //! sweep that takes too long is given up, and says so.
 
-use clewline_core::{Allowed, Breaking, Keep, OperationId, Problem, Reason, Verdict, Violation};
+use clewline_core::{
+    Act, Allowed, Answered, Breaking, Budget, Keep, Kind, OperationId, Problem, Reason, Verdict, Violation,
+};
 
 use crate::{
     Options,
     auto::{self, cut_where_empty},
-    monitor::Columns,
-    search::sweep::Sweep,
+    monitor::{Columns, Ruling, Want, judge_columns},
+    search::sweep::{Sweep, in_order},
 };
 
 /// A sweep may make this many standings, or `PER_OPERATION` for each operation if that is more.
 const STANDINGS: u64 = 1 << 19;
 const PER_OPERATION: u64 = 16;
+
+/// A monitor tries elements one by one if all of them together are not more work than this many operations.
+const TRIED: usize = 1 << 25;
 
 /// Finds where a history breaks that [`judge`](crate::judge) found violated: `problems` are those that were judged.
 ///
@@ -70,8 +76,8 @@ fn until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
 fn breaking_return(part: &Problem<'_>, core: &[OperationId], options: &Options) -> Result<u32, Reason> {
     let last = core.iter().filter_map(|&it| part.spans()[part.position(it)?].ret()).max();
     let mut returns: Vec<u32> = part.spans().iter().filter_map(|it| it.ret()).collect();
-    returns.retain(|&it| Some(it) <= last);
     returns.sort_unstable();
+    let near = returns.partition_point(|&it| Some(it) <= last);
     let is_violated = |count: usize| -> Result<bool, Reason> {
         if count == 0 {
             return Ok(false);
@@ -82,25 +88,25 @@ fn breaking_return(part: &Problem<'_>, core: &[OperationId], options: &Options) 
             Verdict::Unknown(reason) => Err(reason),
         }
     };
-    // After `violated` returns there is no order, after `holds` there is one.
-    let (mut holds, mut violated, mut stride): (Option<usize>, _, _) = (None, returns.len(), 1);
-    while holds.is_none_or(|it| it + 1 < violated) {
-        // From the end in growing strides until there is one; then by halves.
-        let middle = match holds {
-            Some(holds) => holds.midpoint(violated),
-            None => violated.saturating_sub(stride),
-        };
-        if is_violated(middle)? {
-            violated = middle;
-            stride *= 2;
+    // So many returns leave an order; so many leave none. Strides grow from `near` on until both are known; then by halves.
+    let (mut holds, mut violated): (Option<usize>, Option<usize>) = (None, None);
+    let mut count = near.saturating_sub(1);
+    let mut stride = 1;
+    loop {
+        if is_violated(count)? {
+            violated = Some(count);
+        } else if count == returns.len() {
+            return Err(Reason::Refused("the operations of the violation can be ordered".to_owned()));
         } else {
-            holds = Some(middle);
+            holds = Some(count);
         }
-    }
-    let is_known = violated != returns.len() || is_violated(violated)?;
-    match returns.get(violated.wrapping_sub(1)) {
-        Some(&rank) if is_known => Ok(rank),
-        Some(_) | None => Err(Reason::Refused("the operations of the violation can be ordered".to_owned())),
+        count = match (holds, violated) {
+            (Some(holds), Some(violated)) if holds + 1 == violated => return Ok(returns[holds]),
+            (Some(holds), Some(violated)) => holds.midpoint(violated),
+            (None, Some(violated)) => violated.saturating_sub(stride),
+            (holds, None) => (holds.unwrap_or(0) + stride).min(returns.len()),
+        };
+        stride *= 2;
     }
 }
 
@@ -112,7 +118,65 @@ fn answers(before: &Problem<'_>, operation: OperationId, options: &Options) -> R
         Err(_) => 0,
     };
     let recent = before.range(since..before.len());
+    if let Some(answers) = answers_by_monitor(&recent, operation, &options.budget) {
+        return Ok(answers);
+    }
     let most = STANDINGS.max(PER_OPERATION.saturating_mul(recent.len() as u64));
     let budget = options.budget.child().with_configurations(options.budget.configurations().min(most));
     Sweep::new(&recent, &budget, Some(operation)).answers()
+}
+
+/// The same for an operation that takes an element out of a container, if a monitor judges it: every element that may be
+/// inside is tried, and that there is none. Nothing if this is no such case, or would take too long.
+fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Budget) -> Option<Vec<String>> {
+    let mut columns = Columns::new(before).ok()?;
+    let asked = before.position(operation)?;
+    match columns.kind {
+        Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag if columns.acts[asked] == Act::Take => (),
+        Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag => return None,
+        Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } => return None,
+    }
+    let inside = may_be_inside(before, &columns)?;
+    if TRIED < columns.len().saturating_mul(inside.len() + 1) {
+        return None;
+    }
+    let mut automaton = before.automaton();
+    let labels = automaton.labels().to_vec();
+    let initial = automaton.initial();
+    let mut texts: Vec<String> = Vec::new();
+    for candidate in inside.into_iter().map(Some).chain([None]) {
+        // What it answers if there is nothing but this.
+        let state = match candidate {
+            Some(add) => automaton.step(initial, labels[add], 0)?.state,
+            None => initial,
+        };
+        let [Answered { answer, .. }] = automaton.answers(state, labels[asked])?[..] else { return None };
+        let act_of_add = candidate.map(|add| std::mem::replace(&mut columns.acts[add], Act::Add));
+        columns.acts[asked] = if candidate.is_some() { Act::Remove } else { Act::Empty };
+        columns.elements[asked] = candidate.map_or(0, |add| columns.elements[add]);
+        // It returns last, so it ends where pending operations do.
+        match judge_columns(&columns, Want::Verdict, budget).ok()? {
+            Ruling::Holds(_) => texts.push(automaton.show(labels[asked], answer)),
+            Ruling::Violated(_) => (),
+        }
+        candidate.into_iter().zip(act_of_add).for_each(|(add, act)| columns.acts[add] = act);
+    }
+    Some(in_order(texts))
+}
+
+/// The operations that add an element which nobody is known to have removed. Nothing if an element is there twice, as
+/// then it is not said which of the two is taken.
+fn may_be_inside(before: &Problem<'_>, columns: &Columns) -> Option<Vec<usize>> {
+    // As told, before pending ones that nobody noticed were forgotten.
+    let roles = before.roles().ok()?;
+    let mut adds: Vec<Option<usize>> = vec![None; columns.names.len()];
+    for at in (0..columns.len()).filter(|&at| roles.acts[at] == Act::Add) {
+        if adds[columns.elements[at] as usize].replace(at).is_some() {
+            return None;
+        }
+    }
+    for at in (0..columns.len()).filter(|&at| columns.acts[at] == Act::Remove) {
+        adds[columns.elements[at] as usize] = None;
+    }
+    Some(adds.into_iter().flatten().collect())
 }

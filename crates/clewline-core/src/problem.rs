@@ -10,7 +10,8 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::{
-    AnswerId, Footprint, History, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification, StateId, Witness,
+    AnswerId, Footprint, History, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification, StateId,
+    Witness,
 };
 
 /// A specification reduced to a step function on interned states and labels.

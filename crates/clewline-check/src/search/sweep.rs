@@ -133,9 +133,7 @@ impl<'p> Sweep<'p> {
         answers.sort_unstable();
         answers.dedup();
         let show = |answer: AnswerId| self.automaton.show(self.labels[asked], answer);
-        let mut texts: Vec<String> = answers.into_iter().map(show).collect();
-        texts.sort_by_cached_key(|it| (it.chars().count(), it.clone()));
-        Ok(texts)
+        Ok(in_order(answers.into_iter().map(show).collect()))
     }
 
     /// Which pending operations wait rightly; `None` if the complete ones cannot be ordered.
@@ -154,7 +152,8 @@ impl<'p> Sweep<'p> {
         for at in (0..self.spans.len()).filter(|&at| self.spans[at].is_pending()) {
             let (automaton, label) = (&mut self.automaton, self.labels[at]);
             let bit = bit(self.slot[at]);
-            let mut waits = |it: &Standing| it.done & bit == 0 && automaton.step(it.state, label, 0).is_none();
+            let mut waits =
+                |it: &Standing| it.done & bit == 0 && automaton.step(it.state, label, 0).is_none();
             if self.standings.iter().any(&mut waits) {
                 waiting.for_anyone.push(at);
             }
@@ -317,6 +316,13 @@ impl<'p> Sweep<'p> {
             self.forget_at = self.forget_at.max(2 * self.automaton.bytes());
         }
     }
+}
+
+/// Each text once, short ones first, so that numbers ascend.
+pub(crate) fn in_order(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort_by_cached_key(|it| (it.chars().count(), it.clone()));
+    texts.dedup();
+    texts
 }
 
 /// The bit of a slot; none if the operation has none.
