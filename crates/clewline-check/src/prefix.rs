@@ -140,6 +140,8 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
     if TRIED < columns.len().saturating_mul(inside.len() + 1) {
         return None;
     }
+    // It returns after everything else, and before what is pending.
+    columns.intervals[asked].right = columns.last - 1;
     let mut automaton = before.automaton();
     let labels = automaton.labels().to_vec();
     let initial = automaton.initial();
@@ -154,7 +156,6 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
         let act_of_add = candidate.map(|add| std::mem::replace(&mut columns.acts[add], Act::Add));
         columns.acts[asked] = if candidate.is_some() { Act::Remove } else { Act::Empty };
         columns.elements[asked] = candidate.map_or(0, |add| columns.elements[add]);
-        // It returns last, so it ends where pending operations do.
         match judge_columns(&columns, Want::Verdict, budget).ok()? {
             Ruling::Holds(_) => texts.push(automaton.show(labels[asked], answer)),
             Ruling::Violated(_) => (),

@@ -121,7 +121,7 @@ fn random_histories_break_where_the_oracle_says() {
         }
         let Seen { hold, blocked, one, several, early } = seen;
         let name = entry.name;
-        assert!(100 < hold && 100 < blocked + one + several && 50 < early, "{name}: {seen:?}");
+        assert!(100 < hold && 60 < blocked + one + several && 30 < early, "{name}: {seen:?}");
         match name {
             "mutex" | "semaphore" => assert!(20 < blocked, "{name}: {seen:?}"),
             // They answer true or false: if one is wrong, the other is the only one.
@@ -256,7 +256,7 @@ fn a_long_history_breaks_where_it_was_changed() {
 
 #[test]
 fn a_sweep_that_takes_too_long_lists_nothing() {
-    let case = drawn("queue", "A: |-enq 1-| |-enq 2-| |-deq → 2-|");
+    let case = drawn("register", "A: |-write 1-| |-write 2-| |-read → 1-|");
     let violation = violation(&*case).unwrap();
     let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
     let found = breaking(case.problems(), &violation, &options).unwrap();

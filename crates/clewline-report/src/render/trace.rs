@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   event  process
-//!   …  4 events left out
+//!       …  4 events left out
 //!       5  1        calls get(0)
 //!       6  0        returns
 //!       7  1        returns 2
@@ -14,7 +14,7 @@
 //!
 //! Source: the idea is that of G. Lowe, "Testing for linearizability", 2017, figure 7.
 
-use std::fmt::Write;
+use std::{collections::HashSet, fmt::Write};
 
 use clewline_core::{Allowed, Breaking, End, OperationId, Problem, Span, Violation};
 
@@ -82,11 +82,12 @@ fn told(judged: &Judged<'_>, events: &[Event], violation: &Violation, last: Oper
     if events.len() <= MOST {
         return (0..events.len()).collect();
     }
+    let core: HashSet<OperationId> = violation.core.iter().copied().collect();
     let span = |it: OperationId| -> Span { judged.case.spans()[it.index()] };
     let matters = |at: &usize| {
         let Event { operation, .. } = events[*at];
         let overlaps = !span(operation).precedes(span(last));
-        overlaps || violation.core.contains(&operation) || events.len() <= *at + LAST
+        overlaps || core.contains(&operation) || events.len() <= *at + LAST
     };
     let mut told: Vec<usize> = (0..events.len()).filter(matters).collect();
     told.drain(..told.len().saturating_sub(MOST));
