@@ -7,8 +7,8 @@
 //!
 //! * If it blocks in no order at all, whoever else may have taken effect, it should not wait. That much is certain.
 //! * If it blocks only after others that are pending, it may wait rightly; but then those others have taken effect, and
-//!   should not wait. Two `lock`s on a mutex that is free are an example: one of them is wrong to wait, and nobody knows which.
-//!   Only if the thread of one of them has died, which no history tells, is all well.
+//!   should not wait. Two `lock`s on a mutex that is free are an example: one of them is wrong to wait, and nobody knows
+//!   which. Only if the thread of one of them has died, which no history tells, is all well.
 //!
 //! An operation whose thread was about to begin it counts as called, as it cannot be told from one that has begun.
 //!
