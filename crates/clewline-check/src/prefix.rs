@@ -147,6 +147,9 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
     let initial = automaton.initial();
     let mut texts: Vec<String> = Vec::new();
     for candidate in inside.into_iter().map(Some).chain([None]) {
+        if budget.stopped().is_some() {
+            return None;
+        }
         // What it answers if there is nothing but this.
         let state = match candidate {
             Some(add) => automaton.step(initial, labels[add], 0)?.state,
