@@ -5,14 +5,18 @@ mod competition;
 mod core;
 mod judge;
 pub mod monitor;
+mod prefix;
 pub mod search;
 mod settle;
+mod stuck;
 
 use clewline_core::{Budget, Problem, Reason, Verdict};
 
 pub use competition::compete;
 pub use judge::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
+pub use prefix::breaking;
 pub use settle::{Settled, Settling};
+pub use stuck::{Stuck, stuck};
 
 /// One way of deciding problems. Object safe, so that a table and a competition are slices.
 pub trait Checker: Sync {

@@ -54,3 +54,7 @@ id! {
     /// What an operation did, without who or when: operations with equal call and return share a label.
     LabelId, "l"
 }
+id! {
+    /// What a call may answer, in the numbering of an [`Automaton`](crate::Automaton). Ids mean nothing outside it.
+    AnswerId, "a"
+}

@@ -29,14 +29,14 @@ mod verdict;
 
 pub use budget::{Budget, Charge, Reason};
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
-pub use id::{LabelId, ObjectId, OperationId, ProcessId, StateId};
+pub use id::{AnswerId, LabelId, ObjectId, OperationId, ProcessId, StateId};
 pub use merge::Stamped;
 pub use notation::{Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown};
-pub use problem::{Automaton, Keep, Problem, Replay, Show, Start, Successor};
+pub use problem::{Answered, Automaton, Keep, Problem, Replay, Show, Start, Successor};
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording};
 pub use role::{Act, Kind, Role, Roles};
 pub use simulate::{Dice, Domain, Plan};
 pub use specification::{Deterministic, Elements, Footprint, Specification};
 pub use value::{Datum, Value, Values};
-pub use verdict::{Explanation, Rule, Verdict, Violation, Witness, WitnessError};
+pub use verdict::{Allowed, Breaking, Explanation, Rule, Verdict, Violation, Witness, WitnessError};

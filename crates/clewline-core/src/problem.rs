@@ -10,7 +10,8 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::{
-    Footprint, History, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification, StateId, Witness,
+    AnswerId, Footprint, History, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification, StateId,
+    Witness,
 };
 
 /// A specification reduced to a step function on interned states and labels.
@@ -27,6 +28,13 @@ pub trait Automaton {
     /// The `nth` state, from 0, to which `label` may lead from `state`.
     fn step(&mut self, state: StateId, label: LabelId, nth: u32) -> Option<Successor>;
 
+    /// Each answer that a call like that of `label` may get in `state`, whatever it did get, with each state to which
+    /// that leads: none if it blocks. `None` if the specification does not say.
+    fn answers(&mut self, state: StateId, label: LabelId) -> Option<Vec<Answered>>;
+
+    /// How a report writes an operation with the call of `label` and this answer.
+    fn show(&self, label: LabelId, answer: AnswerId) -> String;
+
     /// About how many bytes states and remembered steps take.
     fn bytes(&self) -> usize;
 
@@ -41,6 +49,15 @@ pub struct Successor {
     pub state: StateId,
     /// Whether the step has further outcomes.
     pub has_more: bool,
+}
+
+/// One outcome of a call that may answer as it likes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// What it answers.
+    pub answer: AnswerId,
+    /// The state after it.
+    pub state: StateId,
 }
 
 /// A run of the specification, one operation after the other.
@@ -205,6 +222,12 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn footprint(&self, position: usize) -> Footprint {
         self.typed.footprint(self.operations[position], self.is_forgotten(position))
+    }
+
+    /// Whether the operation at `position` may have to wait in some state: see [`Specification::may_block`].
+    #[must_use]
+    pub fn may_block(&self, position: usize) -> bool {
+        self.typed.may_block(self.operations[position])
     }
 
     /// What kind of object this is about, if that is known and it is at first as its specification says.
@@ -386,6 +409,7 @@ trait Typed: Send + Sync {
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p>;
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
+    fn may_block(&self, id: OperationId) -> bool;
     fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start>;
     fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
     fn kind(&self) -> Option<Kind>;
@@ -413,7 +437,7 @@ where
     S::Return: Sync,
 {
     fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p> {
-        Box::new(Interned::new(self.specification, self.history, problem))
+        Box::new(Interned::new(self, problem))
     }
 
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p> {
@@ -446,6 +470,10 @@ where
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint {
         let ret = self.history.ret(id).filter(|_| !forgotten);
         self.specification.footprint(self.history.call(id), ret)
+    }
+
+    fn may_block(&self, id: OperationId) -> bool {
+        self.specification.may_block(self.history.call(id))
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -512,6 +540,7 @@ where
 /// The only generic automaton: interns states and labels, and remembers steps.
 struct Interned<'p, S: Specification> {
     specification: &'p S,
+    show: &'p Show<'p, S>,
     start: S::State,
     // For each label, a call and a return that have it.
     meanings: Vec<(&'p S::Call, Option<&'p S::Return>)>,
@@ -527,6 +556,9 @@ struct Interned<'p, S: Specification> {
     // Second and later outcomes of nondeterministic steps.
     further: Vec<Box<[StateId]>>,
     scratch: Vec<S::State>,
+    // What calls may answer, as far as anyone asked, and where each answer is found, by content.
+    answers: Vec<S::Return>,
+    answer_index: HashTable<u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -541,7 +573,8 @@ const NONE: u32 = u32::MAX;
 const STEP_TABLES: usize = 16;
 
 impl<'p, S: Specification> Interned<'p, S> {
-    fn new(specification: &'p S, history: &'p History<S::Call, S::Return>, problem: &Problem<'_>) -> Self {
+    fn new(pair: &'p Pair<'_, S>, problem: &Problem<'_>) -> Self {
+        let Pair { specification, history, show } = *pair;
         let mut meanings: Vec<(&S::Call, Option<&S::Return>)> = Vec::new();
         let mut index: HashTable<u32> = HashTable::new();
         let mut labels = Vec::with_capacity(problem.len());
@@ -563,6 +596,7 @@ impl<'p, S: Specification> Interned<'p, S> {
         let reads = meanings.iter().map(is_read).collect();
         Interned {
             specification,
+            show,
             start: start(specification, problem),
             meanings,
             labels,
@@ -573,6 +607,8 @@ impl<'p, S: Specification> Interned<'p, S> {
             steps: Default::default(),
             further: Vec::new(),
             scratch: Vec::new(),
+            answers: Vec::new(),
+            answer_index: HashTable::new(),
         }
     }
 
@@ -586,6 +622,20 @@ impl<'p, S: Specification> Interned<'p, S> {
             states.push(state);
         }
         StateId(number)
+    }
+
+    fn intern_answer(&mut self, answer: S::Return) -> AnswerId {
+        let Interned { answers, answer_index, .. } = self;
+        let entry = answer_index.entry(
+            hash(&answer),
+            |&it| answers[it as usize] == answer,
+            |&it| hash(&answers[it as usize]),
+        );
+        let number = *entry.or_insert(answers.len() as u32).get();
+        if number as usize == answers.len() {
+            answers.push(answer);
+        }
+        AnswerId(number)
     }
 
     fn outcomes(&mut self, state: StateId, label: LabelId) -> Outcomes {
@@ -641,6 +691,32 @@ impl<S: Specification> Automaton for Interned<'_, S> {
         let others = if further == NONE { &[] } else { &*self.further[further as usize] };
         let state = if nth == 0 { StateId(first) } else { *others.get(nth as usize - 1)? };
         Some(Successor { state, has_more: (nth as usize) < others.len() })
+    }
+
+    fn answers(&mut self, state: StateId, label: LabelId) -> Option<Vec<Answered>> {
+        let (call, _) = self.meanings[label.index()];
+        let returns = self.specification.returns(&self.states[state.index()], call);
+        let mut next = std::mem::take(&mut self.scratch);
+        if returns.is_empty() {
+            self.specification.step(&self.states[state.index()], call, None, &mut next);
+        }
+        // Who lists no answer of a call that may go on does not list answers at all.
+        let is_said = next.is_empty() && !returns.iter().any(|it| self.specification.is_one_of_many(it));
+        let mut all: Vec<Answered> = Vec::new();
+        for ret in returns {
+            next.clear();
+            self.specification.step(&self.states[state.index()], call, Some(&ret), &mut next);
+            let answer = self.intern_answer(ret);
+            all.extend(next.drain(..).map(|it| Answered { answer, state: self.intern(it) }));
+        }
+        next.clear();
+        self.scratch = next;
+        is_said.then_some(all)
+    }
+
+    fn show(&self, label: LabelId, answer: AnswerId) -> String {
+        let (call, _) = self.meanings[label.index()];
+        (self.show)(call, Some(&self.answers[answer.index()]))
     }
 
     fn bytes(&self) -> usize {

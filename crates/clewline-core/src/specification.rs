@@ -55,6 +55,12 @@ pub trait Specification {
         Vec::new()
     }
 
+    /// Whether `ret` stands for several answers that are not told apart, because nobody gave any of them. A list of what
+    /// could have been answered is not complete with it.
+    fn is_one_of_many(&self, _ret: &Self::Return) -> bool {
+        false
+    }
+
     /// Lets `call` happen: changes `state` and gives one of the possible answers. `choose` is told among how many
     /// there is a choice, and picks one by its index: first of the answers, then of the states. If the call
     /// blocks there is no answer, and `state` is not to be used any more.
@@ -90,6 +96,12 @@ pub trait Specification {
     /// cannot matter and for reports that leave out operations which do not.
     fn footprint(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Footprint {
         Footprint::Changes(Elements::Any)
+    }
+
+    /// Whether there may be a state in which `call` blocks. A promise of `false` tells at once that whoever waits
+    /// for ever in such a call should not.
+    fn may_block(&self, _call: &Self::Call) -> bool {
+        true
     }
 
     /// What kind of object this is, for checkers that know such objects: see [`Role`].
@@ -148,6 +160,11 @@ pub trait Deterministic {
     /// Applies `call`, or answers `None` if it blocks in `state`. A blocked call's changes are discarded.
     fn apply(&self, state: &mut Self::State, call: &Self::Call) -> Option<Self::Return>;
 
+    /// See [`Specification::is_one_of_many`].
+    fn is_one_of_many(&self, _ret: &Self::Return) -> bool {
+        false
+    }
+
     /// See [`Specification::part`].
     fn part(&self, _call: &Self::Call) -> Option<u64> {
         None
@@ -156,6 +173,11 @@ pub trait Deterministic {
     /// See [`Specification::footprint`].
     fn footprint(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Footprint {
         Footprint::Changes(Elements::Any)
+    }
+
+    /// See [`Specification::may_block`].
+    fn may_block(&self, _call: &Self::Call) -> bool {
+        true
     }
 
     /// See [`Specification::kind`].
@@ -215,12 +237,20 @@ impl<D: Deterministic> Specification for D {
         Some(ret)
     }
 
+    fn is_one_of_many(&self, ret: &D::Return) -> bool {
+        Deterministic::is_one_of_many(self, ret)
+    }
+
     fn part(&self, call: &D::Call) -> Option<u64> {
         Deterministic::part(self, call)
     }
 
     fn footprint(&self, call: &D::Call, ret: Option<&D::Return>) -> Footprint {
         Deterministic::footprint(self, call, ret)
+    }
+
+    fn may_block(&self, call: &D::Call) -> bool {
+        Deterministic::may_block(self, call)
     }
 
     fn kind(&self) -> Option<Kind> {

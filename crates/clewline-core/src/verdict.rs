@@ -169,6 +169,31 @@ pub enum Explanation {
     },
 }
 
+/// Where a history breaks: the events before are allowed, and with the next one no longer.
+///
+/// Events are the calls and returns of the part (object, or key of it) that is violated. A call breaks nothing, as it
+/// need not have had any effect yet; so the next event is a return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breaking {
+    /// How many events of the part come before: the longest prefix that is linearizable.
+    pub events: usize,
+    /// The operation whose return comes next.
+    pub operation: OperationId,
+    /// What it could have answered instead.
+    pub allowed: Allowed,
+}
+
+/// What an operation could have answered at a moment, given everything up to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// These answers, all of them, and no other: each as a report writes the whole operation, `deq() → 3`.
+    These(Vec<String>),
+    /// None: it should still be waiting.
+    Blocked,
+    /// Nobody knows.
+    NotKnown(Reason),
+}
+
 /// What every history of some kind of object keeps. Each says which operations break it, in which order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {

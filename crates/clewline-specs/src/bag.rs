@@ -95,6 +95,10 @@ impl Specification for Bag {
         }
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match call {
             Call::Add(value) => Capacity::UNBOUNDED.added(*value, ret),

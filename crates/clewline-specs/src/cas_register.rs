@@ -64,6 +64,10 @@ impl Deterministic for CasRegister {
         }
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     // Null, the initial value, is an element like any other. Whatever put the expected value there touches
     // it too, so after leaving out linked elements the rest finds the values that it found before.
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {

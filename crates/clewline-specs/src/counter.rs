@@ -70,6 +70,10 @@ impl Deterministic for Counter {
         Some(Return::Done(true))
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Return>) -> Footprint {
         match call {
             Call::Inc | Call::Dec | Call::Add(_) => Footprint::Changes(Elements::Any),

@@ -71,6 +71,10 @@ impl Deterministic for Deque {
         Some(Value::TRUE)
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match call {
             Call::PushFront(value) | Call::PushBack(value) => self.capacity.added(*value, ret),

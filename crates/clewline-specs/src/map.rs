@@ -169,6 +169,15 @@ impl Deterministic for Map {
     // Elements are what a key may hold, and absence is one of them: whoever finds a content touches it, and
     // so does whoever puts it there, so after leaving out linked elements the rest finds what it found
     // before. An append builds on content that may be anything. Where there is one, nothing is left out.
+    // Texts are not appended to what is none.
+    fn may_block(&self, call: &Call) -> bool {
+        matches!(call, Call::Append(..))
+    }
+
+    fn is_one_of_many(&self, ret: &Content) -> bool {
+        matches!(ret, Content::Unread(_))
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Content>) -> Footprint {
         let word = |value| self.normal(value).word();
         let absent = word(Value::NIL);

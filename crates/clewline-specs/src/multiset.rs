@@ -63,6 +63,10 @@ impl Deterministic for Multiset {
         Some(value.word())
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = call;
         let element = Elements::One(value.word());

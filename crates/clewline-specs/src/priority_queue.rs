@@ -86,6 +86,10 @@ impl Deterministic for PriorityQueue {
         }
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Return>) -> Footprint {
         match (call, ret) {
             // Empty stays empty with less in it.

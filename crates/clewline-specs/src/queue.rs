@@ -68,6 +68,10 @@ impl Deterministic for Queue {
         }
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match call {
             Call::Enq(value) => self.capacity.added(*value, ret),

@@ -54,6 +54,10 @@ impl Deterministic for Register {
         }
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match (call, ret) {
             (Call::Read, None) => Footprint::Reads(Elements::None),

@@ -64,6 +64,10 @@ impl Deterministic for Stack {
         }
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match call {
             Call::Push(value) => self.capacity.added(*value, ret),

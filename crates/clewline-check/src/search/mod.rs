@@ -18,6 +18,8 @@
 //! |---|---|---|---|
 //! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | queues whose values are not distinct; `auto` uses it |
 //!
+//! And `sweep` decides nothing: it goes through all orders at once, to tell what could have been.
+//!
 //! To add one: write its file, implement [`Checker`], export an `ENTRY`, add its name to the list. The
 //! conformance suite takes it from there.
 
@@ -25,6 +27,7 @@ mod configurations;
 mod engine;
 pub mod queue_oriented;
 pub(crate) mod segments;
+pub(crate) mod sweep;
 
 use clewline_core::{Budget, Problem, Verdict, Witness};
 

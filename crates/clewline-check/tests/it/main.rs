@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod agreement;
+mod breaking;
 mod budgets;
 mod cores;
 mod histories;
@@ -16,4 +17,5 @@ mod monitors;
 mod plain;
 mod queue_oriented;
 mod rulings;
+mod stuck;
 mod texts;

@@ -1,4 +1,4 @@
-//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`]) and for programs ([`json`]); and figures, as a
+//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`], [`trace`](trace())) and for programs ([`json`]); and figures, as a
 //! [`table`] and as a [`plot`].
 //!
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
@@ -9,12 +9,14 @@ pub mod plot;
 pub mod table;
 pub mod text;
 pub mod timeline;
+mod trace;
 
 use std::time::Duration;
 
 use clewline_core::{Case, Datum, ObjectId, OperationId, Value, Values, Verdict};
 
 pub use explain::explanation;
+pub use trace::trace;
 
 /// A verdict on a history, and all that a report tells about it.
 #[derive(Clone, Copy, Debug)]

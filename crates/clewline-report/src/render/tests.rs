@@ -48,8 +48,8 @@ fn show(call: &Call, ret: Option<&Return>) -> String {
 }
 
 #[derive(Debug)]
-struct Drawn {
-    history: History<Call, Return>,
+pub(super) struct Drawn {
+    pub(super) history: History<Call, Return>,
     names: Names,
     values: Values,
 }
@@ -89,10 +89,10 @@ impl Case for Drawn {
 }
 
 /// A process, its call, when it was called, and what it returned when.
-type Row = (u32, Call, i64, Option<(Return, i64)>);
+pub(super) type Row = (u32, Call, i64, Option<(Return, i64)>);
 
 /// Operations on one object.
-fn case(operations: &[Row]) -> Drawn {
+pub(super) fn case(operations: &[Row]) -> Drawn {
     let timed = operations.iter().map(|&(process, call, called, returned)| Timed {
         process: ProcessId(process),
         object: ObjectId(0),
@@ -118,12 +118,12 @@ fn ids(of: &[u32]) -> Vec<OperationId> {
     of.iter().copied().map(OperationId).collect()
 }
 
-fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
+pub(super) fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
     let explanation = Explanation::Exhausted { prefix: ids(prefix), next: OperationId(next) };
     Verdict::Violated(Violation { core: ids(core), is_minimal: true, explanation })
 }
 
-fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {
+pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {
     Judged {
         name: "lost.jsonl",
         source: Source::File,

@@ -241,7 +241,7 @@ fn duration(elapsed: Duration) -> String {
 }
 
 /// Appends `sentences`, indented, in lines of at most `width` characters.
-fn paragraph(text: &mut String, sentences: &str, width: usize) {
+pub(super) fn paragraph(text: &mut String, sentences: &str, width: usize) {
     const INDENT: usize = 2;
     let mut column = 0;
     for word in sentences.split(' ') {

@@ -81,6 +81,22 @@ fn what_happens_is_what_may_happen() {
 }
 
 #[test]
+fn who_never_blocks_never_blocks() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        for_states_and_calls(specification, sample, |state, call| {
+            let blocks = after(specification, state, call, None).is_empty();
+            assert!(!blocks || specification.may_block(call), "{name}: {call:?} blocks in {state:?}");
+            let is_known = ["mutex", "semaphore"].iter().any(|it| name.starts_with(it));
+            assert!(
+                is_known || !specification.may_block(call) || name == "map",
+                "{name}: {call:?} never blocks"
+            );
+        });
+    }
+    for_every_specification!(law);
+}
+
+#[test]
 fn advance_starts_from_each_of_several_states() {
     fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
         for seed in 0..100 {

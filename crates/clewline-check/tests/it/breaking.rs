@@ -1,0 +1,299 @@
+//! Where a history breaks and what was allowed there, against every prefix and every answer, judged by the oracle.
+
+use clewline_check::{Options, breaking, check, judge, search::SEARCHES};
+use clewline_core::{
+    Allowed, Breaking, Budget, Case, Domain, Keep, OperationId, Plan, Problem, Reason, Span, Value, Verdict,
+    Violation,
+};
+use clewline_specs::{CATALOG, find};
+
+use crate::histories::{drawn, every_history, random_history};
+
+fn holds(problem: &Problem<'_>) -> bool {
+    let oracle = SEARCHES.iter().find(|it| it.name() == "oracle").unwrap();
+    matches!(check(*oracle, problem, &Budget::unlimited()), Verdict::Holds(_))
+}
+
+fn violation(case: &dyn Case) -> Option<Violation> {
+    match judge(case.problems(), &Options::default()).verdict {
+        Verdict::Violated(violation) => Some(violation),
+        Verdict::Holds(_) => None,
+        Verdict::Unknown(reason) => panic!("{reason}"),
+    }
+}
+
+fn part_of(case: &dyn Case, id: OperationId) -> Problem<'_> {
+    let parts = case.problems().into_iter().flat_map(Problem::into_parts);
+    parts.into_iter().find(|it| it.position(id).is_some()).unwrap()
+}
+
+/// The events of `part` up to the one of rank `last`.
+fn until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
+    part.weaken(|at| match part.spans()[at] {
+        span if last < span.call() => Keep::Nothing,
+        span if last < span.end() => Keep::Call,
+        _ => Keep::Whole,
+    })
+}
+
+/// How many events there are before the first that leaves no order, and whose return that is.
+fn first_break(part: &Problem<'_>) -> (usize, OperationId) {
+    let ends = |span: &Span| [Some(span.call()), span.ret()];
+    let mut ranks: Vec<u32> = part.spans().iter().flat_map(ends).flatten().collect();
+    ranks.sort_unstable();
+    let events = ranks.iter().position(|&rank| !holds(&until(part, rank))).unwrap();
+    let at = part.spans().iter().position(|it| it.ret() == Some(ranks[events]));
+    (events, part.operations()[at.expect("a call breaks nothing")])
+}
+
+/// Every answer with which `operation` may return at the end of its history, tried one by one.
+fn every_answer(spec: &str, case: &dyn Case, operation: OperationId) -> Vec<String> {
+    let recording = case.recording().unwrap();
+    let specification = find(spec).unwrap();
+    let simple = [Value::ABSENT, Value::NIL, Value::TRUE, Value::FALSE];
+    let integers = (-20..20).map(|it| Value::small(it).unwrap());
+    let mut allowed: Vec<String> = Vec::new();
+    for answer in simple.into_iter().chain(integers) {
+        let mut changed = recording.clone();
+        let change = |id, call, ret: Option<Value>| {
+            Ok::<_, ()>((call, ret.map(|ret| if id == operation { answer } else { ret })))
+        };
+        changed.history = changed.history.try_map(change).unwrap();
+        // Not every answer fits every call.
+        let Ok(changed) = specification.load(changed) else { continue };
+        let part = part_of(&*changed, operation);
+        let last = part.spans()[part.position(operation).unwrap()].end();
+        if holds(&until(&part, last)) {
+            allowed.push(changed.label(operation));
+        }
+    }
+    allowed.sort_unstable();
+    allowed.dedup();
+    allowed
+}
+
+/// What was seen in a test: how many histories broke with so many answers allowed.
+#[derive(Debug, Default)]
+struct Seen {
+    hold: usize,
+    blocked: usize,
+    one: usize,
+    several: usize,
+    // Of all that broke: how many did before the last event.
+    early: usize,
+}
+
+/// Compares `breaking` with trying everything.
+#[track_caller]
+fn check_breaking(spec: &str, case: &dyn Case, seen: &mut Seen) {
+    let Some(violation) = violation(case) else {
+        seen.hold += 1;
+        return;
+    };
+    let Breaking { events, operation, allowed } =
+        breaking(case.problems(), &violation, &Options::default()).unwrap();
+    let part = part_of(case, violation.core[0]);
+    assert_eq!((events, operation), first_break(&part), "{spec}: {part:#?}");
+    let expected = every_answer(spec, case, operation);
+    let mut found = match allowed {
+        Allowed::These(answers) => answers,
+        Allowed::Blocked => Vec::new(),
+        Allowed::NotKnown(reason) => panic!("{spec}: {reason}: {part:#?}"),
+    };
+    found.sort_unstable();
+    assert_eq!(found, expected, "{spec}: {operation:?} in {part:#?}");
+    let count = match found.len() {
+        0 => &mut seen.blocked,
+        1 => &mut seen.one,
+        _ => &mut seen.several,
+    };
+    *count += 1;
+    let last = part.spans().iter().map(|it| it.ret().unwrap_or(it.call())).max();
+    seen.early += usize::from(part.spans()[part.position(operation).unwrap()].ret() != last);
+}
+
+#[test]
+fn random_histories_break_where_the_oracle_says() {
+    for entry in CATALOG {
+        let mut seen = Seen::default();
+        for seed in 0..1_200 {
+            check_breaking(entry.name, &*random_history(entry.name, seed), &mut seen);
+        }
+        let Seen { hold, blocked, one, several, early } = seen;
+        let name = entry.name;
+        assert!(100 < hold && 60 < blocked + one + several && 30 < early, "{name}: {seen:?}");
+        match name {
+            "mutex" | "semaphore" => assert!(20 < blocked, "{name}: {seen:?}"),
+            // They answer true or false: if one is wrong, the other is the only one.
+            "set" | "multiset" => assert!(blocked == 0 && 100 < one && several == 0, "{name}: {seen:?}"),
+            _ => assert!(blocked == 0 && 50 < one && 20 < several, "{name}: {seen:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_small_history_breaks_where_the_oracle_says() {
+    let deeds: [(&str, &[&str]); 4] = [
+        ("queue", &["enq 1", "enq 2", "deq → 1", "deq → nil", "deq → ?"]),
+        ("stack", &["push 1", "push 2", "pop → 1", "pop → nil", "push 2 → ?"]),
+        ("register", &["write 1", "write 2", "read → 1", "read → nil", "write 2 → ?"]),
+        ("map", &["put [0 1]", "put [0 2]", "get 0 → 1", "get 0 → nil", "remove 0 → ?"]),
+    ];
+    for (spec, deeds) in deeds {
+        let mut seen = Seen::default();
+        every_history(spec, 4, deeds, |case| check_breaking(spec, case, &mut seen));
+        assert!(500 < seen.hold && 500 < seen.one && 100 < seen.several, "{spec}: {seen:?}");
+    }
+}
+
+#[track_caller]
+fn check_drawing(spec: &str, drawing: &str, events: usize, operation: &str, allowed: &[&str]) {
+    let case = drawn(spec, drawing);
+    let found = breaking(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    assert_eq!((found.events, &*case.label(found.operation)), (events, operation));
+    let allowed: Vec<String> = allowed.iter().map(|&it| it.to_owned()).collect();
+    assert_eq!(found.allowed, if allowed.is_empty() { Allowed::Blocked } else { Allowed::These(allowed) });
+}
+
+/// The history that Lowe draws: an update that overlaps two deletes comes back as the value of another.
+#[test]
+fn a_value_that_was_removed_comes_back() {
+    check_drawing(
+        "map",
+        "
+        A:  |-remove 0 → nil-| |-put [0 2]-| |-remove 0 → 2-|
+        B: |-put [0 0]------------------------------------------|  |-get 0 → 2-|   |-get 0 → 0-|
+        ",
+        9,
+        "get(0) → 2",
+        &["get(0) → 0", "get(0) → null"],
+    );
+}
+
+/// It was called early: what it could have seen then counts, though it is gone at the end.
+#[test]
+fn what_was_allowed_at_any_time_since_the_call_is_allowed() {
+    check_drawing(
+        "register",
+        "
+        A: |-write 1-| |-write 2-| |-write 3-|
+        B:            |-read → 9------------------|
+        ",
+        7,
+        "read() → 9",
+        &["read() → 1", "read() → 2", "read() → 3"],
+    );
+}
+
+/// What came before the stack was certainly empty has no say; what is inside does.
+#[test]
+fn the_order_of_pushes_is_open_until_somebody_looks() {
+    check_drawing(
+        "stack",
+        "
+        A: |-push 7-| |-pop → 7-| |-push 1-|
+        B:                        |-push 2-| |-pop → 7-|
+        ",
+        9,
+        "pop() → 7",
+        &["pop() → 1", "pop() → 2"],
+    );
+}
+
+#[test]
+fn a_lock_that_should_wait_has_no_answer() {
+    check_drawing(
+        "mutex",
+        "
+        A: |-lock-|  |-unlock-|
+        B:         |----lock---|
+        C:            |--lock---|
+        ",
+        7,
+        "lock()",
+        &[],
+    );
+}
+
+/// Of all operations called `method` that returned, one in the middle answers what nobody ever gave.
+#[track_caller]
+fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
+    let specification = find(spec).unwrap();
+    let mix = mix.iter().map(|&(method, weight)| (method.to_owned(), weight)).collect();
+    let mut recording = specification.generate(&Plan {
+        operations: 10_000,
+        values: Domain::Distinct,
+        keys: 3,
+        mix,
+        seed: 5,
+        ..Plan::default()
+    });
+    let name = recording.values.text(method);
+    let operations = recording.history.operations();
+    let chosen = operations.skip(6_000).find(|it| it.call.method == name && it.ret.is_some()).unwrap().id;
+    let before = specification.load(recording.clone()).unwrap().label(chosen);
+    let invented = recording.values.int(70_000);
+    let change = |id, call, ret: Option<Value>| {
+        Ok::<_, ()>((call, ret.map(|ret| if id == chosen { invented } else { ret })))
+    };
+    recording.history = recording.history.try_map(change).unwrap();
+    let case = specification.load(recording).unwrap();
+    let found = breaking(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    assert_eq!(found.operation, chosen, "{spec}");
+    let Allowed::These(answers) = found.allowed else { panic!("{spec}: {:?}", found.allowed) };
+    assert!(answers.contains(&before), "{spec}: {before} is not among {answers:?}");
+}
+
+#[test]
+fn a_long_history_breaks_where_it_was_changed() {
+    check_long("map", "get", &[]);
+    check_long("priority-queue", "poll", &[("add", 1), ("poll", 1)]);
+    check_long("bag", "take", &[]);
+    // With much inside there are too many orders to go through.
+    check_long("queue", "deq", &[("enq", 3), ("deq", 2)]);
+    check_long("stack", "pop", &[("push", 3), ("pop", 2)]);
+}
+
+#[test]
+fn a_sweep_that_takes_too_long_lists_nothing() {
+    let case = drawn("register", "A: |-write 1-| |-write 2-| |-read → 1-|");
+    let violation = violation(&*case).unwrap();
+    let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
+    let found = breaking(case.problems(), &violation, &options).unwrap();
+    assert_eq!(found.allowed, Allowed::NotKnown(Reason::Configurations(1)));
+    assert_eq!(found.events, 5);
+}
+
+#[test]
+fn a_prefix_that_cannot_be_judged_is_not_known() {
+    let case = drawn("deque", "A: |-push_back 1-| |-push_back 2-| |-pop_front → 2-|");
+    let violation = violation(&*case).unwrap();
+    let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
+    let found = breaking(case.problems(), &violation, &options);
+    assert_eq!(found, Err(Reason::Configurations(1)));
+}
+
+/// Texts that nobody has read are not told apart, so they cannot be listed.
+#[test]
+fn answers_that_are_not_told_apart_are_not_listed() {
+    let case = drawn(
+        "map",
+        "
+        A: |-append [0 x]-|
+        B: |-append [0 y]-|  |-get 0 → z-|
+        ",
+    );
+    let found = breaking(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    assert!(matches!(found.allowed, Allowed::NotKnown(Reason::Refused(_))), "{found:?}");
+}
+
+#[test]
+fn a_violation_of_another_history_is_refused() {
+    let case = drawn("queue", "A: |-enq 1-| |-enq 2-| |-deq → 2-|");
+    let violation = violation(&*case).unwrap();
+    let good = drawn("queue", "A: |-enq 1-| |-enq 2-| |-deq → 1-|");
+    for other in [good.problems(), Vec::new()] {
+        let found = breaking(other, &violation, &Options::default());
+        assert!(matches!(found, Err(Reason::Refused(_))), "{found:?}");
+    }
+}

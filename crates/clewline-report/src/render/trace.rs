@@ -1,0 +1,177 @@
+//! Traces: the events that led to where a history breaks, and what could have come instead.
+//!
+//! ```text
+//!   event  process
+//!       …  4 events left out
+//!       5  1        calls get(0)
+//!       6  0        returns
+//!       7  1        returns 2
+//! ```
+//!
+//! A timeline shows who overlaps whom; this shows what happened one after the other, as a log does, up to the return after
+//! which no order is left. Only events of the object, or the key of it, that breaks are told, and of many only some: those
+//! of operations in the core of the violation, those of operations open when the last one was, and the last few.
+//!
+//! Source: the idea is that of G. Lowe, "Testing for linearizability", 2017, figure 7.
+
+use std::{collections::HashSet, fmt::Write};
+
+use clewline_core::{Allowed, Breaking, End, OperationId, Problem, Span, Violation};
+
+use super::{Judged, count, explain::GLUE, grouped, text::paragraph, timeline::shorten};
+
+// Of more events than this only some are told.
+const MOST: usize = 20;
+
+// Of these, so many are the last ones.
+const LAST: usize = 6;
+
+// Longer lists of answers are cut.
+const ANSWERS: usize = 12;
+
+// Longer texts are shortened: what a key holds may be a page.
+const TEXT: usize = 64;
+
+/// The last events up to where the history breaks, and what was allowed there, in lines of at most `width` characters, if
+/// what stands on them leaves any choice.
+#[must_use]
+pub fn trace(judged: &Judged<'_>, violation: &Violation, breaking: &Breaking, width: usize) -> String {
+    let events = events(judged, breaking.operation);
+    let told = told(judged, &events, violation, breaking.operation);
+    let mut text = table(judged, &events, &told, width);
+    text.push('\n');
+    let (call, answer) = halves(&judged.case.label(breaking.operation));
+    let call = glued(&call);
+    let meaning = match answer {
+        Some(answer) => format!("Here no order is left: {call} may not return {}.", glued(&answer)),
+        None => format!("Here no order is left: {call} may not return."),
+    };
+    paragraph(&mut text, &format!("{meaning} {}", instead(&breaking.allowed)), width);
+    text
+}
+
+/// A call or a return of the part that breaks.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    // Its place among all events of the history, from 0.
+    rank: u32,
+    operation: OperationId,
+    end: End,
+}
+
+/// The events of the part of `last`, up to its return.
+fn events(judged: &Judged<'_>, last: OperationId) -> Vec<Event> {
+    let spans = judged.case.spans();
+    let until = spans[last.index()].end();
+    let problems = judged.case.problems().into_iter().flat_map(Problem::into_parts);
+    let part = problems.into_iter().find(|it| it.position(last).is_some());
+    let operations = part.map_or_else(|| vec![last], |it| it.operations().to_vec());
+    let mut events: Vec<Event> = Vec::new();
+    for operation in operations {
+        let span = spans[operation.index()];
+        events.push(Event { rank: span.call(), operation, end: End::Call });
+        events.extend(span.ret().map(|rank| Event { rank, operation, end: End::Return }));
+    }
+    events.retain(|it| it.rank <= until);
+    events.sort_unstable_by_key(|it| it.rank);
+    events
+}
+
+/// The events to tell, by their places: all if they are few, otherwise those that matter most, the latest of them.
+fn told(judged: &Judged<'_>, events: &[Event], violation: &Violation, last: OperationId) -> Vec<usize> {
+    if events.len() <= MOST {
+        return (0..events.len()).collect();
+    }
+    let core: HashSet<OperationId> = violation.core.iter().copied().collect();
+    let span = |it: OperationId| -> Span { judged.case.spans()[it.index()] };
+    let matters = |at: &usize| {
+        let Event { operation, .. } = events[*at];
+        let overlaps = !span(operation).precedes(span(last));
+        overlaps || core.contains(&operation) || events.len() <= *at + LAST
+    };
+    let mut told: Vec<usize> = (0..events.len()).filter(matters).collect();
+    told.drain(..told.len().saturating_sub(MOST));
+    // Where it was called is told in any case.
+    let call = events.iter().position(|it| it.operation == last);
+    if let Some(call) = call.filter(|it| !told.contains(it)) {
+        told[0] = call;
+    }
+    told
+}
+
+fn table(judged: &Judged<'_>, events: &[Event], told: &[usize], width: usize) -> String {
+    const TITLES: [&str; 2] = ["event", "process"];
+    let number = |at: usize| grouped(u64::from(events[at].rank) + 1);
+    let process = |at: usize| shorten(&judged.process(events[at].operation), TEXT);
+    let widest = |title: &str, texts: &dyn Fn(usize) -> String| {
+        told.iter().map(|&at| texts(at).chars().count()).fold(title.len(), usize::max)
+    };
+    let (left, middle) = (widest(TITLES[0], &number), widest(TITLES[1], &process));
+    // At least a few characters, however wide the other columns are.
+    let room = width.saturating_sub(left + middle + 6).clamp(16, TEXT);
+    let mut text = format!("  {:>left$}  {}\n", TITLES[0], TITLES[1]);
+    let mut next = 0;
+    for &at in told {
+        if next != at {
+            let gap = count((at - next) as u64, "event", "events");
+            // Writing to a string cannot fail.
+            let _infallible = writeln!(text, "  {:>left$}  {gap} left out", "…");
+        }
+        let label = judged.case.label(events[at].operation);
+        let deed = match (events[at].end, halves(&label)) {
+            (End::Call, (call, _)) => format!("calls {call}"),
+            (End::Return, (_, Some(answer))) => format!("returns {answer}"),
+            (End::Return, (_, None)) => "returns".to_owned(),
+        };
+        let deed = shorten(&deed, room);
+        let _infallible = writeln!(text, "  {:>left$}  {:<middle$}  {deed}", number(at), process(at));
+        next = at + 1;
+    }
+    text
+}
+
+/// `Allowed: 0, null.`
+fn instead(allowed: &Allowed) -> String {
+    let answers = match allowed {
+        Allowed::These(answers) => answers,
+        Allowed::Blocked => return "It should still be waiting: no answer was allowed.".to_owned(),
+        Allowed::NotKnown(reason) => return format!("What was allowed is not known: {reason}."),
+    };
+    let answer = |label: &String| match halves(label).1 {
+        Some(answer) => glued(&answer),
+        None => "to return nothing".replace(' ', &GLUE.to_string()),
+    };
+    let (told, rest) = answers.split_at(answers.len().min(ANSWERS));
+    let told: Vec<String> = told.iter().map(answer).collect();
+    match rest.len() {
+        0 => format!("Allowed: {}.", told.join(", ")),
+        more => format!("Allowed: {} and {} more.", told.join(", "), grouped(more as u64)),
+    }
+}
+
+/// The call and the answer of a label: `deq()` and `3` of `deq() → 3`. An operation that answers nothing has no answer.
+///
+/// An arrow within a quoted text is part of the text.
+fn halves(label: &str) -> (String, Option<String>) {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, char) in label.char_indices() {
+        match char {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '→' if !is_quoted => {
+                let answer = label[at + char.len_utf8()..].trim_start();
+                return (label[..at].trim_end().to_owned(), Some(answer.to_owned()));
+            }
+            _ => (),
+        }
+    }
+    (label.to_owned(), None)
+}
+
+fn glued(text: &str) -> String {
+    shorten(text, TEXT).replace(' ', &GLUE.to_string())
+}
+
+#[cfg(test)]
+mod tests;

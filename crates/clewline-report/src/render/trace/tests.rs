@@ -1,0 +1,171 @@
+use clewline_core::{Allowed, Breaking, OperationId, Reason, Verdict};
+
+use super::{super::tests, halves, trace};
+
+#[track_caller]
+fn check_trace(rows: &[tests::Row], core: &[u32], breaking: &Breaking, width: usize, expected: &str) {
+    let case = tests::case(rows);
+    let verdict = tests::exhausted(core, &[], breaking.operation.0);
+    let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
+    let written = trace(&tests::judged(&case, &verdict), violation, breaking, width);
+    assert_eq!(written, expected.trim_start_matches('\n'), "written:\n{written}");
+}
+
+fn at(operation: u32, events: usize, allowed: &[&str]) -> Breaking {
+    let allowed = Allowed::These(allowed.iter().map(|&it| it.to_owned()).collect());
+    Breaking { events, operation: OperationId(operation), allowed }
+}
+
+/// 1 and 2 go in at the same time and come out; then 1 comes out again.
+const AGAIN: [tests::Row; 5] = [
+    (0, Some(1), 0, Some((None, 2))),
+    (1, Some(2), 1, Some((None, 3))),
+    (0, None, 4, Some((Some(1), 6))),
+    (10, None, 5, Some((Some(1), 7))),
+    (1, None, 8, None),
+];
+
+#[test]
+fn a_short_trace_is_told_from_the_beginning_to_the_break() {
+    check_trace(
+        &AGAIN,
+        &[0, 2, 3],
+        &at(3, 7, &["deq() → 2", "deq() → null"]),
+        80,
+        "
+  event  process
+      1  0        calls enq(1)
+      2  1        calls enq(2)
+      3  0        returns
+      4  1        returns
+      5  0        calls deq()
+      6  10       calls deq()
+      7  0        returns 1
+      8  10       returns 1
+
+  Here no order is left: deq() may not return 1. Allowed: 2, null.
+",
+    );
+}
+
+/// One process does a hundred operations; another adds 1000 early and takes what nobody added late.
+fn long() -> Vec<tests::Row> {
+    let mut rows: Vec<tests::Row> =
+        (0..100).map(|it| (0, Some(it), 10 * it, Some((None, 10 * it + 1)))).collect();
+    rows.push((1, Some(1_000), 205, Some((None, 206))));
+    rows.push((2, None, 972, Some((Some(7), 995))));
+    rows
+}
+
+#[test]
+fn of_a_long_trace_the_core_and_what_overlaps_and_the_end_are_told() {
+    let case = tests::case(&long());
+    let position = |call: Option<i64>| {
+        let is_it = |it: &u32| case.history.call(OperationId(*it)) == &call;
+        (0..102).find(is_it).unwrap()
+    };
+    let (early, late) = (position(Some(1_000)), position(None));
+    check_trace(
+        &long(),
+        &[early, late],
+        &at(late, 203, &["deq() → 0"]),
+        80,
+        "
+  event  process
+      …  42 events left out
+     43  1        calls enq(1000)
+     44  1        returns
+      …  154 events left out
+    199  2        calls deq()
+    200  0        calls enq(98)
+    201  0        returns
+    202  0        calls enq(99)
+    203  0        returns
+    204  2        returns 7
+
+  Here no order is left: deq() may not return 7. Allowed: 0.
+",
+    );
+}
+
+#[test]
+fn no_more_than_so_many_events_are_told_and_the_call_is_one_of_them() {
+    let mut rows: Vec<tests::Row> =
+        (0..100).map(|it| (0, Some(it), 10 * it, Some((None, 10 * it + 1)))).collect();
+    rows.push((2, None, 5, Some((Some(-1), 2_000))));
+    let case = tests::case(&rows);
+    let verdict = tests::exhausted(&[1], &[], 1);
+    let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
+    let written = trace(&tests::judged(&case, &verdict), violation, &at(1, 201, &["deq() → 0"]), 80);
+    let told = written.lines().filter(|it| it.contains(" calls ") || it.contains(" returns")).count();
+    assert_eq!(told, 20, "{written}");
+    assert!(written.contains("      3  2        calls deq()\n      …  180 events left out\n"), "{written}");
+}
+
+#[test]
+fn texts_are_shortened_and_sentences_broken_where_room_is_short() {
+    let rows: [tests::Row; 2] =
+        [(0, Some(123_456_789_012), 0, Some((None, 1))), (1, None, 2, Some((Some(9_876_543_210_123), 3)))];
+    check_trace(
+        &rows,
+        &[0, 1],
+        &at(1, 3, &["deq() → 123456789012"]),
+        36,
+        "
+  event  process
+      1  0        calls enq…6789012)
+      2  0        returns
+      3  1        calls deq()
+      4  1        returns 9…43210123
+
+  Here no order is left: deq() may
+  not return 9876543210123. Allowed:
+  123456789012.
+",
+    );
+}
+
+#[track_caller]
+fn check_instead(allowed: Allowed, expected: &str) {
+    let case = tests::case(&AGAIN);
+    let verdict = tests::exhausted(&[3], &[], 3);
+    let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
+    let breaking = Breaking { events: 7, operation: OperationId(3), allowed };
+    let written = trace(&tests::judged(&case, &verdict), violation, &breaking, 200);
+    let sentence = "  Here no order is left: deq() may not return 1. ";
+    assert_eq!(written.lines().last().unwrap(), format!("{sentence}{expected}"));
+}
+
+#[test]
+fn what_is_not_known_is_not_listed() {
+    check_instead(
+        Allowed::NotKnown(Reason::Configurations(7)),
+        "What was allowed is not known: the limit of 7 configurations was hit.",
+    );
+}
+
+#[test]
+fn who_should_wait_has_no_answer() {
+    check_instead(Allowed::Blocked, "It should still be waiting: no answer was allowed.");
+}
+
+#[test]
+fn an_answer_of_nothing_is_told_in_words() {
+    check_instead(Allowed::These(vec!["enq(1)".to_owned()]), "Allowed: to return nothing.");
+}
+
+#[test]
+fn of_many_answers_some_are_told() {
+    let many = (0..2_000).map(|it| format!("deq() → {it}")).collect();
+    check_instead(Allowed::These(many), "Allowed: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 1,988 more.");
+}
+
+#[test]
+fn an_arrow_within_a_text_is_part_of_it() {
+    let check = |label: &str, call: &str, answer: Option<&str>| {
+        assert_eq!(halves(label), (call.to_owned(), answer.map(str::to_owned)));
+    };
+    check("get(\"a → b\") → \"c → d\"", "get(\"a → b\")", Some("\"c → d\""));
+    check("put(\"\\\" → \", 1)", "put(\"\\\" → \", 1)", None);
+    check("Pop → Some(3)", "Pop", Some("Some(3)"));
+}
