@@ -24,10 +24,19 @@ pub(crate) enum ErrorKind {
     Io(io::Error),
     Read(ReadError),
     Load(LoadError),
-    Event { at: u64, reason: &'static str },
-    OutOfOrder { line: usize },
+    Event {
+        at: u64,
+        reason: &'static str,
+    },
+    OutOfOrder {
+        line: usize,
+    },
     /// An environment variable that says something else than it should.
-    Environment { variable: &'static str, expected: &'static str, found: String },
+    Environment {
+        variable: &'static str,
+        expected: &'static str,
+        found: String,
+    },
 }
 
 impl Error {

@@ -133,9 +133,9 @@ fn disturbance(text: &str) -> Result<Disturbance, String> {
         None if text == "none" => Ok(Disturbance::None),
         Some(("between", share)) => units::share(share).map(Disturbance::Between),
         Some(("inside", share)) => units::share(share).map(Disturbance::Inside),
-        None | Some(_) => {
-            Err(format!("expected `none`, or a share from 0 to 1 as in between=0.1 or inside=0.02; found `{text}`"))
-        }
+        None | Some(_) => Err(format!(
+            "expected `none`, or a share from 0 to 1 as in between=0.1 or inside=0.02; found `{text}`"
+        )),
     }
 }
 
@@ -327,7 +327,8 @@ fn as_json(outcome: &Outcome) -> Result<Json, Failure> {
         object["explanation"] = explanation.clone();
     }
     if let Shrinking::Tried { smallest: Some(smallest), .. } = &outcome.shrinking {
-        object["smallest"] = json!({"threads": smallest.threads, "operations_per_thread": smallest.operations});
+        object["smallest"] =
+            json!({"threads": smallest.threads, "operations_per_thread": smallest.operations});
     }
     Ok(object)
 }

@@ -45,8 +45,7 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
         }
         (None, 0) => {
             let more = show_duration(longer(outcome));
-            let mut commands =
-                vec![format!("{} --time {more}", stressing(stress, &stress.workload, usual))];
+            let mut commands = vec![format!("{} --time {more}", stressing(stress, &stress.workload, usual))];
             if stress.workload.noise.is_none() {
                 let noisy = Workload { noise: SOME, ..stress.workload.clone() };
                 commands.push(format!("{} --time {more}", stressing(stress, &noisy, usual)));

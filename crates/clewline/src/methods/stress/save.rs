@@ -36,7 +36,8 @@ fn write(recording: &Recording, folder: &Path, stem: &str) -> Result<PathBuf, Wr
     fs::create_dir_all(folder)?;
     for twin in 1..=TWINS {
         let name = if twin == 1 { format!("{stem}.jsonl") } else { format!("{stem}-{twin}.jsonl") };
-        let path = folder.join(name);
+        // `./` says nothing.
+        let path = if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) };
         let file = match File::create_new(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             outcome => outcome?,

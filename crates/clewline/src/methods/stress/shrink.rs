@@ -121,7 +121,8 @@ impl Varied {
         let bare = stress.spec.split(':').next().unwrap_or_default();
         let entry = CATALOG.iter().find(|it| it.name == bare);
         // Of an object that is not ours nobody knows.
-        let keys = entry.is_none_or(|it| it.operations.iter().any(|(operation, _)| operation.contains("key")));
+        let keys =
+            entry.is_none_or(|it| it.operations.iter().any(|(operation, _)| operation.contains("key")));
         Varied { keys }
     }
 }
@@ -212,10 +213,7 @@ mod tests {
             left -= 1;
             if left < 0 { Attempt::OutOfTime } else { Attempt::Failed }
         });
-        assert_eq!(
-            search,
-            Search { smallest: Some(workload(2, 8, 1, 2)), attempts: 3, is_finished: false }
-        );
+        assert_eq!(search, Search { smallest: Some(workload(2, 8, 1, 2)), attempts: 3, is_finished: false });
     }
 
     #[test]

@@ -91,8 +91,9 @@ fn stuck(text: &mut String, finding: &Finding, patience: Duration, standings: &[
     paragraph(text, &told, WIDTH);
     text.push('\n');
     for standing in standings {
-        let operation =
-            finding.pending(standing.thread).unwrap_or_else(|| "no operation (it has yet to call one)".to_owned());
+        let operation = finding
+            .pending(standing.thread)
+            .unwrap_or_else(|| "no operation (it has yet to call one)".to_owned());
         text.push_str(&format!("  thread {} in {operation}: {standing}\n", standing.thread));
     }
 }
@@ -114,7 +115,9 @@ fn besides(text: &mut String, outcome: &Outcome, finding: &Finding, what: &str) 
             "No answer was wrong: what had returned until then is linearizable as {} {spec}. So this is {what}.",
             article(spec)
         ),
-        Verdict::Unknown(reason) => format!("Whether the answers until then were right is not known: {reason}."),
+        Verdict::Unknown(reason) => {
+            format!("Whether the answers until then were right is not known: {reason}.")
+        }
         Verdict::Violated(_) => unreachable!("then that is the cause"),
     };
     paragraph(text, &told, WIDTH);
@@ -127,7 +130,7 @@ fn how(text: &mut String, outcome: &Outcome, finding: &Finding) {
         text,
         "found",
         &format!(
-            "in run {}, after {} and {}: {} a run",
+            "in run {}, after {} and {}, in runs of {}",
             grouped(first.run + 1),
             count(outcome.operations, "operation", "operations"),
             duration(first.after),
@@ -216,7 +219,7 @@ fn nothing_found(outcome: &Outcome, paint: Paint) -> String {
         outcome.subject
     );
     let told = format!(
-        "{} by {}. Every run was recorded and judged, and is linearizable as {} {}: its operations can be put in one \
+        "{} in runs of {}. Every run was recorded and judged, and is linearizable as {} {}: its operations can be put in one \
          order, each happening at one moment between its call and its return, in which every answer is right.",
         count(outcome.operations, "operation", "operations"),
         show_workload(&outcome.workload),
@@ -260,7 +263,11 @@ fn given_up(outcome: &Outcome, paint: Paint) -> String {
             if judged == 1 { "it" } else { "them" },
         ),
     };
-    paragraph(&mut text, &format!("{told} Shorter runs, and values that are all different, are easier to judge."), WIDTH);
+    paragraph(
+        &mut text,
+        &format!("{told} Shorter runs, and values that are all different, are easier to judge."),
+        WIDTH,
+    );
     text.push('\n');
     rate(&mut text, outcome);
     text
@@ -271,7 +278,11 @@ fn rate(text: &mut String, outcome: &Outcome) {
     fact(
         text,
         "took",
-        &format!("{}: {} operations a second, recorded and judged", duration(outcome.elapsed), grouped(per_second as u64)),
+        &format!(
+            "{}: {} operations a second, recorded and judged",
+            duration(outcome.elapsed),
+            grouped(per_second as u64)
+        ),
     );
     setting(text, outcome);
     fact(text, "seed", &outcome.seed.to_string());
