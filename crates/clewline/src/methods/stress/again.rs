@@ -17,17 +17,17 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
         commands.push(format!("clewline check {file} --spec {}", shell_word(&spec)));
     }
     match &stress.origin {
-        Origin::Program => commands.push(cargo(outcome, test)),
+        Origin::Program => commands.push(cargo(stress, outcome, test)),
         Origin::Table(usual) => commands.extend(asked(stress, outcome, usual)),
     }
     commands
 }
 
-fn cargo(outcome: &Outcome, test: Option<&str>) -> String {
+fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
     let variable = match outcome.finding {
         Some(_) => format!("{}={}", environment::SEED, outcome.seed),
         // The same seed would find the same nothing.
-        None => format!("{}={}", environment::TIME, show_duration(longer(outcome))),
+        None => format!("{}={}", environment::TIME, show_duration(longer(stress, outcome))),
     };
     let test = test.map_or_else(String::new, |it| format!(" {it}"));
     format!("{variable} cargo test{test}")
@@ -44,7 +44,7 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
             vec![format!("{}{}{seed}", stressing(stress, workload, usual), limits(stress))]
         }
         (None, 0) => {
-            let more = show_duration(longer(outcome));
+            let more = show_duration(longer(stress, outcome));
             let mut commands = vec![format!("{} --time {more}", stressing(stress, &stress.workload, usual))];
             if stress.workload.noise.is_none() {
                 let noisy = Workload { noise: SOME, ..stress.workload.clone() };
@@ -70,9 +70,10 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
 // Enough to matter, and not so much that threads do nothing else.
 const SOME: Noise = Noise { between: 0.05, inside: 0.02 };
 
-/// Ten times as long, in whole seconds.
-fn longer(outcome: &Outcome) -> Duration {
-    Duration::from_secs((outcome.elapsed.as_secs_f64() * 10.0).ceil().max(TIME.as_secs_f64()) as u64)
+/// Ten times as long as it took, or was to take; in whole seconds.
+fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
+    let took = stress.time.unwrap_or(outcome.elapsed).as_secs_f64();
+    Duration::from_secs((took * 10.0).round().max(TIME.as_secs_f64()) as u64)
 }
 
 /// `clewline stress SUBJECT` with all that bears on what threads do and who judges, where it is not the usual.

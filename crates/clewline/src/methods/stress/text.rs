@@ -290,10 +290,10 @@ fn rate(text: &mut String, outcome: &Outcome) {
 
 /// A line that says what `name` is, and more lines if it is long.
 fn fact(text: &mut String, name: &str, told: &str) {
-    // Where all of them begin.
+    // Where all of them begin. A paragraph is indented by two, which are taken away again.
     const COLUMN: usize = 10;
     let mut lines = String::new();
-    paragraph(&mut lines, told, WIDTH - COLUMN);
+    paragraph(&mut lines, told, WIDTH - COLUMN + 2);
     for (place, line) in lines.lines().enumerate() {
         let label = if place == 0 { format!("{name}:") } else { String::new() };
         text.push_str(&format!("{label:COLUMN$}{}\n", line.trim_start()));
