@@ -11,14 +11,17 @@ use super::{Origin, Outcome, PATIENCE, Saved, Shrinking, Stress, TIME, Workload,
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
 pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<String> {
-    let mut commands = Vec::new();
-    if let (Saved::File(file), Some(spec)) = (&outcome.saved, stress.testable.specification()) {
+    let mut commands = match &stress.origin {
+        Origin::Program => vec![cargo(stress, outcome, test)],
+        Origin::Table(usual) => asked(stress, outcome, usual),
+    };
+    // Of a history whose answers are right, a check tells nothing new.
+    let is_worth_a_check = outcome.shown().is_some_and(|it| !it.core().is_empty());
+    if let (true, Saved::File(file), Some(spec)) =
+        (is_worth_a_check, &outcome.saved, stress.testable.specification())
+    {
         let file = shell_word(&file.display().to_string());
-        commands.push(format!("clewline check {file} --spec {}", shell_word(&spec)));
-    }
-    match &stress.origin {
-        Origin::Program => commands.push(cargo(stress, outcome, test)),
-        Origin::Table(usual) => commands.extend(asked(stress, outcome, usual)),
+        commands.insert(0, format!("clewline check {file} --spec {}", shell_word(&spec)));
     }
     commands
 }

@@ -68,7 +68,7 @@ fn headline(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
     match &finding.cause {
         Cause::NotLinearizable(_) => finding.report.headline(paint),
         Cause::Stuck(patience, _) => {
-            format!("{word}: {subject} got stuck: nothing returned for {}", duration(*patience))
+            format!("{word}: {subject} got stuck: nothing returned for {}", show_patience(*patience))
         }
         Cause::Panicked(panics) => {
             let operation = panics.first().and_then(|it| finding.pending(it.thread));
@@ -85,7 +85,7 @@ fn stuck(text: &mut String, finding: &Finding, patience: Duration, standings: &[
     let told = format!(
         "{} had returned, and then none did for {}. {} not come back:",
         count(returned, "operation", "operations"),
-        duration(patience),
+        show_patience(patience),
         count(pending, "thread has", "threads have"),
     );
     paragraph(text, &told, WIDTH);
@@ -96,6 +96,11 @@ fn stuck(text: &mut String, finding: &Finding, patience: Duration, standings: &[
             .unwrap_or_else(|| "no operation (it has yet to call one)".to_owned());
         text.push_str(&format!("  thread {} in {operation}: {standing}\n", standing.thread));
     }
+}
+
+/// `3 s`: it was asked for, not measured.
+fn show_patience(patience: Duration) -> String {
+    duration(patience).replace(".0 s", " s")
 }
 
 /// Which operations panicked, and what they said.
@@ -196,11 +201,16 @@ fn saved(text: &mut String, outcome: &Outcome, finding: &Finding) {
     let told = match &outcome.saved {
         Saved::Off => return,
         Saved::File(path) => {
-            let lines = match finding.core() {
-                [] => String::new(),
-                core => format!(" (drawn above: {})", line_numbers(&finding.report.judged(), core)),
+            let more = match finding.report.verdict() {
+                Verdict::Violated(violation) => {
+                    let lines = line_numbers(&finding.report.judged(), &violation.core);
+                    format!(" (drawn above: {lines})")
+                }
+                // What a check cannot tell is that more was expected.
+                Verdict::Holds(_) => " (its answers are right, and `check` says so)".to_owned(),
+                Verdict::Unknown(_) => String::new(),
             };
-            format!("{}{lines}", path.display())
+            format!("{}{more}", path.display())
         }
         Saved::NoNotation => format!(
             "nowhere: a file needs a specification that says how operations are written (`Notation`), and {} does not",
@@ -300,7 +310,7 @@ fn fact(text: &mut String, name: &str, told: &str) {
     }
 }
 
-/// `4 threads × 2,048 operations, 8 values, noise …`.
+/// `4 threads × 2,048 operations, without noise`.
 fn show_workload(workload: &Workload) -> String {
     let Workload { threads, operations, noise, .. } = workload;
     format!(
