@@ -24,8 +24,19 @@ pub(crate) enum ErrorKind {
     Io(io::Error),
     Read(ReadError),
     Load(LoadError),
-    Event { at: u64, reason: &'static str },
-    OutOfOrder { line: usize },
+    Event {
+        at: u64,
+        reason: &'static str,
+    },
+    OutOfOrder {
+        line: usize,
+    },
+    /// An environment variable that says something else than it should.
+    Environment {
+        variable: &'static str,
+        expected: &'static str,
+        found: String,
+    },
 }
 
 impl Error {
@@ -53,7 +64,10 @@ impl Error {
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self.kind {
-            ErrorKind::Specification(_) | ErrorKind::Algorithm(_) | ErrorKind::Format(_) => false,
+            ErrorKind::Specification(_)
+            | ErrorKind::Algorithm(_)
+            | ErrorKind::Format(_)
+            | ErrorKind::Environment { .. } => false,
             ErrorKind::Unrecognised
             | ErrorKind::Io(_)
             | ErrorKind::Read(_)
@@ -129,6 +143,9 @@ impl fmt::Display for ErrorKind {
                 "line {line}: expected an operation called after those before it, since earlier ones have been judged \
                  and forgotten; sort the lines by `call`, or judge them from a file",
             ),
+            ErrorKind::Environment { variable, expected, found } => {
+                write!(f, "the environment variable {variable}: expected {expected}; found `{found}`")
+            }
         }
     }
 }

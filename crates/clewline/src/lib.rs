@@ -122,4 +122,7 @@ mod manual {
 
     #[doc = include_str!("../../../docs/specifications.md")]
     struct Specifications;
+
+    #[doc = include_str!("../../../docs/stress.md")]
+    struct Stress;
 }

@@ -85,7 +85,7 @@ impl Report<'_> {
         json::report(&self.judged(), witness, out)
     }
 
-    fn judged(&self) -> Judged<'_> {
+    pub(crate) fn judged(&self) -> Judged<'_> {
         Judged {
             name: &self.name,
             source: self.source,

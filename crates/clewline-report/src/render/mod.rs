@@ -114,6 +114,8 @@ pub enum Source {
     File,
     /// A program that made it.
     Program,
+    /// Threads that were recorded: each is a process.
+    Run,
 }
 
 /// Which operations of a witness to show.
@@ -136,12 +138,14 @@ fn plain(values: &Values, value: Value) -> String {
 }
 
 /// `one` or `many`, with their number before them: `1 object`, `12,345 objects`.
-fn count(number: u64, one: &str, many: &str) -> String {
+#[must_use]
+pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
 /// A number with its thousands apart: `12,345`.
-fn grouped(number: u64) -> String {
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {

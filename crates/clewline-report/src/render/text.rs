@@ -47,13 +47,7 @@ pub enum Paint {
 pub fn headline(judged: &Judged<'_>, paint: Paint) -> String {
     let Judged { name, spec, verdict, .. } = judged;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    let word = verdict.word();
-    let word = match (paint, verdict) {
-        (Paint::Plain, _) => word.to_owned(),
-        (Paint::Coloured, Verdict::Holds(_)) => format!("\x1b[1;32m{word}\x1b[0m"),
-        (Paint::Coloured, Verdict::Violated(_)) => format!("\x1b[1;31m{word}\x1b[0m"),
-        (Paint::Coloured, Verdict::Unknown(_)) => format!("\x1b[1;33m{word}\x1b[0m"),
-    };
+    let word = painted(verdict.word(), paint);
     match verdict {
         Verdict::Holds(_) => format!("{word}: {name} is linearizable as {article} {spec}"),
         Verdict::Violated(_) => format!("{word}: {name} is not linearizable as {article} {spec}"),
@@ -63,21 +57,41 @@ pub fn headline(judged: &Judged<'_>, paint: Paint) -> String {
     }
 }
 
+/// The word of a verdict in its colour: green for `holds`, red for `violated`, yellow for `unknown`.
+#[must_use]
+pub fn painted(word: &str, paint: Paint) -> String {
+    let colour = match (paint, word) {
+        (Paint::Plain, _) => return word.to_owned(),
+        (Paint::Coloured, "holds") => 32,
+        (Paint::Coloured, "violated") => 31,
+        (Paint::Coloured, _) => 33,
+    };
+    format!("\x1b[1;{colour}m{word}\x1b[0m")
+}
+
 /// The whole report.
 #[must_use]
 pub fn report(judged: &Judged<'_>, style: &Style<'_>) -> String {
     let mut text = headline(judged, style.paint);
     text.push_str("\n\n");
-    match judged.verdict {
-        Verdict::Holds(witness) => holds(&mut text, judged, witness, style),
-        Verdict::Violated(violation) => violated(&mut text, judged, violation, style),
-        Verdict::Unknown(reason) => unknown(&mut text, reason, style),
-    }
+    text.push_str(&evidence(judged, style));
     text.push('\n');
     text.push_str(&checked_by(judged));
     for (place, command) in style.next.iter().enumerate() {
         let word = if place == 0 { "next" } else { "  or" };
         text.push_str(&format!("{word}: {command}\n"));
+    }
+    text
+}
+
+/// What the verdict rests on.
+#[must_use]
+pub fn evidence(judged: &Judged<'_>, style: &Style<'_>) -> String {
+    let mut text = String::new();
+    match judged.verdict {
+        Verdict::Holds(witness) => holds(&mut text, judged, witness, style),
+        Verdict::Violated(violation) => violated(&mut text, judged, violation, style),
+        Verdict::Unknown(reason) => unknown(&mut text, reason, style),
     }
     text
 }
@@ -151,7 +165,11 @@ fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style
         meaning.push_str(&format!(" This was certain after line {}.", grouped(line as u64)));
     }
     if 1 < core.len() {
-        meaning.push_str(" Time runs to the right, one row a process:");
+        let who = match judged.source {
+            Source::File | Source::Program => "process",
+            Source::Run => "thread",
+        };
+        meaning.push_str(&format!(" Time runs to the right, one row a {who}:"));
     }
     paragraph(text, &meaning, style.width);
     if DRAWN < core.len() {
@@ -193,6 +211,12 @@ fn bar(judged: &Judged<'_>, operation: OperationId) -> Bar {
 
 /// Where `operations` stand in the file.
 fn lines(judged: &Judged<'_>, operations: &[OperationId]) -> String {
+    format!("In {}: {}.", judged.name, line_numbers(judged, operations))
+}
+
+/// `line 3`, `lines 1, 2, 3`.
+#[must_use]
+pub fn line_numbers(judged: &Judged<'_>, operations: &[OperationId]) -> String {
     const TOLD: usize = 12;
     let names = judged.case.names();
     let mut lines: Vec<usize> = operations.iter().map(|&it| names.line(judged.case.source(it))).collect();
@@ -200,9 +224,9 @@ fn lines(judged: &Judged<'_>, operations: &[OperationId]) -> String {
     lines.dedup();
     let told: Vec<String> = lines.iter().take(TOLD).map(usize::to_string).collect();
     match lines.len() {
-        1 => format!("In {}: line {}.", judged.name, told.join("")),
-        2..=TOLD => format!("In {}: lines {}.", judged.name, told.join(", ")),
-        n => format!("In {}: lines {} and {} more.", judged.name, told.join(", "), n - told.len()),
+        1 => format!("line {}", told.join("")),
+        2..=TOLD => format!("lines {}", told.join(", ")),
+        n => format!("lines {} and {} more", told.join(", "), n - told.len()),
     }
 }
 
@@ -216,7 +240,9 @@ fn unknown(text: &mut String, reason: &Reason, style: &Style<'_>) {
     paragraph(text, meaning, style.width);
 }
 
-fn checked_by(judged: &Judged<'_>) -> String {
+/// Who judged, how long it took, and how much there was to judge: a line.
+#[must_use]
+pub fn checked_by(judged: &Judged<'_>) -> String {
     let objects = judged.objects();
     let mut figures = vec![
         count(judged.operations() as u64, "operation", "operations"),
@@ -232,7 +258,8 @@ fn checked_by(judged: &Judged<'_>) -> String {
 }
 
 /// `12 ms`, `3.4 s`, `5 min 12 s`.
-fn duration(elapsed: Duration) -> String {
+#[must_use]
+pub fn duration(elapsed: Duration) -> String {
     match elapsed.as_millis() {
         ms @ 0..1_000 => format!("{ms} ms"),
         ms @ 1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
@@ -241,7 +268,7 @@ fn duration(elapsed: Duration) -> String {
 }
 
 /// Appends `sentences`, indented, in lines of at most `width` characters.
-pub(super) fn paragraph(text: &mut String, sentences: &str, width: usize) {
+pub fn paragraph(text: &mut String, sentences: &str, width: usize) {
     const INDENT: usize = 2;
     let mut column = 0;
     for word in sentences.split(' ') {
@@ -261,4 +288,14 @@ pub(super) fn paragraph(text: &mut String, sentences: &str, width: usize) {
         column += length;
     }
     text.push('\n');
+}
+
+/// `text` as a shell takes it for one word.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "-_./:,+@%=".contains(it);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
 }

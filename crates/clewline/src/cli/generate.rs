@@ -108,7 +108,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// Whether every method of the mix is one of the object's, and any is drawn at all.
-fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), Failure> {
+pub(super) fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), Failure> {
     let bare = spec.split(':').next().unwrap_or(spec);
     let operations = CATALOG.iter().filter(|it| it.name == bare).flat_map(|it| it.operations);
     let methods: Vec<&str> = operations.filter_map(|it| it.0.split(' ').next()).collect();
@@ -122,7 +122,7 @@ fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     let number = text.parse::<usize>().ok().filter(|&it| it != 0);
     number.ok_or_else(|| format!("expected a number from 1; found `{text}`"))
 }

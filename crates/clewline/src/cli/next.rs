@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use clewline::{Reason, Verdict};
+use clewline::{Reason, Verdict, render::text::shell_word as quoted};
 
 use super::{check::Args, units};
 
@@ -81,15 +81,6 @@ fn command(args: &Args, file: &Path, given: Given) -> String {
         command.push_str(&format!(" --memory {}", units::show_size(memory)));
     }
     command
-}
-
-/// `text` as a shell takes it for one word.
-fn quoted(text: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "-_./:,+@%=".contains(it);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

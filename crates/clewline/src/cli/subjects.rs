@@ -22,17 +22,31 @@ Examples:
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {
         Output::Json => subjects().map(|it| format!("{}\n", as_json(&it))).collect(),
-        Output::Text => subjects().map(|it| as_text(&it)).collect(),
+        Output::Text => as_text(),
     };
     Stdout::new().print(text.as_bytes())?;
     Ok(Status::Done)
 }
 
-fn as_text(found: &Found) -> String {
-    match found.variant.flaw {
-        None => format!("{}: {}, as a {}\n", found.name(), found.entry.about, found.entry.spec),
-        Some(flaw) => format!("  {}: a bug: {flaw}\n", found.name()),
+/// A paragraph for each structure, with a line for each of its variants.
+fn as_text() -> String {
+    let mut text = String::new();
+    let found: Vec<Found> = subjects().collect();
+    for (place, variants) in found.chunk_by(|one, other| one.entry.name == other.entry.name).enumerate() {
+        let entry = variants[0].entry;
+        text.push_str(if place == 0 { "" } else { "\n" });
+        text.push_str(&format!("{}: {}\n", entry.name, entry.about));
+        text.push_str(&format!("  should be a {}; from {}\n", entry.spec, entry.source));
+        let width = variants.iter().map(|it| it.name().chars().count()).max().unwrap_or(0);
+        for variant in variants {
+            let told = match variant.variant.flaw {
+                Some(flaw) => format!("a bug: {flaw}"),
+                None => "right, as far as anyone knows".to_owned(),
+            };
+            text.push_str(&format!("  {:width$}  {told}\n", variant.name()));
+        }
     }
+    text
 }
 
 fn as_json(found: &Found) -> Json {

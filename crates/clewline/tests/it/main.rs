@@ -14,4 +14,5 @@ mod recorded;
 mod reproduce;
 mod run;
 mod streaming;
+mod stress_report;
 mod tidy;

@@ -15,7 +15,7 @@ use clewline_core::{Budget, Plan, Random, Reason, Verdict};
 use clewline_report::render::Source;
 use clewline_threads::{Ending, Inputs, Took};
 
-use super::{Cause, Finding, Outcome, Progress, Stress};
+use super::{Cause, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress};
 use crate::{Error, Report};
 
 /// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.
@@ -129,6 +129,7 @@ impl<'s> Judging<'s> {
             (self.stress.progress)(Progress {
                 runs: self.runs.load(Ordering::Relaxed),
                 operations: self.operations.load(Ordering::Relaxed),
+                phase: Phase::Looking,
             });
         }
     }
@@ -160,14 +161,15 @@ impl<'s> Judging<'s> {
         self.is_over.store(true, Ordering::Relaxed);
         let report = Report {
             name: self.stress.name.clone(),
-            source: Source::File,
+            source: Source::Run,
             spec: self.stress.spec.clone(),
             case,
             judgement,
             elapsed: begun.elapsed(),
             stream: None,
         };
-        let finding = Finding { run, cause, report, after: self.begun.elapsed() };
+        let workload = self.stress.workload.clone();
+        let finding = Finding { run, cause, report, after: self.begun.elapsed(), workload };
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         // Several judges may find something; the first run counts.
         if found.finding.as_ref().is_none_or(|it| run < it.run) {
@@ -190,8 +192,12 @@ impl<'s> Judging<'s> {
             worked,
             seed: stress.seed,
             clock: stress.clock.kind(),
+            pinning: stress.pinning,
             workload: stress.workload.clone(),
             finding,
+            shrinking: Shrinking::Off,
+            saved: Saved::Off,
+            next: Vec::new(),
         }
     }
 }

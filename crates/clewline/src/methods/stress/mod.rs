@@ -31,12 +31,18 @@
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, sections 7 and 8.
 
+mod again;
 mod drive;
+mod environment;
 mod outcome;
+mod save;
+mod shrink;
+mod text;
 
 use std::{
-    fmt,
+    env, fmt,
     hash::{BuildHasher, Hasher, RandomState},
+    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
@@ -48,7 +54,7 @@ use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject,
 
 use crate::{Error, typed::name_of};
 
-pub use outcome::{Cause, Finding, Outcome};
+pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 
 /// A stress test in the making.
 #[derive(Clone)]
@@ -69,6 +75,28 @@ pub struct Stress {
     pub(crate) configurations: u64,
     pub(crate) seed: u64,
     pub(crate) progress: Arc<dyn Fn(Progress) + Send + Sync>,
+    origin: Origin,
+    // For how long a smaller workload is looked for.
+    shrinking: Duration,
+    // Where the history of a finding is saved, if it is.
+    saving: Option<PathBuf>,
+    environment: Environment,
+}
+
+/// Where a test comes from, and so how to run it again.
+#[derive(Clone)]
+enum Origin {
+    /// The table of subjects, which says how it is usually stressed.
+    Table(Workload),
+    /// A program.
+    Program,
+}
+
+/// Whether environment variables count.
+#[derive(Clone, Copy)]
+enum Environment {
+    Heeded,
+    Ignored,
 }
 
 /// What the threads of each run do.
@@ -103,10 +131,25 @@ pub struct Progress {
     pub runs: u64,
     /// How many operations they had.
     pub operations: u64,
+    /// What it is doing.
+    pub phase: Phase,
+}
+
+/// What a stress test is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It looks for a violation.
+    Looking,
+    /// It has found one, and tries whether a smaller workload shows it, too.
+    Shrinking,
 }
 
 /// A test that sets no limit ends after so long.
 const TIME: Duration = Duration::from_secs(10);
+// A run in which nothing has returned for so long is stuck.
+const PATIENCE: Duration = Duration::from_secs(3);
+// A smaller workload is looked for that long.
+const SHRINKING: Duration = Duration::from_secs(5);
 
 impl Stress {
     /// Tests what `make` makes, a new one for each run, against `specification`, which draws the calls.
@@ -181,7 +224,8 @@ impl Stress {
     pub fn subject(name: &str) -> Result<Stress, UnknownSubject> {
         let found = clewline_subjects::find(name)?;
         let stress = Stress::of(name, found.entry.spec.to_owned(), (found.variant.build)().into());
-        Ok(Stress { workload: found.variant.recipe.into(), ..stress })
+        let usual = Workload::from(found.variant.recipe);
+        Ok(Stress { workload: usual.clone(), origin: Origin::Table(usual), ..stress })
     }
 
     fn of(name: &str, spec: String, testable: Arc<dyn Testable>) -> Stress {
@@ -192,7 +236,7 @@ impl Stress {
             workload: Recipe::PLAIN.into(),
             clock: Clock::best(),
             pinning: Pinning::Pinned,
-            patience: Duration::from_secs(3),
+            patience: PATIENCE,
             runs: None,
             time: None,
             algorithm: Algorithm::Auto,
@@ -200,6 +244,10 @@ impl Stress {
             configurations: 3_000_000,
             seed: any_seed(),
             progress: Arc::new(|_| ()),
+            origin: Origin::Program,
+            shrinking: SHRINKING,
+            saving: Some(env::temp_dir().join("clewline")),
+            environment: Environment::Heeded,
         }
     }
 
@@ -216,7 +264,7 @@ impl Stress {
 
     /// With so many operations a thread in each run: 2,048, unless something else is said.
     pub fn with_operations(mut self, operations: usize) -> Stress {
-        self.workload.operations = operations;
+        self.workload.operations = operations.max(1);
         self
     }
 
@@ -298,6 +346,29 @@ impl Stress {
         Stress { seed, ..self }
     }
 
+    /// Once something is found, smaller workloads that show it are looked for, for so long: 5 seconds, unless something
+    /// else is said; not at all, if it is none.
+    pub fn with_shrinking(self, time: Duration) -> Stress {
+        Stress { shrinking: time, ..self }
+    }
+
+    /// The history of what is found is saved in this folder: in `clewline` where the system keeps temporary files, unless
+    /// something else is said.
+    pub fn with_saving(self, folder: impl Into<PathBuf>) -> Stress {
+        Stress { saving: Some(folder.into()), ..self }
+    }
+
+    /// No history is saved.
+    pub fn without_saving(self) -> Stress {
+        Stress { saving: None, ..self }
+    }
+
+    /// Environment variables are not looked at. Unless this is said, `CLEWLINE_SEED`, `CLEWLINE_RUNS` and `CLEWLINE_TIME`
+    /// count for more than what the program says; if one of the two limits is set, both are the environment's.
+    pub fn without_environment(self) -> Stress {
+        Stress { environment: Environment::Ignored, ..self }
+    }
+
     /// Tells `progress` how far it has come, after every run.
     pub fn with_progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Stress {
         Stress { progress: Arc::new(progress), ..self }
@@ -309,13 +380,13 @@ impl Stress {
         &self.workload
     }
 
-    /// Runs the test.
+    /// Runs the test; if something is found, makes it smaller and saves it.
     ///
     /// # Errors
     ///
-    /// If the system has no more threads to give.
+    /// If the system has no more threads to give, or an environment variable makes no sense.
     pub fn run(&self) -> Result<Outcome, Error> {
-        drive::drive(self, self.time.or(self.runs.is_none().then_some(TIME)))
+        self.conclude(None)
     }
 
     /// Runs the test.
@@ -325,11 +396,27 @@ impl Stress {
     /// With the whole report, unless every history was judged and is linearizable.
     #[track_caller]
     pub fn assert(&self) {
-        match self.run() {
+        match self.conclude(again::this_test().as_deref()) {
             Ok(outcome) if outcome.holds() => (),
             Ok(outcome) => panic!("{outcome}"),
             Err(error) => panic!("{error}"),
         }
+    }
+
+    fn conclude(&self, test: Option<&str>) -> Result<Outcome, Error> {
+        let mut stress = self.clone();
+        if let Environment::Heeded = stress.environment {
+            stress = environment::apply(stress, |name| env::var(name).ok())?;
+        }
+        let mut outcome = drive::drive(&stress, stress.time.or(stress.runs.is_none().then_some(TIME)))?;
+        if let Some(finding) = &outcome.finding {
+            outcome.shrinking = shrink::shrink(&stress, finding);
+        }
+        if let Some(finding) = outcome.shown() {
+            outcome.saved = save::save(&stress, finding);
+        }
+        outcome.next = again::commands(&stress, &outcome, test);
+        Ok(outcome)
     }
 
     fn settings(&self) -> Settings {

@@ -1,0 +1,164 @@
+//! Commands that tell more: to look at what was found, and to look for it again.
+
+use std::time::Duration;
+
+use clewline_check::Algorithm;
+use clewline_core::Domain;
+use clewline_report::render::text::shell_word;
+use clewline_threads::{Clock, Noise, Pinning};
+
+use super::{Origin, Outcome, PATIENCE, Saved, Shrinking, Stress, TIME, Workload, environment};
+
+/// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
+pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<String> {
+    let mut commands = match &stress.origin {
+        Origin::Program => vec![cargo(stress, outcome, test)],
+        Origin::Table(usual) => asked(stress, outcome, usual),
+    };
+    // Of a history whose answers are right, a check tells nothing new.
+    let is_worth_a_check = outcome.shown().is_some_and(|it| !it.core().is_empty());
+    if let (true, Saved::File(file), Some(spec)) =
+        (is_worth_a_check, &outcome.saved, stress.testable.specification())
+    {
+        let file = shell_word(&file.display().to_string());
+        commands.insert(0, format!("clewline check {file} --spec {}", shell_word(&spec)));
+    }
+    commands
+}
+
+fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
+    let variable = match outcome.finding {
+        Some(_) => format!("{}={}", environment::SEED, outcome.seed),
+        // The same seed would find the same nothing.
+        None => format!("{}={}", environment::TIME, show_duration(longer(stress, outcome))),
+    };
+    let test = test.map_or_else(String::new, |it| format!(" {it}"));
+    format!("{variable} cargo test{test}")
+}
+
+fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
+    let seed = format!(" --seed {}", stress.seed);
+    match (&outcome.finding, outcome.unknown) {
+        (Some(_), _) => {
+            let workload = match &outcome.shrinking {
+                Shrinking::Tried { smallest: Some(smallest), .. } => smallest,
+                Shrinking::Tried { .. } | Shrinking::TooSlow | Shrinking::Off => &stress.workload,
+            };
+            vec![format!("{}{}{seed}", stressing(stress, workload, usual), limits(stress))]
+        }
+        (None, 0) => {
+            let more = show_duration(longer(stress, outcome));
+            let mut commands = vec![format!("{} --time {more}", stressing(stress, &stress.workload, usual))];
+            if stress.workload.noise.is_none() {
+                let noisy = Workload { noise: SOME, ..stress.workload.clone() };
+                commands.push(format!("{} --time {more}", stressing(stress, &noisy, usual)));
+            }
+            commands
+        }
+        // Shorter histories are easier to judge.
+        (None, _) => {
+            let workload = &stress.workload;
+            let shorter = Workload { operations: (workload.operations / 4).max(1), ..workload.clone() };
+            let mut commands =
+                vec![format!("{}{}{seed}", stressing(stress, &shorter, usual), limits(stress))];
+            if let Domain::Below(_) = workload.values {
+                let distinct = Workload { values: Domain::Distinct, ..workload.clone() };
+                commands.push(format!("{}{}{seed}", stressing(stress, &distinct, usual), limits(stress)));
+            }
+            commands
+        }
+    }
+}
+
+// Enough to matter, and not so much that threads do nothing else.
+const SOME: Noise = Noise { between: 0.05, inside: 0.02 };
+
+/// Ten times as long as it took, or was to take; in whole seconds.
+fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
+    let took = stress.time.unwrap_or(outcome.elapsed).as_secs_f64();
+    Duration::from_secs((took * 10.0).round().max(TIME.as_secs_f64()) as u64)
+}
+
+/// `clewline stress SUBJECT` with all that bears on what threads do and who judges, where it is not the usual.
+fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
+    let mut command = format!("clewline stress {}", shell_word(&stress.name));
+    let mut option = |name: &str, value: String| command.push_str(&format!(" --{name} {value}"));
+    let Workload { threads, operations, mix, keys, values, noise } = workload;
+    if *threads != usual.threads {
+        option("threads", threads.to_string());
+    }
+    if *operations != usual.operations {
+        option("operations", operations.to_string());
+    }
+    if *mix != usual.mix {
+        let parts: Vec<String> = mix.iter().map(|(method, weight)| format!("{method}={weight}")).collect();
+        option("mix", parts.join(","));
+    }
+    if *keys != usual.keys {
+        option("keys", keys.to_string());
+    }
+    if *values != usual.values {
+        option("values", show_values(*values));
+    }
+    if *noise != usual.noise {
+        option("noise", show_noise(*noise));
+    }
+    if !matches!(stress.algorithm, Algorithm::Auto) {
+        option("algorithm", format!("{:?}", stress.algorithm));
+    }
+    if stress.clock != Clock::best() {
+        option("clock", stress.clock.kind().name().to_owned());
+    }
+    if stress.patience != PATIENCE {
+        option("patience", show_duration(stress.patience));
+    }
+    if stress.jobs != 1 {
+        option("jobs", stress.jobs.to_string());
+    }
+    if stress.pinning != Pinning::Pinned {
+        command.push_str(" --no-pin");
+    }
+    command
+}
+
+/// When to stop, as it was asked.
+fn limits(stress: &Stress) -> String {
+    let runs = stress.runs.map_or_else(String::new, |it| format!(" --runs {it}"));
+    let time = stress.time.map_or_else(String::new, |it| format!(" --time {}", show_duration(it)));
+    runs + &time
+}
+
+/// As `--values` takes it.
+pub(super) fn show_values(values: Domain) -> String {
+    match values {
+        Domain::Distinct => "distinct".to_owned(),
+        Domain::Shuffled => "shuffled".to_owned(),
+        Domain::Below(bound) => bound.to_string(),
+    }
+}
+
+/// As `--noise` takes it.
+pub(super) fn show_noise(noise: Noise) -> String {
+    let Noise { between, inside } = noise;
+    match (between == 0.0, inside == 0.0) {
+        (true, true) => "none".to_owned(),
+        (false, true) => format!("between={between},inside=0"),
+        (true, false) => format!("between=0,inside={inside}"),
+        (false, false) => format!("between={between},inside={inside}"),
+    }
+}
+
+/// `90s`, `250ms`: as `--time` takes it.
+fn show_duration(duration: Duration) -> String {
+    match duration.as_millis() {
+        ms if ms.is_multiple_of(1_000) => format!("{}s", ms / 1_000),
+        ms => format!("{ms}ms"),
+    }
+}
+
+/// The name of the test that runs on this thread, as far as it can be known: the harness names a thread after its test.
+pub(super) fn this_test() -> Option<String> {
+    let thread = std::thread::current();
+    let is_path = |it: &&str| it.chars().all(|it| it.is_alphanumeric() || "_:".contains(it));
+    thread.name().filter(|&it| it != "main").filter(is_path).map(str::to_owned)
+}

@@ -1,0 +1,68 @@
+//! Histories of findings, as files that `clewline check` reads.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use clewline_core::Recording;
+use clewline_report::{WriteError, formats};
+
+use super::{Finding, Saved, Stress};
+
+// So many files of one name are kept apart by a number.
+const TWINS: u32 = 1_000;
+
+/// Saves the history of `finding`, if that was asked for and can be done.
+pub(super) fn save(stress: &Stress, finding: &Finding) -> Saved {
+    let Some(folder) = &stress.saving else { return Saved::Off };
+    let Some(recording) = finding.report.case().recording() else { return Saved::NoNotation };
+    match write(&recording, folder, &stem(&stress.name, stress.seed)) {
+        Ok(path) => Saved::File(path),
+        Err(error) => Saved::Failed(folder.clone(), error.to_string()),
+    }
+}
+
+/// The name of the file, less its extension: `treiber-stack-no-cas-seed-42`.
+fn stem(subject: &str, seed: u64) -> String {
+    let plain = |it: char| if it.is_alphanumeric() || it == '_' { it } else { '-' };
+    let name: String = subject.chars().map(plain).take(80).collect();
+    format!("{name}-seed-{seed}")
+}
+
+/// Writes a new file. One that is there already may be another subject's, and is left alone.
+fn write(recording: &Recording, folder: &Path, stem: &str) -> Result<PathBuf, WriteError> {
+    fs::create_dir_all(folder)?;
+    for twin in 1..=TWINS {
+        let name = if twin == 1 { format!("{stem}.jsonl") } else { format!("{stem}-{twin}.jsonl") };
+        // `./` says nothing.
+        let path = if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) };
+        let file = match File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            outcome => outcome?,
+        };
+        let mut out = BufWriter::new(file);
+        let format = formats::find("jsonl").expect("it is the native format");
+        return match format.write(recording, &mut out).and_then(|()| Ok(out.flush()?)) {
+            Ok(()) => Ok(path),
+            Err(error) => {
+                // So that nobody takes a part for the whole.
+                let _best_effort = fs::remove_file(&path);
+                Err(error)
+            }
+        };
+    }
+    Err(WriteError::CannotHold(format!("there are {TWINS} files called {stem} already")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_plain() {
+        assert_eq!(stem("register:unsynchronized", 42), "register-unsynchronized-seed-42");
+        assert_eq!(stem("../../etc/passwd", 1), "------etc-passwd-seed-1");
+    }
+}

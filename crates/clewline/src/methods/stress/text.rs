@@ -1,0 +1,360 @@
+//! The report of a stress test, for people: the verdict, what it rests on, how it was found, what to do next.
+//!
+//! Written for someone who has never heard of linearizability.
+
+use std::time::Duration;
+
+use clewline_core::{Domain, Verdict};
+use clewline_report::render::{
+    count, grouped,
+    text::{Paint, Style, checked_by, duration, evidence, line_numbers, painted, paragraph},
+};
+use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
+
+use super::{Cause, Finding, Outcome, Saved, Shrinking, Workload, again::show_values};
+
+const WIDTH: usize = 80;
+
+/// The whole report.
+pub(super) fn report(outcome: &Outcome, paint: Paint) -> String {
+    let mut text = match outcome.shown() {
+        Some(finding) => found(outcome, finding, paint),
+        None if outcome.verdict() == "holds" => nothing_found(outcome, paint),
+        None => given_up(outcome, paint),
+    };
+    for (place, command) in outcome.next.iter().enumerate() {
+        let word = if place == 0 { "next" } else { "  or" };
+        text.push_str(&format!("{word}: {command}\n"));
+    }
+    text
+}
+
+fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
+    let mut text = headline(outcome, finding, paint);
+    text.push_str("\n\n");
+    match &finding.cause {
+        Cause::NotLinearizable(ending) => {
+            let style = Style { width: WIDTH, ..Style::default() };
+            text.push_str(&evidence(&finding.report.judged(), &style));
+            match ending {
+                Ending::Full => (),
+                Ending::Stuck(patience, standings) => {
+                    text.push('\n');
+                    stuck(&mut text, finding, *patience, standings);
+                }
+                Ending::Panicked(panics) => {
+                    text.push('\n');
+                    panicked(&mut text, finding, panics);
+                }
+            }
+        }
+        Cause::Stuck(patience, standings) => {
+            stuck(&mut text, finding, *patience, standings);
+            besides(&mut text, outcome, finding, "a deadlock, or a loop that never ends");
+        }
+        Cause::Panicked(panics) => {
+            panicked(&mut text, finding, panics);
+            besides(&mut text, outcome, finding, "a panic");
+        }
+    }
+    text.push('\n');
+    how(&mut text, outcome, finding);
+    text
+}
+
+fn headline(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
+    let word = painted("violated", paint);
+    let subject = &outcome.subject;
+    match &finding.cause {
+        Cause::NotLinearizable(_) => finding.report.headline(paint),
+        Cause::Stuck(patience, _) => {
+            format!("{word}: {subject} got stuck: nothing returned for {}", show_patience(*patience))
+        }
+        Cause::Panicked(panics) => {
+            let operation = panics.first().and_then(|it| finding.pending(it.thread));
+            let place = operation.map_or_else(String::new, |it| format!(" in {it}"));
+            format!("{word}: {subject} panicked{place}")
+        }
+    }
+}
+
+/// Which operations do not return, and where their threads stand.
+fn stuck(text: &mut String, finding: &Finding, patience: Duration, standings: &[Standing]) {
+    let pending = standings.len() as u64;
+    let returned = (finding.report.operations() as u64).saturating_sub(pending);
+    let told = format!(
+        "{} had returned, and then none did for {}. {} not come back:",
+        count(returned, "operation", "operations"),
+        show_patience(patience),
+        count(pending, "thread has", "threads have"),
+    );
+    paragraph(text, &told, WIDTH);
+    text.push('\n');
+    for standing in standings {
+        let operation = finding
+            .pending(standing.thread)
+            .unwrap_or_else(|| "no operation (it has yet to call one)".to_owned());
+        text.push_str(&format!("  thread {} in {operation}: {standing}\n", standing.thread));
+    }
+}
+
+/// `3 s`: it was asked for, not measured.
+fn show_patience(patience: Duration) -> String {
+    duration(patience).replace(".0 s", " s")
+}
+
+/// Which operations panicked, and what they said.
+fn panicked(text: &mut String, finding: &Finding, panics: &[Panicked]) {
+    for Panicked { thread, message } in panics {
+        let operation = finding.pending(*thread).unwrap_or_else(|| "no operation".to_owned());
+        text.push_str(&format!("  thread {thread} in {operation} panicked: {message}\n"));
+    }
+}
+
+/// Whether the answers, at least, were right.
+fn besides(text: &mut String, outcome: &Outcome, finding: &Finding, what: &str) {
+    text.push('\n');
+    let spec = &outcome.spec;
+    let told = match finding.report.verdict() {
+        Verdict::Holds(_) => format!(
+            "No answer was wrong: what had returned until then is linearizable as {} {spec}. So this is {what}.",
+            article(spec)
+        ),
+        Verdict::Unknown(reason) => {
+            format!("Whether the answers until then were right is not known: {reason}.")
+        }
+        Verdict::Violated(_) => unreachable!("then that is the cause"),
+    };
+    paragraph(text, &told, WIDTH);
+}
+
+/// How it was found, and what is needed to find it again.
+fn how(text: &mut String, outcome: &Outcome, finding: &Finding) {
+    let first = outcome.finding.as_ref().unwrap_or(finding);
+    fact(
+        text,
+        "found",
+        &format!(
+            "in run {}, after {} and {}, in runs of {}",
+            grouped(first.run + 1),
+            count(outcome.operations, "operation", "operations"),
+            duration(first.after),
+            show_workload(&outcome.workload),
+        ),
+    );
+    shrinking(text, outcome, finding);
+    setting(text, outcome);
+    fact(text, "judged", checked_by(&finding.report.judged()).trim_end().trim_start_matches("checked "));
+    saved(text, outcome, finding);
+    fact(
+        text,
+        "seed",
+        &format!(
+            "{}. The calls follow from it, and the noise; how the system schedules the threads does not. So the same \
+             seed may show it sooner or later, in other operations, or not at all.",
+            outcome.seed
+        ),
+    );
+}
+
+/// What shrinking achieved.
+fn shrinking(text: &mut String, outcome: &Outcome, finding: &Finding) {
+    let told = match &outcome.shrinking {
+        Shrinking::Off => return,
+        Shrinking::TooSlow => {
+            "not tried: to see that a smaller run is stuck takes as long each time".to_owned()
+        }
+        Shrinking::Tried { smallest, attempts, elapsed, is_finished, .. } => {
+            let tried = format!(
+                "{} in {}",
+                count(*attempts, "smaller workload was tried", "smaller workloads were tried"),
+                duration(*elapsed)
+            );
+            let rest = if *is_finished { "" } else { ", then time was up" };
+            match smallest {
+                None => format!("it was not found with less ({tried}{rest})"),
+                Some(smallest) => format!(
+                    "it was found with {}, too ({tried}{rest}){}",
+                    show_change(&outcome.workload, smallest),
+                    // The drawing may show another run: the one with the fewest operations that contradict each other.
+                    if finding.workload == *smallest {
+                        ", and is shown as it was there".to_owned()
+                    } else {
+                        format!("; shown is a run of {}", show_workload(&finding.workload))
+                    },
+                ),
+            }
+        }
+    };
+    fact(text, "smaller", &told);
+}
+
+fn setting(text: &mut String, outcome: &Outcome) {
+    let pinned = match outcome.pinning {
+        Pinning::Pinned => "each thread on its processor",
+        Pinning::Free => "threads where the system puts them",
+    };
+    fact(text, "recorded", &format!("with {}, {pinned}", outcome.clock));
+}
+
+fn saved(text: &mut String, outcome: &Outcome, finding: &Finding) {
+    let told = match &outcome.saved {
+        Saved::Off => return,
+        Saved::File(path) => {
+            let more = match finding.report.verdict() {
+                Verdict::Violated(violation) => {
+                    let lines = line_numbers(&finding.report.judged(), &violation.core);
+                    format!(" (drawn above: {lines})")
+                }
+                // What a check cannot tell is that more was expected.
+                Verdict::Holds(_) => " (its answers are right, and `check` says so)".to_owned(),
+                Verdict::Unknown(_) => String::new(),
+            };
+            format!("{}{more}", path.display())
+        }
+        Saved::NoNotation => format!(
+            "nowhere: a file needs a specification that says how operations are written (`Notation`), and {} does not",
+            outcome.spec
+        ),
+        Saved::Failed(folder, why) => format!("nowhere: {}: {why}", folder.display()),
+    };
+    fact(text, "saved", &told);
+}
+
+fn nothing_found(outcome: &Outcome, paint: Paint) -> String {
+    let mut text = format!(
+        "{}: no violation found in {} of {}\n\n",
+        painted("holds", paint),
+        count(outcome.runs, "run", "runs"),
+        outcome.subject
+    );
+    let told = format!(
+        "{} in runs of {}. Every run was recorded and judged, and is linearizable as {} {}: its operations can be put in one \
+         order, each happening at one moment between its call and its return, in which every answer is right.",
+        count(outcome.operations, "operation", "operations"),
+        show_workload(&outcome.workload),
+        article(&outcome.spec),
+        outcome.spec,
+    );
+    paragraph(&mut text, &told, WIDTH);
+    paragraph(
+        &mut text,
+        "That is no proof. Other schedules of the threads, of which there are very many, may still go wrong.",
+        WIDTH,
+    );
+    text.push('\n');
+    rate(&mut text, outcome);
+    text
+}
+
+/// Some runs could not be judged, or none was made.
+fn given_up(outcome: &Outcome, paint: Paint) -> String {
+    let word = painted("unknown", paint);
+    let subject = &outcome.subject;
+    if outcome.runs == 0 {
+        let mut text = format!("{word}: no run of {subject} was made\n\n");
+        paragraph(&mut text, "Time was up before the first run, so nothing is known.", WIDTH);
+        text.push('\n');
+        setting(&mut text, outcome);
+        fact(&mut text, "seed", &outcome.seed.to_string());
+        return text;
+    }
+    let reason = outcome.reason.as_ref().map_or_else(String::new, |it| format!(": {it}"));
+    let mut text = format!(
+        "{word}: {} of {} of {subject} could not be judged{reason}\n\n",
+        grouped(outcome.unknown),
+        count(outcome.runs, "run", "runs"),
+    );
+    let told = match outcome.runs - outcome.unknown {
+        0 => "No run was judged, so nothing is known.".to_owned(),
+        judged => format!(
+            "{} judged, and nothing is wrong with {}; but those that were given up may hide a violation.",
+            count(judged, "other run was", "other runs were"),
+            if judged == 1 { "it" } else { "them" },
+        ),
+    };
+    paragraph(
+        &mut text,
+        &format!("{told} Shorter runs, and values that are all different, are easier to judge."),
+        WIDTH,
+    );
+    text.push('\n');
+    rate(&mut text, outcome);
+    text
+}
+
+fn rate(text: &mut String, outcome: &Outcome) {
+    let per_second = outcome.operations as f64 / outcome.elapsed.as_secs_f64().max(1e-9);
+    fact(
+        text,
+        "took",
+        &format!(
+            "{}: {} operations a second, recorded and judged",
+            duration(outcome.elapsed),
+            grouped(per_second as u64)
+        ),
+    );
+    setting(text, outcome);
+    fact(text, "seed", &outcome.seed.to_string());
+}
+
+/// A line that says what `name` is, and more lines if it is long.
+fn fact(text: &mut String, name: &str, told: &str) {
+    // Where all of them begin. A paragraph is indented by two, which are taken away again.
+    const COLUMN: usize = 10;
+    let mut lines = String::new();
+    paragraph(&mut lines, told, WIDTH - COLUMN + 2);
+    for (place, line) in lines.lines().enumerate() {
+        let label = if place == 0 { format!("{name}:") } else { String::new() };
+        text.push_str(&format!("{label:COLUMN$}{}\n", line.trim_start()));
+    }
+}
+
+/// `4 threads × 2,048 operations, without noise`.
+fn show_workload(workload: &Workload) -> String {
+    let Workload { threads, operations, noise, .. } = workload;
+    format!(
+        "{} × {}, {}",
+        count(*threads as u64, "thread", "threads"),
+        count(*operations as u64, "operation", "operations"),
+        show_noise(*noise)
+    )
+}
+
+/// What is different in `smaller`, and how many threads and operations there are in any case.
+fn show_change(from: &Workload, smaller: &Workload) -> String {
+    let mut told = format!(
+        "{} × {}",
+        count(smaller.threads as u64, "thread", "threads"),
+        count(smaller.operations as u64, "operation", "operations")
+    );
+    if smaller.keys != from.keys {
+        told.push_str(&format!(", {}", count(smaller.keys as u64, "key", "keys")));
+    }
+    if smaller.values != from.values {
+        let values = match smaller.values {
+            Domain::Below(bound) => count(u64::from(bound), "value", "values"),
+            Domain::Distinct | Domain::Shuffled => format!("{} values", show_values(smaller.values)),
+        };
+        told.push_str(&format!(", {values}"));
+    }
+    told
+}
+
+fn show_noise(noise: Noise) -> String {
+    let percent = |share: f64| format!("{} %", (share * 1e6).round() / 1e4);
+    match (noise.between == 0.0, noise.inside == 0.0) {
+        (true, true) => "without noise".to_owned(),
+        (false, true) => format!("noise before {} of them", percent(noise.between)),
+        (true, false) => format!("noise at {} of the points inside them", percent(noise.inside)),
+        (false, false) => format!(
+            "noise before {} of them and at {} of the points inside",
+            percent(noise.between),
+            percent(noise.inside)
+        ),
+    }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
