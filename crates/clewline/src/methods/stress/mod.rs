@@ -33,6 +33,7 @@
 
 mod drive;
 mod outcome;
+mod recorded;
 
 use std::{
     fmt,
