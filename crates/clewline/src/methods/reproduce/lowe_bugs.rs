@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use clewline_report::render::table::{Cell, Column, Table};
 
-use super::{Entry, Form, Options, Outcome, Size, Step, lowe, statistics::Sample};
+use super::{
+    Entry, Form, Options, Outcome, Size, Step, lowe,
+    statistics::{Sample, count},
+};
 use crate::methods::stress::{Cause, Stress};
 
 /// What the command line knows.
@@ -131,7 +134,7 @@ fn row(bug: &Bug, stress: &Stress, plan: &Plan, measured: &Measured) -> Vec<Cell
         Cell::Count(measured.stuck),
         Cell::Count(measured.panicked),
         Cell::Count(plan.seeds - measured.seconds.len() as u64),
-        Cell::of(measured.operations.median()),
+        count(measured.operations.median()),
         Cell::of(measured.seconds.median()),
         Cell::of(measured.seconds.greatest()),
         Cell::of(bug.paper.map(|it| it.0)),

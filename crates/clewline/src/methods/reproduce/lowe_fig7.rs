@@ -16,7 +16,7 @@ use super::{
     Entry, Form, Options, Outcome, Size, Step,
     lowe::{self, End},
     lowe_stand_ins,
-    statistics::Sample,
+    statistics::{Sample, count},
 };
 
 /// What the command line knows.
@@ -146,7 +146,7 @@ fn table(plan: &Plan, measured: &[Measured]) -> Table {
             Cell::Count(it.seconds.len() as u64),
             Cell::of(it.seconds.mean()),
             Cell::of(it.seconds.interval()),
-            Cell::of(it.operations.mean()),
+            count(it.operations.mean()),
             Cell::Missing,
         ]
     };

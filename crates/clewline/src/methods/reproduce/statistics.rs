@@ -1,5 +1,7 @@
 //! Means with their intervals, and medians.
 
+use clewline_report::render::table::Cell;
+
 /// Some numbers that were measured, all of the same thing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sample(Vec<f64>);
@@ -51,6 +53,11 @@ impl FromIterator<f64> for Sample {
     fn from_iter<I: IntoIterator<Item = f64>>(numbers: I) -> Self {
         Sample(numbers.into_iter().collect())
     }
+}
+
+/// A mean or a median of whole numbers, to the next of them.
+pub(super) fn count(number: Option<f64>) -> Cell {
+    number.map_or(Cell::Missing, |it| Cell::Count(it.round() as u64))
 }
 
 #[cfg(test)]
