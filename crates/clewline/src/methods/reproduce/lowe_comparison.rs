@@ -151,7 +151,7 @@ pub(super) fn run(comparison: &Comparison, options: &Options, progress: &dyn Fn(
         }
         lines.push(line);
     }
-    Outcome { table: table(comparison, &lines), plot: Some(plot(comparison, &lines)) }
+    Outcome { table: table(comparison, &lines, options.size), plot: Some(plot(comparison, &lines)) }
 }
 
 fn measure(point: &Point, tester: &Tester, size: Size) -> Measured {
@@ -187,7 +187,7 @@ fn measure(point: &Point, tester: &Tester, size: Size) -> Measured {
     measured
 }
 
-fn table(comparison: &Comparison, lines: &[Line]) -> Table {
+fn table(comparison: &Comparison, lines: &[Line], size: Size) -> Table {
     let columns = vec![
         Column { key: "tester", heading: "tester" },
         comparison.x.column.clone(),
@@ -219,11 +219,11 @@ fn table(comparison: &Comparison, lines: &[Line]) -> Table {
         title: comparison.title.to_owned(),
         columns,
         rows: rows.collect(),
-        notes: notes(comparison, lines),
+        notes: notes(comparison, lines, size),
     }
 }
 
-fn notes(comparison: &Comparison, lines: &[Line]) -> Vec<String> {
+fn notes(comparison: &Comparison, lines: &[Line], size: Size) -> Vec<String> {
     let told = |line: &Line| match line.fastest() {
         Some((x, seconds)) => format!("{} {} s at {x}", line.tester.name, digits(seconds)),
         None => format!("{} never", line.tester.name),
@@ -243,11 +243,7 @@ fn notes(comparison: &Comparison, lines: &[Line]) -> Vec<String> {
             "Each figure is the time to record all runs and to judge each: the mean of up to {OBSERVATIONS} observations (the \
              paper: 50), fewer if the 95 % interval is within 2 % of it."
         ),
-        format!(
-            "Limits are the paper's: 1.3 million configurations in a run for the WG graph, 3 million for the JIT graph, ten billion \
-             for the others. Ours besides: {} s for an observation, and 4 GiB. A line ends where its tester gives up.",
-            TIME.as_secs()
-        ),
+        limits(size),
         "The tree searches by themselves are left out, as in the paper: most runs are quick, and now and then one does not \
          end."
             .to_owned(),
@@ -257,6 +253,17 @@ fn notes(comparison: &Comparison, lines: &[Line]) -> Vec<String> {
     ];
     notes.extend(lowe::notes());
     notes
+}
+
+fn limits(size: Size) -> String {
+    let (share, time) = match size {
+        Size::Full => ("", TIME),
+        Size::Quick => ("; in this quick run a thousandth of that", QUICK_TIME),
+    };
+    format!(
+        "Limits are the paper's: 1.3 million configurations in a run for the WG graph, 3 million for the JIT graph, ten billion for \
+         the others{share}. Ours besides: {time:?} for an observation, and 4 GiB. A line ends where its tester gives up."
+    )
 }
 
 fn plot(comparison: &Comparison, lines: &[Line]) -> Plot {

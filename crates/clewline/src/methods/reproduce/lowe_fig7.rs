@@ -163,17 +163,15 @@ fn notes(plan: &Plan, measured: &[Measured]) -> Vec<String> {
         let of_line = measured.iter().filter(|it| it.noise == *name && it.seconds.len() == it.seeds);
         let times = of_line.filter_map(|it| Some((it.workers, it.seconds.mean()?)));
         match times.min_by(|one, other| one.1.total_cmp(&other.1)) {
-            Some((workers, seconds)) => {
-                format!("with {workers} workers (noise: {name}), in {} s", digits(seconds))
-            }
-            None => format!("by every seed with no number of workers (noise: {name})"),
+            Some((workers, seconds)) => format!("noise {name}: {workers} workers, {} s", digits(seconds)),
+            None => format!("noise {name}: no number of workers with every seed"),
         }
     };
     let found: Vec<String> = LINES.iter().map(fastest).collect();
     let mut notes = vec![
         format!(
             "The paper: the bug is found most quickly with five or six workers on a noisy machine of eight cores, and with six to eight \
-             on a quiet one. Ours: most quickly {}.",
+             on a quiet one. Ours, the quickest with which every seed found it: {}.",
             found.join("; ")
         ),
         "The paper shows a plot and no figures, so there are none to print beside ours.".to_owned(),
