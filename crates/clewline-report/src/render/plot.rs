@@ -37,6 +37,8 @@ pub enum Scale {
     Linear,
     /// By their ratio. What is not above 0 is left out.
     Logarithmic,
+    /// By their ratio, with ticks at powers of two.
+    Binary,
 }
 
 /// A line of a plot.
@@ -176,7 +178,7 @@ impl Ruler {
                 let step = ruler.step(greatest);
                 ruler.greatest = (greatest / step - 1e-9).ceil() * step;
             }
-            (Scale::Logarithmic, Some((least, greatest))) => {
+            (Scale::Logarithmic | Scale::Binary, Some((least, greatest))) => {
                 ruler.least = least.floor();
                 ruler.greatest = greatest.ceil().max(ruler.least + 1.0);
             }
@@ -187,7 +189,7 @@ impl Ruler {
     fn holds(&self, value: f64) -> bool {
         match self.scale {
             Scale::Linear => value.is_finite() && 0.0 <= value,
-            Scale::Logarithmic => value.is_finite() && 0.0 < value,
+            Scale::Logarithmic | Scale::Binary => value.is_finite() && 0.0 < value,
         }
     }
 
@@ -195,6 +197,7 @@ impl Ruler {
         match self.scale {
             Scale::Linear => value,
             Scale::Logarithmic => value.log10(),
+            Scale::Binary => value.log2(),
         }
     }
 
@@ -230,6 +233,16 @@ impl Ruler {
                     Tick { value, label: label(value, decimals) }
                 };
                 (self.least as i32..=self.greatest as i32).map(tick).collect()
+            }
+            Scale::Binary => {
+                let gap = (self.to - self.from).abs() / (self.greatest - self.least);
+                let step = (TICK_GAP / gap).ceil().max(1.0);
+                let tick = |power: i32| {
+                    let decimals = (-power).max(0) as usize;
+                    let value = 2_f64.powi(power);
+                    Tick { value, label: label(value, decimals) }
+                };
+                (self.least as i32..=self.greatest as i32).step_by(step as usize).map(tick).collect()
             }
         }
     }
@@ -311,6 +324,9 @@ mod tests {
         check_ticks(Scale::Linear, &[0.0], &["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         check_ticks(Scale::Logarithmic, &[0.02, 30.0], &["0.01", "0.1", "1", "10", "100"]);
         check_ticks(Scale::Logarithmic, &[10.0], &["10", "100"]);
+        check_ticks(Scale::Binary, &[0.5, 8.0], &["0.5", "1", "2", "4", "8"]);
+        // Every other one, so that they do not touch.
+        check_ticks(Scale::Binary, &[16.0, 16_384.0], &["16", "64", "256", "1,024", "4,096", "16,384"]);
     }
 
     #[test]
@@ -342,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_plot_is_well_formed() {
-        for scale in [Scale::Linear, Scale::Logarithmic] {
+        for scale in [Scale::Linear, Scale::Logarithmic, Scale::Binary] {
             let text = svg(&example(scale));
             let mut reader = quick_xml::Reader::from_str(&text);
             let mut depth = 0;

@@ -107,7 +107,7 @@ fn an_unknown_table_is_an_error_that_helps() {
         "{ran:?}"
     );
     let ran = clewline(&folder, &["reproduce", "xyz"], "");
-    assert!(ran.code == 2 && ran.stderr.contains("there are monitoring-fig1, monitoring-fig2"), "{ran:?}");
+    assert!(ran.code == 2 && ran.stderr.contains("there are lowe-bugs, "), "{ran:?}");
 }
 
 #[test]

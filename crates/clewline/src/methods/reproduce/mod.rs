@@ -15,7 +15,11 @@
 //!
 //! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
 
+mod lowe;
+mod lowe_comparison;
+mod lowe_stand_ins;
 mod monitoring;
+mod statistics;
 mod stopwatch;
 
 use std::fmt;
@@ -25,6 +29,12 @@ use clewline_report::render::{plot::Plot, table::Table};
 clewline_core::registry! {
     /// Every table, in alphabetical order of the names.
     TABLES: Entry;
+    lowe_bugs,
+    lowe_fig4_map,
+    lowe_fig4_queue,
+    lowe_fig5_map,
+    lowe_fig5_queue,
+    lowe_fig7,
     monitoring_fig1,
     monitoring_fig2,
 }
@@ -101,6 +111,14 @@ pub struct Outcome {
 /// If there is none of that name.
 pub fn find(name: &str) -> Result<&'static Entry, UnknownTable> {
     TABLES.iter().find(|it| it.name == name).ok_or_else(|| UnknownTable { found: name.to_owned() })
+}
+
+/// What to think of the times of a program that was built for debugging.
+fn caution() -> Option<String> {
+    cfg!(debug_assertions).then(|| {
+        "This program was built for debugging, without all optimizations: do not compare its times."
+            .to_owned()
+    })
 }
 
 /// There is no table of that name.

@@ -13,7 +13,7 @@ use clewline_report::render::{
     table::{Cell, Column},
 };
 
-use super::{Options, Step, stopwatch::Stopwatch};
+use super::{Options, Step, caution, stopwatch::Stopwatch};
 
 /// Where both figures come from.
 pub(super) const PAPER: &str = "Z. H. Lee and U. Mathur, \"Efficient Linearizability Monitoring for Sets, Stacks, Queues \
@@ -165,12 +165,7 @@ pub(super) fn notes(finding: String, measured: &[Measured]) -> Vec<String> {
     if !undecided.is_empty() {
         notes.push(format!("No monitor decides these histories: {}.", undecided.join(", ")));
     }
-    if cfg!(debug_assertions) {
-        notes.push(
-            "This program was built for debugging, without all optimizations: do not compare its times."
-                .to_owned(),
-        );
-    }
+    notes.extend(caution());
     notes
 }
 

@@ -35,6 +35,7 @@ mod again;
 mod drive;
 mod environment;
 mod outcome;
+mod recorded;
 mod save;
 mod shrink;
 mod text;
