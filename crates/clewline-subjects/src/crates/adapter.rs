@@ -54,7 +54,7 @@ where
 }
 
 /// A map of words, as a crate offers it.
-pub(super) trait Words: Default + Send + Sync + 'static {
+pub(super) trait Words: Send + Sync + 'static {
     fn get(&self, key: u64) -> Option<u64>;
     /// Puts a value there, and answers the previous one if the crate does.
     fn insert(&self, key: u64, value: u64) -> Previous;
@@ -74,7 +74,7 @@ pub(super) enum Previous {
 
 /// A map of words.
 #[derive(Default)]
-pub(super) struct AsMap<T>(T);
+pub(super) struct AsMap<T>(pub(super) T);
 
 impl<T: Words> Subject<Map> for AsMap<T> {
     fn call(&self, call: &map::Call) -> Content {
@@ -96,7 +96,11 @@ impl<T: Words> Subject<Map> for AsMap<T> {
     }
 }
 
+/// How often a receiver asks before it answers that there is nothing. Asking is where it can be interrupted.
+pub(super) const ASKS: usize = 32;
+
 /// What a receiver was told.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Received {
     Word(u64),
     Empty,

@@ -12,7 +12,7 @@ use std::{
 use clewline_specs::channel::Channel;
 use clewline_threads::Rig;
 
-use super::adapter::{AsChannel, Received};
+use super::adapter::{ASKS, AsChannel, Received};
 use crate::{Entry, Recipe, Variant};
 
 /// What the command line knows.
@@ -29,7 +29,7 @@ pub const ENTRY: Entry = Entry {
             build: || {
                 use flume::{Receiver, Sender, unbounded};
                 let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
-                let recv = |receiver: &Receiver<u64>| ask_twice(receiver.recv_async());
+                let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
                 Box::new(Rig::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
             },
         },
@@ -42,7 +42,7 @@ pub const ENTRY: Entry = Entry {
             build: || {
                 use flume_010::{Receiver, Sender, unbounded};
                 let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
-                let recv = |receiver: &Receiver<u64>| ask_twice(receiver.recv_async());
+                let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
                 Box::new(Rig::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
             },
         },
@@ -53,11 +53,11 @@ pub const ENTRY: Entry = Entry {
 const RECIPE: Recipe =
     Recipe { threads: 3, operations: 24, mix: &[("send", 10), ("recv", 12), ("close", 1)], ..Recipe::PLAIN };
 
-/// Asks a future twice, and drops it if it still has nothing. The first time it joins those who wait.
-fn ask_twice<E>(future: impl Future<Output = Result<u64, E>>) -> Received {
+/// Asks a future, and drops it if it never has anything. The first time it joins those who wait.
+fn ask_often<E>(future: impl Future<Output = Result<u64, E>>) -> Received {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..2 {
+    for _ in 0..ASKS {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(Ok(word)) => return Received::Word(word),
             Poll::Ready(Err(_)) => return Received::Closed,
