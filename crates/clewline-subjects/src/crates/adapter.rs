@@ -96,8 +96,9 @@ impl<T: Words> Subject<Map> for AsMap<T> {
     }
 }
 
-/// How often a receiver asks before it answers that there is nothing. Asking is where it can be interrupted.
-pub(super) const ASKS: usize = 32;
+/// How often a receiver asks before it answers that there is nothing. The bugs show if it is interrupted while it asks, so that
+/// is how it spends its time.
+pub(super) const ASKS: usize = 1_000;
 
 /// What a receiver was told.
 #[derive(Clone, Copy, PartialEq, Eq)]
