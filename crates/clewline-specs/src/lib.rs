@@ -42,6 +42,7 @@ clewline_core::registry! {
     CATALOG: Entry;
     bag,
     cas_register,
+    channel,
     counter,
     deque,
     map,

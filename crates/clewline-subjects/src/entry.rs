@@ -16,7 +16,7 @@ pub struct Entry {
     pub source: &'static str,
     /// What it should do: the name of a specification, with its parameter.
     pub spec: &'static str,
-    /// The plain variant, whose name is empty, and then the others.
+    /// The plain variant, whose name is empty, and then the others. There is no plain one where none is right.
     pub variants: &'static [Variant],
 }
 
@@ -85,6 +85,8 @@ impl Found {
 /// Every variant of every structure, in the order of the table.
 pub fn subjects() -> impl Iterator<Item = Found> {
     let entries = crate::structures::STRUCTURES.iter();
+    #[cfg(feature = "crates")]
+    let entries = entries.chain(crate::crates::CRATES);
     entries.flat_map(|entry| entry.variants.iter().map(move |variant| Found { entry, variant }))
 }
 

@@ -9,6 +9,8 @@
 //! their index; nothing is freed while a structure lives, as with a garbage collector that comes late.
 
 pub mod arena;
+#[cfg(feature = "crates")]
+pub mod crates;
 mod entry;
 pub mod link;
 mod map_calls;

@@ -95,6 +95,12 @@ fn collections_touch_what_is_added_and_taken() {
         check_footprint(name, &format!("{take} = null"), "reads nothing");
         check_footprint(name, &format!("{take} = ?"), "anything");
     }
+    check_footprint("channel", "send 3 = true", "7");
+    check_footprint("channel", "send 3 = false", "reads nothing");
+    check_footprint("channel", "recv = 3", "7");
+    check_footprint("channel", "recv = \"closed\"", "reads nothing");
+    check_footprint("channel", "recv = ?", "anything");
+    check_footprint("channel", "close", "anything");
     check_footprint("queue", "peek = 3", "reads 7");
     check_footprint("queue", "peek = null", "reads nothing");
     check_footprint("deque", "pop-back = 3", "7");

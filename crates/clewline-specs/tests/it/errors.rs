@@ -22,6 +22,11 @@ fn arguments_that_do_not_fit_are_refused() {
     check_misfit("cas-register", "cas 3", "`cas`: expected [old, new], found 3");
     check_misfit("cas-register", "cas [1, 2, 3]", "`cas`: expected [old, new], found [1, 2, 3]");
     check_misfit("register", "write", "`write`: expected a value, found nothing");
+    check_misfit(
+        "channel",
+        "send \"closed\" = true",
+        "`send`: expected a value other than \"closed\", which is an answer, found \"closed\"",
+    );
     check_misfit("map", "put 3", "`put`: expected [key, value], found 3");
     check_misfit("map", "get", "`get`: expected a value, found nothing");
     check_misfit("map", "append [1, 2]", "`append`: expected [key, text], found [1, 2]");

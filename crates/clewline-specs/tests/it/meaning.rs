@@ -32,6 +32,18 @@ fn a_cas_swaps_only_what_it_expects() {
 }
 
 #[test]
+fn a_channel_is_closed_for_receivers_when_it_is_empty() {
+    check(
+        "channel",
+        "recv = null; send 1 = true; send 2 = true; close; send 3 = false; recv = 1; close; recv = 2; recv = \"closed\"",
+        "holds",
+    );
+    check("channel", "send 1 = true; close; recv = \"closed\"", "recv() → \"closed\": expected recv() → 1");
+    check("channel", "close; recv = null", "recv() → null: expected recv() → \"closed\"");
+    check("channel", "close; send 1 = true", "send(1) → true: expected send(1) → false");
+}
+
+#[test]
 fn a_counter_sums_and_wraps() {
     check("counter", "read = 0; inc; inc; dec; add 5; add -7; read = -1", "holds");
     check("counter", "inc; read = 0", "read() → 0: expected read() → 1");

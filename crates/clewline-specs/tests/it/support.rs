@@ -16,13 +16,14 @@ macro_rules! for_every_specification {
     ($law:ident) => {{
         use clewline_core::Notation as _;
         use clewline_specs::{
-            Capacity, bag::Bag, cas_register::CasRegister, counter::Counter, deque::Deque, map::Map,
-            multiset::Multiset, mutex::Mutex, priority_queue::First, priority_queue::PriorityQueue,
+            Capacity, bag::Bag, cas_register::CasRegister, channel::Channel, counter::Counter, deque::Deque,
+            map::Map, multiset::Multiset, mutex::Mutex, priority_queue::First, priority_queue::PriorityQueue,
             queue::Queue, register::Register, semaphore::Semaphore, set::Set, stack::Stack,
         };
         let two = Capacity::bounded(2);
         $law("bag", &Bag, |dice| Bag.sample(dice));
         $law("cas-register", &CasRegister, |dice| CasRegister.sample(dice));
+        $law("channel", &Channel, |dice| Channel.sample(dice));
         $law("counter", &Counter, |dice| Counter.sample(dice));
         $law("deque", &Deque::default(), |dice| Deque::default().sample(dice));
         $law("deque:2", &Deque { capacity: two }, |dice| Deque::default().sample(dice));

@@ -5,6 +5,8 @@
 mod check;
 mod convert;
 mod corpus;
+#[cfg(feature = "crates")]
+mod crates;
 mod edges;
 mod generate;
 mod library;

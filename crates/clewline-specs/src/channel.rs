@@ -1,0 +1,174 @@
+//! An unbounded channel that can be closed.
+//!
+//! What was sent before it was closed can still be received afterwards. A receiver is told that the channel is closed
+//! only when nothing is left in it.
+
+use std::collections::VecDeque;
+
+use clewline_core::{
+    Datum, Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written,
+};
+
+use crate::{
+    Entry,
+    copies::array_bytes,
+    given::{Answer, Given},
+    parameter,
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "channel",
+    about: "a channel that can be closed: send, recv, close",
+    operations: &[
+        ("send value", "puts a value at the back; answers false if the channel is closed (also: push)"),
+        (
+            "recv",
+            "removes and answers the value at the front; if there is none, null, or \"closed\" if none will come (also: try-recv)",
+        ),
+        ("close", "closes the channel: nothing can be sent any more"),
+    ],
+    parameter: None,
+    build: |parameter| parameter::none(Channel, parameter),
+};
+
+/// The specification.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Channel;
+
+/// A call on a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Puts a value at the back.
+    Send(Value),
+    /// Takes the value at the front.
+    Recv,
+    /// Closes the channel.
+    Close,
+}
+
+/// What a call answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Return {
+    /// A value that was received, or null if there is none yet; whether a value was sent.
+    Is(Value),
+    /// Nothing is left, and nothing will come.
+    Closed,
+}
+
+/// What is in a channel, and whether more can come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct State {
+    values: VecDeque<Value>,
+    is_closed: bool,
+}
+
+impl Deterministic for Channel {
+    type State = State;
+    type Call = Call;
+    type Return = Return;
+
+    fn initial(&self) -> State {
+        State::default()
+    }
+
+    fn apply(&self, state: &mut State, call: &Call) -> Option<Return> {
+        Some(match *call {
+            Call::Send(value) => {
+                if !state.is_closed {
+                    state.values.push_back(value);
+                }
+                Return::Is(Value::bool(!state.is_closed))
+            }
+            Call::Recv => match state.values.pop_front() {
+                Some(value) => Return::Is(value),
+                None if state.is_closed => Return::Closed,
+                None => Return::Is(Value::NIL),
+            },
+            Call::Close => {
+                state.is_closed = true;
+                Return::Is(Value::TRUE)
+            }
+        })
+    }
+
+    // What is closed stays so with less in it, and what is empty is.
+    fn footprint(&self, call: &Call, ret: Option<&Return>) -> Footprint {
+        match (*call, ret) {
+            (Call::Send(_), Some(Return::Is(Value::FALSE)))
+            | (Call::Recv, Some(Return::Is(Value::NIL) | Return::Closed)) => Footprint::Reads(Elements::None),
+            (Call::Send(value), _) | (Call::Recv, Some(&Return::Is(value))) => {
+                Footprint::Changes(Elements::One(value.word()))
+            }
+            (Call::Recv, None) | (Call::Close, _) => Footprint::Changes(Elements::Any),
+        }
+    }
+
+    fn state_bytes(&self, state: &State) -> usize {
+        size_of_val(state) + array_bytes(state.values.len())
+    }
+}
+
+/// How a file says that a channel is closed.
+const CLOSED: &str = "closed";
+
+fn says_closed(values: &Values, value: Value) -> bool {
+    !value.is_absent() && matches!(values.get(value), Datum::Text(CLOSED))
+}
+
+fn answer(call: &Call) -> Answer {
+    match call {
+        Call::Send(_) => Answer::Truth,
+        Call::Recv => Answer::Value,
+        Call::Close => Answer::Nothing,
+    }
+}
+
+impl Notation for Channel {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
+        let given = Given::argument(values, method, arg);
+        match method {
+            "send" | "push" if says_closed(values, arg) => {
+                given.misfit("a value other than \"closed\", which is an answer")
+            }
+            "send" | "push" => given.element().map(Call::Send),
+            "recv" | "try-recv" => given.nothing().map(|()| Call::Recv),
+            "close" => given.nothing().map(|()| Call::Close),
+            _ => Err(Misfit::method(method, "`send`, `recv`, `close`")),
+        }
+    }
+
+    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, Misfit> {
+        if *call == Call::Recv && says_closed(values, ret) {
+            return Ok(Return::Closed);
+        }
+        answer(call).read(values, self.write_call(call).0, ret).map(Return::Is)
+    }
+
+    fn write_call(&self, call: &Call) -> (&'static str, Written) {
+        match *call {
+            Call::Send(value) => ("send", Written::Value(value)),
+            Call::Recv => ("recv", Written::NOTHING),
+            Call::Close => ("close", Written::NOTHING),
+        }
+    }
+
+    fn write_return(&self, call: &Call, ret: &Return) -> Written {
+        match *ret {
+            Return::Is(value) => answer(call).write(value),
+            Return::Closed => Written::Text(CLOSED.into()),
+        }
+    }
+
+    fn name(&self) -> Option<String> {
+        Some(ENTRY.name.to_owned())
+    }
+
+    fn sample(&self, dice: &mut Dice) -> Call {
+        match dice.method(&["send", "recv", "close"]) {
+            "send" => Call::Send(dice.value()),
+            "recv" => Call::Recv,
+            _ => Call::Close,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The unbounded queue of `concurrent-queue`.
+
+use clewline_specs::queue::Queue;
+use clewline_threads::Rig;
+use concurrent_queue::ConcurrentQueue;
+
+use super::adapter::AsQueue;
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "concurrent-queue",
+    about: "the unbounded queue of concurrent-queue 2.5",
+    source: "the crate concurrent-queue",
+    spec: "queue",
+    variants: &[Variant {
+        name: "",
+        flaw: None,
+        recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
+        build: || {
+            let enq = |queue: &ConcurrentQueue<u64>, word| queue.push(word).is_ok();
+            let deq = |queue: &ConcurrentQueue<u64>| queue.pop().ok();
+            Box::new(Rig::new(Queue::default(), move || AsQueue::new(ConcurrentQueue::unbounded(), enq, deq)))
+        },
+    }],
+};

@@ -1,0 +1,26 @@
+//! The bounded queue of `crossbeam-queue`.
+
+use clewline_specs::{Capacity, queue::Queue};
+use clewline_threads::Rig;
+use crossbeam_queue::ArrayQueue;
+
+use super::adapter::AsQueue;
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "crossbeam-array-queue",
+    about: "ArrayQueue of crossbeam-queue 0.3, for 4 elements",
+    source: "the crate crossbeam-queue",
+    spec: "queue:4",
+    variants: &[Variant {
+        name: "",
+        flaw: None,
+        recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
+        build: || {
+            let queue = Queue { capacity: Capacity::bounded(4) };
+            let enq = |queue: &ArrayQueue<u64>, word| queue.push(word).is_ok();
+            Box::new(Rig::new(queue, move || AsQueue::new(ArrayQueue::new(4), enq, ArrayQueue::pop)))
+        },
+    }],
+};

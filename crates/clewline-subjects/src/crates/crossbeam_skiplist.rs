@@ -1,0 +1,96 @@
+//! The map of `crossbeam-skiplist`.
+//!
+//! Version 0.1.3 is the latest. Its `insert` over a key that is there takes the old entry out before it puts the new one in,
+//! and whoever looks in between finds nothing. Its `remove` answers the entry even if another thread has removed it
+//! meanwhile: two threads are told that they removed the same entry.
+//!
+//! The plain variant does neither. It puts values only where there is none, and removes an entry that it has got, which
+//! says whether it was still there.
+
+use clewline_specs::map::Map;
+use clewline_threads::Rig;
+use crossbeam_skiplist::SkipMap;
+
+use super::adapter::{AsMap, Previous, Words};
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "crossbeam-skiplist",
+    about: "SkipMap of crossbeam-skiplist 0.1.3, with get_or_insert and Entry::remove",
+    source: "the crate crossbeam-skiplist",
+    spec: "map",
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
+            build: || Box::new(Rig::new(Map::default(), || AsMap(Skips::new(by_entry)))),
+        },
+        Variant {
+            name: "0.1.3-insert",
+            flaw: Some("insert over a key lets others find it absent for a while (crossbeam issue 1023)"),
+            recipe: Recipe { mix: &[("get", 4), ("put", 4), ("remove", 1)], ..Recipe::PLAIN },
+            build: || Box::new(Rig::new(Map::default(), || AsMap(Skips::new(by_entry)))),
+        },
+        Variant {
+            name: "0.1.3-remove",
+            flaw: Some("two calls of remove answer the same entry"),
+            recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
+            build: || Box::new(Rig::new(Map::default(), || AsMap(Skips::new(by_key)))),
+        },
+    ],
+};
+
+const NOT_OVER: &[(&str, u32)] = &[("get", 4), ("get-or-insert", 3), ("remove", 2), ("contains", 1)];
+
+/// A map, and how to remove from it.
+struct Skips {
+    map: SkipMap<u64, u64>,
+    remove: Remove,
+}
+
+type Remove = fn(&SkipMap<u64, u64>, u64) -> Option<u64>;
+
+/// Removes an entry that was got, unless it is gone already.
+fn by_entry(map: &SkipMap<u64, u64>, key: u64) -> Option<u64> {
+    loop {
+        let entry = map.get(&key)?;
+        if entry.remove() {
+            return Some(*entry.value());
+        }
+    }
+}
+
+fn by_key(map: &SkipMap<u64, u64>, key: u64) -> Option<u64> {
+    map.remove(&key).map(|it| *it.value())
+}
+
+impl Skips {
+    fn new(remove: Remove) -> Self {
+        Skips { map: SkipMap::new(), remove }
+    }
+}
+
+impl Words for Skips {
+    fn get(&self, key: u64) -> Option<u64> {
+        self.map.get(&key).map(|it| *it.value())
+    }
+
+    fn insert(&self, key: u64, value: u64) -> Previous {
+        self.map.insert(key, value);
+        Previous::Untold
+    }
+
+    fn remove(&self, key: u64) -> Option<u64> {
+        (self.remove)(&self.map, key)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.map.contains_key(&key)
+    }
+
+    fn get_or_insert(&self, key: u64, value: u64) -> u64 {
+        *self.map.get_or_insert(key, value).value()
+    }
+}

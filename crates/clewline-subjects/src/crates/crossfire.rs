@@ -1,0 +1,64 @@
+//! An unbounded channel of `crossfire`.
+//!
+//! A receiver that finds nothing looks whether there are senders left. In version 3.1.19 it does not look for values
+//! again, so what was sent in between, by a sender that is gone now, is passed over.
+
+use clewline_specs::channel::Channel;
+use clewline_threads::Rig;
+
+use super::adapter::{ASKS, AsChannel, Received};
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "crossfire",
+    about: "an unbounded channel of crossfire 2.1: send, try_recv",
+    source: "the crate crossfire",
+    spec: "channel",
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            recipe: RECIPE,
+            build: || {
+                use crossfire::{MRx, MTx, TryRecvError, mpmc};
+                let send = |sender: &MTx<u64>, word| sender.send(word).is_ok();
+                let ask = |receiver: &MRx<u64>| match receiver.try_recv() {
+                    Ok(word) => Received::Word(word),
+                    Err(TryRecvError::Empty) => Received::Empty,
+                    Err(TryRecvError::Disconnected) => Received::Closed,
+                };
+                let recv = move |receiver: &MRx<u64>| ask_often(|| ask(receiver));
+                Box::new(Rig::new(Channel, move || AsChannel::new(mpmc::unbounded_blocking(), send, recv)))
+            },
+        },
+        Variant {
+            name: "3.1.19",
+            flaw: Some(
+                "a receiver is told that the channel is closed, and a value is in it (crossfire-rs issue 70)",
+            ),
+            recipe: RECIPE,
+            build: || {
+                use crossfire_3::{MRx, MTx, TryRecvError, mpmc};
+                let send = |sender: &MTx<mpmc::List<u64>>, word| sender.send(word).is_ok();
+                let ask = |receiver: &MRx<mpmc::List<u64>>| match receiver.try_recv() {
+                    Ok(word) => Received::Word(word),
+                    Err(TryRecvError::Empty) => Received::Empty,
+                    Err(TryRecvError::Disconnected) => Received::Closed,
+                };
+                let recv = move |receiver: &MRx<mpmc::List<u64>>| ask_often(|| ask(receiver));
+                Box::new(Rig::new(Channel, move || AsChannel::new(mpmc::unbounded_blocking(), send, recv)))
+            },
+        },
+    ],
+};
+
+/// Nothing happens after a channel is closed, so a run is short.
+const RECIPE: Recipe =
+    Recipe { operations: 8, mix: &[("send", 5), ("recv", 6), ("close", 1)], ..Recipe::PLAIN };
+
+/// Asks until there is something else to say than that there is nothing.
+fn ask_often(ask: impl Fn() -> Received) -> Received {
+    let told = (0..ASKS).map(|_| ask()).find(|it| *it != Received::Empty);
+    told.unwrap_or(Received::Empty)
+}

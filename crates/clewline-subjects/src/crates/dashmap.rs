@@ -1,0 +1,44 @@
+//! The map of `dashmap`.
+
+use clewline_specs::map::Map;
+use clewline_threads::Rig;
+use dashmap::DashMap;
+
+use super::adapter::{AsMap, Previous, Words};
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "dashmap",
+    about: "DashMap of dashmap 6",
+    source: "the crate dashmap",
+    spec: "map",
+    variants: &[Variant {
+        name: "",
+        flaw: None,
+        recipe: Recipe { mix: &[("get", 4), ("insert", 3), ("remove", 2), ("contains", 1)], ..Recipe::PLAIN },
+        build: || Box::new(Rig::new(Map::default(), AsMap::<DashMap<u64, u64>>::default)),
+    }],
+};
+
+impl Words for DashMap<u64, u64> {
+    fn get(&self, key: u64) -> Option<u64> {
+        DashMap::get(self, &key).map(|it| *it)
+    }
+
+    fn insert(&self, key: u64, value: u64) -> Previous {
+        Previous::Was(DashMap::insert(self, key, value))
+    }
+
+    fn remove(&self, key: u64) -> Option<u64> {
+        DashMap::remove(self, &key).map(|(_, value)| value)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.contains_key(&key)
+    }
+
+    fn get_or_insert(&self, key: u64, value: u64) -> u64 {
+        *self.entry(key).or_insert(value)
+    }
+}

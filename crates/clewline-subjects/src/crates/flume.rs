@@ -1,0 +1,68 @@
+//! An unbounded channel of `flume`, whose receivers are futures.
+//!
+//! A future that is asked again and finds nothing looks whether there are senders left. In version 0.10.14 it does not look
+//! for values again, so what was sent in between, by a sender that is gone now, is passed over.
+
+use std::{
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+
+use clewline_specs::channel::Channel;
+use clewline_threads::Rig;
+
+use super::adapter::{ASKS, AsChannel, Received};
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "flume",
+    about: "an unbounded channel of flume 0.12: send, recv_async",
+    source: "the crate flume",
+    spec: "channel",
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            recipe: RECIPE,
+            build: || {
+                use flume::{Receiver, Sender, unbounded};
+                let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
+                let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
+                Box::new(Rig::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
+            },
+        },
+        Variant {
+            name: "0.10.14",
+            flaw: Some(
+                "a receiver is told that the channel is closed, and a value is in it (flume issue 120)",
+            ),
+            recipe: RECIPE,
+            build: || {
+                use flume_010::{Receiver, Sender, unbounded};
+                let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
+                let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
+                Box::new(Rig::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
+            },
+        },
+    ],
+};
+
+/// Nothing happens after a channel is closed, so a run is short.
+const RECIPE: Recipe =
+    Recipe { operations: 8, mix: &[("send", 5), ("recv", 6), ("close", 1)], ..Recipe::PLAIN };
+
+/// Asks a future, and drops it if it never has anything. The first time it joins those who wait.
+fn ask_often<E>(future: impl Future<Output = Result<u64, E>>) -> Received {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..ASKS {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(Ok(word)) => return Received::Word(word),
+            Poll::Ready(Err(_)) => return Received::Closed,
+            Poll::Pending => (),
+        }
+    }
+    Received::Empty
+}

@@ -1,0 +1,26 @@
+//! An unbounded channel of `flume`, as a queue: send and try to receive.
+
+use clewline_specs::queue::Queue;
+use clewline_threads::Rig;
+use flume::{Receiver, Sender};
+
+use super::adapter::AsQueue;
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "flume-queue",
+    about: "an unbounded channel of flume 0.12: send, try_recv",
+    source: "the crate flume",
+    spec: "queue",
+    variants: &[Variant {
+        name: "",
+        flaw: None,
+        recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
+        build: || {
+            let enq = |ends: &(Sender<u64>, Receiver<u64>), word| ends.0.send(word).is_ok();
+            let deq = |ends: &(Sender<u64>, Receiver<u64>)| ends.1.try_recv().ok();
+            Box::new(Rig::new(Queue::default(), move || AsQueue::new(flume::unbounded(), enq, deq)))
+        },
+    }],
+};

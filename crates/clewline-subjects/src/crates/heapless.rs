@@ -1,0 +1,36 @@
+//! The bounded queue of `heapless`.
+//!
+//! A ring of slots with turns. Whoever finds its slot still in use says that the queue is full, or empty, without
+//! looking whether another thread is only late: with one slot taken and its reader not done, a queue of one element may be
+//! called full.
+//!
+//! The crate says so in its documentation, and calls the queue deprecated.
+
+use clewline_specs::{Capacity, queue::Queue};
+use clewline_threads::Rig;
+use heapless::mpmc;
+
+use super::adapter::AsQueue;
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "heapless",
+    about: "mpmc::Queue of heapless, for 4 elements",
+    source: "the crate heapless",
+    spec: "queue:4",
+    variants: &[Variant {
+        name: "0.9.3",
+        flaw: Some("says full when it is not, and empty when it is not (heapless issue 583)"),
+        // Short, so that what is shown is short.
+        recipe: Recipe { operations: 64, mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
+        build: || {
+            let queue = Queue { capacity: Capacity::bounded(4) };
+            let enq = |queue: &mpmc::Queue<u64, 4>, word| queue.enqueue(word).is_ok();
+            let deq = |queue: &mpmc::Queue<u64, 4>| queue.dequeue();
+            #[expect(deprecated, reason = "it is here for what it is deprecated for")]
+            let new = mpmc::Queue::new;
+            Box::new(Rig::new(queue, move || AsQueue::new(new(), enq, deq)))
+        },
+    }],
+};

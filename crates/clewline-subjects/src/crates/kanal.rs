@@ -1,0 +1,118 @@
+//! An unbounded channel of `kanal`, whose receivers wait.
+//!
+//! In version 0.1.0-pre1 a receiver that waits is not told when the last sender is gone: it waits forever.
+//!
+//! A receiver of any version waits forever if nobody sends and nobody closes. So that those who do so rightly come back,
+//! somebody from outside sends them a word that means nothing, after a while; they answer that there was nothing. If the
+//! channel is closed nobody can send, and they should have come back by themselves.
+
+use std::{
+    sync::{
+        Arc, PoisonError, RwLock, RwLockReadGuard, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use clewline_core::Value;
+use clewline_specs::channel::{Call, Channel, Return};
+use clewline_threads::{Rig, Subject};
+use kanal::{Receiver, Sender, unbounded};
+
+use super::adapter::value;
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "kanal",
+    about: "an unbounded channel of kanal: send, recv",
+    source: "the crate kanal",
+    spec: "channel",
+    variants: &[Variant {
+        name: "0.1.0-pre1",
+        flaw: Some("a receiver that waits is not told that the channel was closed (kanal issue 8)"),
+        recipe: Recipe { operations: 8, mix: &[("send", 4), ("recv", 6), ("close", 1)], ..Recipe::PLAIN },
+        build: || Box::new(Rig::new(Channel, Waiting::new)),
+    }],
+};
+
+/// A channel and those who wait for something to come.
+struct Waiting {
+    ends: Arc<Ends>,
+}
+
+struct Ends {
+    sender: RwLock<Option<Sender<u64>>>,
+    receiver: Receiver<u64>,
+    waiting: AtomicUsize,
+}
+
+/// The word that means nothing: it is no value's.
+const NOTHING: u64 = 0;
+
+/// How long a receiver waits for nothing.
+const WHILE: Duration = Duration::from_millis(100);
+
+impl Waiting {
+    fn new() -> Self {
+        let (sender, receiver) = unbounded();
+        let ends =
+            Arc::new(Ends { sender: RwLock::new(Some(sender)), receiver, waiting: AtomicUsize::new(0) });
+        let weak = Arc::downgrade(&ends);
+        // Without it receivers that wait are given up by the watchdog.
+        let _waker = thread::Builder::new().name("waker".to_owned()).spawn(move || wake(&weak));
+        Waiting { ends }
+    }
+}
+
+/// Wakes all who wait, now and then, for as long as there is a channel.
+fn wake(ends: &Weak<Ends>) {
+    loop {
+        thread::sleep(WHILE);
+        let Some(ends) = ends.upgrade() else { return };
+        let sender = ends.sender();
+        let Some(sender) = sender.as_ref() else { return };
+        for _ in 0..ends.waiting.load(Ordering::Relaxed) {
+            // Nobody is there to receive it: then nobody waits.
+            let _is_sent = sender.send(NOTHING);
+        }
+    }
+}
+
+impl Ends {
+    fn recv(&self) -> Return {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let mut received = self.receiver.recv();
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        // The word that means nothing may be meant for someone else, and something may have come behind it.
+        while let Ok(NOTHING) = received {
+            received = match self.receiver.try_recv() {
+                Ok(None) if self.sender().is_some() => return Return::Is(Value::NIL),
+                Ok(Some(word)) => Ok(word),
+                Ok(None) | Err(_) => self.receiver.recv(),
+            };
+        }
+        received.map_or(Return::Closed, |word| Return::Is(value(Some(word))))
+    }
+
+    fn sender(&self) -> RwLockReadGuard<'_, Option<Sender<u64>>> {
+        self.sender.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subject<Channel> for Waiting {
+    fn call(&self, call: &Call) -> Return {
+        match *call {
+            Call::Send(value) => {
+                let is_sent = self.ends.sender().as_ref().is_some_and(|it| it.send(value.word()).is_ok());
+                Return::Is(Value::bool(is_sent))
+            }
+            Call::Recv => self.ends.recv(),
+            Call::Close => {
+                *self.ends.sender.write().unwrap_or_else(PoisonError::into_inner) = None;
+                Return::Is(Value::TRUE)
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The map of `papaya`.
+
+use clewline_specs::map::Map;
+use clewline_threads::Rig;
+use papaya::HashMap;
+
+use super::adapter::{AsMap, Previous, Words};
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "papaya",
+    about: "HashMap of papaya 0.2",
+    source: "the crate papaya",
+    spec: "map",
+    variants: &[Variant {
+        name: "",
+        flaw: None,
+        recipe: Recipe { mix: &[("get", 4), ("insert", 3), ("remove", 2), ("contains", 1)], ..Recipe::PLAIN },
+        build: || Box::new(Rig::new(Map::default(), AsMap::<HashMap<u64, u64>>::default)),
+    }],
+};
+
+impl Words for HashMap<u64, u64> {
+    fn get(&self, key: u64) -> Option<u64> {
+        self.pin().get(&key).copied()
+    }
+
+    fn insert(&self, key: u64, value: u64) -> Previous {
+        Previous::Was(self.pin().insert(key, value).copied())
+    }
+
+    fn remove(&self, key: u64) -> Option<u64> {
+        self.pin().remove(&key).copied()
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.pin().contains_key(&key)
+    }
+
+    fn get_or_insert(&self, key: u64, value: u64) -> u64 {
+        *self.pin().get_or_insert(key, value)
+    }
+}

@@ -1,0 +1,44 @@
+//! The hash map of `scc`.
+
+use clewline_specs::map::Map;
+use clewline_threads::Rig;
+use scc::HashMap;
+
+use super::adapter::{AsMap, Previous, Words};
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "scc",
+    about: "HashMap of scc 3",
+    source: "the crate scc",
+    spec: "map",
+    variants: &[Variant {
+        name: "",
+        flaw: None,
+        recipe: Recipe { mix: &[("get", 4), ("insert", 3), ("remove", 2), ("contains", 1)], ..Recipe::PLAIN },
+        build: || Box::new(Rig::new(Map::default(), AsMap::<HashMap<u64, u64>>::default)),
+    }],
+};
+
+impl Words for HashMap<u64, u64> {
+    fn get(&self, key: u64) -> Option<u64> {
+        self.read_sync(&key, |_, value| *value)
+    }
+
+    fn insert(&self, key: u64, value: u64) -> Previous {
+        Previous::Was(self.upsert_sync(key, value))
+    }
+
+    fn remove(&self, key: u64) -> Option<u64> {
+        self.remove_sync(&key).map(|(_, value)| value)
+    }
+
+    fn contains(&self, key: u64) -> bool {
+        self.contains_sync(&key)
+    }
+
+    fn get_or_insert(&self, key: u64, value: u64) -> u64 {
+        *self.entry_sync(key).or_insert(value).get()
+    }
+}

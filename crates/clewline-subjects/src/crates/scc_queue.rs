@@ -1,0 +1,28 @@
+//! The queue of `scc`.
+
+use clewline_specs::queue::Queue;
+use clewline_threads::Rig;
+
+use super::adapter::AsQueue;
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "scc-queue",
+    about: "Queue of scc 3",
+    source: "the crate scc",
+    spec: "queue",
+    variants: &[Variant {
+        name: "",
+        flaw: None,
+        recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
+        build: || {
+            let enq = |queue: &scc::Queue<u64>, word| {
+                queue.push(word);
+                true
+            };
+            let deq = |queue: &scc::Queue<u64>| queue.pop().map(|it| **it);
+            Box::new(Rig::new(Queue::default(), move || AsQueue::new(scc::Queue::default(), enq, deq)))
+        },
+    }],
+};

@@ -1,0 +1,28 @@
+//! The unbounded queue of `crossbeam-queue`.
+
+use clewline_specs::queue::Queue;
+use clewline_threads::Rig;
+use crossbeam_queue::SegQueue;
+
+use super::adapter::AsQueue;
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "seg-queue",
+    about: "SegQueue of crossbeam-queue 0.3",
+    source: "the crate crossbeam-queue",
+    spec: "queue",
+    variants: &[Variant {
+        name: "",
+        flaw: None,
+        recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
+        build: || {
+            let enq = |queue: &SegQueue<u64>, word| {
+                queue.push(word);
+                true
+            };
+            Box::new(Rig::new(Queue::default(), move || AsQueue::new(SegQueue::new(), enq, SegQueue::pop)))
+        },
+    }],
+};

@@ -1,0 +1,60 @@
+//! The bounded queue of `thingbuf`.
+//!
+//! Values are taken by reference: a slot is free again when the reference is dropped. A push that finds the queue full but
+//! for such a slot must say that it is full. Version 0.1.4 waits for the slot instead, for as long as it takes.
+//!
+//! The subject looks at what it took while it holds a lock that those who push hold as well, as a user might who counts
+//! what is inside. Then each waits for the other.
+
+use std::sync::{Mutex, PoisonError};
+
+use clewline_specs::{Capacity, queue::Queue};
+use clewline_threads::Rig;
+use thingbuf::ThingBuf;
+
+use super::adapter::AsQueue;
+use crate::{Entry, Recipe, Variant};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "thingbuf",
+    about: "ThingBuf of thingbuf, for 4 elements, beside a lock",
+    source: "the crate thingbuf",
+    spec: "queue:4",
+    variants: &[Variant {
+        name: "0.1.4",
+        flaw: Some(
+            "a push into a full queue waits for whoever still looks at what it took (thingbuf issue 83)",
+        ),
+        recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
+        build: || {
+            let queue = Queue { capacity: Capacity::bounded(4) };
+            Box::new(Rig::new(queue, || AsQueue::new(Counted::new(), Counted::push, Counted::pop)))
+        },
+    }],
+};
+
+/// A queue, and how often it was used.
+struct Counted {
+    queue: ThingBuf<u64>,
+    uses: Mutex<u64>,
+}
+
+impl Counted {
+    fn new() -> Self {
+        Counted { queue: ThingBuf::new(4), uses: Mutex::new(0) }
+    }
+
+    fn push(&self, word: u64) -> bool {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        *uses += 1;
+        self.queue.push(word).is_ok()
+    }
+
+    fn pop(&self) -> Option<u64> {
+        let word = self.queue.pop_ref()?;
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        *uses += 1;
+        Some(*word)
+    }
+}
