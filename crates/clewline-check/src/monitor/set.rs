@@ -205,7 +205,7 @@ fn breach(columns: &Columns, stuck: u32) -> Breach {
     let mut evidence: Vec<u32> = Vec::new();
     // What the element is certainly like when nothing is open.
     let mut count = 0_i64;
-    let mut last_add = NONE;
+    let (mut last_add, mut last_remove) = (NONE, NONE);
     let mut end = 0;
     for at in 0..columns.len() {
         let interval = columns.intervals[at];
@@ -219,6 +219,9 @@ fn breach(columns: &Columns, stuck: u32) -> Breach {
             evidence.clear();
             if count == 1 {
                 evidence.push(last_add);
+            } else if last_remove != NONE {
+                // That it is gone is best told by who took it, and what they took.
+                evidence.extend([last_add.min(last_remove), last_add.max(last_remove)]);
             }
         }
         evidence.push(at as u32);
@@ -228,7 +231,10 @@ fn breach(columns: &Columns, stuck: u32) -> Breach {
                 count += 1;
                 last_add = at as u32;
             }
-            Act::Remove => count -= 1,
+            Act::Remove => {
+                count -= 1;
+                last_remove = at as u32;
+            }
             Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
         }
     }

@@ -28,6 +28,11 @@ pub(super) const QUEUE: &str = "ms-queue";
 /// What all searches of an observation may hold together: a table of visited configurations may grow without end.
 const MEMORY: usize = 4 << 30;
 
+/// The subject of that name, which is one of ours.
+pub(super) fn subject(name: &str) -> Stress {
+    Stress::subject(name).expect("the paper's subjects are in the table")
+}
+
 /// A line of a plot: who judges, and with which limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tester {

@@ -15,7 +15,6 @@ use clewline_threads::Noise;
 use super::{
     Options, Outcome, Size, Step,
     lowe::{self, End, Observation, Tester},
-    lowe_stand_ins,
     statistics::Sample,
 };
 use crate::{Error, methods::stress::Stress};
@@ -65,14 +64,14 @@ const QUICK_TIME: Duration = Duration::from_secs(1);
 
 /// Four workers call the four kinds of operations of the paper's map alike.
 pub(super) fn map(keys: usize, operations: usize, options: &Options) -> Stress {
-    let mix = [("get", 1), ("put", 1), ("remove", 1), ("get-or-insert", 1)];
-    let stress = lowe_stand_ins::subject(lowe::MAP).with_keys(keys).with_values(Domain::Below(4));
+    let mix = [("get", 1), ("put", 1), ("erase", 1), ("get-or-insert", 1)];
+    let stress = lowe::subject(lowe::MAP).with_keys(keys).with_values(Domain::Below(4));
     workers(stress, operations, options).with_mix(mix)
 }
 
 /// Four workers enqueue 20 values, in so many of a hundred operations, and dequeue.
 pub(super) fn queue(enqueues: u32, operations: usize, options: &Options) -> Stress {
-    let stress = lowe_stand_ins::subject(lowe::QUEUE).with_values(Domain::Below(20));
+    let stress = lowe::subject(lowe::QUEUE).with_values(Domain::Below(20));
     workers(stress, operations, options).with_mix([("enq", enqueues), ("deq", 100 - enqueues)])
 }
 

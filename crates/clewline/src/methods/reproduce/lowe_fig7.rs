@@ -15,7 +15,6 @@ use clewline_threads::Noise;
 use super::{
     Entry, Form, Options, Outcome, Size, Step,
     lowe::{self, End},
-    lowe_stand_ins,
     statistics::{Sample, count},
 };
 
@@ -106,7 +105,7 @@ fn measure(plan: &Plan, (name, noise): (&'static str, Noise), workers: u32, seed
         seconds: Sample::default(),
         operations: Sample::default(),
     };
-    let stress = lowe_stand_ins::subject(BUG)
+    let stress = lowe::subject(BUG)
         .with_threads(workers as usize)
         .with_operations(plan.operations / workers as usize)
         .with_noise(noise);

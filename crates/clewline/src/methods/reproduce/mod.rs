@@ -17,7 +17,6 @@
 
 mod lowe;
 mod lowe_comparison;
-mod lowe_stand_ins;
 mod monitoring;
 mod statistics;
 mod stopwatch;
