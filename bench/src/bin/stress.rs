@@ -46,7 +46,9 @@ const OPERATIONS: usize = 1 << 18;
 const ROUNDS: usize = 31;
 
 fn recording() {
-    println!("recording one operation that does nothing, ns, best and median of {ROUNDS} runs of {OPERATIONS}\n");
+    println!(
+        "recording one operation that does nothing, ns, best and median of {ROUNDS} runs of {OPERATIONS}\n"
+    );
     println!("| clock | threads | best | median |\n|---|---|---|---|");
     println!("| none: the call alone | 1 | {} |", show(bare()));
     for kind in ClockKind::ALL {
@@ -121,13 +123,16 @@ fn end_to_end(time: Duration) {
                         continue;
                     }
                 };
-                let stress = stress.with_threads(threads).with_operations(1 << 14).with_time(time).with_seed(1);
+                let stress =
+                    stress.with_threads(threads).with_operations(1 << 14).with_time(time).with_seed(1);
                 let outcome = stress.run().expect("threads");
                 assert!(outcome.finding.is_none(), "{outcome}");
                 let rate = |time: Duration| outcome.operations as f64 / time.as_secs_f64() / 1e6;
                 let (all, worked) = (rate(outcome.elapsed), rate(outcome.worked));
                 let unknown = format!("{} of {}", outcome.unknown, outcome.runs);
-                println!("| {object} | {subject} | {name} | {threads} | {all:.2} | {worked:.2} | {unknown} |");
+                println!(
+                    "| {object} | {subject} | {name} | {threads} | {all:.2} | {worked:.2} | {unknown} |"
+                );
             }
         }
     }

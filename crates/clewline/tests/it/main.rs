@@ -16,5 +16,6 @@ mod recorded;
 mod reproduce;
 mod run;
 mod streaming;
+mod stress;
 mod stress_report;
 mod tidy;

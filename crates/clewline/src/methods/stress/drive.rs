@@ -10,13 +10,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Options, judge};
+use clewline_check::{Options, Stuck, judge, stuck};
 use clewline_core::{Budget, Plan, Random, Reason, Verdict};
 use clewline_report::render::Source;
 use clewline_threads::{Ending, Inputs, Took};
 
 use super::{Cause, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress};
-use crate::{Error, Report};
+use crate::{
+    Error, Report,
+    limits::{available_memory, with_process_memory},
+};
 
 /// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.
 pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, Error> {
@@ -88,6 +91,17 @@ pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
     }
 }
 
+/// How the history of a run is judged.
+pub(super) fn options(stress: &Stress) -> Options {
+    let budget = Budget::unlimited().with_configurations(stress.configurations);
+    // Without a limit the system would end the process, and with it the whole test.
+    let budget = match available_memory() {
+        Some(bytes) => with_process_memory(budget, bytes),
+        None => budget,
+    };
+    Options { algorithm: stress.algorithm.clone(), budget, ..Options::default() }
+}
+
 /// The judges, and what they have found.
 struct Judging<'s> {
     stress: &'s Stress,
@@ -138,24 +152,20 @@ impl<'s> Judging<'s> {
         let begun = Instant::now();
         let Took { ending, returned, case, .. } = took;
         let case = case();
-        let options = Options {
-            algorithm: self.stress.algorithm.clone(),
-            budget: Budget::unlimited().with_configurations(self.stress.configurations),
-            ..Options::default()
-        };
+        let options = options(self.stress);
         let judgement = judge(case.problems(), &options);
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.operations.fetch_add(returned as u64, Ordering::Relaxed);
         let cause = match (&judgement.verdict, ending) {
             (Verdict::Violated(_), ending) => Cause::NotLinearizable(ending),
             (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
-            (_, Ending::Stuck(patience, standings)) => Cause::Stuck(patience, standings),
-            (Verdict::Unknown(reason), Ending::Full) => {
-                let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-                found.unknown += 1;
-                found.reason.get_or_insert_with(|| reason.clone());
-                return;
-            }
+            (_, Ending::Stuck(patience, standings)) => match stuck(case.problems(), &options) {
+                // Whoever waits, waits for something that nobody has done.
+                Stuck::Allowed => return,
+                Stuck::Forbidden(_) | Stuck::OneForbidden(_) => Cause::Stuck(patience, standings),
+                Stuck::Unknown(reason) => return self.give_up(&reason),
+            },
+            (Verdict::Unknown(reason), Ending::Full) => return self.give_up(reason),
             (Verdict::Holds(_), Ending::Full) => return,
         };
         self.is_over.store(true, Ordering::Relaxed);
@@ -177,6 +187,13 @@ impl<'s> Judging<'s> {
         }
     }
 
+    /// Counts a history that was not judged.
+    fn give_up(&self, reason: &Reason) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.unknown += 1;
+        found.reason.get_or_insert_with(|| reason.clone());
+    }
+
     fn outcome(self, worked: Duration) -> Outcome {
         let Found { finding, unknown, reason } =
             self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -196,6 +213,7 @@ impl<'s> Judging<'s> {
             workload: stress.workload.clone(),
             finding,
             shrinking: Shrinking::Off,
+            breaking: None,
             saved: Saved::Off,
             next: Vec::new(),
         }

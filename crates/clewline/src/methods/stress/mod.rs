@@ -48,8 +48,8 @@ use std::{
     time::Duration,
 };
 
-use clewline_check::Algorithm;
-use clewline_core::{Dice, Domain, Notation, Specification};
+use clewline_check::{Algorithm, breaking};
+use clewline_core::{Breaking, Dice, Domain, Notation, Specification, Verdict};
 use clewline_subjects::{Recipe, UnknownSubject};
 use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject, Testable};
 
@@ -414,10 +414,17 @@ impl Stress {
             outcome.shrinking = shrink::shrink(&stress, finding);
         }
         if let Some(finding) = outcome.shown() {
-            outcome.saved = save::save(&stress, finding);
+            let (saved, breaking) = (save::save(&stress, finding), stress.breaking(finding));
+            (outcome.saved, outcome.breaking) = (saved, breaking);
         }
         outcome.next = again::commands(&stress, &outcome, test);
         Ok(outcome)
+    }
+
+    /// Where the history of `finding` breaks, if it is not linearizable, and that is known.
+    fn breaking(&self, finding: &Finding) -> Option<Breaking> {
+        let Verdict::Violated(violation) = finding.report.verdict() else { return None };
+        breaking(finding.report.case().problems(), violation, &drive::options(self)).ok()
     }
 
     fn settings(&self) -> Settings {

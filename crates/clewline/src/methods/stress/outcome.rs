@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use clewline_core::{OperationId, Reason, Verdict};
+use clewline_core::{Breaking, OperationId, Reason, Verdict};
 use clewline_report::render::text::Paint;
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
@@ -41,7 +41,9 @@ pub struct Outcome {
     pub finding: Option<Finding>,
     /// Whether that also happens with less.
     pub shrinking: Shrinking,
-    /// Where the history is that the report shows.
+    /// Where the history breaks that the report shows, if it is not linearizable and that is known.
+    pub breaking: Option<Breaking>,
+    /// Where that history is.
     pub saved: Saved,
     /// Commands to type next, best first.
     pub next: Vec<String>,

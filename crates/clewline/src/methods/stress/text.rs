@@ -8,6 +8,7 @@ use clewline_core::{Domain, Verdict};
 use clewline_report::render::{
     count, grouped,
     text::{Paint, Style, checked_by, duration, evidence, line_numbers, painted, paragraph},
+    trace,
 };
 use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
 
@@ -36,6 +37,12 @@ fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
         Cause::NotLinearizable(ending) => {
             let style = Style { width: WIDTH, ..Style::default() };
             text.push_str(&evidence(&finding.report.judged(), &style));
+            if let (Some(breaking), Verdict::Violated(violation)) =
+                (&outcome.breaking, finding.report.verdict())
+            {
+                text.push_str("\n  What happened, one after the other, up to where it breaks:\n\n");
+                text.push_str(&trace(&finding.report.judged(), violation, breaking, WIDTH));
+            }
             match ending {
                 Ending::Full => (),
                 Ending::Stuck(patience, standings) => {
