@@ -38,7 +38,11 @@ fn the_table_of_subjects_is_in_order() {
         let bare = found.entry.spec.split(':').next().unwrap();
         let entry = specs::CATALOG.iter().find(|it| it.name == bare).unwrap();
         let methods: Vec<&str> = entry.operations.iter().filter_map(|it| it.0.split(' ').next()).collect();
-        assert!(recipe.mix.iter().all(|it| methods.contains(&it.0)), "{name}: {:?}", recipe.mix);
+        assert!(found.entry.lacks.iter().all(|it| methods.contains(it)), "{name}: {:?}", found.entry.lacks);
+        let offers = |method: &str| methods.contains(&method) && !found.entry.lacks.contains(&method);
+        assert!(recipe.mix.iter().all(|it| offers(it.0)), "{name}: {:?}", recipe.mix);
+        // What is drawn if nothing is said has to be there.
+        assert!(found.entry.lacks.is_empty() || !recipe.mix.is_empty(), "{name}");
         assert!(2 <= recipe.threads && 0 < recipe.operations, "{name}");
     }
 }
