@@ -37,6 +37,10 @@ fn as_text() -> String {
         text.push_str(if place == 0 { "" } else { "\n" });
         text.push_str(&format!("{}: {}\n", entry.name, entry.about));
         text.push_str(&format!("  should be a {}; from {}\n", entry.spec, entry.source));
+        if variants.iter().all(|it| it.variant.flaw.is_some()) {
+            // Somebody may want the right one to compare with.
+            text.push_str("  in versions that are wrong only: those that are right cannot be built beside them\n");
+        }
         let width = variants.iter().map(|it| it.name().chars().count()).max().unwrap_or(0);
         for variant in variants {
             let told = match variant.variant.flaw {

@@ -75,7 +75,8 @@ const SOME: Noise = Noise { between: 0.05, inside: 0.02 };
 
 /// Ten times as long as it took, or was to take; in whole seconds.
 fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
-    let took = stress.time.unwrap_or(outcome.elapsed).as_secs_f64();
+    let planned = stress.time.or(stress.runs.is_none().then_some(TIME));
+    let took = planned.unwrap_or(outcome.elapsed).as_secs_f64();
     Duration::from_secs((took * 10.0).round().max(TIME.as_secs_f64()) as u64)
 }
 
