@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clewline_check::Algorithm;
-use clewline_core::Domain;
+use clewline_core::{Domain, Reason};
 use clewline_report::render::text::shell_word;
 use clewline_threads::{Clock, Noise, Pinning};
 
@@ -54,6 +54,11 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
                 commands.push(format!("{} --time {more}", stressing(stress, &noisy, usual)));
             }
             commands
+        }
+        // Who refuses an object refuses it in shorter histories, too.
+        (None, _) if matches!(outcome.reason, Some(Reason::Refused(_))) => {
+            let auto = Stress { algorithm: Algorithm::Auto, ..stress.clone() };
+            vec![format!("{}{}{seed}", stressing(&auto, &stress.workload, usual), limits(stress))]
         }
         // Shorter histories are easier to judge.
         (None, _) => {
