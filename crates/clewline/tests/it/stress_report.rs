@@ -367,7 +367,7 @@ fn who_cannot_judge_the_object_is_not_asked_again() {
     let args = ["stress", "register", "--runs", "2", "--seed", "1", "--algorithm", "queue-oriented"];
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 3);
-    assert!(ran.stdout.contains("`auto` finds one who does"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`auto` finds one who can"), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("next: clewline stress register --runs 2 --seed 1\n"), "{}", ran.stdout);
 }
 

@@ -282,7 +282,7 @@ fn given_up(outcome: &Outcome, paint: Paint) -> String {
     };
     let advice = match outcome.reason {
         Some(Reason::Refused(_)) => {
-            "Whoever was to judge does not judge such objects; `auto` finds one who does."
+            "Who was asked to judge cannot judge such runs; `auto` finds one who can."
         }
         Some(Reason::Configurations(_) | Reason::Memory(_) | Reason::Time(_) | Reason::Outrun) | None => {
             "Shorter runs, and values that are all different, are easier to judge."
