@@ -31,7 +31,9 @@ pub use budget::{Budget, Charge, Reason};
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{AnswerId, LabelId, ObjectId, OperationId, ProcessId, StateId};
 pub use merge::Stamped;
-pub use notation::{Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown};
+pub use notation::{
+    Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown, show_debug,
+};
 pub use problem::{Answered, Automaton, Keep, Problem, Replay, Show, Start, Successor};
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording};

@@ -209,7 +209,7 @@ where
 }
 
 /// `Pop → Some(3)`; `Push(1)` if it answers nothing; `Pop → ?` while it is pending.
-fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
+pub fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
     let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
     if ret == "()" { format!("{call:?}") } else { format!("{call:?} → {ret}") }
 }

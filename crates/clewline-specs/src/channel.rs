@@ -92,6 +92,10 @@ impl Deterministic for Channel {
         })
     }
 
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
     // What is closed stays so with less in it, and what is empty is.
     fn footprint(&self, call: &Call, ret: Option<&Return>) -> Footprint {
         match (*call, ret) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use clewline_core::Catalogued;
 
-use crate::CATALOG;
+use crate::{CATALOG, Entry};
 
 /// The specification called `name`, or `name:parameter`: `queue`, `queue:8`.
 ///
@@ -62,6 +62,56 @@ impl fmt::Display for SpecError {
 }
 
 impl std::error::Error for SpecError {}
+
+/// Whether every method of `mix` is one that the specification called `spec` has, and some may be drawn at all. Of
+/// specifications that are not in the table, what they have is not known.
+///
+/// # Errors
+///
+/// If not. A name that is mistyped would otherwise keep a method from being called, and nobody would notice.
+pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
+    if let Some(entry) = entry(spec)
+        && let Some((unknown, _)) = mix.iter().find(|(name, _)| entry.methods().all(|it| it != name))
+    {
+        return Err(MixError::Unknown { specification: entry.name, found: unknown.clone() });
+    }
+    if !mix.is_empty() && mix.iter().all(|it| it.1 == 0) { Err(MixError::Nothing) } else { Ok(()) }
+}
+
+/// The line of the table for `name`, whatever its parameter.
+#[must_use]
+pub fn entry(name: &str) -> Option<&'static Entry> {
+    let bare = name.split(':').next().unwrap_or(name);
+    CATALOG.iter().find(|it| it.name == bare)
+}
+
+/// Calls cannot be drawn as they should be mixed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MixError {
+    /// The object has no such method.
+    Unknown {
+        /// The specification's name.
+        specification: &'static str,
+        /// The method that was named.
+        found: String,
+    },
+    /// No method has a weight.
+    Nothing,
+}
+
+impl fmt::Display for MixError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MixError::Unknown { specification, found } => {
+                let known: Vec<&str> = entry(specification).into_iter().flat_map(Entry::methods).collect();
+                write!(f, "a {specification} has the operations {}; found `{found}`", known.join(", "))
+            }
+            MixError::Nothing => write!(f, "expected at least one weight above 0"),
+        }
+    }
+}
+
+impl std::error::Error for MixError {}
 
 /// The one of `names` that `typed` was probably meant to be: at most a third of its letters away.
 #[must_use]

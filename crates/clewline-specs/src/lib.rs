@@ -15,7 +15,7 @@ mod parameter;
 use clewline_core::Catalogued;
 
 pub use copies::Copies;
-pub use find::{SpecError, closest, find};
+pub use find::{MixError, SpecError, check_mix, closest, entry, find};
 pub use parameter::Capacity;
 
 /// A specification the command line can name.
@@ -32,6 +32,13 @@ pub struct Entry {
     pub parameter: Option<&'static str>,
     /// The specification with that parameter, or what is wrong with the parameter.
     pub build: Build,
+}
+
+impl Entry {
+    /// The names of the operations.
+    pub fn methods(&self) -> impl Iterator<Item = &'static str> {
+        self.operations.iter().filter_map(|it| it.0.split(' ').next())
+    }
 }
 
 /// Builds a specification, given what follows its name after a colon.

@@ -114,7 +114,11 @@ impl fmt::Display for UnknownSubject {
         if let Some(name) = clewline_specs::closest(&self.found, names.iter().map(String::as_str)) {
             write!(f, "; did you mean `{name}`?")?;
         }
-        write!(f, " (`clewline subjects` lists them)")
+        write!(f, " (`clewline subjects` lists them")?;
+        if cfg!(not(feature = "crates")) {
+            write!(f, "; published crates need the feature `crates`")?;
+        }
+        write!(f, ")")
     }
 }
 

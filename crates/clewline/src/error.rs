@@ -5,7 +5,7 @@ use std::{fmt, io};
 use clewline_check::UnknownAlgorithm;
 use clewline_core::LoadError;
 use clewline_report::{ReadError, formats::FORMATS};
-use clewline_specs::SpecError;
+use clewline_specs::{MixError, SpecError};
 
 /// A history could not be judged, because of what was asked or what was read.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub struct Error {
 pub(crate) enum ErrorKind {
     Specification(SpecError),
     Algorithm(UnknownAlgorithm),
+    Mix(MixError),
     Format(String),
     Unrecognised,
     Io(io::Error),
@@ -66,6 +67,7 @@ impl Error {
         match self.kind {
             ErrorKind::Specification(_)
             | ErrorKind::Algorithm(_)
+            | ErrorKind::Mix(_)
             | ErrorKind::Format(_)
             | ErrorKind::Environment { .. } => false,
             ErrorKind::Unrecognised
@@ -93,6 +95,12 @@ impl From<SpecError> for ErrorKind {
 impl From<UnknownAlgorithm> for ErrorKind {
     fn from(error: UnknownAlgorithm) -> Self {
         ErrorKind::Algorithm(error)
+    }
+}
+
+impl From<MixError> for ErrorKind {
+    fn from(error: MixError) -> Self {
+        ErrorKind::Mix(error)
     }
 }
 
@@ -128,6 +136,7 @@ impl fmt::Display for ErrorKind {
         match self {
             ErrorKind::Specification(error) => error.fmt(f),
             ErrorKind::Algorithm(error) => error.fmt(f),
+            ErrorKind::Mix(error) => write!(f, "the mix: {error}"),
             ErrorKind::Format(name) => {
                 write!(f, "expected one of the formats auto, {}; found `{name}`", format_names())
             }

@@ -8,13 +8,15 @@
 //!
 //! # Should I use this?
 //!
-//! Yes, if you have recorded what several threads or clients did with one object, and can say what the object
-//! should do when a single client uses it. Most objects are [built in](specs): registers, counters, maps, sets,
-//! stacks, queues, locks.
+//! Yes, if you have written a structure that several threads use at once, or have recorded what several threads or
+//! clients did with one object, and can say what it should do when a single client uses it. Most objects are
+//! [built in](specs): registers, counters, maps, sets, stacks, queues, channels, locks.
 //!
+//! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
 //! * On files, from a program: [`check_file`], and [`Check`] for limits and other options.
-//! * On files, from a shell: the binary, `clewline check FILE --spec queue`.
+//! * From a shell: the binary, `clewline check FILE --spec queue` and, for structures that are [built in](subjects),
+//!   `clewline stress NAME`.
 //!
 //! No, if operations are transactions over several objects (that is serializability), or if clients may see old
 //! values (a weaker model than this one).
@@ -82,7 +84,7 @@
 //! # Features
 //!
 //! `cli` (default) builds the binary. Switch it off to use the library alone, without the crates that the
-//! command line needs.
+//! command line needs. `crates` adds published crates to the [subjects], and versions of them whose bugs are known.
 
 mod assert;
 mod check;

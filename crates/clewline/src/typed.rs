@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clewline_core::{
-    Case, History, Names, ObjectId, OperationId, Problem, ProcessId, Span, Specification, Values,
+    Case, History, Names, ObjectId, OperationId, Problem, ProcessId, Span, Specification, Values, show_debug,
 };
 
 /// A history with its specification.
@@ -27,11 +27,6 @@ pub(crate) fn name_of<S>() -> &'static str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-fn show<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
-    let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
-    if ret == "()" { format!("{call:?}") } else { format!("{call:?} → {ret}") }
-}
-
 impl<S: Specification> fmt::Debug for TypedCase<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TypedCase").field("operations", &self.history.len()).finish_non_exhaustive()
@@ -45,11 +40,11 @@ where
     S::Return: Sync,
 {
     fn problems(&self) -> Vec<Problem<'_>> {
-        Problem::of_objects_shown(self.specification, self.history, &show::<S>)
+        Problem::of_objects_shown(self.specification, self.history, &show_debug::<S>)
     }
 
     fn label(&self, operation: OperationId) -> String {
-        show::<S>(self.history.call(operation), self.history.ret(operation))
+        show_debug::<S>(self.history.call(operation), self.history.ret(operation))
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {

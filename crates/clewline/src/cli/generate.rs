@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clewline::{
     Domain, Plan,
     generate::{Violate, plant},
-    specs::{CATALOG, find},
+    specs::{check_mix, find},
 };
 
 use super::{
@@ -86,7 +86,7 @@ Examples:
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let format = format_of(args.output.as_deref(), &args.out)?;
     let specification = find(&args.spec).map_err(|it| Failure::Told(it.to_string()))?;
-    check_mix(&args.spec, &args.mix)?;
+    check_mix(&args.spec, &args.mix).map_err(|it| Failure::at("--mix", it))?;
     let plan = Plan {
         operations: args.operations,
         processes: args.processes,
@@ -105,21 +105,6 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     }
     write(&recording, format, &args.out)?;
     Ok(Status::Done)
-}
-
-/// Whether every method of the mix is one of the object's, and any is drawn at all.
-pub(super) fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), Failure> {
-    let bare = spec.split(':').next().unwrap_or(spec);
-    let operations = CATALOG.iter().filter(|it| it.name == bare).flat_map(|it| it.operations);
-    let methods: Vec<&str> = operations.filter_map(|it| it.0.split(' ').next()).collect();
-    if let Some((unknown, _)) = mix.iter().find(|(name, _)| !methods.contains(&name.as_str())) {
-        let known = methods.join(", ");
-        return Err(Failure::Told(format!("--mix: a {bare} has the operations {known}; found `{unknown}`")));
-    }
-    if !mix.is_empty() && mix.iter().all(|it| it.1 == 0) {
-        return Err(Failure::Told("--mix: expected at least one weight above 0".to_owned()));
-    }
-    Ok(())
 }
 
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {

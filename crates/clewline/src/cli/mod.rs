@@ -23,9 +23,9 @@ use clap::{Parser, Subcommand};
 
 /// Does this object behave as if its operations happened one at a time?
 ///
-/// Clewline reads a record of what several processes called and what they were told, and says whether some
-/// order of the operations explains every answer. If none does, it shows the few operations that contradict
-/// each other.
+/// Clewline reads a record of what several processes called and what they were told, or makes one with real
+/// threads, and says whether some order of the operations explains every answer. If none does, it shows the few
+/// operations that contradict each other.
 #[derive(Debug, Parser)]
 #[command(name = "clewline", version, max_term_width = 100, after_long_help = EXAMPLES)]
 struct Cli {
@@ -36,10 +36,12 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   clewline check recorded.jsonl --spec queue       judge a recorded history
+  clewline stress ms-queue:unlinked-tail           let real threads find a bug
+  clewline subjects                                list what `stress` can test
   clewline specs                                   list the objects that are built in
   clewline generate --spec queue --operations 50   make a history to play with
 
-Exit codes of `check`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
+Exit codes of `check` and `stress`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

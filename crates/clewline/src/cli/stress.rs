@@ -13,7 +13,7 @@ use clewline::{
     ClockKind, Domain, Noise, Pinning, Stress,
     methods::stress::{Outcome, Phase, Progress, Saved, Shrinking},
     render::{WitnessShown, grouped},
-    subjects,
+    specs, subjects,
 };
 use serde_json::{Value as Json, json};
 
@@ -45,8 +45,8 @@ pub(super) struct Args {
     operations: Option<usize>,
 
     /// Stop after so many runs
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    runs: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    runs: Option<usize>,
 
     /// Stop after so long [default: 10s, or the number of runs]
     #[arg(long, value_name = "DURATION", value_parser = units::duration)]
@@ -75,7 +75,7 @@ pub(super) struct Args {
     noise: Vec<Disturbance>,
 
     /// What everything random follows from, but for the schedule of the threads [default: a new one]
-    #[arg(long)]
+    #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
     /// Who judges
@@ -191,7 +191,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 
 fn configure(args: &Args) -> Result<Stress, Failure> {
     let found = subjects::find(&args.subject).map_err(|it| Failure::Told(it.to_string()))?;
-    generate::check_mix(found.entry.spec, &args.mix)?;
+    specs::check_mix(found.entry.spec, &args.mix).map_err(|it| Failure::at("--mix", it))?;
     if let Some((method, _)) = args.mix.iter().find(|it| found.entry.lacks.contains(&it.0.as_str())) {
         return Err(Failure::Told(format!("--mix: {} does not offer `{method}`", found.entry.name)));
     }
@@ -212,7 +212,7 @@ fn configure(args: &Args) -> Result<Stress, Failure> {
         stress = stress.with_pinning(Pinning::Free);
     }
     if let Some(runs) = args.runs {
-        stress = stress.with_runs(runs);
+        stress = stress.with_runs(runs as u64);
     }
     if let Some(time) = args.time {
         stress = stress.with_time(time);
@@ -268,7 +268,7 @@ struct Limit {
 impl Limit {
     fn of(args: &Args) -> Limit {
         let usual = args.runs.is_none().then_some(Duration::from_secs(10));
-        Limit { runs: args.runs, time: args.time.or(usual) }
+        Limit { runs: args.runs.map(|it| it as u64), time: args.time.or(usual) }
     }
 }
 
@@ -279,7 +279,7 @@ impl State {
         self.operations.store(progress.operations, Ordering::Relaxed);
     }
 
-    /// `ms-queue: 1,234 runs, 10,108,928 operations, 1,010,892 a second, of 60s`.
+    /// `ms-queue: 1,234 runs, 10,108,928 operations, 1,010,892 a second, ends after 1m`.
     fn message(&self, name: &str, limit: Limit, elapsed: Duration) -> String {
         if self.is_shrinking.load(Ordering::Relaxed) {
             return format!("{name}: found something; looking for less that shows it, too");
@@ -288,7 +288,8 @@ impl State {
         let runs = limit.runs.map_or_else(|| runs.clone(), |it| format!("{runs} of {}", grouped(it)));
         let operations = self.operations.load(Ordering::Relaxed);
         let rate = operations as f64 / elapsed.as_secs_f64().max(1e-3);
-        let time = limit.time.map_or_else(String::new, |it| format!(", of {}", units::show_duration(it)));
+        let time =
+            limit.time.map_or_else(String::new, |it| format!(", ends after {}", units::show_duration(it)));
         format!(
             "{name}: {runs} runs, {} operations, {} a second{time}",
             grouped(operations),
@@ -347,7 +348,7 @@ mod tests {
         let told = |runs, time| state.message("queue", Limit { runs, time }, Duration::from_secs(10));
         assert_eq!(
             told(None, Some(Duration::from_secs(60))),
-            "queue: 1,234 runs, 20,000 operations, 2,000 a second, of 1m"
+            "queue: 1,234 runs, 20,000 operations, 2,000 a second, ends after 1m"
         );
         assert_eq!(told(Some(5_000), None), "queue: 1,234 of 5,000 runs, 20,000 operations, 2,000 a second");
     }

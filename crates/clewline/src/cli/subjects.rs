@@ -1,6 +1,9 @@
 //! `clewline subjects`: what can be tested without writing anything.
 
-use clewline::subjects::{Found, subjects};
+use clewline::{
+    render::text::paragraph,
+    subjects::{Found, subjects},
+};
 use serde_json::{Value as Json, json};
 
 use super::{Failure, Output, Status, output::Stdout};
@@ -19,6 +22,9 @@ Examples:
   clewline subjects                 all of them
   clewline subjects --format json   one JSON object a line";
 
+// As wide as help is.
+const WIDTH: usize = 100;
+
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {
         Output::Json => subjects().map(|it| format!("{}\n", as_json(&it))).collect(),
@@ -36,7 +42,13 @@ fn as_text() -> String {
         let entry = variants[0].entry;
         text.push_str(if place == 0 { "" } else { "\n" });
         text.push_str(&format!("{}: {}\n", entry.name, entry.about));
-        text.push_str(&format!("  should be a {}; from {}\n", entry.spec, entry.source));
+        paragraph(&mut text, &format!("should be a {}; from {}", entry.spec, entry.source), WIDTH);
+        if variants.iter().all(|it| it.variant.flaw.is_some()) {
+            // Somebody may want the right one to compare with.
+            text.push_str(
+                "  in versions that are wrong only: those that are right cannot be built beside them\n",
+            );
+        }
         let width = variants.iter().map(|it| it.name().chars().count()).max().unwrap_or(0);
         for variant in variants {
             let told = match variant.variant.flaw {

@@ -35,9 +35,7 @@ fn the_table_of_subjects_is_in_order() {
         let plain = found.entry.variants.iter().position(|it| it.name.is_empty());
         assert!(plain.is_none_or(|it| it == 0 && found.entry.variants[it].flaw.is_none()), "{name}");
         assert!(specs::find(found.entry.spec).is_ok(), "{name}: {}", found.entry.spec);
-        let bare = found.entry.spec.split(':').next().unwrap();
-        let entry = specs::CATALOG.iter().find(|it| it.name == bare).unwrap();
-        let methods: Vec<&str> = entry.operations.iter().filter_map(|it| it.0.split(' ').next()).collect();
+        let methods: Vec<&str> = specs::entry(found.entry.spec).unwrap().methods().collect();
         assert!(found.entry.lacks.iter().all(|it| methods.contains(it)), "{name}: {:?}", found.entry.lacks);
         let offers = |method: &str| methods.contains(&method) && !found.entry.lacks.contains(&method);
         assert!(recipe.mix.iter().all(|it| offers(it.0)), "{name}: {:?}", recipe.mix);
@@ -114,6 +112,19 @@ fn inputs_follow_from_the_seed() {
     };
     assert_eq!(history(7, 1), history(7, 1));
     assert_ne!(history(7, 1), history(8, 1));
+}
+
+#[test]
+fn mix_that_means_nothing_is_an_error() {
+    let told = |mix: &[(&'static str, u32)]| {
+        let stress = Stress::new(Queue::default(), Locked::default).with_mix(mix.iter().copied());
+        stress.with_runs(1).run().expect_err("no such mix").to_string()
+    };
+    assert_eq!(
+        told(&[("enq", 1), ("dequeue", 1)]),
+        "the mix: a queue has the operations enq, deq, peek; found `dequeue`"
+    );
+    assert_eq!(told(&[("enq", 0)]), "the mix: expected at least one weight above 0");
 }
 
 #[test]

@@ -362,6 +362,16 @@ fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
 }
 
 #[test]
+fn who_cannot_judge_the_object_is_not_asked_again() {
+    let folder = Folder::new("stress-refused");
+    let args = ["stress", "register", "--runs", "2", "--seed", "1", "--algorithm", "queue-oriented"];
+    let ran = clewline(&folder, &args, "");
+    assert_eq!(ran.code, 3);
+    assert!(ran.stdout.contains("`auto` finds one who can"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("next: clewline stress register --runs 2 --seed 1\n"), "{}", ran.stdout);
+}
+
+#[test]
 fn options_that_make_no_sense_say_what_was_expected() {
     let folder = Folder::new("stress-options");
     let told = |args: &[&str]| {
@@ -374,7 +384,7 @@ fn options_that_make_no_sense_say_what_was_expected() {
         (["--mix", "read=0"], "--mix: expected at least one weight above 0"),
         (["--threads", "0"], "expected a number from 1; found `0`"),
         (["--operations", "0"], "expected a number from 1; found `0`"),
-        (["--runs", "0"], "0 is not in 1.."),
+        (["--runs", "0"], "expected a number from 1; found `0`"),
         (["--noise", "loud"], "expected `none`, or a share from 0 to 1"),
         (["--noise", "between=2"], "expected a number from 0 to 1; found `2`"),
         (["--clock", "sundial"], "expected auto, counter, monotonic or shared; found `sundial`"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clewline_check::Algorithm;
-use clewline_core::Domain;
+use clewline_core::{Domain, Reason};
 use clewline_report::render::text::shell_word;
 use clewline_threads::{Clock, Noise, Pinning};
 
@@ -55,6 +55,11 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
             }
             commands
         }
+        // Who refuses an object refuses it in shorter histories, too.
+        (None, _) if matches!(outcome.reason, Some(Reason::Refused(_))) => {
+            let auto = Stress { algorithm: Algorithm::Auto, ..stress.clone() };
+            vec![format!("{}{}{seed}", stressing(&auto, &stress.workload, usual), limits(stress))]
+        }
         // Shorter histories are easier to judge.
         (None, _) => {
             let workload = &stress.workload;
@@ -75,7 +80,8 @@ const SOME: Noise = Noise { between: 0.05, inside: 0.02 };
 
 /// Ten times as long as it took, or was to take; in whole seconds.
 fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
-    let took = stress.time.unwrap_or(outcome.elapsed).as_secs_f64();
+    let planned = stress.time.or(stress.runs.is_none().then_some(TIME));
+    let took = planned.unwrap_or(outcome.elapsed).as_secs_f64();
     Duration::from_secs((took * 10.0).round().max(TIME.as_secs_f64()) as u64)
 }
 

@@ -50,6 +50,7 @@ use std::{
 
 use clewline_check::{Algorithm, breaking};
 use clewline_core::{Breaking, Dice, Domain, Notation, Specification, Verdict};
+use clewline_specs::check_mix;
 use clewline_subjects::{Recipe, UnknownSubject};
 use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject, Testable};
 
@@ -279,19 +280,22 @@ impl Stress {
         Stress { time: Some(time), ..self }
     }
 
-    /// Methods are called as often as this says; those that are not named are not called.
+    /// Methods are called as often as this says; those that are not named are not called. All alike, unless something is
+    /// said. Whoever [draws calls](Self::drawing) asks [`Dice::method`] for it.
     pub fn with_mix<'m>(mut self, mix: impl IntoIterator<Item = (&'m str, u32)>) -> Stress {
         self.workload.mix = mix.into_iter().map(|(method, weight)| (method.to_owned(), weight)).collect();
         self
     }
 
-    /// With so many keys, for maps: 8, unless something else is said.
+    /// With so many keys, for maps: 8, unless something else is said. Whoever [draws calls](Self::drawing) asks [`Dice::key`]
+    /// for one.
     pub fn with_keys(mut self, keys: usize) -> Stress {
         self.workload.keys = keys.max(1);
         self
     }
 
-    /// Values come from there: all different, unless something else is said, so that monitors can judge.
+    /// Values come from there: all different, unless something else is said, so that monitors can judge. Whoever [draws
+    /// calls](Self::drawing) asks [`Dice::value`] for one.
     pub fn with_values(mut self, values: Domain) -> Stress {
         self.workload.values = values;
         self
@@ -385,7 +389,8 @@ impl Stress {
     ///
     /// # Errors
     ///
-    /// If the system has no more threads to give, or an environment variable makes no sense.
+    /// If the system has no more threads to give, the mix names a method that the object does not have, or an environment
+    /// variable makes no sense.
     pub fn run(&self) -> Result<Outcome, Error> {
         self.conclude(None)
     }
@@ -409,6 +414,7 @@ impl Stress {
         if let Environment::Heeded = stress.environment {
             stress = environment::apply(stress, |name| env::var(name).ok())?;
         }
+        check_mix(&stress.testable.specification().unwrap_or_default(), &stress.workload.mix)?;
         let mut outcome = drive::drive(&stress, stress.time.or(stress.runs.is_none().then_some(TIME)))?;
         if let Some(finding) = &outcome.finding {
             outcome.shrinking = shrink::shrink(&stress, finding);

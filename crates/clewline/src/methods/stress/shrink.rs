@@ -11,7 +11,8 @@ use std::{
 };
 
 use clewline_core::Domain;
-use clewline_specs::CATALOG;
+use clewline_specs::entry;
+use clewline_subjects::Recipe;
 
 use super::{CauseKind, Finding, Phase, Progress, Shrinking, Stress, Workload, drive::drive};
 
@@ -118,11 +119,11 @@ struct Varied {
 
 impl Varied {
     fn of(stress: &Stress) -> Varied {
-        let bare = stress.spec.split(':').next().unwrap_or_default();
-        let entry = CATALOG.iter().find(|it| it.name == bare);
-        // Of an object that is not ours nobody knows.
-        let keys =
-            entry.is_none_or(|it| it.operations.iter().any(|(operation, _)| operation.contains("key")));
+        let keys = match entry(&stress.spec) {
+            Some(entry) => entry.operations.iter().any(|(operation, _)| operation.contains("key")),
+            // Of an object that is not ours nobody knows; but whoever has keys probably says how many.
+            None => stress.workload.keys != Recipe::PLAIN.keys,
+        };
         Varied { keys }
     }
 }

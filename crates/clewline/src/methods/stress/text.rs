@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use clewline_core::{Domain, Verdict};
+use clewline_core::{Domain, Reason, Verdict};
 use clewline_report::render::{
     count, grouped,
     text::{Paint, Style, checked_by, duration, evidence, line_numbers, painted, paragraph},
@@ -280,11 +280,15 @@ fn given_up(outcome: &Outcome, paint: Paint) -> String {
             if judged == 1 { "it" } else { "them" },
         ),
     };
-    paragraph(
-        &mut text,
-        &format!("{told} Shorter runs, and values that are all different, are easier to judge."),
-        WIDTH,
-    );
+    let advice = match outcome.reason {
+        Some(Reason::Refused(_)) => {
+            "Who was asked to judge cannot judge such runs; `auto` finds one who can."
+        }
+        Some(Reason::Configurations(_) | Reason::Memory(_) | Reason::Time(_) | Reason::Outrun) | None => {
+            "Shorter runs, and values that are all different, are easier to judge."
+        }
+    };
+    paragraph(&mut text, &format!("{told} {advice}"), WIDTH);
     text.push('\n');
     rate(&mut text, outcome);
     text
