@@ -1,4 +1,4 @@
-//! Atomics and locks for subjects: those of `std`, with a [point](crate::point) before each access.
+//! Atomics and locks for subjects: those of `std`, with a [`point`] before each access.
 //!
 //! A subject that is written with these runs on real threads as it would with those of `std`; noise can reach inside its
 //! operations; and the same file can be run by a scheduler that decides at each point who goes on.

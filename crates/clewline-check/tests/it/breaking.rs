@@ -48,9 +48,11 @@ fn first_break(part: &Problem<'_>) -> (usize, OperationId) {
 
 /// Every answer with which `operation` may return at the end of its history, tried one by one.
 fn every_answer(spec: &str, case: &dyn Case, operation: OperationId) -> Vec<String> {
-    let recording = case.recording().unwrap();
+    let mut recording = case.recording().unwrap();
     let specification = find(spec).unwrap();
-    let simple = [Value::ABSENT, Value::NIL, Value::TRUE, Value::FALSE];
+    // What a channel answers when it is.
+    let closed = recording.values.text("closed");
+    let simple = [Value::ABSENT, Value::NIL, Value::TRUE, Value::FALSE, closed];
     let integers = (-20..20).map(|it| Value::small(it).unwrap());
     let mut allowed: Vec<String> = Vec::new();
     for answer in simple.into_iter().chain(integers) {
