@@ -4,8 +4,8 @@
 //! other and says how many are full; nobody else writes. Whoever wants to read, reads only slots that are full: so a
 //! log can be read while its thread is stuck, and a stuck thread that goes on after all does no harm.
 //!
-//! The count is stored with `Release`, which on x86 is a plain store and nowhere waits for anything. No thread under
-//! test ever reads it, so it orders nothing that the subject does between threads.
+//! The count and the stamp of the last call are stored with `Release`, which on x86 is a plain store and nowhere waits for
+//! anything. No thread under test ever reads them, so they order nothing that the subject does between threads.
 
 use std::{
     cell::UnsafeCell,
@@ -91,12 +91,27 @@ impl<C, R> Log<C, R> {
         let mut operations = Vec::with_capacity(full + 1);
         operations.extend(complete);
         if let Some(call) = self.calls.get(full) {
-            // Whether it was called nobody knows for certain; that it was not called before the last one returned is.
-            let last = operations.last().and_then(|it| it.returned.as_ref()).map_or(0, |it| it.1);
-            let called = last.max(self.called.load(Ordering::Relaxed));
-            operations.push(Stamped { call: call.clone(), called, returned: None });
+            operations.push(Stamped {
+                call: call.clone(),
+                called: self.called(full, &operations),
+                returned: None,
+            });
         }
         operations
+    }
+
+    /// When the operation behind the first `full` was called, or earlier. Its thread may have gone on since those were
+    /// counted: then the stamp of the last call is that of a later one, and would say that this one began after others
+    /// had seen what it did.
+    fn called(&self, full: usize, before: &[Stamped<C, R>]) -> u64 {
+        // Read first: whoever sees the stamp of a later call sees that this one has returned (Release, Acquire).
+        let last_call = self.called.load(Ordering::Acquire);
+        if full < self.full() {
+            return self.answer(full).called;
+        }
+        // Whether it was called nobody knows for certain; that it was not called before the last one returned is.
+        let last = before.last().and_then(|it| it.returned.as_ref()).map_or(0, |it| it.1);
+        last.max(last_call)
     }
 }
 
@@ -130,7 +145,7 @@ impl<C, R> Pen<'_, C, R> {
     /// Notes that the next operation is called.
     #[inline(always)]
     pub(crate) fn call(&mut self, called: u64) {
-        self.log.called.store(called, Ordering::Relaxed);
+        self.log.called.store(called, Ordering::Release);
     }
 
     /// Notes what it returned.
@@ -188,6 +203,20 @@ mod tests {
         pen.call(5);
         assert_eq!(log.operations(1)[1], pending(5));
         assert_eq!(log.operations(1).len(), 2);
+    }
+
+    #[test]
+    fn what_was_pending_was_called_when_it_was_even_if_its_thread_goes_on() {
+        let log: Log<&str, u8> = Log::new(vec!["a", "b", "c"]);
+        let mut pen = log.pen();
+        pen.call(1);
+        pen.ret(1, 2, 7);
+        pen.call(3);
+        let full = log.full();
+        pen.ret(3, 8, 7);
+        pen.call(9);
+        assert_eq!(log.operations(full)[1], Stamped { call: "b", called: 3, returned: None });
+        assert_eq!(log.operations(full).len(), 2);
     }
 
     #[test]
