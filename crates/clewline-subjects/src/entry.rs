@@ -16,6 +16,8 @@ pub struct Entry {
     pub source: &'static str,
     /// What it should do: the name of a specification, with its parameter.
     pub spec: &'static str,
+    /// Methods of the specification that it does not offer, and that are not to be called.
+    pub lacks: &'static [&'static str],
     /// The plain variant, whose name is empty, and then the others. There is no plain one where none is right.
     pub variants: &'static [Variant],
 }

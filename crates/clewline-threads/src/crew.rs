@@ -427,7 +427,6 @@ fn make_calls<S: Specification + 'static>(task: &Task<S>, noise: Noise, stamp: i
         if noise.disturb() {
             called = stamp.now();
         }
-        pen.call(called);
         let ret = subject.call(call);
         let returned = stamp.now();
         pen.ret(called, returned, ret);

@@ -4,14 +4,14 @@
 //! other and says how many are full; nobody else writes. Whoever wants to read, reads only slots that are full: so a
 //! log can be read while its thread is stuck, and a stuck thread that goes on after all does no harm.
 //!
-//! The count and the stamp of the last call are stored with `Release`, which on x86 is a plain store and nowhere waits for
-//! anything. No thread under test ever reads them, so they order nothing that the subject does between threads.
+//! The count is stored with `Release`, which on x86 is a plain store and nowhere waits for anything. No thread under
+//! test ever reads it, so it orders nothing that the subject does between threads.
 
 use std::{
     cell::UnsafeCell,
     fmt,
     mem::MaybeUninit,
-    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use clewline_core::Stamped;
@@ -22,8 +22,6 @@ pub(crate) struct Log<C, R> {
     // Invariant: the first `full` slots are initialized and never written again.
     slots: Box<[Slot<R>]>,
     full: AtomicUsize,
-    // The stamp of the last call; it may be that of an earlier one for whoever looks from outside.
-    called: AtomicU64,
     // Whether someone has the pen.
     taken: AtomicBool,
 }
@@ -44,14 +42,9 @@ unsafe impl<C: Sync, R: Send + Sync> Sync for Log<C, R> {}
 impl<C, R> Log<C, R> {
     /// A log for a thread that will make these calls.
     pub(crate) fn new(calls: Vec<C>) -> Self {
-        let slots = calls.iter().map(|_| Slot(UnsafeCell::new(MaybeUninit::uninit()))).collect();
-        Log {
-            calls,
-            slots,
-            full: AtomicUsize::new(0),
-            called: AtomicU64::new(0),
-            taken: AtomicBool::new(false),
-        }
+        // Written once now, so that the system has given the memory before the thread needs it.
+        let slots = calls.iter().map(|_| Slot(UnsafeCell::new(MaybeUninit::zeroed()))).collect();
+        Log { calls, slots, full: AtomicUsize::new(0), taken: AtomicBool::new(false) }
     }
 
     /// The calls to make.
@@ -91,27 +84,11 @@ impl<C, R> Log<C, R> {
         let mut operations = Vec::with_capacity(full + 1);
         operations.extend(complete);
         if let Some(call) = self.calls.get(full) {
-            operations.push(Stamped {
-                call: call.clone(),
-                called: self.called(full, &operations),
-                returned: None,
-            });
+            // When it was called, or whether, nobody knows; but not before the last one had returned.
+            let called = operations.last().and_then(|it| it.returned.as_ref()).map_or(0, |it| it.1);
+            operations.push(Stamped { call: call.clone(), called, returned: None });
         }
         operations
-    }
-
-    /// When the operation behind the first `full` was called, or earlier. Its thread may have gone on since those were
-    /// counted: then the stamp of the last call is that of a later one, and would say that this one began after others
-    /// had seen what it did.
-    fn called(&self, full: usize, before: &[Stamped<C, R>]) -> u64 {
-        // Read first: whoever sees the stamp of a later call sees that this one has returned (Release, Acquire).
-        let last_call = self.called.load(Ordering::Acquire);
-        if full < self.full() {
-            return self.answer(full).called;
-        }
-        // Whether it was called nobody knows for certain; that it was not called before the last one returned is.
-        let last = before.last().and_then(|it| it.returned.as_ref()).map_or(0, |it| it.1);
-        last.max(last_call)
     }
 }
 
@@ -142,13 +119,7 @@ pub(crate) struct Pen<'a, C, R> {
 }
 
 impl<C, R> Pen<'_, C, R> {
-    /// Notes that the next operation is called.
-    #[inline(always)]
-    pub(crate) fn call(&mut self, called: u64) {
-        self.log.called.store(called, Ordering::Release);
-    }
-
-    /// Notes what it returned.
+    /// Notes what the next operation returned.
     #[inline(always)]
     pub(crate) fn ret(&mut self, called: u64, returned: u64, ret: R) {
         let slot = &self.log.slots[self.at];
@@ -173,7 +144,6 @@ mod tests {
             scope.spawn(|| {
                 let mut pen = log.pen();
                 for at in 0..rounds {
-                    pen.call(2 * at as u64);
                     pen.ret(2 * at as u64, 2 * at as u64 + 1, at.to_string());
                 }
             });
@@ -196,27 +166,11 @@ mod tests {
     fn what_has_not_returned_is_pending_and_nothing_comes_after_it() {
         let log: Log<&str, u8> = Log::new(vec!["a", "b", "c"]);
         let mut pen = log.pen();
-        pen.call(1);
         pen.ret(1, 2, 7);
-        let pending = |called| Stamped { call: "b", called, returned: None };
-        assert_eq!(log.operations(1)[1], pending(2), "not called, for all we know");
-        pen.call(5);
-        assert_eq!(log.operations(1)[1], pending(5));
+        let pending = Stamped { call: "b", called: 2, returned: None };
+        assert_eq!(log.operations(1)[1], pending, "not called before the first had returned");
         assert_eq!(log.operations(1).len(), 2);
-    }
-
-    #[test]
-    fn what_was_pending_was_called_when_it_was_even_if_its_thread_goes_on() {
-        let log: Log<&str, u8> = Log::new(vec!["a", "b", "c"]);
-        let mut pen = log.pen();
-        pen.call(1);
-        pen.ret(1, 2, 7);
-        pen.call(3);
-        let full = log.full();
-        pen.ret(3, 8, 7);
-        pen.call(9);
-        assert_eq!(log.operations(full)[1], Stamped { call: "b", called: 3, returned: None });
-        assert_eq!(log.operations(full).len(), 2);
+        assert_eq!(log.operations(0)[0], Stamped { call: "a", called: 0, returned: None });
     }
 
     #[test]

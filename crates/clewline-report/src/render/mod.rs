@@ -118,6 +118,16 @@ pub enum Source {
     Run,
 }
 
+impl Source {
+    /// What a process is called there.
+    pub(crate) fn caller(self) -> &'static str {
+        match self {
+            Source::File | Source::Program => "process",
+            Source::Run => "thread",
+        }
+    }
+}
+
 /// Which operations of a witness to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WitnessShown {

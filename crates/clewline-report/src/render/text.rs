@@ -165,11 +165,8 @@ fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style
         meaning.push_str(&format!(" This was certain after line {}.", grouped(line as u64)));
     }
     if 1 < core.len() {
-        let who = match judged.source {
-            Source::File | Source::Program => "process",
-            Source::Run => "thread",
-        };
-        meaning.push_str(&format!(" Time runs to the right, one row a {who}:"));
+        let caller = judged.source.caller();
+        meaning.push_str(&format!(" Time runs to the right, one row a {caller}:"));
     }
     paragraph(text, &meaning, style.width);
     if DRAWN < core.len() {

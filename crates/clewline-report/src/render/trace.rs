@@ -100,16 +100,16 @@ fn told(judged: &Judged<'_>, events: &[Event], violation: &Violation, last: Oper
 }
 
 fn table(judged: &Judged<'_>, events: &[Event], told: &[usize], width: usize) -> String {
-    const TITLES: [&str; 2] = ["event", "process"];
+    let titles = ["event", judged.source.caller()];
     let number = |at: usize| grouped(u64::from(events[at].rank) + 1);
     let process = |at: usize| shorten(&judged.process(events[at].operation), TEXT);
     let widest = |title: &str, texts: &dyn Fn(usize) -> String| {
         told.iter().map(|&at| texts(at).chars().count()).fold(title.len(), usize::max)
     };
-    let (left, middle) = (widest(TITLES[0], &number), widest(TITLES[1], &process));
+    let (left, middle) = (widest(titles[0], &number), widest(titles[1], &process));
     // At least a few characters, however wide the other columns are.
     let room = width.saturating_sub(left + middle + 6).clamp(16, TEXT);
-    let mut text = format!("  {:>left$}  {}\n", TITLES[0], TITLES[1]);
+    let mut text = format!("  {:>left$}  {}\n", titles[0], titles[1]);
     let mut next = 0;
     for &at in told {
         if next != at {

@@ -89,6 +89,10 @@ impl<T: Words> Subject<Map> for AsMap<T> {
                 Previous::Untold => panic!("the crate does not answer what was there before: use `put`"),
             },
             map::Call::Remove(key) => value(self.0.remove(key.word())),
+            map::Call::Erase(key) => {
+                self.0.remove(key.word());
+                Value::TRUE
+            }
             map::Call::Contains(key) => Value::bool(self.0.contains(key.word())),
             map::Call::GetOrInsert(key, new) => value(Some(self.0.get_or_insert(key.word(), new.word()))),
             map::Call::Append(..) | map::Call::Cas(..) => panic!("the crate offers no `append` and no `cas`"),

@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     about: "the unbounded queue of concurrent-queue 2.5",
     source: "the crate concurrent-queue",
     spec: "queue",
+    lacks: &["peek"],
     variants: &[Variant {
         name: "",
         flaw: None,

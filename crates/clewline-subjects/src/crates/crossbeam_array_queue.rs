@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     about: "ArrayQueue of crossbeam-queue 0.3, for 4 elements",
     source: "the crate crossbeam-queue",
     spec: "queue:4",
+    lacks: &["peek"],
     variants: &[Variant {
         name: "",
         flaw: None,

@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
     about: "SkipMap of crossbeam-skiplist 0.1.3, with get_or_insert and Entry::remove",
     source: "the crate crossbeam-skiplist",
     spec: "map",
+    lacks: &["append", "cas", "insert"],
     variants: &[
         Variant {
             name: "",

@@ -15,6 +15,7 @@ pub const ENTRY: Entry = Entry {
     about: "an unbounded channel of crossfire 2.1: send, try_recv",
     source: "the crate crossfire",
     spec: "channel",
+    lacks: &[],
     variants: &[
         Variant {
             name: "",

@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     about: "DashMap of dashmap 6",
     source: "the crate dashmap",
     spec: "map",
+    lacks: &["append", "cas"],
     variants: &[Variant {
         name: "",
         flaw: None,

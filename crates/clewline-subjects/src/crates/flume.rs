@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
     about: "an unbounded channel of flume 0.12: send, recv_async",
     source: "the crate flume",
     spec: "channel",
+    lacks: &[],
     variants: &[
         Variant {
             name: "",

@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     about: "an unbounded channel of flume 0.12: send, try_recv",
     source: "the crate flume",
     spec: "queue",
+    lacks: &["peek"],
     variants: &[Variant {
         name: "",
         flaw: None,

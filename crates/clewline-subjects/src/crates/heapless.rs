@@ -19,6 +19,7 @@ pub const ENTRY: Entry = Entry {
     about: "mpmc::Queue of heapless, for 4 elements",
     source: "the crate heapless",
     spec: "queue:4",
+    lacks: &["peek"],
     variants: &[Variant {
         name: "0.9.3",
         flaw: Some("says full when it is not, and empty when it is not (heapless issue 583)"),

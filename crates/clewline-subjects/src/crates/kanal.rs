@@ -29,6 +29,7 @@ pub const ENTRY: Entry = Entry {
     about: "an unbounded channel of kanal: send, recv",
     source: "the crate kanal",
     spec: "channel",
+    lacks: &[],
     variants: &[Variant {
         name: "0.1.0-pre1",
         flaw: Some("a receiver that waits is not told that the channel was closed (kanal issue 8)"),

@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     about: "HashMap of papaya 0.2",
     source: "the crate papaya",
     spec: "map",
+    lacks: &["append", "cas"],
     variants: &[Variant {
         name: "",
         flaw: None,

@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     about: "HashMap of scc 3",
     source: "the crate scc",
     spec: "map",
+    lacks: &["append", "cas"],
     variants: &[Variant {
         name: "",
         flaw: None,

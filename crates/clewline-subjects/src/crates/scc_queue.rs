@@ -12,6 +12,7 @@ pub const ENTRY: Entry = Entry {
     about: "Queue of scc 3",
     source: "the crate scc",
     spec: "queue",
+    lacks: &["peek"],
     variants: &[Variant {
         name: "",
         flaw: None,

@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     about: "SegQueue of crossbeam-queue 0.3",
     source: "the crate crossbeam-queue",
     spec: "queue",
+    lacks: &["peek"],
     variants: &[Variant {
         name: "",
         flaw: None,

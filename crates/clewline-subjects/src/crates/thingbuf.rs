@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
     about: "ThingBuf of thingbuf, for 4 elements, beside a lock",
     source: "the crate thingbuf",
     spec: "queue:4",
+    lacks: &["peek"],
     variants: &[Variant {
         name: "0.1.4",
         flaw: Some(

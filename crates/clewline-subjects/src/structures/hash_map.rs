@@ -46,6 +46,7 @@ pub const ENTRY: Entry = Entry {
     source: "A. Laarman, J. van de Pol and M. Weber, Boosting multi-core reachability performance with shared hash tables, 2010; \
              G. Lowe, Concurrent hash maps: a comparative study, 2014",
     spec: "map",
+    lacks: &["append"],
     variants: &[
         Variant {
             name: "",

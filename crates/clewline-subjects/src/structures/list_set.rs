@@ -32,6 +32,7 @@ pub const ENTRY: Entry = Entry {
     about: "a lock-free set: a sorted linked list",
     source: "T. L. Harris, A pragmatic implementation of non-blocking linked-lists, 2001",
     spec: "set",
+    lacks: &[],
     variants: &[
         Variant {
             name: "",

@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
     about: "a lock-free queue, unbounded",
     source: "M. M. Michael and M. L. Scott, Simple, fast, and practical non-blocking and blocking concurrent queue algorithms, 1996",
     spec: "queue",
+    lacks: &[],
     variants: &[
         Variant {
             name: "",

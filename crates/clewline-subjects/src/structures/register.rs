@@ -19,6 +19,7 @@ pub const ENTRY: Entry = Entry {
     about: "a register in one atomic word",
     source: "G. Lowe, Testing for linearizability, 2017, section 8",
     spec: "register",
+    lacks: &[],
     variants: &[
         Variant {
             name: "",

@@ -37,6 +37,7 @@ pub const ENTRY: Entry = Entry {
     about: "a sharded hash map: updates lock a shard, reads lock nothing",
     source: "G. Lowe, Concurrent hash maps: a comparative study, 2014",
     spec: "map",
+    lacks: &["append"],
     variants: &[
         Variant {
             name: "",

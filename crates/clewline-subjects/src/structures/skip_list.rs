@@ -36,6 +36,7 @@ pub const ENTRY: Entry = Entry {
     about: "a lock-free set: a skip list whose elements have one of two hashes",
     source: "M. Herlihy and N. Shavit, The Art of Multiprocessor Programming, 2008, section 14.4",
     spec: "set",
+    lacks: &[],
     variants: &[
         Variant {
             name: "",

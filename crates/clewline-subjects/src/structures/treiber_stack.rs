@@ -27,6 +27,7 @@ pub const ENTRY: Entry = Entry {
     about: "a lock-free stack",
     source: "R. K. Treiber, Systems programming: coping with parallelism, 1986",
     spec: "stack",
+    lacks: &[],
     variants: &[
         Variant {
             name: "",

@@ -28,6 +28,7 @@ pub const ENTRY: Entry = Entry {
     about: "a queue with a lock at each end, unbounded",
     source: "M. M. Michael and M. L. Scott, Simple, fast, and practical non-blocking and blocking concurrent queue algorithms, 1996",
     spec: "queue",
+    lacks: &[],
     variants: &[
         Variant {
             name: "",

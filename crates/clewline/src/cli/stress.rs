@@ -192,6 +192,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 fn configure(args: &Args) -> Result<Stress, Failure> {
     let found = subjects::find(&args.subject).map_err(|it| Failure::Told(it.to_string()))?;
     generate::check_mix(found.entry.spec, &args.mix)?;
+    if let Some((method, _)) = args.mix.iter().find(|it| found.entry.lacks.contains(&it.0.as_str())) {
+        return Err(Failure::Told(format!("--mix: {} does not offer `{method}`", found.entry.name)));
+    }
     let mut stress = Stress::subject(&args.subject)
         .map_err(|it| Failure::Told(it.to_string()))?
         .with_algorithm(&args.algorithm)

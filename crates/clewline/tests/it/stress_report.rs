@@ -102,6 +102,19 @@ violated: Backwards is not linearizable as a queue
   First in, first out: enq(5) had returned before enq(6) was called, yet
   deq() → 6 found the second while the first was still there.
 
+  What happened, one after the other, up to where it breaks:
+
+  event  thread
+      …  16 events left out
+     17  0       calls enq(5)
+     18  0       returns
+     19  0       calls enq(6)
+     20  0       returns
+     21  0       calls deq()
+     22  0       returns 6
+
+  Here no order is left: deq() may not return 6. Allowed: 4.
+
 found:    in run 1, after 20 operations and # ms, in runs of 1 thread × 20 operations, without noise
 recorded: with CLOCK, each thread on its processor
 judged:   by queue monitor in # ms: 20 operations, 1 object, 12 configurations
