@@ -251,7 +251,12 @@ where
     }
 
     /// Leaves the threads to themselves. Those that come by a [point](crate::point) end there.
-    fn give_up(&self, waiting: Waiting, running: Running<S>, full: Vec<usize>) -> Run<S::Call, S::Return> {
+    fn give_up(
+        &self,
+        mut waiting: Waiting,
+        running: Running<S>,
+        full: Vec<usize>,
+    ) -> Run<S::Call, S::Return> {
         let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
         let wires = || missing.iter().map(|&it| &self.workers[it].wire);
         // For as long as the process lives: the threads may come by at any time.
@@ -265,11 +270,15 @@ where
         while asked.elapsed() < LOOK && missing.iter().any(is_silent) {
             thread::sleep(GLANCE);
         }
+        // Whoever was busy panicking may have come to its end.
+        for (thread, outcome) in self.reports.try_iter().filter(|it| it.1.is_err()) {
+            waiting.note(thread, outcome);
+        }
         let standing = |&thread: &usize| {
             let worker = &self.workers[thread];
             Standing { thread, doing: stand::doing(worker.system()), place: worker.wire.place() }
         };
-        let standings = missing.iter().map(standing).collect();
+        let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
         wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
         let ending = Ending::Stuck(self.settings.patience, standings, waiting.panicked);
         Run { logs: Logs { logs: running.logs.clone(), full }, ending, elapsed: running.begun.elapsed() }

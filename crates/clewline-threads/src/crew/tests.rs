@@ -257,7 +257,8 @@ impl Subject<Doors> for Door {
     fn call(&self, call: &&'static str) {
         match *call {
             "pass" => (self.wait)(self),
-            "panic" => panic!("the door fell off"),
+            // Not `panic!`: to tell where it was may take longer than the patience there is.
+            "panic" => panic::resume_unwind(Box::new("the door fell off")),
             _ => (),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -247,7 +247,8 @@ impl Subject<MutexSpec> for Brittle {
     fn call(&self, _lock: &mutex::Call) -> Value {
         match self.0.fetch_add(1, Ordering::SeqCst) {
             0 => Value::TRUE,
-            1 => panic!("it broke"),
+            // Not `panic!`: to tell where it was may take longer than the patience there is.
+            1 => resume_unwind(Box::new("it broke")),
             _ => loop {
                 clewline::sync::spin_loop();
             },
