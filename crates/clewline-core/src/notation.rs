@@ -295,14 +295,45 @@ fn record<S: Notation>(loaded: &Loaded<S>) -> Option<Recording> {
         let raw = RawCall { method: values.text(method), arg: arg.store(&mut values) };
         Ok((raw, ret.map(|ret| specification.write_return(&call, &ret).store(&mut values))))
     });
-    let Ok(raw) = raw;
+    let Ok(mut raw) = raw;
     let mut names = loaded.names.clone();
     if names.processes.is_empty() {
         let processes = history.processes.iter().map(|it| it.0 + 1).max().unwrap_or(0);
         names.processes = (0..processes).map(|it| values.int(i64::from(it))).collect();
         names.objects = vec![Value::ABSENT];
+        for (operation, stand_in) in overlapping(history) {
+            let number = processes + stand_in;
+            raw.processes[operation.index()] = ProcessId(number);
+            if names.processes.len() <= number as usize {
+                names.processes.push(values.int(i64::from(number)));
+            }
+        }
     }
     Some(Recording { missing: loaded.missing, ..Recording::new(raw, values, names) })
+}
+
+/// The operations that overlap another one of their process, and which stand-in takes each: in a file no process has two
+/// open at a time. A history that was [merged](History::merge) may have some, where stamps were equal.
+fn overlapping<C, R>(history: &History<C, R>) -> Vec<(OperationId, u32)> {
+    // By stand-in, and by process: the rank after which it is free.
+    let mut stand_ins: Vec<u32> = Vec::new();
+    let mut busy: Vec<u32> = vec![0; history.processes.iter().map(|it| it.index() + 1).max().unwrap_or(0)];
+    let mut overlapping = Vec::new();
+    for (at, span) in history.spans.iter().enumerate() {
+        let own = &mut busy[history.processes[at].index()];
+        if *own <= span.call() {
+            *own = span.end();
+            continue;
+        }
+        let free = stand_ins.iter().position(|&it| it <= span.call());
+        let stand_in = free.unwrap_or(stand_ins.len());
+        if free.is_none() {
+            stand_ins.push(0);
+        }
+        stand_ins[stand_in] = span.end();
+        overlapping.push((OperationId::from_index(at), stand_in as u32));
+    }
+    overlapping
 }
 
 impl<S> Loaded<S>

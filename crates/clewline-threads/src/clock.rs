@@ -219,12 +219,24 @@ mod counter {
         }
     }
 
-    /// The kernel's clock source, if it is known and does not read this counter.
+    /// The kernel's clock source, if it is known and does not vouch for this counter.
     fn other_source() -> Option<String> {
-        let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-        let source = fs::read_to_string(path).ok()?.trim().to_owned();
-        let reads_it = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"].contains(&source.as_str());
-        (!reads_it).then_some(source)
+        let folder = "/sys/devices/system/clocksource/clocksource0";
+        let read = |which: &str| fs::read_to_string(format!("{folder}/{which}_clocksource")).ok();
+        doubtful(&read("current")?, read("available").as_deref()).map(str::to_owned)
+    }
+
+    /// The clock source in use, unless it vouches for the counter.
+    pub(super) fn doubtful<'s>(current: &'s str, available: Option<&str>) -> Option<&'s str> {
+        let current = current.trim();
+        let vouches = match current {
+            "tsc" | "hyperv_clocksource_tsc_page" => true,
+            // It reads the counter, but corrects it for each processor. A kernel that has found the counters to differ
+            // no longer offers them.
+            "kvm-clock" => available.is_none_or(|it| it.split_whitespace().any(|it| it == "tsc")),
+            _ => false,
+        };
+        (!vouches).then_some(current)
     }
 
     /// Two threads pass the time back and forth; whoever gets a time looks at the clock.
@@ -299,6 +311,16 @@ mod tests {
         if Clock::of(ClockKind::Counter).is_ok() {
             never_goes_back(Counter);
         }
+    }
+
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[test]
+    fn a_counter_that_the_kernel_has_given_up_is_not_trusted() {
+        use counter::doubtful;
+        assert_eq!(doubtful("tsc\n", Some("tsc kvm-clock \n")), None);
+        assert_eq!(doubtful("kvm-clock\n", Some("kvm-clock tsc acpi_pm \n")), None);
+        assert_eq!(doubtful("kvm-clock\n", Some("kvm-clock acpi_pm \n")), Some("kvm-clock"));
+        assert_eq!(doubtful("hpet\n", Some("tsc hpet \n")), Some("hpet"));
     }
 
     #[test]

@@ -103,8 +103,9 @@ impl<C, R> fmt::Debug for Logs<C, R> {
 pub enum Ending {
     /// Every operation has returned.
     Full,
-    /// Nothing returned for so long; these threads did not come back.
-    Stuck(Duration, Vec<Standing>),
+    /// Nothing returned for so long; these threads did not come back. Operations of others may have panicked before;
+    /// they are pending, too.
+    Stuck(Duration, Vec<Standing>, Vec<Panicked>),
     /// Operations panicked; they are pending.
     Panicked(Vec<Panicked>),
 }
@@ -235,7 +236,7 @@ where
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(full) = waiting.stuck(&running.logs, &self.workers, self.settings.patience) {
                         self.is_spent = true;
-                        return self.give_up(&waiting, running, full);
+                        return self.give_up(waiting, running, full);
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => unreachable!("a thread lives as long as its crew"),
@@ -250,7 +251,12 @@ where
     }
 
     /// Leaves the threads to themselves. Those that come by a [point](crate::point) end there.
-    fn give_up(&self, waiting: &Waiting, running: Running<S>, full: Vec<usize>) -> Run<S::Call, S::Return> {
+    fn give_up(
+        &self,
+        mut waiting: Waiting,
+        running: Running<S>,
+        full: Vec<usize>,
+    ) -> Run<S::Call, S::Return> {
         let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
         let wires = || missing.iter().map(|&it| &self.workers[it].wire);
         // For as long as the process lives: the threads may come by at any time.
@@ -264,13 +270,17 @@ where
         while asked.elapsed() < LOOK && missing.iter().any(is_silent) {
             thread::sleep(GLANCE);
         }
+        // Whoever was busy panicking may have come to its end.
+        for (thread, outcome) in self.reports.try_iter().filter(|it| it.1.is_err()) {
+            waiting.note(thread, outcome);
+        }
         let standing = |&thread: &usize| {
             let worker = &self.workers[thread];
             Standing { thread, doing: stand::doing(worker.system()), place: worker.wire.place() }
         };
-        let standings = missing.iter().map(standing).collect();
+        let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
         wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
-        let ending = Ending::Stuck(self.settings.patience, standings);
+        let ending = Ending::Stuck(self.settings.patience, standings, waiting.panicked);
         Run { logs: Logs { logs: running.logs.clone(), full }, ending, elapsed: running.begun.elapsed() }
     }
 }

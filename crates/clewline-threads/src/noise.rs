@@ -89,7 +89,7 @@ pub(crate) struct GivenUp;
 #[track_caller]
 fn attend() {
     let place = Location::caller();
-    let disturbance = HERE.with(|here| {
+    let disturbance = HERE.try_with(|here| {
         // Nobody is here on other threads; and a thread that is ending keeps its last words to itself.
         let mut here = here.try_borrow_mut().ok()?;
         let here = here.as_mut()?;
@@ -102,7 +102,8 @@ fn attend() {
         let noise = here.noise.inside;
         (0.0 < noise && here.random.chance(noise)).then(|| Some(here.random.next()))
     });
-    match disturbance {
+    // What a thread drops when it has ended, and `HERE` is gone, may come by as well.
+    match disturbance.ok().flatten() {
         None => (),
         Some(Some(random)) => disturb(random),
         // Not a panic that anyone needs to hear of.

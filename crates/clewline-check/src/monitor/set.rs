@@ -233,7 +233,10 @@ fn breach(columns: &Columns, stuck: u32) -> Breach {
             }
             Act::Remove => {
                 count -= 1;
-                last_remove = at as u32;
+                // The last to return, which may have come after every add; the last to be called may not.
+                if last_remove == NONE || columns.intervals[last_remove as usize].right < interval.right {
+                    last_remove = at as u32;
+                }
             }
             Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
         }

@@ -59,6 +59,19 @@ fn a_lock_held_twice_takes_both_locks() {
     );
 }
 
+#[test]
+fn what_is_gone_was_taken_by_the_last_to_return() {
+    check_core(
+        "set",
+        "
+        A: |--------------------remove 1 → true---------------------|
+        B:  |-add 1 → true-| |-remove 1 → true-| |-add 1 → true-|     |-contains 1 → true-|
+        ",
+        // Not the remove that was called last: the first add explains it.
+        &["remove(1) → true", "contains(1) → true"],
+    );
+}
+
 /// The operations of a core cannot be ordered even if there had been no others. (That none can be spared, and
 /// that leaving the others out is fair, is tested beside the code.)
 #[test]

@@ -257,7 +257,8 @@ impl Subject<Doors> for Door {
     fn call(&self, call: &&'static str) {
         match *call {
             "pass" => (self.wait)(self),
-            "panic" => panic!("the door fell off"),
+            // Not `panic!`: to tell where it was may take longer than the patience there is.
+            "panic" => panic::resume_unwind(Box::new("the door fell off")),
             _ => (),
         }
     }
@@ -280,7 +281,7 @@ fn a_thread_that_loops_is_told_with_its_place() {
         }
     };
     let run = doors(wait, &[&["look", "pass", "look"], &["look", "look"]]);
-    let Ending::Stuck(_, standings) = &run.ending else { panic!("{:?}", run.ending) };
+    let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.len(), 1);
     assert_eq!(standings[0].thread, 0);
     assert!(standings[0].place.is_some_and(|it| it.file().ends_with("tests.rs")), "{standings:?}");
@@ -300,7 +301,7 @@ fn a_thread_that_sleeps_is_told() {
         }
     };
     let run = doors(wait, &[&["pass"], &["pass"]]);
-    let Ending::Stuck(_, standings) = &run.ending else { panic!("{:?}", run.ending) };
+    let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
     if cfg!(target_os = "linux") {
         assert!(standings.iter().all(|it| matches!(it.doing, Doing::Sleeping(_))), "{standings:?}");
@@ -319,4 +320,17 @@ fn a_panic_is_told_and_the_crew_goes_on() {
     assert_eq!((run.logs.returned(), run.logs.merge().len()), (4, 5));
     crew.launch(door(), vec![vec!["look"; 3]; 2], 2);
     assert_eq!(crew.wait().ending, Ending::Full);
+}
+
+#[test]
+fn a_panic_is_told_though_others_wait_forever() {
+    let wait = |door: &Door| {
+        while !door.is_open.load(Ordering::Relaxed) {
+            sync::spin_loop();
+        }
+    };
+    let run = doors(wait, &[&["look", "panic"], &["pass"]]);
+    let Ending::Stuck(_, standings, panics) = &run.ending else { panic!("{:?}", run.ending) };
+    assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [1]);
+    assert_eq!(panics, &[Panicked { thread: 0, message: "the door fell off".to_owned() }]);
 }

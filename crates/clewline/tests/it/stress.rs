@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -10,7 +11,7 @@ use std::{
 };
 
 use clewline::{
-    Domain, Noise, Stress, Subject, Value,
+    Deterministic, Domain, Noise, Stress, Subject, Value,
     methods::stress::{Cause, Outcome},
     specs::{
         self,
@@ -213,14 +214,17 @@ impl Subject<MutexSpec> for Lock {
     }
 }
 
-fn lock_once(is_jammed: bool) -> Outcome {
+fn locking_once(is_jammed: bool) -> Stress {
     let make = move || Lock { is_taken: AtomicU64::new(u64::from(is_jammed)) };
-    let stress = Stress::drawing(MutexSpec, make, |_| mutex::Call::Lock)
+    Stress::drawing(MutexSpec, make, |_| mutex::Call::Lock)
         .with_threads(2)
         .with_operations(1)
         .with_patience(Duration::from_millis(100))
-        .with_runs(2);
-    outcome_of(&stress)
+        .with_runs(2)
+}
+
+fn lock_once(is_jammed: bool) -> Outcome {
+    outcome_of(&locking_once(is_jammed))
 }
 
 #[test]
@@ -237,4 +241,78 @@ fn whoever_waits_for_what_nobody_holds_is_stuck() {
     let Cause::Stuck(_, standings) = &finding.cause else { panic!("{outcome}") };
     assert_eq!(standings.len(), 2);
     assert!(standings[0].place.is_some_and(|it| it.file().ends_with("stress.rs")), "{standings:?}");
+}
+
+#[test]
+fn a_history_that_is_not_judged_is_no_success_though_everybody_waits_rightly() {
+    let outcome = outcome_of(&locking_once(false).with_algorithm("queue-oriented").unwrap());
+    assert_eq!((outcome.runs, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
+    assert!(!outcome.holds());
+}
+
+/// A lock that the second who comes breaks.
+#[derive(Default)]
+struct Brittle(AtomicU64);
+
+impl Subject<MutexSpec> for Brittle {
+    fn call(&self, _lock: &mutex::Call) -> Value {
+        match self.0.fetch_add(1, Ordering::SeqCst) {
+            0 => Value::TRUE,
+            // Not `panic!`: to tell where it was may take longer than the patience there is.
+            1 => resume_unwind(Box::new("it broke")),
+            _ => loop {
+                clewline::sync::spin_loop();
+            },
+        }
+    }
+}
+
+#[test]
+fn a_panic_is_a_finding_though_everybody_else_waits_rightly() {
+    let stress = Stress::drawing(MutexSpec, Brittle::default, |_| mutex::Call::Lock)
+        .with_threads(3)
+        .with_operations(1)
+        .with_patience(Duration::from_millis(100))
+        .with_shrinking(Duration::ZERO)
+        .with_runs(1);
+    let outcome = outcome_of(&stress);
+    let finding = outcome.finding.as_ref().expect("a panic");
+    let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
+    assert_eq!(panics[0].message, "it broke");
+}
+
+/// A specification with a mistake of its own.
+#[derive(Clone)]
+struct Mistaken;
+
+impl Deterministic for Mistaken {
+    type State = ();
+    type Call = ();
+    type Return = Value;
+
+    fn initial(&self) {}
+
+    fn apply(&self, (): &mut (), (): &()) -> Option<Value> {
+        panic!("a mistake in the specification")
+    }
+}
+
+struct Idle;
+
+impl Subject<Mistaken> for Idle {
+    fn call(&self, (): &()) -> Value {
+        Value::TRUE
+    }
+}
+
+#[test]
+fn a_specification_that_panics_ends_the_test() {
+    for jobs in [1, 3] {
+        let stress = Stress::drawing(Mistaken, || Idle, |_| ())
+            .with_operations(10)
+            .with_jobs(jobs)
+            .with_time(Duration::from_secs(60));
+        let panic = catch_unwind(AssertUnwindSafe(|| stress.run().is_ok())).expect_err("a panic");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"a mistake in the specification"));
+    }
 }

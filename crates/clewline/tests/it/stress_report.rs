@@ -14,7 +14,7 @@ use std::{
 };
 
 use clewline::{
-    Deterministic, Stress, Subject, Value, Verdict, check_file,
+    Deterministic, History, OperationId, Stress, Subject, Value, Verdict, check, check_file, formats,
     methods::stress::{Cause, Outcome, Saved, Shrinking},
     point,
     specs::{
@@ -22,6 +22,8 @@ use clewline::{
         register::{self, Register},
     },
 };
+
+use clewline_core::{Stamped, case_noted};
 
 use crate::run::{Folder, clewline};
 
@@ -144,6 +146,40 @@ fn the_saved_history_is_judged_the_same_way() {
     let twin = run(&stress);
     assert_eq!(twin.saved, Saved::File(folder.path("runs").join("Backwards-seed-1-2.jsonl")));
     assert_eq!(fs::read(path).expect("it is there"), before);
+}
+
+/// Two threads stamp the moment between two operations alike. Neither is told to have been before the other, and so the
+/// operations of each thread overlap as well, which no file allows a process.
+#[test]
+fn a_history_with_equal_stamps_can_be_read_again() {
+    let operation = |call, called, ret, returned| Stamped { call, called, returned: Some((ret, returned)) };
+    let [one, two] = [1, 2].map(|it| Value::small(it).expect("it is small"));
+    let history = History::merge(vec![
+        vec![
+            operation(register::Call::Write(one), 1, Value::TRUE, 3),
+            operation(register::Call::Read, 3, two, 6),
+            operation(register::Call::Read, 6, one, 7),
+        ],
+        vec![
+            operation(register::Call::Write(two), 2, Value::TRUE, 3),
+            operation(register::Call::Read, 3, one, 5),
+            operation(register::Call::Read, 8, two, 9),
+        ],
+    ]);
+    let spans = history.spans().to_vec();
+    // Drawn with one row a process, though that has two at a time.
+    assert!(check(&Register, &history).to_string().starts_with("violated"));
+    let case = case_noted(Register, history);
+    let folder = Folder::new("stress-equal-stamps");
+    let path = folder.path("run.jsonl");
+    let format = formats::find("jsonl").expect("it is the native format");
+    let recording = case.recording().expect("a register can be written");
+    format.write(&recording, &mut fs::File::create(&path).expect("a new file")).expect("written");
+    let again = check_file(&path, "register").expect("readable");
+    assert!(matches!(again.verdict(), Verdict::Violated(_)), "{again}");
+    assert_eq!(again.case().spans(), spans);
+    let row = |it: usize| again.case().process(OperationId::from_index(it)).index();
+    assert_eq!((0..6).map(row).collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1]);
 }
 
 #[test]

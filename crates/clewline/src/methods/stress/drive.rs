@@ -1,6 +1,8 @@
 //! The loop of a stress test: threads record a history while earlier ones are judged.
 
 use std::{
+    any::Any,
+    panic::{self, AssertUnwindSafe},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -117,6 +119,8 @@ struct Found {
     finding: Option<Finding>,
     unknown: u64,
     reason: Option<Reason>,
+    // What a judge panicked with.
+    panic: Option<Box<dyn Any + Send>>,
 }
 
 impl<'s> Judging<'s> {
@@ -139,13 +143,23 @@ impl<'s> Judging<'s> {
             if self.is_over.load(Ordering::Relaxed) {
                 continue;
             }
-            self.judge(run, took);
-            (self.stress.progress)(Progress {
-                runs: self.runs.load(Ordering::Relaxed),
-                operations: self.operations.load(Ordering::Relaxed),
-                phase: Phase::Looking,
-            });
+            // A specification of the user's may panic. The histories to come are still taken out of the inbox, as whoever
+            // records them would wait for ever otherwise.
+            let judged = panic::catch_unwind(AssertUnwindSafe(|| self.judge_and_tell(run, took)));
+            if let Err(payload) = judged {
+                self.is_over.store(true, Ordering::Relaxed);
+                self.found.lock().unwrap_or_else(PoisonError::into_inner).panic.get_or_insert(payload);
+            }
         }
+    }
+
+    fn judge_and_tell(&self, run: u64, took: Took) {
+        self.judge(run, took);
+        (self.stress.progress)(Progress {
+            runs: self.runs.load(Ordering::Relaxed),
+            operations: self.operations.load(Ordering::Relaxed),
+            phase: Phase::Looking,
+        });
     }
 
     fn judge(&self, run: u64, took: Took) {
@@ -159,12 +173,18 @@ impl<'s> Judging<'s> {
         let cause = match (&judgement.verdict, ending) {
             (Verdict::Violated(_), ending) => Cause::NotLinearizable(ending),
             (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
-            (_, Ending::Stuck(patience, standings)) => match stuck(case.problems(), &options) {
-                // Whoever waits, waits for something that nobody has done.
-                Stuck::Allowed => return,
-                Stuck::Forbidden(_) | Stuck::OneForbidden(_) => Cause::Stuck(patience, standings),
-                Stuck::Unknown(reason) => return self.give_up(&reason),
-            },
+            // Whoever waits may wait for those that panicked.
+            (_, Ending::Stuck(.., panics)) if !panics.is_empty() => Cause::Panicked(panics),
+            (verdict, Ending::Stuck(patience, standings, _)) => {
+                match (&stuck(case.problems(), &options), verdict) {
+                    (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => Cause::Stuck(patience, standings),
+                    (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
+                        return self.give_up(reason);
+                    }
+                    // Whoever waits, waits for something that nobody has done.
+                    (Stuck::Allowed, Verdict::Holds(_) | Verdict::Violated(_)) => return,
+                }
+            }
             (Verdict::Unknown(reason), Ending::Full) => return self.give_up(reason),
             (Verdict::Holds(_), Ending::Full) => return,
         };
@@ -195,8 +215,11 @@ impl<'s> Judging<'s> {
     }
 
     fn outcome(self, worked: Duration) -> Outcome {
-        let Found { finding, unknown, reason } =
+        let Found { finding, unknown, reason, panic } =
             self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(payload) = panic {
+            panic::resume_unwind(payload);
+        }
         let stress = self.stress;
         Outcome {
             subject: stress.name.clone(),

@@ -45,9 +45,13 @@ fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
             }
             match ending {
                 Ending::Full => (),
-                Ending::Stuck(patience, standings) => {
+                Ending::Stuck(patience, standings, panics) => {
                     text.push('\n');
                     stuck(&mut text, finding, *patience, standings);
+                    if !panics.is_empty() {
+                        text.push('\n');
+                        panicked(&mut text, finding, panics);
+                    }
                 }
                 Ending::Panicked(panics) => {
                     text.push('\n');
