@@ -14,7 +14,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
-        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread,
@@ -67,6 +67,8 @@ pub struct Run<C, R> {
     pub ending: Ending,
     /// How long the threads worked.
     pub elapsed: Duration,
+    /// Whether each thread stayed on one processor.
+    pub is_pinned: bool,
 }
 
 /// The logs of a run.
@@ -134,6 +136,8 @@ struct Worker<S: Specification> {
     wire: Arc<Wire>,
     // The system's number for the thread; 0 until it is known, or if it is not.
     system: Arc<AtomicU32>,
+    // Known once the thread has done something.
+    is_pinned: Arc<AtomicBool>,
 }
 
 /// What a thread does in one run.
@@ -167,8 +171,6 @@ impl Gate {
 }
 
 struct Running<S: Specification> {
-    // Kept until all threads are done, so that none of them has to drop it.
-    _subject: Arc<dyn Subject<S>>,
     logs: Vec<Arc<Log<S::Call, S::Return>>>,
     begun: Instant,
     _attention: Option<Attention>,
@@ -209,16 +211,14 @@ where
             counter: AtomicU64::new(1),
         });
         let attention = (0.0 < self.settings.noise.inside).then(Attention::new);
-        for (number, (worker, log)) in self.workers.iter().zip(&logs).enumerate() {
-            let task = Task {
-                subject: Arc::clone(&subject),
-                log: Arc::clone(log),
-                gate: Arc::clone(&gate),
-                seed: seed.wrapping_add(number as u64),
-            };
+        // The last thread to finish drops the subject, under the watchdog's eyes: so nothing of it is kept here.
+        let subjects = std::iter::repeat_n(subject, self.workers.len());
+        for (number, ((worker, log), subject)) in self.workers.iter().zip(&logs).zip(subjects).enumerate() {
+            let seed = seed.wrapping_add(number as u64);
+            let task = Task { subject, log: Arc::clone(log), gate: Arc::clone(&gate), seed };
             worker.tasks.send(task).expect("a thread lives as long as its crew");
         }
-        self.run = Some(Running { _subject: subject, logs, begun, _attention: attention });
+        self.run = Some(Running { logs, begun, _attention: attention });
     }
 
     /// Waits until all threads are done, or nothing has moved for too long. After a run that got stuck the crew
@@ -247,7 +247,16 @@ where
             true => Ending::Full,
             false => Ending::Panicked(waiting.panicked),
         };
-        Run { logs: Logs { logs: running.logs, full }, ending, elapsed: running.begun.elapsed() }
+        self.run_of(running, full, ending)
+    }
+
+    fn run_of(&self, running: Running<S>, full: Vec<usize>, ending: Ending) -> Run<S::Call, S::Return> {
+        Run {
+            logs: Logs { logs: running.logs, full },
+            ending,
+            elapsed: running.begun.elapsed(),
+            is_pinned: self.workers.iter().all(|it| it.is_pinned.load(Ordering::Relaxed)),
+        }
     }
 
     /// Leaves the threads to themselves. Those that come by a [point](crate::point) end there.
@@ -281,7 +290,7 @@ where
         let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
         wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
         let ending = Ending::Stuck(self.settings.patience, standings, waiting.panicked);
-        Run { logs: Logs { logs: running.logs.clone(), full }, ending, elapsed: running.begun.elapsed() }
+        self.run_of(running, full, ending)
     }
 }
 
@@ -387,20 +396,23 @@ where
     fn start(number: usize, settings: &Settings, reports: Sender<(usize, Outcome)>) -> io::Result<Self> {
         let (tasks, inbox) = mpsc::channel::<Task<S>>();
         let (wire, system) = (Arc::<Wire>::default(), Arc::<AtomicU32>::default());
+        let is_pinned = Arc::<AtomicBool>::default();
         let work = {
             let (wire, system, settings) = (Arc::clone(&wire), Arc::clone(&system), settings.clone());
+            let is_pinned = Arc::clone(&is_pinned);
             move || {
                 system.store(stand::this_thread().unwrap_or(0), Ordering::Relaxed);
                 if settings.pinning == Pinning::Pinned {
-                    // Where it does not work, threads go where the system puts them.
-                    let _is_pinned = pin::pin(number);
+                    is_pinned.store(pin::pin(number), Ordering::Relaxed);
                 }
                 for task in inbox {
                     let outcome = {
                         let _present = Present::new(Arc::clone(&wire), settings.noise, task.seed);
-                        panic::catch_unwind(AssertUnwindSafe(|| perform(&task, &settings)))
+                        let outcome = panic::catch_unwind(AssertUnwindSafe(|| perform(&task, &settings)));
+                        // That may be the end of the subject, which may panic as well.
+                        let end = panic::catch_unwind(AssertUnwindSafe(|| drop(task)));
+                        outcome.and(end)
                     };
-                    drop(task);
                     if outcome.as_ref().is_err_and(|it| it.is::<GivenUp>()) {
                         return;
                     }
@@ -412,7 +424,7 @@ where
             }
         };
         thread::Builder::new().name(format!("stress-{number}")).spawn(work)?;
-        Ok(Worker { tasks, wire, system })
+        Ok(Worker { tasks, wire, system, is_pinned })
     }
 }
 

@@ -64,6 +64,8 @@ pub struct Took {
     pub returned: usize,
     /// How long the threads worked.
     pub elapsed: Duration,
+    /// Whether each thread stayed on one processor.
+    pub is_pinned: bool,
     /// Merges the logs into a history with its specification. This may be done while the next run goes on.
     pub case: Box<dyn FnOnce() -> Box<dyn Case> + Send>,
 }
@@ -191,6 +193,7 @@ where
             ending: run.ending,
             returned: logs.returned(),
             elapsed: run.elapsed,
+            is_pinned: run.is_pinned,
             case: Box::new(move || case(specification, logs.merge())),
         }
     }

@@ -291,6 +291,44 @@ fn a_thread_that_loops_is_told_with_its_place() {
     assert_eq!(pending, ["pass"]);
 }
 
+/// A subject that cannot be taken apart.
+struct Endless;
+
+impl Subject<Doors> for Endless {
+    fn call(&self, _: &&'static str) {}
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        loop {
+            sync::spin_loop();
+        }
+    }
+}
+
+#[test]
+fn a_subject_that_cannot_be_dropped_does_not_hang_its_crew() {
+    let patience = Duration::from_millis(200);
+    let mut crew: Crew<Doors> = Crew::new(Settings { threads: 2, patience, ..Settings::default() }).unwrap();
+    crew.launch(Arc::new(Endless), vec![vec!["look"]; 2], 1);
+    let run = crew.wait();
+    let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
+    assert_eq!((standings.len(), run.logs.returned()), (1, 2));
+}
+
+#[test]
+fn slow_operations_are_not_stuck() {
+    let wait = |_: &Door| {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(60) {
+            std::hint::spin_loop();
+        }
+    };
+    // Each returns within the patience of 200 ms, all of them do not.
+    let run = doors(wait, &[&["pass"; 8]]);
+    assert_eq!(run.ending, Ending::Full);
+}
+
 #[test]
 fn a_thread_that_sleeps_is_told() {
     let wait = |door: &Door| {

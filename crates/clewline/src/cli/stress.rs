@@ -173,6 +173,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         let (name, limit) = (args.subject.clone(), Limit::of(args));
         progress::Shown::start(move |elapsed| state.message(&name, limit, elapsed))
     };
+    if args.seed.is_none() {
+        // Told now, so that it is known even if the subject takes the process with it.
+        eprintln!("note: the seed is {}", stress.seed());
+    }
     let outcome = stress.run()?;
     // The line is gone before anything else is written.
     drop(shown);

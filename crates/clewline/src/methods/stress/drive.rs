@@ -15,7 +15,7 @@ use std::{
 use clewline_check::{Options, Stuck, judge, stuck};
 use clewline_core::{Budget, Plan, Random, Reason, Verdict};
 use clewline_report::render::Source;
-use clewline_threads::{Ending, Inputs, Took};
+use clewline_threads::{Ending, Inputs, Pinning, Took};
 
 use super::{Cause, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress};
 use crate::{
@@ -40,21 +40,34 @@ pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, 
         let recorded = record(stress, time, &judging.is_over, send);
         drop(tasks);
         recorded
-    })?;
-    Ok(judging.outcome(recorded))
+    });
+    match recorded {
+        Ok(worked) => Ok(judging.outcome(&worked)),
+        // What was found before there were no more threads counts.
+        Err(_) if judging.has_found() => {
+            Ok(judging.outcome(&Worked { time: Duration::ZERO, is_pinned: false }))
+        }
+        Err(error) => Err(error),
+    }
 }
 
-/// Records runs, and sends them to be judged. Answers how long the threads worked.
+/// What is known once all runs have been recorded.
+struct Worked {
+    time: Duration,
+    is_pinned: bool,
+}
+
+/// Records runs, and sends them to be judged.
 fn record(
     stress: &Stress,
     time: Option<Duration>,
     is_over: &AtomicBool,
     send: impl Fn(u64, Took) -> bool,
-) -> Result<Duration, Error> {
+) -> Result<Worked, Error> {
     let begun = Instant::now();
     let settings = stress.settings();
     let mut session = stress.testable.session(&settings)?;
-    let mut worked = Duration::ZERO;
+    let mut worked = Worked { time: Duration::ZERO, is_pinned: true };
     let mut drawn = session.draw(&inputs(stress, 0));
     for run in 0.. {
         let is_last = stress.runs.is_some_and(|runs| runs <= run)
@@ -66,7 +79,8 @@ fn record(
         session.launch(drawn);
         drawn = session.draw(&inputs(stress, run + 1));
         let took = session.wait();
-        worked += took.elapsed;
+        worked.time += took.elapsed;
+        worked.is_pinned &= took.is_pinned;
         let is_stuck = matches!(took.ending, Ending::Stuck(..));
         if !send(run, took) {
             break;
@@ -93,11 +107,11 @@ pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
     }
 }
 
-/// How the history of a run is judged.
-pub(super) fn options(stress: &Stress) -> Options {
+/// How the history of a run is judged, by a process that may have so much memory.
+pub(super) fn options(stress: &Stress, memory: Option<usize>) -> Options {
     let budget = Budget::unlimited().with_configurations(stress.configurations);
     // Without a limit the system would end the process, and with it the whole test.
-    let budget = match available_memory() {
+    let budget = match memory {
         Some(bytes) => with_process_memory(budget, bytes),
         None => budget,
     };
@@ -107,6 +121,7 @@ pub(super) fn options(stress: &Stress) -> Options {
 /// The judges, and what they have found.
 struct Judging<'s> {
     stress: &'s Stress,
+    memory: Option<usize>,
     begun: Instant,
     is_over: AtomicBool,
     runs: AtomicU64,
@@ -127,6 +142,7 @@ impl<'s> Judging<'s> {
     fn new(stress: &'s Stress) -> Self {
         Judging {
             stress,
+            memory: available_memory(),
             begun: Instant::now(),
             is_over: AtomicBool::new(false),
             runs: AtomicU64::new(0),
@@ -166,7 +182,7 @@ impl<'s> Judging<'s> {
         let begun = Instant::now();
         let Took { ending, returned, case, .. } = took;
         let case = case();
-        let options = options(self.stress);
+        let options = options(self.stress, self.memory);
         let judgement = judge(case.problems(), &options);
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.operations.fetch_add(returned as u64, Ordering::Relaxed);
@@ -175,6 +191,10 @@ impl<'s> Judging<'s> {
             (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
             // Whoever waits may wait for those that panicked.
             (_, Ending::Stuck(.., panics)) if !panics.is_empty() => Cause::Panicked(panics),
+            // Every operation has returned: it is the end of the subject that has none.
+            (_, Ending::Stuck(patience, standings, _)) if case.spans().iter().all(|it| !it.is_pending()) => {
+                Cause::Stuck(patience, standings)
+            }
             (verdict, Ending::Stuck(patience, standings, _)) => {
                 match (&stuck(case.problems(), &options), verdict) {
                     (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => Cause::Stuck(patience, standings),
@@ -214,7 +234,11 @@ impl<'s> Judging<'s> {
         found.reason.get_or_insert_with(|| reason.clone());
     }
 
-    fn outcome(self, worked: Duration) -> Outcome {
+    fn has_found(&self) -> bool {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).finding.is_some()
+    }
+
+    fn outcome(self, worked: &Worked) -> Outcome {
         let Found { finding, unknown, reason, panic } =
             self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(payload) = panic {
@@ -229,10 +253,10 @@ impl<'s> Judging<'s> {
             unknown,
             reason,
             elapsed: self.begun.elapsed(),
-            worked,
+            worked: worked.time,
             seed: stress.seed,
             clock: stress.clock.kind(),
-            pinning: stress.pinning,
+            pinning: if worked.is_pinned { stress.pinning } else { Pinning::Free },
             workload: stress.workload.clone(),
             finding,
             shrinking: Shrinking::Off,

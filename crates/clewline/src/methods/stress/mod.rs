@@ -54,7 +54,7 @@ use clewline_specs::check_mix;
 use clewline_subjects::{Recipe, UnknownSubject};
 use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject, Testable};
 
-use crate::{Error, typed::name_of};
+use crate::{Error, limits::available_memory, typed::name_of};
 
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 
@@ -379,6 +379,12 @@ impl Stress {
         Stress { progress: Arc::new(progress), ..self }
     }
 
+    /// What everything random follows from, but for the schedule of the threads.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// What the threads of each run do.
     #[must_use]
     pub fn workload(&self) -> &Workload {
@@ -430,7 +436,7 @@ impl Stress {
     /// Where the history of `finding` breaks, if it is not linearizable, and that is known.
     fn breaking(&self, finding: &Finding) -> Option<Breaking> {
         let Verdict::Violated(violation) = finding.report.verdict() else { return None };
-        breaking(finding.report.case().problems(), violation, &drive::options(self)).ok()
+        breaking(finding.report.case().problems(), violation, &drive::options(self, available_memory())).ok()
     }
 
     fn settings(&self) -> Settings {

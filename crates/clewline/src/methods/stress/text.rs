@@ -104,7 +104,7 @@ fn stuck(text: &mut String, finding: &Finding, patience: Duration, standings: &[
     for standing in standings {
         let operation = finding
             .pending(standing.thread)
-            .unwrap_or_else(|| "no operation (it has yet to call one)".to_owned());
+            .unwrap_or_else(|| "no operation: it drops the subject".to_owned());
         text.push_str(&format!("  thread {} in {operation}: {standing}\n", standing.thread));
     }
 }
