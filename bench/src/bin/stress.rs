@@ -1,6 +1,7 @@
 //! Stress tests: what recording an operation costs, and how many operations a second are recorded and judged.
 //!
-//! `stress [SECONDS]` gives each of the end-to-end cases so long: 3 seconds, unless something else is said.
+//! `stress [SECONDS [OBJECT]]` gives each of the end-to-end cases so long, 3 seconds unless something else is said; those of
+//! one object, if it is named.
 
 use std::{
     hint::black_box,
@@ -17,8 +18,11 @@ use clewline_threads::{Clock, ClockKind, Crew, Settings, Subject};
 
 fn main() {
     let seconds = std::env::args().nth(1).map_or(3.0, |it| it.parse().expect("a number of seconds"));
-    recording();
-    end_to_end(Duration::from_secs_f64(seconds));
+    let object = std::env::args().nth(2);
+    if object.is_none() {
+        recording();
+    }
+    end_to_end(Duration::from_secs_f64(seconds), object.as_deref());
 }
 
 /// An object that does nothing, so that only the recorder is left.
@@ -133,11 +137,11 @@ const CASES: [Case; 5] = [
     ("register", "register", &[("read", 6), ("write", 4)]),
 ];
 
-fn end_to_end(time: Duration) {
+fn end_to_end(time: Duration, only: Option<&str>) {
     println!("recorded and judged, millions of operations a second, {time:?} each\n");
     println!("| object | subject | values | threads | all | while recording | runs not judged |");
     println!("|---|---|---|---|---|---|---|");
-    for (object, subject, mix) in CASES {
+    for (object, subject, mix) in CASES.into_iter().filter(|it| only.is_none_or(|only| only == it.0)) {
         let values = match object {
             "set" => [("many", Domain::Below(1_000)), ("few", Domain::Below(20))],
             _ => [("distinct", Domain::Distinct), ("20", Domain::Below(20))],

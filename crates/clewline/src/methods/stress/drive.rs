@@ -37,7 +37,7 @@ pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, 
             thread::Builder::new().name(format!("judge-{number}")).spawn_scoped(scope, work)?;
         }
         let send = |run, took| tasks.send((run, took)).is_ok();
-        let recorded = record(stress, time, &judging.is_over, send);
+        let recorded = record(stress, time, &judging, send);
         drop(tasks);
         recorded
     });
@@ -51,6 +51,9 @@ pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, 
     }
 }
 
+/// How often to look whether a run has been judged.
+const GLANCE: Duration = Duration::from_millis(2);
+
 /// What is known once all runs have been recorded.
 struct Worked {
     time: Duration,
@@ -61,7 +64,7 @@ struct Worked {
 fn record(
     stress: &Stress,
     time: Option<Duration>,
-    is_over: &AtomicBool,
+    judging: &Judging<'_>,
     send: impl Fn(u64, Took) -> bool,
 ) -> Result<Worked, Error> {
     let begun = Instant::now();
@@ -72,7 +75,7 @@ fn record(
     for run in 0.. {
         let is_last = stress.runs.is_some_and(|runs| runs <= run)
             || time.is_some_and(|time| time <= begun.elapsed())
-            || is_over.load(Ordering::Relaxed);
+            || judging.is_over.load(Ordering::Relaxed);
         if is_last {
             break;
         }
@@ -86,6 +89,13 @@ fn record(
             break;
         }
         if is_stuck {
+            // Mostly that is the end, and the next run would take as long to get stuck.
+            while judging.seen.load(Ordering::Acquire) <= run {
+                thread::sleep(GLANCE);
+            }
+            if judging.is_over.load(Ordering::Relaxed) {
+                break;
+            }
             session = stress.testable.session(&settings)?;
         }
     }
@@ -123,6 +133,8 @@ struct Judging<'s> {
     stress: &'s Stress,
     memory: Option<usize>,
     begun: Instant,
+    // How many runs the judges are done with.
+    seen: AtomicU64,
     is_over: AtomicBool,
     runs: AtomicU64,
     operations: AtomicU64,
@@ -144,6 +156,7 @@ impl<'s> Judging<'s> {
             stress,
             memory: available_memory(),
             begun: Instant::now(),
+            seen: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             runs: AtomicU64::new(0),
             operations: AtomicU64::new(0),
@@ -156,9 +169,6 @@ impl<'s> Judging<'s> {
         loop {
             let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok((run, took)) = next else { return };
-            if self.is_over.load(Ordering::Relaxed) {
-                continue;
-            }
             // A specification of the user's may panic. The histories to come are still taken out of the inbox, as whoever
             // records them would wait for ever otherwise.
             let judged = panic::catch_unwind(AssertUnwindSafe(|| self.judge_and_tell(run, took)));
@@ -166,10 +176,14 @@ impl<'s> Judging<'s> {
                 self.is_over.store(true, Ordering::Relaxed);
                 self.found.lock().unwrap_or_else(PoisonError::into_inner).panic.get_or_insert(payload);
             }
+            self.seen.fetch_add(1, Ordering::Release);
         }
     }
 
     fn judge_and_tell(&self, run: u64, took: Took) {
+        if self.is_over.load(Ordering::Relaxed) {
+            return;
+        }
         self.judge(run, took);
         (self.stress.progress)(Progress {
             runs: self.runs.load(Ordering::Relaxed),
