@@ -71,6 +71,7 @@ const BOTTOM: f64 = 376.0;
 
 // How wide a letter is at most, on average, whatever the font.
 const LETTER: f64 = 7.5;
+const TITLE_LETTER: f64 = 10.0;
 
 // About how many pixels lie between two ticks, at least.
 const TICK_GAP: f64 = 56.0;
@@ -92,7 +93,9 @@ pub fn svg(plot: &Plot) -> String {
     let x = Ruler::new(plot.x.scale, plot.values(|it| it.0), LEFT, RIGHT);
     let y = Ruler::new(plot.y.scale, plot.values(|it| it.1), BOTTOM, TOP);
     let longest = plot.series.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
-    let width = (RIGHT + 64.0 + LETTER * longest as f64).ceil();
+    let names_end = RIGHT + 64.0 + LETTER * longest as f64;
+    let title_end = LEFT + TITLE_LETTER * plot.title.chars().count() as f64;
+    let width = names_end.max(title_end).ceil();
     let mut page = Page::default();
     page.add(&format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" width=\"{width}\" \
