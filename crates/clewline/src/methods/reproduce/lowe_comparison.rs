@@ -52,14 +52,14 @@ pub(super) struct Point {
 }
 
 // The paper makes up to 50 observations, until the interval is within 2 % of the mean; each point would take minutes.
-const OBSERVATIONS: usize = 5;
+const OBSERVATIONS: usize = 3;
 const CLOSE: f64 = 0.02;
 
 /// No other observation is begun once a point has taken so long.
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(6);
 
 /// An observation is given up after so long. The paper has no such limit.
-const TIME: Duration = Duration::from_secs(60);
+const TIME: Duration = Duration::from_secs(30);
 const QUICK_TIME: Duration = Duration::from_secs(1);
 
 /// Four workers call the four kinds of operations of the paper's map alike.
