@@ -48,7 +48,7 @@ impl<C, R> History<C, R> {
         let mut merging = Merging { history: History::with_capacity(length), rank: 0 };
         let cursors = logs.into_iter().enumerate().filter_map(|(process, log)| {
             let mut rest = log.into_iter();
-            let head = Head::of(rest.next()?);
+            let head = Head::Call(rest.next()?);
             Some(Cursor { process: ProcessId(process as u32), time: head.time(), head: Some(head), rest })
         });
         let mut cursors: Vec<Cursor<C, R>> = cursors.collect();
@@ -72,10 +72,6 @@ enum Head<C, R> {
 }
 
 impl<C, R> Head<C, R> {
-    fn of(operation: Stamped<C, R>) -> Self {
-        Head::Call(operation)
-    }
-
     fn time(&self) -> u64 {
         match self {
             Head::Call(operation) => operation.called,
@@ -119,7 +115,7 @@ impl<C, R> Merging<C, R> {
             Some(Head::Call(operation)) => self.call(cursor, operation),
             Some(Head::Return(row, ret, _)) => {
                 self.ret(row, ret);
-                let next = cursor.rest.next().map(Head::of);
+                let next = cursor.rest.next().map(Head::Call);
                 cursor.set(next);
             }
             None => (),
@@ -135,7 +131,7 @@ impl<C, R> Merging<C, R> {
                     Some(Head::Call(operation)) => self.call(cursor, operation),
                     Some(Head::Return(row, ret, _)) => {
                         returns.push((row, ret));
-                        let next = cursor.rest.next().map(Head::of);
+                        let next = cursor.rest.next().map(Head::Call);
                         cursor.set(next);
                     }
                     None => break,
