@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use clewline_threads::sync::{AtomicU32, Ordering};
+use clewline_threads::sync::atomic::{AtomicU32, Ordering};
 
 /// The index that stands for no node.
 pub const NONE: u32 = 0;

@@ -13,6 +13,7 @@ pub mod arena;
 pub mod crates;
 mod entry;
 pub mod link;
+mod locking;
 mod map_calls;
 pub mod structures;
 

@@ -7,7 +7,7 @@
 //! Both ways to change a link that others see are a read-modify-write: on x86 it has left the store buffer, and is seen by
 //! all processors, before the next instruction begins. An operation that takes effect by one has done so when it returns.
 
-use clewline_threads::sync::{AtomicU64, Ordering};
+use clewline_threads::sync::atomic::{AtomicU64, Ordering};
 
 /// A link to a node, or to [`NONE`](crate::arena::NONE); at first to none, and not marked.
 #[derive(Debug, Default)]

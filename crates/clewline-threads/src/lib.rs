@@ -23,7 +23,9 @@
 //! to a processor, and the log's slots, which are written by one thread and read by another once they are full.
 
 pub mod clock;
+pub mod control;
 mod crew;
+pub mod hint;
 mod inputs;
 mod log;
 mod noise;
@@ -31,6 +33,7 @@ mod pin;
 mod stand;
 mod subject;
 pub mod sync;
+pub mod thread;
 
 pub use clock::{Clock, ClockKind};
 pub use crew::{Crew, Ending, Panicked, Run, Settings};

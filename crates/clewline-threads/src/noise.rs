@@ -46,9 +46,15 @@ impl Noise {
 #[inline(always)]
 #[track_caller]
 pub fn point() {
-    if ATTENTION.load(Ordering::Relaxed) != 0 {
+    if is_attention_wanted() {
         attend();
     }
+}
+
+/// Whether any thread of this process is to look at what it is told.
+#[inline(always)]
+pub(crate) fn is_attention_wanted() -> bool {
+    ATTENTION.load(Ordering::Relaxed) != 0
 }
 
 /// How many runs of this process want [`point`] to do something.
@@ -87,7 +93,7 @@ pub(crate) struct GivenUp;
 
 #[cold]
 #[track_caller]
-fn attend() {
+pub(crate) fn attend() {
     let place = Location::caller();
     let disturbance = HERE.try_with(|here| {
         // Nobody is here on other threads; and a thread that is ending keeps its last words to itself.

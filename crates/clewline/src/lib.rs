@@ -106,7 +106,7 @@ pub use clewline_core::{
 pub use clewline_report::{formats, render};
 pub use clewline_specs as specs;
 pub use clewline_subjects as subjects;
-pub use clewline_threads::{ClockKind, Noise, Pinning, Subject, point, sync};
+pub use clewline_threads::{ClockKind, Noise, Pinning, Subject, hint, point, sync, thread};
 
 pub use assert::assert_linearizable;
 pub use check::{Check, Keys, Progress, check, check_file};

@@ -41,7 +41,8 @@ use clewline_specs::{
 };
 use clewline_threads::{
     Rig, Subject,
-    sync::{AtomicU64, Ordering, yield_now},
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
 };
 
 use crate::{Entry, Recipe, Variant};
@@ -275,7 +276,7 @@ impl CountedQueue {
             if self.put.load(Ordering::SeqCst) <= self.taken.load(Ordering::SeqCst) {
                 return None;
             }
-            yield_now();
+            thread::yield_now();
         }
     }
 }

@@ -30,8 +30,9 @@ use std::sync::OnceLock;
 use clewline_core::{Domain, Value};
 use clewline_specs::map::{Call, Content, Map};
 use clewline_threads::{
-    Noise, Rig, Subject,
-    sync::{self, AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    Noise, Rig, Subject, hint,
+    sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    thread,
 };
 
 use crate::{
@@ -402,7 +403,7 @@ impl Patience {
     fn wait(&mut self) {
         self.waited += 1;
         // The other one may need our processor.
-        if self.waited.is_multiple_of(32) { sync::yield_now() } else { sync::spin_loop() }
+        if self.waited.is_multiple_of(32) { thread::yield_now() } else { hint::spin_loop() }
     }
 }
 

@@ -19,7 +19,7 @@ use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};
 use clewline_threads::{
     Noise, Rig, Subject,
-    sync::{AtomicU32, AtomicU64, Ordering},
+    sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
 use crate::{

@@ -8,7 +8,7 @@ use clewline_core::{Domain, Value};
 use clewline_specs::register::{Call, Register};
 use clewline_threads::{
     Rig, Subject,
-    sync::{AtomicU64, Ordering},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use crate::{Entry, Recipe, Variant};

@@ -23,11 +23,15 @@ use clewline_core::{Domain, Value};
 use clewline_specs::map::{Call, Content, Map};
 use clewline_threads::{
     Rig, Subject,
-    sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+    },
 };
 
 use crate::{
     Entry, Recipe, Variant,
+    locking::lock,
     map_calls::{self, Change, Keyed, hash},
 };
 
@@ -124,7 +128,7 @@ impl Keyed for ShardedMap {
 
     fn change(&self, key: Value, decide: impl FnOnce(Option<Value>) -> Change) -> Option<Value> {
         let shard = self.shard(key);
-        let mut taken = shard.taken.lock();
+        let mut taken = lock(&shard.taken);
         // Only the holder of the lock changes anything, so its own reads may be relaxed.
         let slot = shard.find(key);
         let is_stored = slot.status.load(Ordering::Relaxed) == STORED;
@@ -296,7 +300,7 @@ mod tests {
             assert_eq!(map.remove(key(it)), Some(key(it)));
         }
         // Every key leaves a slot behind, until its table is replaced.
-        let taken: Vec<usize> = map.shards.iter().map(|it| *it.taken.lock()).collect();
+        let taken: Vec<usize> = map.shards.iter().map(|it| *lock(&it.taken)).collect();
         assert!(taken.iter().sum::<usize>() < 1_000, "{taken:?}");
     }
 }

@@ -21,7 +21,7 @@ use clewline_core::{Domain, Value};
 use clewline_specs::set::{Call, Set};
 use clewline_threads::{
     Rig, Subject,
-    sync::{AtomicU64, Ordering},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use crate::{

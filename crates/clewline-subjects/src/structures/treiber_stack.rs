@@ -13,7 +13,7 @@ use clewline_core::Value;
 use clewline_specs::stack::{Call, Stack};
 use clewline_threads::{
     Noise, Rig, Subject,
-    sync::{AtomicU32, AtomicU64, Ordering},
+    sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
 use crate::{

@@ -14,12 +14,16 @@ use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};
 use clewline_threads::{
     Rig, Subject,
-    sync::{AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
 };
 
 use crate::{
     Entry, Recipe, Variant,
     arena::{Arena, NONE},
+    locking::lock,
 };
 
 /// What the command line knows.
@@ -86,7 +90,7 @@ impl TwoLockQueue {
 
     fn lock_head(&self) -> Option<MutexGuard<'_, ()>> {
         match self.protocol {
-            HeadLock::Taken => Some(self.head_lock.lock()),
+            HeadLock::Taken => Some(lock(&self.head_lock)),
             HeadLock::Forgotten => None,
         }
     }
@@ -94,7 +98,7 @@ impl TwoLockQueue {
     fn enqueue(&self, value: Value) {
         let index = self.nodes.add();
         self.nodes.get(index).value.store(value.word(), Ordering::Relaxed);
-        let _held = self.tail_lock.lock();
+        let _held = lock(&self.tail_lock);
         let tail = self.tail.load(Ordering::Relaxed);
         // The value is in the queue when this is seen, also by a dequeuer, who does not take this lock. A `Release`
         // store might still wait in the store buffer when we return, if unlocking did not drain it.

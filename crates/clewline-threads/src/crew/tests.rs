@@ -277,7 +277,7 @@ fn doors(wait: fn(&Door), calls: &[&[&'static str]]) -> Run<&'static str, ()> {
 fn a_thread_that_loops_is_told_with_its_place() {
     let wait = |door: &Door| {
         while !door.is_open.load(Ordering::Relaxed) {
-            sync::spin_loop();
+            crate::hint::spin_loop();
         }
     };
     let run = doors(wait, &[&["look", "pass", "look"], &["look", "look"]]);
@@ -301,7 +301,7 @@ impl Subject<Doors> for Endless {
 impl Drop for Endless {
     fn drop(&mut self) {
         loop {
-            sync::spin_loop();
+            crate::hint::spin_loop();
         }
     }
 }
@@ -364,7 +364,7 @@ fn a_panic_is_told_and_the_crew_goes_on() {
 fn a_panic_is_told_though_others_wait_forever() {
     let wait = |door: &Door| {
         while !door.is_open.load(Ordering::Relaxed) {
-            sync::spin_loop();
+            crate::hint::spin_loop();
         }
     };
     let run = doors(wait, &[&["look", "panic"], &["pass"]]);

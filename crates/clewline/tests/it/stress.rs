@@ -208,7 +208,7 @@ struct Lock {
 impl Subject<MutexSpec> for Lock {
     fn call(&self, _lock: &mutex::Call) -> Value {
         while self.is_taken.swap(1, Ordering::SeqCst) == 1 {
-            clewline::sync::spin_loop();
+            clewline::hint::spin_loop();
         }
         Value::TRUE
     }
@@ -261,7 +261,7 @@ impl Subject<MutexSpec> for Brittle {
             // Not `panic!`: to tell where it was may take longer than the patience there is.
             1 => resume_unwind(Box::new("it broke")),
             _ => loop {
-                clewline::sync::spin_loop();
+                clewline::hint::spin_loop();
             },
         }
     }

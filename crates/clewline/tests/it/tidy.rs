@@ -129,8 +129,12 @@ fn crates_depend_only_on_what_lies_before_them() {
         ("clewline-specs", vec!["clewline-core"]),
         ("clewline-check", vec!["clewline-core"]),
         ("clewline-report", vec!["clewline-core", "memchr", "quick-xml", "serde_json"]),
-        ("clewline-threads", vec!["clewline-core"]),
-        ("clewline-subjects", vec!["clewline-core", "clewline-specs", "clewline-threads"]),
+        ("clewline-explore", vec!["clewline-core"]),
+        ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei"]),
+        (
+            "clewline-subjects",
+            vec!["clewline-core", "clewline-explore", "clewline-specs", "clewline-threads"],
+        ),
     ];
     // Nobody compiles these who does not ask for them.
     let subjects = [

@@ -1,0 +1,94 @@
+//! What a scheduler is asked, and what it may answer.
+
+use std::fmt;
+
+use crate::{Step, TaskId};
+
+/// A moment at which there is a choice.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'a> {
+    /// What could be done next. Not empty, and in an order that depends only on what was done since the beginning.
+    pub enabled: &'a [Step],
+    /// Which of them goes on with the task that made the last step, if that task neither waits nor yields. To take
+    /// another one is a preemption.
+    pub running: Option<usize>,
+}
+
+impl Point<'_> {
+    /// Whether taking `index` interrupts a task that could go on.
+    #[must_use]
+    pub fn is_preemption(&self, index: usize) -> bool {
+        self.running.is_some_and(|it| it != index)
+    }
+}
+
+/// What a scheduler answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// This one of the enabled steps.
+    Step(usize),
+    /// Nothing new can come from here: end the execution in any way, nobody will look at it.
+    Redundant,
+    /// End the execution here; what cannot be told from the history so far is not asked for.
+    Stop,
+    /// The system did something else than when it was last here, though the same was chosen.
+    Diverged(Box<Diverged>),
+}
+
+/// Something decides differently that no scheduler controls: a clock, an address, a hash with a random key, a static that
+/// keeps its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diverged {
+    /// After how many steps.
+    pub step: usize,
+    /// What was enabled there before.
+    pub expected: Vec<Step>,
+    /// What is enabled there now.
+    pub found: Vec<Step>,
+}
+
+impl Diverged {
+    /// The first task whose next step is not what it was.
+    #[must_use]
+    pub fn task(&self) -> Option<TaskId> {
+        let differs = self.found.iter().find(|it| !self.expected.contains(it));
+        differs.or_else(|| self.expected.iter().find(|it| !self.found.contains(it))).map(|it| it.task)
+    }
+}
+
+impl fmt::Display for Diverged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let steps = self.step;
+        write!(
+            f,
+            "after the same {steps} steps, the next were {:?} once and {:?} now",
+            self.expected, self.found
+        )
+    }
+}
+
+/// Picks among enabled steps, across executions.
+pub trait Scheduler {
+    /// Starts another execution; `false` once there is nothing left to try.
+    fn begin(&mut self) -> bool;
+
+    /// Picks one of the enabled steps.
+    fn choose(&mut self, point: &Point<'_>) -> Choice;
+
+    /// Picks a number below `n` (which is at least 1) for the task that is running.
+    fn value(&mut self, n: u32) -> u32;
+
+    /// The step that was chosen has been executed. Only now is it known whether an operation returned with it.
+    fn executed(&mut self, _step: &Step) {}
+
+    /// The execution has ended, after its last step was [`executed`](Self::executed).
+    fn end(&mut self) {}
+
+    /// Forgets everything: the next execution is the first.
+    fn restart(&mut self);
+
+    /// Whether parts of the space were left out that a larger bound would show.
+    fn is_bounded(&self) -> bool {
+        false
+    }
+}

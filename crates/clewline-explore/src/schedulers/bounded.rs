@@ -1,0 +1,61 @@
+//! Every schedule with at most so many preemptions, depth first.
+//!
+//! A preemption is a switch away from a task that could have gone on: it neither waits, nor yields, nor has ended. All other
+//! switches are free, so that even at bound 0 every task runs, and every order of blocking is seen. Most bugs need very few
+//! preemptions.
+//!
+//! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007.
+
+use super::{Entry, Settings, exhaustive::Path};
+use crate::{Choice, Point, Scheduler};
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "bounded",
+    about: "every schedule with few preemptions, depth first",
+    is_exhaustive: true,
+    make: |settings: &Settings| Box::new(Bounded::new(settings.preemptions)),
+};
+
+/// See the [module documentation](self).
+#[derive(Clone, Debug)]
+pub struct Bounded {
+    path: Path,
+    preemptions_max: u32,
+    is_bounded: bool,
+}
+
+impl Bounded {
+    /// At most `preemptions` of them, or any number.
+    #[must_use]
+    pub fn new(preemptions: Option<u32>) -> Self {
+        Bounded { path: Path::default(), preemptions_max: preemptions.unwrap_or(u32::MAX), is_bounded: false }
+    }
+}
+
+impl Scheduler for Bounded {
+    fn begin(&mut self) -> bool {
+        let most = self.preemptions_max;
+        self.path.begin(|(node, choice)| node.preemptions_with(choice) <= most)
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        let preemptions = self.path.last().map_or(0, |it| it.preemptions_with(it.chosen()));
+        if preemptions == self.preemptions_max && point.running.is_some() && 1 < point.enabled.len() {
+            self.is_bounded = true;
+        }
+        self.path.choose(point, preemptions)
+    }
+
+    fn value(&mut self, n: u32) -> u32 {
+        self.path.value(n)
+    }
+
+    fn restart(&mut self) {
+        *self = Bounded::new(Some(self.preemptions_max));
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.is_bounded
+    }
+}

@@ -1,0 +1,153 @@
+//! Every schedule, depth first.
+
+use super::{Entry, Settings};
+use crate::{Choice, Diverged, Point, Scheduler, Step};
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "exhaustive",
+    about: "every schedule, depth first",
+    is_exhaustive: true,
+    make: |_: &Settings| Box::new(Exhaustive::default()),
+};
+
+/// See the [module documentation](self).
+#[derive(Clone, Debug, Default)]
+pub struct Exhaustive {
+    path: Path,
+}
+
+impl Scheduler for Exhaustive {
+    fn begin(&mut self) -> bool {
+        self.path.begin(|_| true)
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        // First go on with whoever runs: such executions have the fewest switches.
+        self.path.choose(point, 0)
+    }
+
+    fn value(&mut self, n: u32) -> u32 {
+        self.path.value(n)
+    }
+
+    fn restart(&mut self) {
+        *self = Exhaustive::default();
+    }
+}
+
+/// A path through the tree of all choices, and what is left to try at each of its nodes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Path {
+    nodes: Vec<Node>,
+    // The steps that were enabled at each node, one node after the other.
+    steps: Vec<Step>,
+    depth: usize,
+    started: bool,
+}
+
+/// A moment at which there was a choice.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    // The alternatives are tried in turn from the first one: `first`, then all others in order.
+    first: u32,
+    // How many have been tried, with the current one.
+    tried: u32,
+    n: u32,
+    // Where in `steps` those of this node begin; `NO_STEPS` if a value was drawn.
+    start: u32,
+    /// Preemptions before this choice.
+    pub(super) preemptions: u32,
+    /// The alternative that is no preemption, if all others are.
+    pub(super) running: Option<u32>,
+}
+
+const NO_STEPS: u32 = u32::MAX;
+
+impl Node {
+    fn alternative(&self, turn: u32) -> u32 {
+        match turn {
+            0 => self.first,
+            turn if turn <= self.first => turn - 1,
+            turn => turn,
+        }
+    }
+
+    /// What is chosen now.
+    pub(super) fn chosen(&self) -> u32 {
+        self.alternative(self.tried - 1)
+    }
+
+    /// How many preemptions there are if the next alternative is taken.
+    pub(super) fn preemptions_with(&self, choice: u32) -> u32 {
+        self.preemptions + u32::from(self.running.is_some_and(|it| it != choice))
+    }
+}
+
+impl Path {
+    /// Moves the deepest node that has another alternative which is `allowed` to it.
+    pub(super) fn begin(&mut self, allowed: impl Fn((&Node, u32)) -> bool) -> bool {
+        self.depth = 0;
+        if !std::mem::replace(&mut self.started, true) {
+            return true;
+        }
+        while let Some(node) = self.nodes.last_mut() {
+            while node.tried < node.n {
+                node.tried += 1;
+                if allowed((node, node.chosen())) {
+                    return true;
+                }
+            }
+            let start = node.start;
+            self.nodes.pop();
+            if start != NO_STEPS {
+                self.steps.truncate(start as usize);
+            }
+        }
+        false
+    }
+
+    pub(super) fn choose(&mut self, point: &Point<'_>, preemptions: u32) -> Choice {
+        if let Some(node) = self.nodes.get(self.depth) {
+            let start = node.start as usize;
+            let before = self.steps.get(start..start + node.n as usize).unwrap_or_default();
+            if before != point.enabled {
+                return Choice::Diverged(Box::new(Diverged {
+                    step: self.depth,
+                    expected: before.to_vec(),
+                    found: point.enabled.to_vec(),
+                }));
+            }
+        } else {
+            let running = point.running.map(|it| it as u32);
+            self.nodes.push(Node {
+                first: running.unwrap_or(0),
+                tried: 1,
+                n: point.enabled.len() as u32,
+                start: self.steps.len() as u32,
+                preemptions,
+                running,
+            });
+            self.steps.extend_from_slice(point.enabled);
+        }
+        let chosen = self.nodes[self.depth].chosen();
+        self.depth += 1;
+        Choice::Step(chosen as usize)
+    }
+
+    pub(super) fn value(&mut self, n: u32) -> u32 {
+        if self.depth == self.nodes.len() {
+            let preemptions = self.last().map_or(0, |it| it.preemptions_with(it.chosen()));
+            self.nodes.push(Node { first: 0, tried: 1, n, start: NO_STEPS, preemptions, running: None });
+        }
+        let chosen = self.nodes[self.depth].chosen();
+        self.depth += 1;
+        // If another number was asked for, the next point finds out.
+        chosen.min(n - 1)
+    }
+
+    /// The node at which the last choice was made.
+    pub(super) fn last(&self) -> Option<&Node> {
+        self.nodes.get(self.depth.checked_sub(1)?)
+    }
+}

@@ -1,0 +1,55 @@
+//! A random enabled step, every time.
+
+use clewline_core::Random as Generator;
+
+use super::{Entry, Settings};
+use crate::{Choice, Point, Scheduler};
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "random",
+    about: "a random enabled step, every time",
+    is_exhaustive: false,
+    make: |settings: &Settings| Box::new(Random::new(settings)),
+};
+
+/// See the [module documentation](self).
+#[derive(Clone, Debug)]
+pub struct Random {
+    seed: u64,
+    generator: Generator,
+    executions: u64,
+    begun: u64,
+}
+
+impl Random {
+    /// As many executions as `settings` say, from their seed.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        let (seed, executions) = (settings.seed, settings.executions);
+        Random { seed, generator: Generator::new(seed), executions, begun: 0 }
+    }
+}
+
+impl Scheduler for Random {
+    fn begin(&mut self) -> bool {
+        self.begun += 1;
+        self.begun <= self.executions
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        Choice::Step(self.generator.below(point.enabled.len()))
+    }
+
+    fn value(&mut self, n: u32) -> u32 {
+        self.generator.below(n as usize) as u32
+    }
+
+    fn restart(&mut self) {
+        (self.generator, self.begun) = (Generator::new(self.seed), 0);
+    }
+
+    fn is_bounded(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,61 @@
+//! Every order of whole operations: no switch inside of one, depth first.
+//!
+//! An operation that waits in the middle ends the execution: nobody else may go on, so it waits for ever. Tasks that an
+//! operation started go on with it.
+
+use super::exhaustive::Path;
+use crate::{Choice, Point, Scheduler, Step, TaskId};
+
+/// See the [module documentation](self).
+#[derive(Clone, Debug, Default)]
+pub struct Serial {
+    path: Path,
+    // Whose operation has been called and has not returned.
+    open: Option<TaskId>,
+    // The steps that may be taken, and where they are among those that are enabled.
+    allowed: Vec<Step>,
+    indices: Vec<usize>,
+}
+
+impl Scheduler for Serial {
+    fn begin(&mut self) -> bool {
+        self.open = None;
+        self.path.begin(|_| true)
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        self.allowed.clear();
+        self.indices.clear();
+        for (at, step) in point.enabled.iter().enumerate() {
+            let root = step.cause.unwrap_or(step.task);
+            if self.open.is_none_or(|open| root == open) {
+                self.allowed.push(*step);
+                self.indices.push(at);
+            }
+        }
+        if self.allowed.is_empty() {
+            return Choice::Stop;
+        }
+        match self.path.choose(&Point { enabled: &self.allowed, running: None }, 0) {
+            Choice::Step(index) => Choice::Step(self.indices[index]),
+            other => other,
+        }
+    }
+
+    fn value(&mut self, n: u32) -> u32 {
+        self.path.value(n)
+    }
+
+    fn executed(&mut self, step: &Step) {
+        if step.calls {
+            self.open = Some(step.task);
+        }
+        if step.returns {
+            self.open = None;
+        }
+    }
+
+    fn restart(&mut self) {
+        *self = Serial::default();
+    }
+}

@@ -1,0 +1,264 @@
+//! Steps: what a task could do next, described well enough to decide whether an order matters.
+
+use std::fmt;
+
+/// A thread or an actor.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskId(pub u8);
+
+impl TaskId {
+    /// How many tasks a system may have in one execution.
+    pub const MAX: usize = 16;
+
+    /// This id as an index into a slice.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "t{}", self.0)
+    }
+}
+
+/// Something that several tasks can get at: an atomic, a lock, a mailbox. Numbered as they are first used in an execution.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SharedId(pub u32);
+
+impl SharedId {
+    /// Nothing that anyone else can get at.
+    pub const NONE: SharedId = SharedId(u32::MAX);
+}
+
+impl fmt::Debug for SharedId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == SharedId::NONE { f.write_str("-") } else { write!(f, "x{}", self.0) }
+    }
+}
+
+/// A set of tasks.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct TaskSet(pub u16);
+
+impl TaskSet {
+    /// No task.
+    pub const EMPTY: TaskSet = TaskSet(0);
+
+    /// `task` alone.
+    #[must_use]
+    pub const fn only(task: TaskId) -> TaskSet {
+        TaskSet(1 << task.0)
+    }
+
+    /// Whether `task` is in it.
+    #[must_use]
+    pub const fn contains(self, task: TaskId) -> bool {
+        self.0 >> task.0 & 1 == 1
+    }
+
+    /// Whether nobody is in it.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many are in it.
+    #[must_use]
+    pub const fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Adds `task`.
+    pub fn insert(&mut self, task: TaskId) {
+        self.0 |= 1 << task.0;
+    }
+
+    /// Takes `task` out.
+    pub fn remove(&mut self, task: TaskId) {
+        self.0 &= !(1 << task.0);
+    }
+
+    /// Those in either.
+    #[must_use]
+    pub const fn union(self, other: TaskSet) -> TaskSet {
+        TaskSet(self.0 | other.0)
+    }
+
+    /// Those in both.
+    #[must_use]
+    pub const fn intersection(self, other: TaskSet) -> TaskSet {
+        TaskSet(self.0 & other.0)
+    }
+
+    /// Those in this one and not in `other`.
+    #[must_use]
+    pub const fn without(self, other: TaskSet) -> TaskSet {
+        TaskSet(self.0 & !other.0)
+    }
+
+    /// The one with the least number.
+    #[must_use]
+    pub const fn first(self) -> Option<TaskId> {
+        if self.0 == 0 { None } else { Some(TaskId(self.0.trailing_zeros() as u8)) }
+    }
+
+    /// In order of their numbers.
+    #[must_use]
+    pub const fn iter(self) -> Tasks {
+        Tasks(self.0)
+    }
+}
+
+impl fmt::Debug for TaskSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl IntoIterator for TaskSet {
+    type Item = TaskId;
+    type IntoIter = Tasks;
+
+    fn into_iter(self) -> Tasks {
+        self.iter()
+    }
+}
+
+impl FromIterator<TaskId> for TaskSet {
+    fn from_iter<I: IntoIterator<Item = TaskId>>(tasks: I) -> Self {
+        tasks.into_iter().fold(TaskSet::EMPTY, |set, it| set.union(TaskSet::only(it)))
+    }
+}
+
+/// The members of a [`TaskSet`].
+#[derive(Clone, Debug)]
+pub struct Tasks(u16);
+
+impl Iterator for Tasks {
+    type Item = TaskId;
+
+    fn next(&mut self) -> Option<TaskId> {
+        let first = TaskSet(self.0).first()?;
+        self.0 &= self.0 - 1;
+        Some(first)
+    }
+}
+
+/// What a step does to the object it touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Nothing that anyone can see, but for an operation that begins or ends with it.
+    Local,
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// A load and a store in one: swap, compare-and-swap, fetch-and-add.
+    Update,
+    /// Waits until nobody has the lock, and takes it; or takes one permit.
+    Acquire,
+    /// Waits until nobody writes, and takes a share of the lock.
+    AcquireShared,
+    /// Takes the lock if nobody has it.
+    TryAcquire,
+    /// Takes a share of the lock if nobody writes.
+    TryAcquireShared,
+    /// Gives the lock back.
+    Release,
+    /// Gives a lock back and waits to be notified.
+    Wait,
+    /// Notifies one that waits, or all.
+    Notify,
+    /// A send to a channel, or a message that is received by an actor.
+    Send,
+    /// A receive from a channel.
+    Receive,
+    /// Waits until a task has ended.
+    Join,
+    /// Waits for a token.
+    Park,
+    /// Gives a token.
+    Unpark,
+    /// Lets others run. Its order with any step matters.
+    Yield,
+    /// A fence. Its order with other fences matters.
+    Fence,
+    /// A store that leaves the buffer of the processor.
+    Flush,
+}
+
+impl Access {
+    /// Whether two such accesses of one object can change places.
+    #[must_use]
+    pub const fn is_shared(self) -> bool {
+        matches!(self, Access::Read | Access::AcquireShared | Access::TryAcquireShared | Access::Join)
+    }
+}
+
+/// One thing that a system could do next, or has done.
+///
+/// A step of a thread is a visible access and everything that follows up to the next one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Who moves: the thread, or the actor that receives.
+    pub task: TaskId,
+    /// Who caused it: the sender of a message; of a task that was started by another, the one where it all began.
+    pub cause: Option<TaskId>,
+    /// What it does to `object`.
+    pub access: Access,
+    /// Whether an operation is called right before it.
+    pub calls: bool,
+    /// Whether an operation returns right after it. Not known before the step has been executed.
+    pub returns: bool,
+    /// What it touches.
+    pub object: SharedId,
+    /// Tasks that have ended and that it had to wait for.
+    pub after: TaskSet,
+    /// Tasks that it started or woke up. Not known before the step has been executed.
+    pub wakes: TaskSet,
+}
+
+impl Step {
+    /// A step of `task` that does nothing yet.
+    #[must_use]
+    pub const fn new(task: TaskId, access: Access, object: SharedId) -> Step {
+        Step {
+            task,
+            cause: None,
+            access,
+            calls: false,
+            returns: false,
+            object,
+            after: TaskSet::EMPTY,
+            wakes: TaskSet::EMPTY,
+        }
+    }
+
+    /// Whether the order of the two can be told from values: they are of one task, or touch the same object and one
+    /// changes it.
+    #[must_use]
+    pub fn conflicts(&self, other: &Step) -> bool {
+        self.task == other.task
+            || (self.object == other.object
+                && self.object != SharedId::NONE
+                && !(self.access.is_shared() && other.access.is_shared()))
+            || self.access == Access::Yield
+            || other.access == Access::Yield
+    }
+
+    /// Whether the order of the two can be told from a history: they [conflict](Self::conflicts), or one returns where the
+    /// other calls. Two calls have no order in a history, and neither have two returns.
+    #[must_use]
+    pub fn is_dependent(&self, other: &Step) -> bool {
+        self.conflicts(other) || (self.returns && other.calls) || (self.calls && other.returns)
+    }
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (call, ret) = (if self.calls { "[" } else { "" }, if self.returns { "]" } else { "" });
+        write!(f, "{call}{:?} {:?} {:?}{ret}", self.task, self.access, self.object)
+    }
+}

@@ -1,0 +1,29 @@
+//! Controlled threads: tasks that run one at a time, on one thread of the system, and ask before each visible access.
+//!
+//! A task is a coroutine with a stack of its own. Before each access to something that others can get at, it comes to a
+//! *point*: it says what it is about to do, and a [`Scheduler`](clewline_explore::Scheduler) picks whose access is next.
+//! If that is the same task it simply goes on. So a step is one visible access and everything up to the next one.
+//!
+//! [`Control`] is what the primitives of [`sync`](crate::sync) know of all this: [`control()`] answers one to code that runs in a task, and `None` to
+//! everybody else.
+//!
+//! * `engine` decides: what is enabled, who is next, when an execution is over.
+//! * `objects` gives numbers to what is accessed, and knows locks and counts.
+//! * `spin` notices loops that wait for someone else.
+//! * `fair` makes those who yield wait for the others.
+//! * `program` runs the calls of a matrix on a subject, and is the [`System`](clewline_explore::System) that is explored.
+
+mod engine;
+mod fair;
+mod objects;
+mod panics;
+mod program;
+mod spin;
+mod stacks;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use engine::{Attempt, Control, Need, Until, control, here, is_controlled, is_ending, unwind_one};
+pub use engine::{Limits, Moment, Pending};
+pub use panics::Panic;
+pub use program::{Calls, Operation, Outcome, Program};

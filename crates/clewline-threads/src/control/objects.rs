@@ -1,0 +1,119 @@
+//! What is accessed: numbers for addresses, and the state of locks and counts.
+//!
+//! Objects are known by their address, since they are laid out as those of `std` and have no room for a number. An object
+//! gets its number when it is first accessed in an execution, which depends on the steps before and on nothing else. When
+//! it is dropped its address is forgotten: whatever lives there next is another object.
+
+use clewline_explore::SharedId;
+
+/// The objects of one execution.
+#[derive(Debug)]
+pub(super) struct Objects {
+    // Open addressing; the length is a power of two, and at most half of the slots are used.
+    slots: Vec<Slot>,
+    // Slots of earlier executions are free.
+    execution: u32,
+    used: usize,
+    states: Vec<State>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    address: usize,
+    execution: u32,
+    // `u32::MAX` if the object was dropped.
+    id: u32,
+}
+
+/// What is known of an object.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct State {
+    /// Whatever its kind makes of it: 1 for a lock that is held, the number of messages, ...
+    pub(super) level: i32,
+    /// How often it has changed.
+    pub(super) version: u32,
+}
+
+impl Objects {
+    pub(super) fn new() -> Self {
+        Objects { slots: vec![Slot::default(); 64], execution: 1, used: 0, states: Vec::new() }
+    }
+
+    /// Forgets all of them.
+    pub(super) fn clear(&mut self) {
+        self.states.clear();
+        self.used = 0;
+        self.execution = self.execution.wrapping_add(1);
+        if self.execution == 0 {
+            self.slots.fill(Slot::default());
+            self.execution = 1;
+        }
+    }
+
+    /// The number of the object at `address`.
+    #[inline]
+    pub(super) fn id(&mut self, address: usize) -> SharedId {
+        let at = self.find(address);
+        let slot = &mut self.slots[at];
+        if slot.execution == self.execution && slot.id != u32::MAX {
+            return SharedId(slot.id);
+        }
+        self.add(at, address)
+    }
+
+    #[inline]
+    fn find(&self, address: usize) -> usize {
+        let mask = self.slots.len() - 1;
+        // Addresses are multiples of what they point to; neighbours should not collide.
+        let mut at = (address >> 2).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> 32 & mask;
+        loop {
+            let slot = &self.slots[at];
+            if slot.execution != self.execution || slot.address == address {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, at: usize, address: usize) -> SharedId {
+        let id = self.states.len() as u32;
+        self.states.push(State::default());
+        let is_new = self.slots[at].execution != self.execution;
+        self.slots[at] = Slot { address, execution: self.execution, id };
+        self.used += usize::from(is_new);
+        if self.slots.len() < 2 * self.used {
+            let old = std::mem::take(&mut self.slots);
+            self.slots = vec![Slot::default(); 2 * old.len()];
+            for slot in old.into_iter().filter(|it| it.execution == self.execution) {
+                let at = self.find(slot.address);
+                self.slots[at] = slot;
+            }
+        }
+        SharedId(id)
+    }
+
+    /// The object at `address` is gone.
+    pub(super) fn forget(&mut self, address: usize) {
+        let at = self.find(address);
+        let slot = &mut self.slots[at];
+        if slot.execution == self.execution {
+            slot.id = u32::MAX;
+        }
+    }
+
+    #[inline]
+    pub(super) fn state(&mut self, id: SharedId) -> &mut State {
+        &mut self.states[id.0 as usize]
+    }
+
+    #[inline]
+    pub(super) fn level(&self, id: SharedId) -> i32 {
+        self.states.get(id.0 as usize).map_or(0, |it| it.level)
+    }
+
+    #[inline]
+    pub(super) fn version(&self, id: SharedId) -> u32 {
+        self.states.get(id.0 as usize).map_or(0, |it| it.version)
+    }
+}

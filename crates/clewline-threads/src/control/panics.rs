@@ -1,0 +1,45 @@
+//! Panics of tasks: kept as results, and not printed.
+
+use std::{
+    any::Any,
+    cell::RefCell,
+    panic::{self, PanicHookInfo},
+    sync::Once,
+};
+
+/// What a task said when it panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panic {
+    /// Its message.
+    pub message: String,
+    /// File, line and column.
+    pub place: Option<String>,
+}
+
+thread_local! {
+    // Where the last panic of a task was.
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Has panics of tasks kept, from now on. Those of others go where they went before.
+pub(super) fn keep() {
+    static KEEP: Once = Once::new();
+    KEEP.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
+            if super::is_controlled() || super::is_ending() {
+                PLACE.set(info.location().map(ToString::to_string));
+            } else {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// The panic whose payload was caught.
+pub(super) fn caught(payload: &(dyn Any + Send)) -> Panic {
+    let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    let message = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    let message = message.unwrap_or_else(|| "something that is no text".to_owned());
+    Panic { message, place: PLACE.take() }
+}

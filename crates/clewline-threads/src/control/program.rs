@@ -1,0 +1,235 @@
+//! Programs: the calls of a matrix, made on a subject by one task a column.
+
+use std::{cell::RefCell, fmt, rc::Rc};
+
+use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
+
+use super::{
+    Limits, Moment, Panic, Pending,
+    engine::{Engine, control},
+};
+
+/// Which calls are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls<C> {
+    /// Before all others, one after the other.
+    pub initial: Vec<C>,
+    /// At the same time: one column a task.
+    pub columns: Vec<Vec<C>>,
+    /// After all others, one after the other.
+    pub last: Vec<C>,
+}
+
+impl<C> Calls<C> {
+    /// Every call with its operation's number and the number of its process: the initial ones, column by column, the last ones.
+    /// Those before and after are made by processes of their own, which come after the columns.
+    pub fn operations(&self) -> impl Iterator<Item = (usize, &C)> {
+        let n = self.columns.len();
+        let initial = self.initial.iter().map(move |it| (n, it));
+        let columns =
+            self.columns.iter().enumerate().flat_map(|(at, calls)| calls.iter().map(move |it| (at, it)));
+        initial.chain(columns).chain(self.last.iter().map(move |it| (n + 1, it)))
+    }
+
+    /// How many calls there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.initial.len() + self.columns.iter().map(Vec::len).sum::<usize>() + self.last.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What became of one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation<R> {
+    /// The step before which it was called, from 1; `None` if it was not.
+    pub call: Option<u32>,
+    /// The step after which it returned, and the answer.
+    pub ret: Option<(u32, R)>,
+}
+
+impl<R> Operation<R> {
+    /// Whether it returned before `other` was called.
+    #[must_use]
+    pub fn precedes(&self, other: &Operation<R>) -> bool {
+        matches!((&self.ret, other.call), (Some((ret, _)), Some(call)) if *ret < call)
+    }
+}
+
+/// What an execution left, besides how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome<R> {
+    /// In the order of [`Calls::operations`]. An operation that was about to be called when nothing could move any more counts as
+    /// called, after everything else.
+    pub operations: Vec<Operation<R>>,
+    /// How many steps were made.
+    pub steps: u32,
+    /// Who panicked, and how.
+    pub panic: Option<(TaskId, Panic)>,
+}
+
+type Make<T> = Box<dyn Fn() -> T>;
+type Call<T, C, R> = Rc<dyn Fn(&T, &C) -> R>;
+
+/// Calls on a subject, as something to explore.
+pub struct Program<T, C, R> {
+    make: Make<T>,
+    call: Call<T, C, R>,
+    calls: Rc<Calls<C>>,
+    answers: Rc<RefCell<Vec<Option<R>>>>,
+    engine: Engine,
+    pending: Vec<Pending>,
+    is_stuck: bool,
+}
+
+impl<T, C, R> fmt::Debug for Program<T, C, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}
+
+impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
+    /// `make` makes a fresh subject for each execution, and `call` makes a call on it.
+    pub fn new(
+        calls: Calls<C>,
+        make: impl Fn() -> T + 'static,
+        call: impl Fn(&T, &C) -> R + 'static,
+        limits: Limits,
+    ) -> Self {
+        let answers = Rc::new(RefCell::new(vec![None; calls.len()]));
+        Program {
+            make: Box::new(make),
+            call: Rc::new(call),
+            calls: Rc::new(calls),
+            answers,
+            engine: Engine::new(limits),
+            pending: Vec::new(),
+            is_stuck: false,
+        }
+    }
+
+    /// Keeps schedules from the next execution on, and every step if `moments`.
+    pub fn keep(&mut self, schedule: bool, moments: bool) {
+        self.engine.keep(schedule, moments);
+    }
+
+    /// What the last execution left.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome<R> {
+        let answers = self.answers.borrow();
+        let is_about = |at: usize| self.is_stuck && self.next_calls().any(|it| it == at);
+        let operation = |(at, answer): (usize, &Option<R>)| {
+            let times = self.engine.times()[at];
+            let late = is_about(at).then_some(self.engine.steps() + 1);
+            Operation {
+                call: (times.call != 0).then_some(times.call).or(late),
+                ret: answer.clone().map(|it| (times.ret, it)),
+            }
+        };
+        Outcome {
+            operations: answers.iter().enumerate().map(operation).collect(),
+            steps: self.engine.steps(),
+            panic: self.engine.panic().cloned(),
+        }
+    }
+
+    /// What was chosen in the last execution, if that was [kept](Self::keep).
+    #[must_use]
+    pub fn schedule(&self) -> Option<Schedule> {
+        self.engine.schedule()
+    }
+
+    /// Its steps, if they were kept.
+    pub fn moments(&mut self) -> Vec<Moment> {
+        self.engine.moments()
+    }
+
+    /// What those waited for who could not go on.
+    #[must_use]
+    pub fn pending(&self) -> &[Pending] {
+        &self.pending
+    }
+
+    /// The calls.
+    #[must_use]
+    pub fn calls(&self) -> &Calls<C> {
+        &self.calls
+    }
+
+    /// Of each task that waits before the first access of an operation, that operation.
+    fn next_calls(&self) -> impl Iterator<Item = usize> {
+        self.pending.iter().filter_map(|it| it.operation)
+    }
+
+    /// Adds the task that makes `calls`, the first of which is operation `first`.
+    fn add(&mut self, subject: &Rc<T>, part: Part, first: usize, after: TaskSet) -> TaskId {
+        let (subject, calls) = (Rc::clone(subject), Rc::clone(&self.calls));
+        let (call, answers) = (Rc::clone(&self.call), Rc::clone(&self.answers));
+        let body = move || {
+            for (at, it) in (first..).zip(part.of(&calls)) {
+                if let Some(control) = control() {
+                    control.call(at as u32);
+                }
+                let answer = call(&subject, it);
+                if let Some(control) = control() {
+                    control.ret();
+                    answers.borrow_mut()[at] = Some(answer);
+                }
+            }
+        };
+        self.engine.add(Box::new(body), after)
+    }
+}
+
+/// Whose calls a task makes.
+#[derive(Clone, Copy)]
+enum Part {
+    Initial,
+    Column(usize),
+    Last,
+}
+
+impl Part {
+    fn of<C>(self, calls: &Calls<C>) -> &[C] {
+        match self {
+            Part::Initial => &calls.initial,
+            Part::Column(at) => &calls.columns[at],
+            Part::Last => &calls.last,
+        }
+    }
+}
+
+impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
+    fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
+        self.answers.borrow_mut().fill(None);
+        self.engine.prepare(self.calls.len());
+        let subject = Rc::new((self.make)());
+        let mut first = 0;
+        // Columns come first, so that the first column is the first task, whoever comes before it.
+        let columns = self.calls.columns.len();
+        let has_initial = !self.calls.initial.is_empty();
+        let opener = TaskId(columns as u8);
+        let after_initial = if has_initial { TaskSet::only(opener) } else { TaskSet::EMPTY };
+        first += self.calls.initial.len();
+        let mut all = after_initial;
+        for column in 0..columns {
+            all.insert(self.add(&subject, Part::Column(column), first, after_initial));
+            first += self.calls.columns[column].len();
+        }
+        if has_initial {
+            self.add(&subject, Part::Initial, 0, TaskSet::EMPTY);
+        }
+        if !self.calls.last.is_empty() {
+            self.add(&subject, Part::Last, first, all);
+        }
+        let ending = self.engine.run(scheduler);
+        self.is_stuck = ending == Ending::Stuck;
+        self.pending = if self.is_stuck { self.engine.pending() } else { Vec::new() };
+        ending
+    }
+}

@@ -1,0 +1,115 @@
+use std::{collections::HashSet, ops::ControlFlow};
+
+use clewline_explore::{
+    Coverage, Ending, Scheduler, explore,
+    schedulers::{bounded::Bounded, exhaustive::Exhaustive, serial::Serial},
+};
+
+use super::*;
+use crate::{
+    hint::spin_loop,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+/// Executions, stuck ones, and distinct canonical histories.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    executions: u64,
+    stuck: u64,
+    histories: usize,
+}
+
+fn run<T: 'static>(
+    scheduler: &mut dyn Scheduler,
+    columns: &[&[usize]],
+    make: impl Fn() -> T + 'static,
+    call: impl Fn(&T, &usize) -> usize + 'static,
+) -> Seen {
+    let calls = Calls { columns: columns.iter().map(|it| it.to_vec()).collect(), ..Calls::default() };
+    let mut program = Program::new(calls, make, call, Limits::default());
+    let (mut histories, mut stuck) = (HashSet::new(), 0);
+    let (coverage, executions) = explore(&mut program, scheduler, u64::MAX, |program, ending, _| {
+        let operations = program.outcome().operations;
+        let mut key = Vec::new();
+        for it in &operations {
+            key.push(it.ret.as_ref().map_or(usize::MAX, |it| it.1));
+            key.extend(operations.iter().map(|other| usize::from(it.precedes(other))));
+        }
+        histories.insert(key);
+        stuck += u64::from(*ending == Ending::Stuck);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(coverage, Coverage::Exhausted);
+    Seen { executions, stuck, histories: histories.len() }
+}
+
+fn increments(scheduler: &mut dyn Scheduler) -> Seen {
+    let columns: &[&[usize]] = &[&[1, 1, 1], &[1, 1, 1]];
+    run(scheduler, columns, || AtomicUsize::new(0), |it, by| it.fetch_add(*by, SeqCst))
+}
+
+fn mutex_counter(scheduler: &mut dyn Scheduler) -> Seen {
+    let columns: &[&[usize]] = &[&[1, 1, 1], &[1, 1, 1], &[1, 1, 1]];
+    let call = |it: &Mutex<usize>, by: &usize| {
+        let mut count = it.lock().unwrap();
+        *count += by;
+        *count
+    };
+    run(scheduler, columns, || Mutex::new(0), call)
+}
+
+#[test]
+fn counts_of_the_first_programs() {
+    assert_eq!(increments(&mut Exhaustive::default()), Seen { executions: 20, stuck: 0, histories: 20 });
+    assert_eq!(increments(&mut Bounded::new(Some(2))), Seen { executions: 14, stuck: 0, histories: 14 });
+    let seen = Seen { executions: 1_680, stuck: 0, histories: 1_680 };
+    assert_eq!(mutex_counter(&mut Exhaustive::default()), seen);
+    assert_eq!(mutex_counter(&mut Serial::default()), seen);
+    assert_eq!(mutex_counter(&mut Bounded::new(Some(2))).executions, 192);
+}
+
+#[test]
+fn locks_in_opposite_orders_get_stuck() {
+    let columns: &[&[usize]] = &[&[0], &[1]];
+    let make = || [Mutex::new(0), Mutex::new(0)];
+    let call = |it: &[Mutex<usize>; 2], first: &usize| {
+        let _first = it[*first].lock().unwrap();
+        let _second = it[1 - first].lock().unwrap();
+        0
+    };
+    let seen = run(&mut Exhaustive::default(), columns, make, call);
+    assert_eq!((seen.executions, seen.stuck), (4, 2));
+}
+
+#[test]
+fn a_lock_that_spins_ends() {
+    for hint in [false, true] {
+        let make = || (AtomicBool::new(false), AtomicUsize::new(0));
+        let call = move |it: &(AtomicBool, AtomicUsize), _: &usize| {
+            while it.0.compare_exchange(false, true, SeqCst, SeqCst).is_err() {
+                if hint {
+                    spin_loop();
+                }
+            }
+            let count = it.1.load(SeqCst);
+            it.1.store(count + 1, SeqCst);
+            it.0.store(false, SeqCst);
+            count
+        };
+        let seen = run(&mut Exhaustive::default(), &[&[0], &[0]], make, call);
+        assert_eq!((seen.stuck, seen.histories), (0, 2 + 2), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_lock_that_is_never_released_gets_spinners_stuck() {
+    let call = |it: &AtomicBool, _: &usize| {
+        while it.swap(true, SeqCst) {}
+        0
+    };
+    let seen = run(&mut Exhaustive::default(), &[&[0], &[0]], || AtomicBool::new(false), call);
+    assert_eq!(seen.stuck, seen.executions);
+}
