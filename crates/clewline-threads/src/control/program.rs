@@ -31,6 +31,18 @@ impl<C> Calls<C> {
         initial.chain(columns).chain(self.last.iter().map(move |it| (n + 1, it)))
     }
 
+    /// The same calls, each as `map` has it.
+    ///
+    /// # Errors
+    ///
+    /// The first that `map` answers.
+    pub fn try_map<D, E>(&self, mut map: impl FnMut(&C) -> Result<D, E>) -> Result<Calls<D>, E> {
+        let mut all = |calls: &[C]| calls.iter().map(&mut map).collect::<Result<Vec<D>, E>>();
+        let initial = all(&self.initial)?;
+        let columns = self.columns.iter().map(|it| all(it)).collect::<Result<Vec<Vec<D>>, E>>()?;
+        Ok(Calls { initial, columns, last: all(&self.last)? })
+    }
+
     /// How many calls there are.
     #[must_use]
     pub fn len(&self) -> usize {
