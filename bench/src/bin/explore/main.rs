@@ -3,7 +3,8 @@
 //! The programs are written once and compiled over the atomics and locks of each engine. For loom and shuttle a main thread
 //! makes the structure, starts one thread a column and waits for them, as their users do; our engine runs the matrix
 //! directly. Nobody looks at the answers. Each exploration is given so much processor time, and is repeated if it needs
-//! much less; what does not end in time says so, and its rate is that of the executions it made.
+//! much less; what does not end in time says so, and its rate is that of the executions it made. Each row is measured in
+//! a process of its own: shuttle hears of every panic of the process, and loom panics to end a coroutine.
 //!
 //! * `explore [SECONDS]`: all engines, so long for each exploration that does not end, 3 seconds unless said otherwise.
 //! * `explore ours [SECONDS]`: our engine alone.
@@ -14,7 +15,10 @@ mod looms;
 mod ours;
 mod shuttles;
 
-use std::time::Duration;
+use std::{
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use clewline_bench::{digits, ms, resident_bytes};
 use clewline_explore::schedulers::Settings;
@@ -103,7 +107,10 @@ const MIXED: &[Column] =
     &[&[Put(1), Take, Put(3)], &[Take, Put(5), Take], &[Put(7), Take, Put(9)]];
 const PAIRS: &[Column] = &[&[Put(1), Take], &[Put(2), Take]];
 
-const MATRICES: [Matrix; 6] = [
+const MATRICES: &[Matrix] = ALL.split_at(6).0;
+
+// Those of the tables, and those that [`costs`] needs.
+const ALL: &[Matrix] = &[
     Matrix {
         name: "(a) counter, 3 fetch_add x 2",
         kind: Kind::Counter,
@@ -120,11 +127,20 @@ const MATRICES: [Matrix; 6] = [
     },
     Matrix { name: "(e) Treiber, 3 x 3", kind: Kind::Treiber, columns: MIXED, is_large: true },
     Matrix { name: "(f) Michael-Scott, 3 x 3", kind: Kind::MichaelScott, columns: MIXED, is_large: true },
+    steps(&[&[Put(5)], &[Put(5)]]),
+    steps(&[&[Put(50)], &[Put(50)]]),
+    steps(&[&[Put(100)], &[Put(100)]]),
+    Matrix { kind: Kind::Counter, ..steps(&[&[Put(1); 50], &[Put(1); 50]]) },
 ];
+
+const fn steps(columns: &'static [Column]) -> Matrix {
+    Matrix { name: "steps", kind: Kind::Steps, columns, is_large: true }
+}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
+        Some("row") => answer(&arguments[1..]),
         Some("memory") => memory(),
         Some("costs") => costs(),
         first => {
@@ -136,16 +152,12 @@ fn main() {
     }
 }
 
-/// An engine and how it goes through the schedules; `None` if it cannot.
+/// An engine; `None` if it cannot go through the schedules in this way.
 type Run = fn(&Matrix, Way, Duration) -> Option<Tally>;
 
-/// Each engine's ways; those of the others with the one of ours that they are compared with.
-const OURS: [Way; 6] =
+const WAYS: [Way; 6] =
     [Way::Exhaustive, Way::Reduced, Way::Bounded, Way::BoundedReduced, Way::Random, Way::Pct];
-const THEIRS: [(&str, Run, &[Way]); 2] = [
-    ("loom", looms::run, &[Way::Reduced, Way::BoundedReduced]),
-    ("shuttle", shuttles::run, &[Way::Exhaustive, Way::Bounded, Way::Random, Way::Pct]),
-];
+const ENGINES: [(&str, Run); 3] = [("clewline", ours::run), ("loom", looms::run), ("shuttle", shuttles::run)];
 
 impl Way {
     fn is_large(self) -> bool {
@@ -193,26 +205,47 @@ fn measure(run: Run, matrix: &Matrix, way: Way, patience: Duration) -> Option<Ro
     }
 }
 
+/// What [`measure`] says in a process of its own.
+fn ask(engine: usize, matrix: usize, way: Way, patience: Duration) -> Option<Row> {
+    let way = WAYS.iter().position(|it| *it == way).expect("it is one of them");
+    let program = std::env::current_exe().expect("a program knows where it is");
+    let arguments = [engine, matrix, way, patience.as_millis() as usize].map(|it| it.to_string());
+    // Shuttle calls every seed a failing one, at length.
+    let output = Command::new(program).arg("row").args(arguments).stderr(Stdio::null()).output();
+    let output = String::from_utf8(output.expect("a program can be started again").stdout).ok()?;
+    let mut numbers = output.split_whitespace().map(|it| it.parse::<f64>().expect("a number"));
+    let mut number = || numbers.next();
+    let tally = Tally { executions: number()? as u64, is_done: number()? == 1.0 };
+    Some(Row { tally, each: Duration::from_nanos(number()? as u64), rate: number()? })
+}
+
+/// The other end of [`ask`].
+fn answer(arguments: &[String]) {
+    let numbers: Vec<usize> = arguments.iter().map(|it| it.parse().expect("a number")).collect();
+    let &[engine, matrix, way, patience] = &numbers[..] else { panic!("four numbers") };
+    let patience = Duration::from_millis(patience as u64);
+    if let Some(row) = measure(ENGINES[engine].1, &ALL[matrix], WAYS[way], patience) {
+        let is_done = u8::from(row.tally.is_done);
+        println!("{} {is_done} {} {}", row.tally.executions, row.each.as_nanos(), row.rate);
+    }
+}
+
 fn compare(patience: Duration, is_alone: bool) {
     println!("processor time; each exploration was given {patience:?} of it\n");
-    for matrix in &MATRICES {
+    for (at, matrix) in MATRICES.iter().enumerate() {
         println!("| {} | executions | 1,000 a second | ms in all | rate: ours is | in all: ours is |", matrix.name);
         println!("|---|---|---|---|---|---|");
-        let ours: Vec<(Way, Row)> = OURS
-            .into_iter()
-            .filter(|way| !(matrix.is_large && way.is_large()))
-            .filter_map(|way| measure(ours::run, matrix, way, patience).map(|row| (way, row)))
-            .collect();
-        for (way, row) in &ours {
-            print_row("clewline", *way, row, None);
-        }
-        let theirs = THEIRS.iter().filter(|_| !is_alone);
-        for (name, way, run) in theirs.flat_map(|(name, run, ways)| ways.iter().map(move |way| (name, *way, run))) {
-            if matrix.is_large && way.is_large() {
-                continue;
+        let mut ours: Vec<(Way, Row)> = Vec::new();
+        for (engine, (name, _)) in ENGINES.iter().enumerate().take(if is_alone { 1 } else { 3 }) {
+            for way in WAYS.into_iter().filter(|it| !(matrix.is_large && it.is_large())) {
+                let Some(row) = ask(engine, at, way, patience) else { continue };
+                if engine == 0 {
+                    ours.push((way, row));
+                    print_row(name, way, &row, None);
+                } else {
+                    print_row(name, way, &row, counterpart(&ours, way));
+                }
             }
-            let Some(row) = measure(*run, matrix, way, patience) else { continue };
-            print_row(name, way, &row, counterpart(&ours, way));
         }
         println!();
     }
@@ -252,37 +285,27 @@ fn print_row(name: &str, way: Way, row: &Row, ours: Option<&Row>) {
 
 /// Two tasks of one call with few accesses and with many: a straight line through the times has a slope and a height.
 fn costs() {
-    const FEW: Matrix = steps(&[&[Put(50)], &[Put(50)]]);
-    const MANY: Matrix = steps(&[&[Put(100)], &[Put(100)]]);
-    const CALLS: Matrix =
-        Matrix { kind: Kind::Counter, ..steps(&[&[Put(1); 50], &[Put(1); 50]]) };
     println!("| two tasks | us an execution | ns a step | ns a step, each a call |");
     println!("|---|---|---|---|");
-    let engines: [(&str, Run, &[Way]); 3] = [
-        ("clewline", ours::run, &[Way::Random, Way::Exhaustive, Way::Reduced]),
-        ("loom", looms::run, &[Way::Reduced]),
-        ("shuttle", shuttles::run, &[Way::Random, Way::Exhaustive]),
-    ];
-    for (name, way, run) in engines.iter().flat_map(|(name, run, ways)| ways.iter().map(move |way| (name, *way, run))) {
-        let each = |matrix: &Matrix| {
-            let rates = (0..5).map(|_| Some(measure(*run, matrix, way, Duration::from_millis(200))?.rate));
-            rates.collect::<Option<Vec<f64>>>().map(|it| 1e9 / it.into_iter().fold(0.0, f64::max))
-        };
-        let (Some(few), Some(many), Some(calls)) = (each(&FEW), each(&MANY), each(&CALLS)) else { continue };
-        let (step, fixed) = ((many - few) / 100.0, 2.0 * few - many);
-        let call = (calls - fixed) / 100.0;
-        println!(
-            "| {name}, {} | {} | {} | {} |",
-            way.name(),
-            digits(fixed / 1e3),
-            digits(step),
-            digits(call)
-        );
+    for (engine, (name, _)) in ENGINES.iter().enumerate() {
+        for way in [Way::Exhaustive, Way::Reduced, Way::Random] {
+            let each = |matrix: usize| {
+                let rates = (0..5).map(|_| Some(ask(engine, matrix, way, Duration::from_millis(200))?.rate));
+                rates.collect::<Option<Vec<f64>>>().map(|it| 1e9 / it.into_iter().fold(0.0, f64::max))
+            };
+            let rows = (each(6), each(7), each(8), each(9));
+            let (Some(one), Some(few), Some(many), Some(calls)) = rows else { continue };
+            let step = (many - few) / 100.0;
+            let (fixed, call) = (one - 10.0 * step, (calls - few) / 100.0 + step);
+            println!(
+                "| {name}, {} | {} | {} | {} |",
+                way.name(),
+                digits(fixed / 1e3),
+                digits(step),
+                digits(call)
+            );
+        }
     }
-}
-
-const fn steps(columns: &'static [Column]) -> Matrix {
-    Matrix { name: "steps", kind: Kind::Steps, columns, is_large: true }
 }
 
 /// Nothing is kept of an execution, so the ten millionth needs no more than the first.
