@@ -198,6 +198,10 @@ pub(crate) struct Engine {
     schedule: Option<Vec<Pick>>,
     moments: Option<Vec<Moment>>,
     unwinding: Vec<Fiber>,
+    /// Of tasks of earlier executions.
+    spare: Vec<Rounds>,
+    /// As long as there is an engine, and not for each execution: others read what it writes at every access.
+    _attention: Attention,
 }
 
 thread_local! {
@@ -442,6 +446,8 @@ impl Engine {
             schedule: None,
             moments: None,
             unwinding: Vec::new(),
+            spare: Vec::new(),
+            _attention: Attention::new(),
         }
     }
 
@@ -488,7 +494,7 @@ impl Engine {
 
     /// Prepares an execution with so many operations.
     pub(super) fn prepare(&mut self, operations: usize) {
-        self.tasks.clear();
+        self.spare.extend(self.tasks.drain(..).map(|it| it.rounds));
         self.listed = TaskSet::EMPTY;
         (self.next, self.step, self.steps) = (Next::Start, None, 0);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
@@ -506,7 +512,7 @@ impl Engine {
     }
 
     /// Adds a task that begins when those in `after` have ended.
-    pub(super) fn add(&mut self, body: Body, after: TaskSet) -> TaskId {
+    pub(super) fn add(&mut self, body: impl FnOnce() + 'static, after: TaskSet) -> TaskId {
         let id = TaskId(u8::try_from(self.tasks.len()).expect("few tasks"));
         assert!(id.index() < TaskId::MAX, "at most {} tasks in one execution", TaskId::MAX);
         let stack = stacks::take().expect("memory for a stack");
@@ -524,6 +530,8 @@ impl Engine {
                 }
             }
         });
+        let mut rounds = self.spare.pop().unwrap_or_default();
+        rounds.clear();
         self.tasks.push(Task {
             pending: Step::new(id, Access::Local, SharedId::NONE),
             place: Location::caller(),
@@ -538,7 +546,7 @@ impl Engine {
             yields: false,
             is_idle: false,
             spins: None,
-            rounds: Rounds::default(),
+            rounds,
             after,
             fiber: Some(fiber),
             yielder: ptr::null(),
@@ -557,7 +565,6 @@ impl Engine {
 
     /// Runs the tasks that were added to an end.
     pub(super) fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
-        let _attention = Attention::new();
         // SAFETY: only the lifetime changes. The pointer is used by this engine alone, and only until `self.scheduler` is
         // cleared below, while `scheduler` is borrowed.
         let scheduler: NonNull<dyn Scheduler> = unsafe { std::mem::transmute(NonNull::from(scheduler)) };
