@@ -62,7 +62,10 @@ pub struct Treiber {
 
 impl Subject for Treiber {
     fn make() -> Self {
-        Treiber { head: AtomicUsize::new(0), links: [const { std::sync::atomic::AtomicUsize::new(0) }; NODES] }
+        Treiber {
+            head: AtomicUsize::new(0),
+            links: [const { std::sync::atomic::AtomicUsize::new(0) }; NODES],
+        }
     }
 
     #[inline]

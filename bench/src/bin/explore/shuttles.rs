@@ -87,7 +87,12 @@ impl Scheduler for Watched {
         schedule
     }
 
-    fn next_task(&mut self, runnable: &[&Task], current: Option<TaskId>, is_yielding: bool) -> Option<TaskId> {
+    fn next_task(
+        &mut self,
+        runnable: &[&Task],
+        current: Option<TaskId>,
+        is_yielding: bool,
+    ) -> Option<TaskId> {
         self.scheduler.next_task(runnable, current, is_yielding)
     }
 
@@ -134,7 +139,12 @@ impl Scheduler for Bounded {
         Some(Schedule::new(0))
     }
 
-    fn next_task(&mut self, runnable: &[&Task], current: Option<TaskId>, is_yielding: bool) -> Option<TaskId> {
+    fn next_task(
+        &mut self,
+        runnable: &[&Task],
+        current: Option<TaskId>,
+        is_yielding: bool,
+    ) -> Option<TaskId> {
         if self.depth == self.levels.len() {
             let mut alternatives: Vec<TaskId> = runnable.iter().map(|it| it.id()).collect();
             let running = current.and_then(|it| alternatives.iter().position(|other| *other == it));

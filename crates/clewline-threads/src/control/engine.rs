@@ -498,7 +498,6 @@ impl Engine {
     /// Prepares an execution with so many operations.
     pub(super) fn prepare(&mut self, operations: usize) {
         self.spare.extend(self.tasks.drain(..).map(|it| it.rounds));
-        self.listed = TaskSet::EMPTY;
         (self.next, self.step, self.steps) = (Next::Start, None, 0);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
         (self.spinning, self.idle_rounds) = (TaskSet::EMPTY, 0);
@@ -677,7 +676,8 @@ impl Engine {
             ..task.pending
         };
         (task.place, task.need, task.until) = (place, attempt.need, attempt.until);
-        task.waits = attempt.need != Need::Nothing || attempt.until != Until::Met || !task.pending.after.is_empty();
+        task.waits =
+            attempt.need != Need::Nothing || attempt.until != Until::Met || !task.pending.after.is_empty();
         (task.calls, task.is_idle) = (false, false);
         if matches!(attempt.until, Until::Woken | Until::WokenOrLate) {
             task.is_woken = false;
@@ -946,7 +946,9 @@ impl Engine {
             }
             self.listed = movable;
         }
-        debug_assert!(movable.iter().map(|it| self.tasks[it.index()].pending).eq(self.enabled.iter().copied()));
+        debug_assert!(
+            movable.iter().map(|it| self.tasks[it.index()].pending).eq(self.enabled.iter().copied())
+        );
         self.stale = TaskSet::EMPTY;
     }
 
