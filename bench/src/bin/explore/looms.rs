@@ -2,8 +2,9 @@
 
 use std::{
     hint::black_box,
+    panic::{self, AssertUnwindSafe},
     sync::{Arc, atomic::AtomicU64},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use loom::{
@@ -12,11 +13,11 @@ use loom::{
     thread,
 };
 
-use crate::{BOUND, Column, Kind, Matrix, Tally, Way};
+use crate::{BOUND, Column, Deadline, Kind, Matrix, Tally, Way};
 
 include!("programs.rs");
 
-/// Runs until there is nothing left to try, or it took too long. Here that is time on the wall, which is what loom can watch.
+/// Runs until there is nothing left to try, or it took too long.
 pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
     let bound = match way {
         Way::Reduced => None,
@@ -25,23 +26,26 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
     };
     let mut builder = Builder::new();
     builder.preemption_bound = bound;
-    builder.max_duration = Some(patience);
-    // It looks at the time so often.
-    builder.checkpoint_interval = 16;
     Some(match matrix.kind {
-        Kind::Counter => go::<Counter>(&builder, matrix.columns),
-        Kind::Locked => go::<Locked>(&builder, matrix.columns),
-        Kind::Treiber => go::<Treiber>(&builder, matrix.columns),
-        Kind::MichaelScott => go::<MichaelScott>(&builder, matrix.columns),
-        Kind::Steps => go::<Steps>(&builder, matrix.columns),
+        Kind::Counter => go::<Counter>(&builder, patience, matrix.columns),
+        Kind::Locked => go::<Locked>(&builder, patience, matrix.columns),
+        Kind::Treiber => go::<Treiber>(&builder, patience, matrix.columns),
+        Kind::MichaelScott => go::<MichaelScott>(&builder, patience, matrix.columns),
+        Kind::Steps => go::<Steps>(&builder, patience, matrix.columns),
     })
 }
 
-fn go<S: Subject + Send + Sync>(builder: &Builder, columns: &'static [Column]) -> Tally {
+/// What the model panics with when it took too long: loom watches the time on the wall, and nothing else ends it.
+struct Over;
+
+fn go<S: Subject + Send + Sync>(builder: &Builder, patience: Duration, columns: &'static [Column]) -> Tally {
     let executions = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&executions);
-    let start = Instant::now();
-    builder.check(move || {
+    let deadline = Deadline::new(patience);
+    let model = move || {
+        if counter.load(SeqCst) % 16 == 15 && deadline.is_over() {
+            panic::resume_unwind(Box::new(Over));
+        }
         counter.fetch_add(1, SeqCst);
         let subject = Arc::new(S::make());
         let work = |column: &'static [Call]| {
@@ -50,8 +54,7 @@ fn go<S: Subject + Send + Sync>(builder: &Builder, columns: &'static [Column]) -
         };
         let threads: Vec<_> = columns.iter().map(|it| work(it)).collect();
         threads.into_iter().for_each(|it| it.join().expect("nobody panics"));
-    });
-    // It does not say why it ended.
-    let is_done = Some(start.elapsed()) < builder.max_duration;
+    };
+    let is_done = panic::catch_unwind(AssertUnwindSafe(|| builder.check(model))).is_ok();
     Tally { executions: executions.load(SeqCst), is_done }
 }
