@@ -127,6 +127,8 @@ struct Task {
     place: &'static Location<'static>,
     need: Need,
     until: Until,
+    /// There is something that it needs or waits for.
+    waits: bool,
     is_woken: bool,
     is_ended: bool,
     /// Has come to its first point.
@@ -185,7 +187,12 @@ pub(crate) struct Engine {
     held_back: TaskSet,
     spinning: TaskSet,
     idle_rounds: u32,
+    /// What those in `listed` are about to do, but for those in `stale`, who have come to another point since.
     enabled: Vec<Step>,
+    listed: TaskSet,
+    stale: TaskSet,
+    /// Where in `enabled` each of `listed` is.
+    places: [u8; TaskId::MAX],
     times: Vec<Times>,
     panic: Option<(TaskId, Panic)>,
     /// Releases of locks are points as well: someone tries locks without waiting.
@@ -193,6 +200,10 @@ pub(crate) struct Engine {
     schedule: Option<Vec<Pick>>,
     moments: Option<Vec<Moment>>,
     unwinding: Vec<Fiber>,
+    /// Of tasks of earlier executions.
+    spare: Vec<Rounds>,
+    /// As long as there is an engine, and not for each execution: others read what it writes at every access.
+    _attention: Attention,
 }
 
 thread_local! {
@@ -258,23 +269,28 @@ impl Control {
     #[inline]
     #[track_caller]
     pub(crate) fn attempt<T: ?Sized>(self, object: &T, attempt: Attempt) -> bool {
-        let place = Location::caller();
-        let engine = self.engine();
-        let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
-        self.arrive(id, attempt, place)
+        self.attempt_at(ptr::from_ref(object).cast::<()>() as usize, attempt, Location::caller())
     }
 
     /// Comes to a point before an access that is never kept waiting.
     #[inline]
     #[track_caller]
     pub(crate) fn access<T: ?Sized>(self, object: &T, access: Access) {
-        let place = Location::caller();
-        let engine = self.engine();
-        let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        self.access_at(ptr::from_ref(object).cast::<()>() as usize, access, Location::caller());
+    }
+
+    fn attempt_at(self, address: usize, attempt: Attempt, place: &'static Location<'static>) -> bool {
+        let id = self.engine().objects.id(address);
+        self.arrive(id, attempt, place)
+    }
+
+    // Most points are of this kind, and need much less.
+    fn access_at(self, address: usize, access: Access, place: &'static Location<'static>) {
+        let id = self.engine().objects.id(address);
         self.arrive(id, Attempt::new(access), place);
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrive(self, object: SharedId, attempt: Attempt, place: &'static Location<'static>) -> bool {
         let engine = self.engine();
         let me = engine.current;
@@ -424,12 +440,17 @@ impl Engine {
             spinning: TaskSet::EMPTY,
             idle_rounds: 0,
             enabled: Vec::new(),
+            listed: TaskSet::EMPTY,
+            stale: TaskSet::EMPTY,
+            places: [0; TaskId::MAX],
             times: Vec::new(),
             panic: None,
             has_release_points: false,
             schedule: None,
             moments: None,
             unwinding: Vec::new(),
+            spare: Vec::new(),
+            _attention: Attention::new(),
         }
     }
 
@@ -476,7 +497,7 @@ impl Engine {
 
     /// Prepares an execution with so many operations.
     pub(super) fn prepare(&mut self, operations: usize) {
-        self.tasks.clear();
+        self.spare.extend(self.tasks.drain(..).map(|it| it.rounds));
         (self.next, self.step, self.steps) = (Next::Start, None, 0);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
         (self.spinning, self.idle_rounds) = (TaskSet::EMPTY, 0);
@@ -493,7 +514,7 @@ impl Engine {
     }
 
     /// Adds a task that begins when those in `after` have ended.
-    pub(super) fn add(&mut self, body: Body, after: TaskSet) -> TaskId {
+    pub(super) fn add(&mut self, body: impl FnOnce() + 'static, after: TaskSet) -> TaskId {
         let id = TaskId(u8::try_from(self.tasks.len()).expect("few tasks"));
         assert!(id.index() < TaskId::MAX, "at most {} tasks in one execution", TaskId::MAX);
         let stack = stacks::take().expect("memory for a stack");
@@ -511,11 +532,14 @@ impl Engine {
                 }
             }
         });
+        let mut rounds = self.spare.pop().unwrap_or_default();
+        rounds.clear();
         self.tasks.push(Task {
             pending: Step::new(id, Access::Local, SharedId::NONE),
             place: Location::caller(),
             need: Need::Nothing,
             until: Until::Met,
+            waits: false,
             is_woken: false,
             is_ended: false,
             is_started: false,
@@ -524,7 +548,7 @@ impl Engine {
             yields: false,
             is_idle: false,
             spins: None,
-            rounds: Rounds::default(),
+            rounds,
             after,
             fiber: Some(fiber),
             yielder: ptr::null(),
@@ -543,7 +567,6 @@ impl Engine {
 
     /// Runs the tasks that were added to an end.
     pub(super) fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
-        let _attention = Attention::new();
         // SAFETY: only the lifetime changes. The pointer is used by this engine alone, and only until `self.scheduler` is
         // cleared below, while `scheduler` is borrowed.
         let scheduler: NonNull<dyn Scheduler> = unsafe { std::mem::transmute(NonNull::from(scheduler)) };
@@ -635,7 +658,7 @@ impl Engine {
         ENDING.set(outer);
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrive(
         &mut self,
         me: TaskId,
@@ -653,10 +676,13 @@ impl Engine {
             ..task.pending
         };
         (task.place, task.need, task.until) = (place, attempt.need, attempt.until);
+        task.waits =
+            attempt.need != Need::Nothing || attempt.until != Until::Met || !task.pending.after.is_empty();
         (task.calls, task.is_idle) = (false, false);
         if matches!(attempt.until, Until::Woken | Until::WokenOrLate) {
             task.is_woken = false;
         }
+        self.stale.insert(me);
         is_started
     }
 
@@ -766,17 +792,21 @@ impl Engine {
     fn movable(&self) -> TaskSet {
         let mut movable = TaskSet::EMPTY;
         for task in &self.tasks {
-            let is_ready = match task.until {
-                Until::Met => task.need == Need::Nothing || self.is_met(task),
-                Until::Woken => task.is_woken && self.is_met(task),
-                Until::WokenOrLate => self.is_met(task),
-                Until::MetOrLate => true,
-            };
-            if is_ready && !task.is_ended && task.is_started && self.have_ended(task.pending.after) {
+            if task.is_started && !task.is_ended && (!task.waits || self.is_ready(task)) {
                 movable.insert(task.pending.task);
             }
         }
         movable.without(self.spinning)
+    }
+
+    fn is_ready(&self, task: &Task) -> bool {
+        let is_ready = match task.until {
+            Until::Met => self.is_met(task),
+            Until::Woken => task.is_woken && self.is_met(task),
+            Until::WokenOrLate => self.is_met(task),
+            Until::MetOrLate => true,
+        };
+        is_ready && self.have_ended(task.pending.after)
     }
 
     #[inline]
@@ -875,14 +905,15 @@ impl Engine {
             self.next = goes_on.or(movable.first()).map_or(Next::Nobody, Next::Task);
             return true;
         }
-        let mut enabled = std::mem::take(&mut self.enabled);
-        enabled.clear();
-        enabled.extend(movable.iter().map(|it| self.tasks[it.index()].pending));
-        let running = mover.and_then(|mover| enabled.iter().position(|it| it.task == mover));
-        let choice = self.scheduler().choose(&Point { enabled: &enabled, running });
-        let goes_on = match choice {
+        self.list(movable);
+        let running = mover.filter(|it| movable.contains(*it)).map(|it| self.places[it.index()].into());
+        let scheduler = self.scheduler.expect("tasks run inside `run`");
+        let point = Point { enabled: &self.enabled, running };
+        // SAFETY: as in `value`.
+        let choice = unsafe { (*scheduler.as_ptr()).choose(&point) };
+        match choice {
             Choice::Step(index) => {
-                let task = enabled[index].task;
+                let task = self.enabled[index].task;
                 self.next = Next::Task(task);
                 if let Some(schedule) = &mut self.schedule {
                     schedule.push(Pick::Task(task));
@@ -895,9 +926,30 @@ impl Engine {
             }
             Choice::Stop => self.stop(movable, mover),
             Choice::Diverged(diverged) => self.diverged(diverged),
-        };
-        self.enabled = enabled;
-        goes_on
+        }
+    }
+
+    /// Has in `enabled` what those in `movable` are about to do. Mostly one of them has come to another point, and all else is as
+    /// it was.
+    #[inline]
+    fn list(&mut self, movable: TaskSet) {
+        if self.listed == movable {
+            for task in self.stale.intersection(movable) {
+                let place = usize::from(self.places[task.index()]);
+                self.enabled[place] = self.tasks[task.index()].pending;
+            }
+        } else {
+            self.enabled.clear();
+            for task in movable {
+                self.places[task.index()] = self.enabled.len() as u8;
+                self.enabled.push(self.tasks[task.index()].pending);
+            }
+            self.listed = movable;
+        }
+        debug_assert!(
+            movable.iter().map(|it| self.tasks[it.index()].pending).eq(self.enabled.iter().copied())
+        );
+        self.stale = TaskSet::EMPTY;
     }
 
     /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.

@@ -196,7 +196,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
                 }
             }
         };
-        self.engine.add(Box::new(body), after)
+        self.engine.add(body, after)
     }
 }
 

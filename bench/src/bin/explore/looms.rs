@@ -1,0 +1,60 @@
+//! loom.
+
+use std::{
+    hint::black_box,
+    panic::{self, AssertUnwindSafe},
+    sync::{Arc, atomic::AtomicU64},
+    time::Duration,
+};
+
+use loom::{
+    model::Builder,
+    sync::{Mutex, atomic::AtomicUsize},
+    thread,
+};
+
+use crate::{BOUND, Column, Deadline, Kind, Matrix, Tally, Way};
+
+include!("programs.rs");
+
+/// Runs until there is nothing left to try, or it took too long.
+pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
+    let bound = match way {
+        Way::Reduced => None,
+        Way::BoundedReduced => Some(BOUND as usize),
+        Way::Exhaustive | Way::Bounded | Way::Random | Way::Pct => return None,
+    };
+    let mut builder = Builder::new();
+    builder.preemption_bound = bound;
+    Some(match matrix.kind {
+        Kind::Counter => go::<Counter>(&builder, patience, matrix.columns),
+        Kind::Locked => go::<Locked>(&builder, patience, matrix.columns),
+        Kind::Treiber => go::<Treiber>(&builder, patience, matrix.columns),
+        Kind::MichaelScott => go::<MichaelScott>(&builder, patience, matrix.columns),
+        Kind::Steps => go::<Steps>(&builder, patience, matrix.columns),
+    })
+}
+
+/// What the model panics with when it took too long: loom watches the time on the wall, and nothing else ends it.
+struct Over;
+
+fn go<S: Subject + Send + Sync>(builder: &Builder, patience: Duration, columns: &'static [Column]) -> Tally {
+    let executions = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&executions);
+    let deadline = Deadline::new(patience);
+    let model = move || {
+        if counter.load(SeqCst) % 16 == 15 && deadline.is_over() {
+            panic::resume_unwind(Box::new(Over));
+        }
+        counter.fetch_add(1, SeqCst);
+        let subject = Arc::new(S::make());
+        let work = |column: &'static [Call]| {
+            let subject = Arc::clone(&subject);
+            thread::spawn(move || column.iter().for_each(|it| _ = black_box(subject.call(*it))))
+        };
+        let threads: Vec<_> = columns.iter().map(|it| work(it)).collect();
+        threads.into_iter().for_each(|it| it.join().expect("nobody panics"));
+    };
+    let is_done = panic::catch_unwind(AssertUnwindSafe(|| builder.check(model))).is_ok();
+    Tally { executions: executions.load(SeqCst), is_done }
+}

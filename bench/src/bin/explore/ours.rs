@@ -1,0 +1,70 @@
+//! Our engine.
+
+use std::{hint::black_box, ops::ControlFlow, time::Duration};
+
+use clewline_explore::{
+    Coverage, Scheduler, explore,
+    schedulers::{SCHEDULERS, Settings},
+};
+use clewline_threads::{
+    control::{Calls, Limits, Program},
+    sync::{Mutex, atomic::AtomicUsize},
+};
+
+use crate::{BOUND, DEPTH, Deadline, Kind, Matrix, Tally, Way};
+
+include!("programs.rs");
+
+/// Runs until there is nothing left to try, or it took too long.
+pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
+    let (name, preemptions) = match way {
+        Way::Exhaustive => ("exhaustive", None),
+        Way::Reduced => ("dpor", None),
+        Way::Bounded => ("bounded", Some(BOUND)),
+        Way::BoundedReduced => ("bounded-dpor", Some(BOUND)),
+        Way::Random => ("random", None),
+        Way::Pct => ("pct", None),
+    };
+    let entry = SCHEDULERS.iter().find(|it| it.name == name)?;
+    let settings = Settings { preemptions, executions: u64::MAX, depth: DEPTH, ..Settings::default() };
+    let mut scheduler = (entry.make)(&settings);
+    let deadline = Deadline::new(patience);
+    let mut is_over = |executions: u64| executions % 64 == 0 && deadline.is_over();
+    let visit = &mut is_over;
+    let (coverage, executions) = go(matrix, &mut *scheduler, visit);
+    Some(Tally { executions, is_done: coverage == Coverage::Exhausted })
+}
+
+/// Runs random executions, and tells `visit` how many there were.
+pub fn random(matrix: &Matrix, settings: &Settings, mut visit: impl FnMut(u64)) {
+    let entry = SCHEDULERS.iter().find(|it| it.name == "random").expect("in the table");
+    let mut scheduler = (entry.make)(settings);
+    go(matrix, &mut *scheduler, &mut |executions| {
+        visit(executions);
+        false
+    });
+}
+
+fn go(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: &mut dyn FnMut(u64) -> bool) -> (Coverage, u64) {
+    match matrix.kind {
+        Kind::Counter => go_on::<Counter>(matrix, scheduler, visit),
+        Kind::Locked => go_on::<Locked>(matrix, scheduler, visit),
+        Kind::Treiber => go_on::<Treiber>(matrix, scheduler, visit),
+        Kind::MichaelScott => go_on::<MichaelScott>(matrix, scheduler, visit),
+        Kind::Steps => go_on::<Steps>(matrix, scheduler, visit),
+    }
+}
+
+fn go_on<S: Subject>(
+    matrix: &Matrix,
+    scheduler: &mut dyn Scheduler,
+    visit: &mut dyn FnMut(u64) -> bool,
+) -> (Coverage, u64) {
+    let columns = matrix.columns.iter().map(|it| it.to_vec()).collect();
+    let calls = Calls { initial: Vec::new(), columns, last: Vec::new() };
+    let call = |subject: &S, call: &Call| black_box(subject.call(*call));
+    let mut program = Program::new(calls, S::make, call, Limits::default());
+    explore(&mut program, scheduler, u64::MAX, |_, _, executions| {
+        if visit(executions) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+}

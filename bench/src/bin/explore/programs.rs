@@ -1,0 +1,156 @@
+// The programs, written once. Each engine includes this file below its own `AtomicUsize` and `Mutex`.
+//
+// Nodes are in an arena that is made with the structure, so that nobody allocates on the way, and each call brings the
+// number of the node that it may use: 0 is none. A node's value is its number. All accesses are sequentially consistent.
+
+use std::sync::atomic::Ordering::SeqCst;
+
+use crate::{Call, Subject};
+
+/// A counter that is incremented in one access.
+pub struct Counter(AtomicUsize);
+
+impl Subject for Counter {
+    fn make() -> Self {
+        Counter(AtomicUsize::new(0))
+    }
+
+    #[inline]
+    fn call(&self, _: Call) -> usize {
+        self.0.fetch_add(1, SeqCst)
+    }
+}
+
+/// A counter that is incremented as often as a call says.
+pub struct Steps(AtomicUsize);
+
+impl Subject for Steps {
+    fn make() -> Self {
+        Steps(AtomicUsize::new(0))
+    }
+
+    #[inline]
+    fn call(&self, call: Call) -> usize {
+        match call {
+            Call::Put(n) => (0..n).map(|_| self.0.fetch_add(1, SeqCst)).fold(0, usize::max),
+            Call::Take => self.0.load(SeqCst),
+        }
+    }
+}
+
+/// A counter below a lock.
+pub struct Locked(Mutex<usize>);
+
+impl Subject for Locked {
+    fn make() -> Self {
+        Locked(Mutex::new(0))
+    }
+
+    #[inline]
+    fn call(&self, _: Call) -> usize {
+        let mut count = self.0.lock().expect("nobody panics");
+        *count += 1;
+        *count
+    }
+}
+
+/// Treiber's stack. Who owns a node's link owns it alone, or reads what will not change: these are not points.
+pub struct Treiber {
+    head: AtomicUsize,
+    links: [std::sync::atomic::AtomicUsize; NODES],
+}
+
+impl Subject for Treiber {
+    fn make() -> Self {
+        Treiber {
+            head: AtomicUsize::new(0),
+            links: [const { std::sync::atomic::AtomicUsize::new(0) }; NODES],
+        }
+    }
+
+    #[inline]
+    fn call(&self, call: Call) -> usize {
+        match call {
+            Call::Put(node) => {
+                let mut head = self.head.load(SeqCst);
+                loop {
+                    self.links[node].store(head, SeqCst);
+                    match self.head.compare_exchange(head, node, SeqCst, SeqCst) {
+                        Ok(_) => return 0,
+                        Err(found) => head = found,
+                    }
+                }
+            }
+            Call::Take => {
+                let mut head = self.head.load(SeqCst);
+                while head != 0 {
+                    let next = self.links[head].load(SeqCst);
+                    match self.head.compare_exchange(head, next, SeqCst, SeqCst) {
+                        Ok(_) => break,
+                        Err(found) => head = found,
+                    }
+                }
+                head
+            }
+        }
+    }
+}
+
+/// The queue of Michael and Scott.
+pub struct MichaelScott {
+    head: AtomicUsize,
+    tail: AtomicUsize,
+    links: [AtomicUsize; NODES],
+}
+
+impl Subject for MichaelScott {
+    fn make() -> Self {
+        MichaelScott {
+            head: AtomicUsize::new(DUMMY),
+            tail: AtomicUsize::new(DUMMY),
+            links: std::array::from_fn(|_| AtomicUsize::new(0)),
+        }
+    }
+
+    #[inline]
+    fn call(&self, call: Call) -> usize {
+        match call {
+            Call::Put(node) => self.enqueue(node),
+            Call::Take => self.dequeue(),
+        }
+    }
+}
+
+impl MichaelScott {
+    fn enqueue(&self, node: usize) -> usize {
+        loop {
+            let tail = self.tail.load(SeqCst);
+            let next = self.links[tail].load(SeqCst);
+            if next != 0 {
+                let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
+            } else if self.links[tail].compare_exchange(0, node, SeqCst, SeqCst).is_ok() {
+                let _ = self.tail.compare_exchange(tail, node, SeqCst, SeqCst);
+                return 0;
+            }
+        }
+    }
+
+    fn dequeue(&self) -> usize {
+        loop {
+            let head = self.head.load(SeqCst);
+            let tail = self.tail.load(SeqCst);
+            let next = self.links[head].load(SeqCst);
+            if head == tail {
+                if next == 0 {
+                    return 0;
+                }
+                let _ = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
+            } else if self.head.compare_exchange(head, next, SeqCst, SeqCst).is_ok() {
+                return next;
+            }
+        }
+    }
+}
+
+const NODES: usize = 11;
+const DUMMY: usize = 10;
