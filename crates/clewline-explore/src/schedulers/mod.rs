@@ -38,9 +38,12 @@ clewline_core::registry! {
     /// Every scheduler that explores, in alphabetical order.
     SCHEDULERS: Entry;
     bounded,
+    dpor,
     exhaustive,
     random,
 }
 
+pub mod causality;
 pub mod replay;
 pub mod serial;
+mod tree;

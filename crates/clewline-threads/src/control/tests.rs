@@ -1,4 +1,6 @@
-use std::{collections::HashSet, ops::ControlFlow};
+mod reductions;
+
+use std::{cell::Cell, collections::HashSet, ops::ControlFlow};
 
 use clewline_explore::{
     Coverage, Ending, Scheduler, explore,
