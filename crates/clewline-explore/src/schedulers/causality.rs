@@ -406,9 +406,35 @@ impl Causality {
         }
         let is_initial = |task: &TaskId| {
             let its = clocks[task.index()];
-            tasks.iter().all(|other| other == *task || its[other.index()] < begin[other.index()])
+            let is_step = std::ptr::eq(its, clock);
+            tasks.iter().all(|other| {
+                other == *task
+                    || its[other.index()] < begin[other.index()]
+                        && !(is_step && self.may_return(step) && self.calls_since(event, other))
+            })
         };
         tasks.iter().filter(is_initial).collect()
+    }
+
+    /// Whether `step` may return where it does not now, or the other way round: without the event that it raced with, it may
+    /// see another value and go another way.
+    fn may_return(&self, step: &Step) -> bool {
+        self.dependence == Dependence::Histories && step.cause.is_none()
+    }
+
+    /// Whether `task` called an operation after `event`, and could have without it.
+    fn calls_since(&self, event: u32, task: TaskId) -> bool {
+        let first = &self.events[event as usize];
+        let owner = first.step.task.index();
+        let mut number = self.tasks[task.index()].last[CALLS];
+        while event + 1 < number {
+            let call = &self.events[number as usize - 1];
+            if call.clock[owner] < first.clock[owner] {
+                return true;
+            }
+            number = call.links[CALLS];
+        }
+        false
     }
 }
 
