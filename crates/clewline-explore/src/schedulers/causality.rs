@@ -108,14 +108,18 @@ struct Woken {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Causality {
     pub(super) dependence: Dependence,
+    // Whether a race with one step hides those with steps before that one.
+    hides: bool,
     pub(super) events: Vec<Event>,
     replayed: usize,
     tasks: [Task; TaskId::MAX],
     seen: TaskSet,
     objects: Vec<Object>,
     woken: Vec<Woken>,
-    /// The events with which the last step raced, latest first.
+    /// The events with which the last step raced.
     pub(super) races: Vec<u32>,
+    /// The events that let the last step go, though its task had other steps to make before it waited.
+    pub(super) enablers: Vec<u32>,
     is_different: bool,
 }
 
@@ -134,6 +138,11 @@ impl Cursor {
 
 impl Causality {
     pub(super) fn new(dependence: Dependence) -> Self {
+        Causality { dependence, hides: true, ..Causality::default() }
+    }
+
+    /// One in which a step also races with what comes before another race.
+    pub(super) fn with_all_races(dependence: Dependence) -> Self {
         Causality { dependence, ..Causality::default() }
     }
 
@@ -257,10 +266,14 @@ impl Causality {
     /// Finds the events with which `step` races if it is made now, when those in `enabled` can move, and answers its clock.
     pub(super) fn find_races(&mut self, step: &Step, enabled: TaskSet) -> Clock {
         self.races.clear();
+        self.enablers.clear();
         let me = step.task;
         let mut clock = self.tasks[me.index()].clock;
         for other in step.after {
             let ended = self.tasks[other.index()].clock;
+            if clock[other.index()] < ended[other.index()] {
+                self.enablers.extend(self.tasks[other.index()].events.last().map(|it| it - 1));
+            }
             join(&mut clock, &ended);
         }
         // What was ordered before by something that could have come later.
@@ -292,8 +305,10 @@ impl Causality {
                 if waits { self.is_reversible(step, event, number, enabled) } else { (true, true) };
             if is_race {
                 self.races.push(number - 1);
+            } else {
+                self.enablers.push(number - 1);
             }
-            if hides {
+            if hides && self.hides {
                 join(&mut hidden, &event.clock);
             }
             join(&mut clock, &event.clock);
@@ -341,7 +356,7 @@ impl Causality {
     }
 
     /// Joins the clocks of those who gave back what `step` takes, without an access of their own.
-    fn join_freed(&self, step: &Step, clock: &mut Clock) {
+    fn join_freed(&mut self, step: &Step, clock: &mut Clock) {
         let mut number = self.objects.get(step.object.0 as usize).map_or(0, |it| it.freed);
         while number != 0 {
             let event = &self.events[number as usize - 1];
@@ -350,6 +365,7 @@ impl Causality {
                 break;
             }
             join(clock, &event.clock);
+            self.enablers.push(number - 1);
             number = event.freed;
         }
     }

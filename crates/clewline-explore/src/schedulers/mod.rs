@@ -38,6 +38,7 @@ clewline_core::registry! {
     /// Every scheduler that explores, in alphabetical order.
     SCHEDULERS: Entry;
     bounded,
+    bounded_dpor,
     dpor,
     exhaustive,
     random,

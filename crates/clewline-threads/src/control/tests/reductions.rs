@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeSet, ops::ControlFlow, rc::Rc};
 use clewline_core::Random;
 use clewline_explore::{
     Access, Coverage, Ending, Scheduler, TaskId, explore,
-    schedulers::{bounded::Bounded, causality::Dependence, dpor::Dpor, exhaustive::Exhaustive},
+    schedulers::{bounded::Bounded, bounded_dpor::BoundedDpor, causality::Dependence, dpor::Dpor, exhaustive::Exhaustive},
 };
 
 use super::*;
@@ -125,7 +125,7 @@ fn histories(program: &[Vec<Vec<Action>>], scheduler: &mut dyn Scheduler) -> (BT
     let mut program =
         Program::new(calls, || Rc::new(Objects::default()), |it, call: &Vec<Action>| act(it, call), limits);
     let mut seen = BTreeSet::new();
-    let (coverage, executions) = explore(&mut program, scheduler, 10_000, |program, ending, _| {
+    let (coverage, executions) = explore(&mut program, scheduler, 3_000, |program, ending, _| {
         let operations = program.outcome().operations;
         let of = |it: &Operation<usize>| {
             let after = operations.iter().map(|other| it.precedes(other)).collect();
@@ -272,20 +272,47 @@ fn check_equal(
     Some((executions, reduced))
 }
 
-#[test]
-fn dpor_sees_every_canonical_history() {
-    let (mut all, mut few, mut programs) = (0, 0, 0);
-    for (name, kinds) in KINDS {
-        let mut random = Random::new(5);
-        for _ in 0..200 {
+/// How many programs there were, and the executions without and with the reduction.
+fn check_random(
+    seed: u64,
+    programs: usize,
+    kinds: &[(&str, &[u8])],
+    expect: &dyn Fn() -> Box<dyn Scheduler>,
+    find: &dyn Fn() -> Box<dyn Scheduler>,
+) -> (usize, u64, u64) {
+    let mut all = (0, 0, 0);
+    for (name, kinds) in kinds {
+        let mut random = Random::new(seed);
+        let mut some = (0, 0, 0);
+        for _ in 0..programs {
             let program = random_program(&mut random, kinds);
-            let dpor = || -> Box<dyn Scheduler> { Box::new(Dpor::new(Dependence::Histories)) };
-            if let Some((executions, reduced)) =
-                check_equal(&program, &|| Box::new(Exhaustive::default()), &dpor)
-            {
-                (all, few, programs) = (all + executions, few + reduced, programs + 1);
+            if let Some((executions, reduced)) = check_equal(&program, expect, find) {
+                some = (some.0 + 1, some.1 + executions, some.2 + reduced);
             }
         }
-        eprintln!("{name}: {programs} programs, {all} executions, reduced {few}");
+        eprintln!("{name}: {some:?}");
+        all = (all.0 + some.0, all.1 + some.1, all.2 + some.2);
+    }
+    eprintln!("{all:?}");
+    all
+}
+
+fn seed() -> u64 { std::env::var("SEED").map_or(5, |it| it.parse().unwrap()) }
+fn programs(n: usize) -> usize { std::env::var("PROGRAMS").map_or(n, |it| it.parse().unwrap()) }
+
+#[test]
+fn dpor_sees_every_canonical_history() {
+    let dpor = || -> Box<dyn Scheduler> { Box::new(Dpor::new(Dependence::Histories)) };
+    check_random(seed(), programs(100), KINDS, &|| Box::new(Exhaustive::default()), &dpor);
+}
+
+#[test]
+fn bounded_dpor_sees_what_bounded_does() {
+    for bound in 0..=3 {
+        let (expect, find) = (
+            move || -> Box<dyn Scheduler> { Box::new(Bounded::new(Some(bound))) },
+            move || -> Box<dyn Scheduler> { Box::new(BoundedDpor::new(Some(bound))) },
+        );
+        check_random(seed(), programs(100), KINDS, &expect, &find);
     }
 }
