@@ -41,6 +41,9 @@ clewline_core::registry! {
     bounded_dpor,
     dpor,
     exhaustive,
+    iterative,
+    pct,
+    pos,
     random,
 }
 

@@ -1,3 +1,5 @@
+mod conformance;
+mod counts;
 mod reductions;
 
 use std::{cell::Cell, collections::HashSet, ops::ControlFlow};

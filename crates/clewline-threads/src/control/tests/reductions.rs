@@ -12,7 +12,7 @@ use super::*;
 
 /// What a random operation does, one after the other.
 #[derive(Clone, Debug)]
-enum Action {
+pub(super) enum Action {
     Load(usize),
     Store(usize, usize),
     Add(usize),
@@ -31,7 +31,7 @@ enum Action {
 }
 
 #[derive(Default)]
-struct Objects {
+pub(super) struct Objects {
     cells: [AtomicUsize; 3],
     locks: [Mutex<()>; 2],
     // Counted by their levels.
@@ -40,7 +40,7 @@ struct Objects {
     joins: u8,
 }
 
-fn act(objects: &Rc<Objects>, actions: &[Action]) -> usize {
+pub(super) fn act(objects: &Rc<Objects>, actions: &[Action]) -> usize {
     let mut answer = 1;
     let mut note = |it: usize| answer = answer * 31 + it;
     for action in actions {
@@ -116,36 +116,45 @@ fn act(objects: &Rc<Objects>, actions: &[Action]) -> usize {
     answer
 }
 
-type History = (u8, Vec<(bool, Option<usize>, Vec<bool>)>);
+pub(super) type History = (u8, Vec<(bool, Option<usize>, Vec<bool>)>);
 
-/// The canonical histories that `scheduler` sees, and how many executions that takes.
-fn histories(program: &[Vec<Vec<Action>>], scheduler: &mut dyn Scheduler) -> (BTreeSet<History>, u64) {
-    let calls = Calls { columns: program.to_vec(), ..Calls::default() };
+/// How it ended, and of each operation: whether it was called, what it answered, and which others it precedes.
+pub(super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> History {
+    let of = |it: &Operation<usize>| {
+        let after = outcome.operations.iter().map(|other| it.precedes(other)).collect();
+        (it.call.is_some(), it.ret.as_ref().map(|it| it.1), after)
+    };
+    let ending = match ending {
+        Ending::Full => 0,
+        Ending::Stuck => 1,
+        Ending::Panicked => 2,
+        other => panic!("{other:?}"),
+    };
+    (ending, outcome.operations.iter().map(of).collect())
+}
+
+pub(super) fn program_of(matrix: &Matrix) -> Program<Rc<Objects>, Vec<Action>, usize> {
+    let calls = Calls { columns: matrix.clone(), ..Calls::default() };
     let limits = Limits { steps: 300, rounds: 3 };
-    let mut program =
-        Program::new(calls, || Rc::new(Objects::default()), |it, call: &Vec<Action>| act(it, call), limits);
+    Program::new(calls, || Rc::new(Objects::default()), |it, call: &Vec<Action>| act(it, call), limits)
+}
+
+/// The canonical histories that `scheduler` sees, and how many executions that takes: `u64::MAX` if they are too many.
+pub(super) fn histories(matrix: &Matrix, scheduler: &mut dyn Scheduler) -> (BTreeSet<History>, u64) {
+    let mut program = program_of(matrix);
     let mut seen = BTreeSet::new();
-    let (coverage, executions) = explore(&mut program, scheduler, 3_000, |program, ending, _| {
-        let operations = program.outcome().operations;
-        let of = |it: &Operation<usize>| {
-            let after = operations.iter().map(|other| it.precedes(other)).collect();
-            (it.call.is_some(), it.ret.as_ref().map(|it| it.1), after)
-        };
-        let ending = match ending {
-            Ending::Full => 0,
-            Ending::Stuck => 1,
-            Ending::Panicked => 2,
-            other => panic!("{other:?}"),
-        };
-        seen.insert((ending, operations.iter().map(of).collect()));
+    let (coverage, executions) = explore(&mut program, scheduler, EXECUTIONS_MAX, |program, ending, _| {
+        seen.insert(history(&program.outcome(), ending));
         ControlFlow::Continue(())
     });
     if coverage == Coverage::Limited {
-        return (BTreeSet::new(), u64::MAX);
+        return (seen, u64::MAX);
     }
     assert_eq!(coverage, Coverage::Exhausted);
     (seen, executions)
 }
+
+const EXECUTIONS_MAX: u64 = 2_000;
 
 fn random_actions(random: &mut Random, kinds: &[u8], most: usize, depth: u32) -> Vec<Action> {
     let n = 1 + random.below(most);
@@ -177,7 +186,7 @@ fn random_actions(random: &mut Random, kinds: &[u8], most: usize, depth: u32) ->
 }
 
 const PLAIN: &[u8] = &[0, 0, 1, 1, 2];
-const KINDS: &[(&str, &[u8])] = &[
+pub(super) const KINDS: &[(&str, &[u8])] = &[
     ("plain", PLAIN),
     ("locks", &[0, 1, 2, 3, 3]),
     ("tries", &[0, 1, 3, 4, 4]),
@@ -192,7 +201,7 @@ const KINDS: &[(&str, &[u8])] = &[
     ("all", &[0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14]),
 ];
 
-fn random_program(random: &mut Random, kinds: &[u8]) -> Vec<Vec<Vec<Action>>> {
+pub(super) fn random_program(random: &mut Random, kinds: &[u8]) -> Matrix {
     let tasks = 2 + random.below(2);
     (0..tasks)
         .map(|_| {
@@ -202,7 +211,7 @@ fn random_program(random: &mut Random, kinds: &[u8]) -> Vec<Vec<Vec<Action>>> {
         .collect()
 }
 
-type Matrix = Vec<Vec<Vec<Action>>>;
+pub(super) type Matrix = Vec<Vec<Vec<Action>>>;
 
 /// Everything with one thing less.
 fn smaller_actions(actions: &[Action]) -> Vec<Vec<Action>> {
