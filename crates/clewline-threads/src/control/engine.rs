@@ -335,7 +335,13 @@ impl Control {
     }
 
     /// Starts a task.
+    #[track_caller]
     pub(crate) fn spawn(self, body: Body) -> TaskId {
+        let engine = self.engine();
+        if engine.tasks[engine.current.index()].calls {
+            // What the task does must not come before the call of the operation that started it.
+            self.arrive(SharedId::NONE, Attempt::new(Access::Local), Location::caller());
+        }
         self.engine().spawn(body)
     }
 

@@ -184,7 +184,8 @@ fn iterative_makes_each_schedule_once_and_those_with_fewer_preemptions_first() {
         if bounded.len() == 1_000 {
             continue;
         }
-        let as_set = |it: &[(Schedule, History)]| it.iter().map(|it| it.0.to_string()).collect::<BTreeSet<_>>();
+        let as_set =
+            |it: &[(Schedule, History)]| it.iter().map(|it| it.0.to_string()).collect::<BTreeSet<_>>();
         assert_eq!(bounded.len(), iterative.len(), "{matrix:?}");
         assert_eq!(as_set(&bounded), as_set(&iterative));
         let rank = |fewer: u32| {
