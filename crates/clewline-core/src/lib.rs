@@ -12,8 +12,10 @@
 //! * Right of [`Problem`] nothing is generic in calls and returns.
 
 mod budget;
+mod cause;
 mod history;
 mod id;
+mod label;
 mod merge;
 mod notation;
 mod problem;
@@ -28,8 +30,10 @@ mod value;
 mod verdict;
 
 pub use budget::{Budget, Charge, Reason};
+pub use cause::Cause;
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{AnswerId, LabelId, ObjectId, OperationId, ProcessId, StateId};
+pub use label::read_label;
 pub use merge::Stamped;
 pub use notation::{
     Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown, show_debug,

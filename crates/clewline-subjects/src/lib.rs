@@ -9,6 +9,8 @@
 //! their index; nothing is freed while a structure lives, as with a garbage collector that comes late.
 
 pub mod arena;
+mod class;
+pub mod classes;
 #[cfg(feature = "crates")]
 pub mod crates;
 mod entry;
@@ -17,4 +19,5 @@ mod locking;
 mod map_calls;
 pub mod structures;
 
+pub use class::{Class, ClassVariant, Flaw};
 pub use entry::{Entry, Found, Recipe, UnknownSubject, Variant, find, subjects};

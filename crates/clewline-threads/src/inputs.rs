@@ -5,9 +5,16 @@
 
 use std::{any::Any, fmt, io, sync::Arc, time::Duration};
 
-use clewline_core::{Case, Dice, History, Notation, Plan, Specification, case_noted, case_shown};
+use clewline_core::{
+    Case, Dice, History, Misfit, Notation, Plan, Specification, Value, Values, case_noted, case_shown,
+    read_label,
+};
 
-use crate::{Crew, Ending, Settings, Subject};
+use crate::{
+    Crew, Ending, Explorable, Settings, Subject, Trial,
+    control::{Calls, Limits},
+    trial::Typed as TypedTrial,
+};
 
 /// What the threads of one run are given. The same inputs give the same calls.
 #[derive(Clone, Debug)]
@@ -30,6 +37,9 @@ pub trait Testable: Send + Sync {
 
     /// The name by which the catalog knows its specification, if it does.
     fn specification(&self) -> Option<String>;
+
+    /// The same subject, to be explored instead.
+    fn explorable(&self) -> &dyn Explorable;
 }
 
 /// Threads that run a subject again and again, each time a new one.
@@ -86,6 +96,13 @@ pub struct Rig<S: Specification> {
     draw: Draw<S>,
     case: ToCase<S>,
     name: Option<String>,
+    written: Option<Written<S>>,
+}
+
+/// How calls and answers are written.
+struct Written<S: Specification> {
+    read_call: fn(&S, &Values, &str, Value) -> Result<S::Call, Misfit>,
+    show_return: fn(&S, &Values, &S::Call, &S::Return) -> String,
 }
 
 type Make<S> = Arc<dyn Fn() -> Arc<dyn Subject<S>> + Send + Sync>;
@@ -110,6 +127,12 @@ where
             draw: Arc::new(S::sample),
             case: case_noted::<S>,
             name,
+            written: Some(Written {
+                read_call: S::read_call,
+                show_return: |specification, values, call, ret| {
+                    specification.write_return(call, ret).show(values)
+                },
+            }),
         }
     }
 
@@ -125,6 +148,7 @@ where
             draw: Arc::new(move |_, dice| draw(dice)),
             case: case_shown::<S>,
             name: None,
+            written: None,
         }
     }
 }
@@ -154,6 +178,44 @@ where
 
     fn specification(&self) -> Option<String> {
         self.name.clone()
+    }
+
+    fn explorable(&self) -> &dyn Explorable {
+        self
+    }
+}
+
+impl<S> Explorable for Rig<S>
+where
+    S: Specification + Clone + Send + Sync + 'static,
+    S::Call: Send + Sync,
+    S::Return: Send + Sync,
+{
+    fn invocations(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+        let Some(written) = &self.written else {
+            return Err(Misfit("the specification does not say how its calls are written".to_owned()));
+        };
+        let mut values = Values::new();
+        let calls = labels.try_map(|label| {
+            let (method, argument) = read_label(label, &mut values)?;
+            (written.read_call)(&self.specification, &values, method, argument)
+        })?;
+        let (make, show_return) = (Arc::clone(&self.make), written.show_return);
+        let (specification, case) = (self.specification.clone(), self.case);
+        let judged = specification.clone();
+        Ok(Box::new(TypedTrial::new(
+            labels,
+            calls,
+            limits,
+            move || make(),
+            |subject: &Arc<dyn Subject<S>>, call: &S::Call| subject.call(call),
+            move |call, ret| show_return(&specification, &values, call, ret),
+            Some(Box::new(move |history| case(judged.clone(), history))),
+        )))
     }
 }
 

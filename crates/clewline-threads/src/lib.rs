@@ -34,6 +34,7 @@ mod stand;
 mod subject;
 pub mod sync;
 pub mod thread;
+mod trial;
 
 pub use clock::{Clock, ClockKind};
 pub use crew::{Crew, Ending, Panicked, Run, Settings};
@@ -42,3 +43,4 @@ pub use noise::{Noise, point};
 pub use pin::Pinning;
 pub use stand::{Doing, Standing};
 pub use subject::Subject;
+pub use trial::{Component, Explorable, Trial};

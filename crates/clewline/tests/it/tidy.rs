@@ -130,7 +130,7 @@ fn crates_depend_only_on_what_lies_before_them() {
         ("clewline-check", vec!["clewline-core"]),
         ("clewline-report", vec!["clewline-core", "memchr", "quick-xml", "serde_json"]),
         ("clewline-explore", vec!["clewline-core"]),
-        ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei"]),
+        ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei", "rustc-hash"]),
         (
             "clewline-subjects",
             vec!["clewline-core", "clewline-explore", "clewline-specs", "clewline-threads"],

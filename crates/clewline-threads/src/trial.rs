@@ -1,0 +1,248 @@
+//! Subjects to be explored, their types forgotten.
+//!
+//! An [`Explorable`] reads calls as people write them, and makes a [`Trial`] of a matrix: something that can be run under a
+//! scheduler. From here on an operation is a number, and so is an answer.
+
+use std::{cell::RefCell, collections::HashMap, fmt, hash::Hash, rc::Rc, sync::Arc};
+
+use clewline_core::{AnswerId, Case, History, Misfit, ObjectId, ProcessId, Timed};
+use clewline_explore::{Ending, Schedule, Scheduler, System};
+use rustc_hash::FxBuildHasher;
+
+use crate::control::{Calls, Limits, Moment, Outcome, Pending, Program};
+
+/// Something whose executions can be explored.
+pub trait Explorable: Send + Sync {
+    /// What can be called, as it is written in a matrix. Empty if that is for the user to say.
+    fn invocations(&self) -> Vec<String>;
+
+    /// A matrix, ready to be run.
+    ///
+    /// # Errors
+    ///
+    /// If something in it is no call that the subject knows.
+    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit>;
+}
+
+/// A matrix on a subject, ready to be run again and again.
+pub trait Trial: System {
+    /// The operations: of each, its process and its call as it is written.
+    fn operations(&self) -> &[(usize, String)];
+
+    /// What the last execution left.
+    fn outcome(&self) -> Outcome<AnswerId>;
+
+    /// An answer of an operation as it is written. Empty if the method answers nothing.
+    fn answer(&self, operation: usize, answer: AnswerId) -> String;
+
+    /// Keeps schedules from the next execution on, and every step if `moments`.
+    fn keep(&mut self, schedule: bool, moments: bool);
+
+    /// What was chosen in the last execution, if that was kept.
+    fn schedule(&self) -> Option<Schedule>;
+
+    /// Its steps, if they were kept.
+    fn moments(&mut self) -> Vec<Moment>;
+
+    /// What those waited for who could not go on.
+    fn pending(&self) -> &[Pending];
+
+    /// The history with the subject's own specification, if it has one.
+    fn case(&self, outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>>;
+}
+
+/// Answers, numbered as they first come.
+#[derive(Debug)]
+struct Answers<R> {
+    ids: HashMap<R, AnswerId, FxBuildHasher>,
+    all: Vec<R>,
+}
+
+impl<R: Clone + Eq + Hash> Answers<R> {
+    fn new() -> Self {
+        Answers { ids: HashMap::default(), all: Vec::new() }
+    }
+
+    fn id(&mut self, answer: R) -> AnswerId {
+        if let Some(&id) = self.ids.get(&answer) {
+            return id;
+        }
+        let id = AnswerId::from_index(self.all.len());
+        self.ids.insert(answer.clone(), id);
+        self.all.push(answer);
+        id
+    }
+}
+
+type Show<C, R> = Box<dyn Fn(&C, &R) -> String>;
+type ToCase<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn Case>>;
+
+/// A matrix with its types.
+pub(crate) struct Typed<T, C, R> {
+    program: Program<T, C, AnswerId>,
+    operations: Vec<(usize, String)>,
+    answers: Rc<RefCell<Answers<R>>>,
+    show: Show<C, R>,
+    case: Option<ToCase<C, R>>,
+}
+
+impl<T, C, R> fmt::Debug for Typed<T, C, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Typed").field("operations", &self.operations).finish_non_exhaustive()
+    }
+}
+
+impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
+    /// `labels` are `calls` as they are written.
+    pub(crate) fn new(
+        labels: &Calls<String>,
+        calls: Calls<C>,
+        limits: &Limits,
+        make: impl Fn() -> T + 'static,
+        call: impl Fn(&T, &C) -> R + 'static,
+        show: impl Fn(&C, &R) -> String + 'static,
+        case: Option<ToCase<C, R>>,
+    ) -> Self {
+        let answers = Rc::new(RefCell::new(Answers::new()));
+        let numbered = Rc::clone(&answers);
+        // The answer is there before the numbers are borrowed: a task may be interrupted inside of `call`.
+        let numbering = move |subject: &T, it: &C| {
+            let answer = call(subject, it);
+            numbered.borrow_mut().id(answer)
+        };
+        Typed {
+            program: Program::new(calls, make, numbering, *limits),
+            operations: labels.operations().map(|(process, it)| (process, it.clone())).collect(),
+            answers,
+            show: Box::new(show),
+            case,
+        }
+    }
+}
+
+impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> System for Typed<T, C, R> {
+    fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
+        self.program.run(scheduler)
+    }
+}
+
+impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for Typed<T, C, R> {
+    fn operations(&self) -> &[(usize, String)] {
+        &self.operations
+    }
+
+    fn outcome(&self) -> Outcome<AnswerId> {
+        self.program.outcome()
+    }
+
+    fn answer(&self, operation: usize, answer: AnswerId) -> String {
+        let call = self.program.calls().operations().nth(operation).map(|it| it.1);
+        let ret = &self.answers.borrow().all[answer.index()];
+        call.map_or_else(String::new, |call| (self.show)(call, ret))
+    }
+
+    fn keep(&mut self, schedule: bool, moments: bool) {
+        self.program.keep(schedule, moments);
+    }
+
+    fn schedule(&self) -> Option<Schedule> {
+        self.program.schedule()
+    }
+
+    fn moments(&mut self) -> Vec<Moment> {
+        self.program.moments()
+    }
+
+    fn pending(&self) -> &[Pending] {
+        self.program.pending()
+    }
+
+    fn case(&self, outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>> {
+        let answers = self.answers.borrow();
+        let called = self.program.calls().operations().zip(&outcome.operations);
+        let operations = called.filter_map(|((process, call), operation)| {
+            Some(Timed {
+                process: ProcessId::from_index(process),
+                object: ObjectId(0),
+                call: call.clone(),
+                // A call is before its step, and a return is after it.
+                called: 2 * i64::from(operation.call?),
+                returned: operation
+                    .ret
+                    .map(|(step, id)| (answers.all[id.index()].clone(), 2 * i64::from(step) + 1)),
+            })
+        });
+        let history = History::from_operations(operations).expect("a task makes one call after the other");
+        self.case.as_ref().map(|it| it(history))
+    }
+}
+
+type CallOf<T> = Arc<dyn Fn(&T) -> String + Send + Sync>;
+
+/// A subject without a specification: how to make one, and what can be called on it.
+///
+/// ```
+/// use clewline_threads::{Component, sync::atomic::{AtomicU32, Ordering::SeqCst}};
+///
+/// let counter = Component::new(|| AtomicU32::new(0))
+///     .call("inc", |it| it.fetch_add(1, SeqCst))
+///     .call("read", |it| it.load(SeqCst));
+/// # use clewline_threads::Explorable;
+/// # assert_eq!(counter.invocations(), ["inc", "read"]);
+/// ```
+pub struct Component<T> {
+    make: Arc<dyn Fn() -> T + Send + Sync>,
+    calls: Vec<(String, CallOf<T>)>,
+}
+
+impl<T> fmt::Debug for Component<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels = self.calls.iter().map(|it| &it.0);
+        f.debug_struct("Component").field("calls", &labels.collect::<Vec<_>>()).finish_non_exhaustive()
+    }
+}
+
+impl<T: 'static> Component<T> {
+    /// `make` makes a fresh one. Nothing can be called yet.
+    pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        Component { make: Arc::new(make), calls: Vec::new() }
+    }
+
+    /// One more thing that can be called. What it answers is compared by the way it is written in `Debug`.
+    #[must_use]
+    pub fn call<R: fmt::Debug>(
+        mut self,
+        label: impl Into<String>,
+        call: impl Fn(&T) -> R + Send + Sync + 'static,
+    ) -> Self {
+        let answer = move |subject: &T| {
+            let answer = format!("{:?}", call(subject));
+            // An answer that says nothing is not written.
+            if answer == "()" { String::new() } else { answer }
+        };
+        self.calls.push((label.into(), Arc::new(answer)));
+        self
+    }
+
+    fn find(&self, label: &str) -> Result<CallOf<T>, Misfit> {
+        let bare = |it: &str| it.replace(' ', "").replace("()", "");
+        let found = self.calls.iter().find(|it| bare(&it.0) == bare(label));
+        found.map(|it| Arc::clone(&it.1)).ok_or_else(|| {
+            let known: Vec<&str> = self.calls.iter().map(|it| it.0.as_str()).collect();
+            Misfit(format!("`{label}` cannot be called; what can be is {}", known.join(", ")))
+        })
+    }
+}
+
+impl<T: 'static> Explorable for Component<T> {
+    fn invocations(&self) -> Vec<String> {
+        self.calls.iter().map(|it| it.0.clone()).collect()
+    }
+
+    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+        let calls = labels.try_map(|it| self.find(it))?;
+        let make = Arc::clone(&self.make);
+        let call = |subject: &T, call: &CallOf<T>| call(subject);
+        Ok(Box::new(Typed::new(labels, calls, limits, move || make(), call, |_, it| it.clone(), None)))
+    }
+}
