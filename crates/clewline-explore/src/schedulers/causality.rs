@@ -276,22 +276,51 @@ impl Causality {
             }
             join(&mut clock, &ended);
         }
-        // What was ordered before by something that could have come later.
-        let mut hidden = clock;
-        let waits = may_wait(step.access);
-        if waits {
-            self.join_freed(step, &mut clock);
-        }
-        let mut cursors = [Cursor::default(); TaskId::MAX];
         let mut others = self.seen;
         others.remove(me);
+        if self.hides && !may_wait(step.access) {
+            self.find_plain_races(step, others, &mut clock);
+        } else {
+            self.find_all_races(step, others, enabled, &mut clock);
+        }
+        clock
+    }
+
+    /// The same for a step that is never kept waiting: of each task, only the latest event that it depends on can race with it.
+    #[inline]
+    fn find_plain_races(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
+        let mut latest = [0; TaskId::MAX];
+        let mut left = TaskSet::EMPTY;
+        for other in others {
+            let number = self.cursor(step, other.index()).latest();
+            if number != 0 && clock[other.index()] < self.events[number as usize - 1].clock[other.index()] {
+                latest[other.index()] = number;
+                left.insert(other);
+            }
+        }
+        while let Some((number, other)) = left.iter().map(|it| (latest[it.index()], it)).max() {
+            left.remove(other);
+            let event = &self.events[number as usize - 1];
+            if clock[other.index()] < event.clock[other.index()] {
+                self.races.push(number - 1);
+                join(clock, &event.clock);
+            }
+        }
+    }
+
+    fn find_all_races(&mut self, step: &Step, mut others: TaskSet, enabled: TaskSet, clock: &mut Clock) {
+        // What is ordered before by something that could have come later.
+        let mut hidden = *clock;
+        let waits = may_wait(step.access);
+        if waits {
+            self.join_freed(step, clock);
+        }
+        let mut cursors = [Cursor::default(); TaskId::MAX];
         for other in others {
             cursors[other.index()] = self.cursor(step, other.index());
         }
-        loop {
-            // The latest event that is left.
-            let latest = others.iter().map(|it| (cursors[it.index()].latest(), it)).max();
-            let Some((number, other)) = latest else { break };
+        // The latest event that is left.
+        while let Some((number, other)) = others.iter().map(|it| (cursors[it.index()].latest(), it)).max() {
             if number == 0 {
                 break;
             }
@@ -311,10 +340,9 @@ impl Causality {
             if hides && self.hides {
                 join(&mut hidden, &event.clock);
             }
-            join(&mut clock, &event.clock);
+            join(clock, &event.clock);
             self.advance(&mut cursors[other.index()], number);
         }
-        clock
     }
 
     fn cursor(&self, step: &Step, other: usize) -> Cursor {

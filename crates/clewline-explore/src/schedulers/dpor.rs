@@ -75,6 +75,12 @@ impl Dpor {
             let initials = self.causality.initials(event, step, clock);
             let node = &mut self.tree.nodes[self.causality.events[event as usize].node as usize];
             let initials = initials.intersection(node.enabled);
+            // It sleeps here as a step that returned, and now it does not: those who call may have to come before it, and nobody will
+            // find out, since it is not made here.
+            let is_other = |it: &Step| it.task == step.task && it.returns != step.returns;
+            if node.asleep.contains(step.task) && self.sleepers[node.mark as usize..].iter().any(is_other) {
+                node.wanted = node.wanted.union(node.enabled);
+            }
             let is_tried = !initials.intersection(node.wanted.union(node.asleep)).is_empty();
             let task = if initials.contains(step.task) { Some(step.task) } else { initials.first() };
             if let Some(task) = task

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use clewline_core::Random;
 use clewline_explore::{
-    Choice, Point, Schedule, Scheduler, Step, System,
+    Choice, Point, Schedule, Scheduler, Step,
     schedulers::{Entry, SCHEDULERS, Settings, exhaustive::Exhaustive, replay::Replay},
 };
 
 use super::{
-    reductions::{History, KINDS, Matrix, act, histories, history, program_of, random_program},
+    reductions::{History, KINDS, Matrix, histories, history, program_of, random_program},
     *,
 };
 
