@@ -84,3 +84,6 @@ pub fn explore<S: System + ?Sized>(
         (false, _) => (Coverage::Limited, executions),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,3 +93,6 @@ impl FromStr for Schedule {
         Ok(Schedule(picks))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -81,6 +81,10 @@ pub trait Scheduler {
     /// The step that was chosen has been executed. Only now is it known whether an operation returned with it.
     fn executed(&mut self, _step: &Step) {}
 
+    /// Nothing more comes of this execution, and this step was never made: its task waits, or somebody panicked. Said of each
+    /// task that has not ended before [`end`](Self::end), and of those who wait after [`Choice::Redundant`].
+    fn never_made(&mut self, _step: &Step) {}
+
     /// The execution has ended, after its last step was [`executed`](Self::executed).
     fn end(&mut self) {}
 

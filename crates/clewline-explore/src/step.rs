@@ -218,6 +218,11 @@ pub struct Step {
     pub after: TaskSet,
     /// Tasks that it started or woke up. Not known before the step has been executed.
     pub wakes: TaskSet,
+    /// A lock that it gave back besides what it did to `object`. Not known before the step has been executed.
+    pub frees: SharedId,
+    /// Whether its task lets others run after it, or panics: its order with any step matters. Not known before the step has been
+    /// executed.
+    pub yields: bool,
 }
 
 impl Step {
@@ -233,6 +238,8 @@ impl Step {
             object,
             after: TaskSet::EMPTY,
             wakes: TaskSet::EMPTY,
+            frees: SharedId::NONE,
+            yields: false,
         }
     }
 
@@ -244,8 +251,14 @@ impl Step {
             || (self.object == other.object
                 && self.object != SharedId::NONE
                 && !(self.access.is_shared() && other.access.is_shared()))
-            || self.access == Access::Yield
-            || other.access == Access::Yield
+            || self.is_ordered()
+            || other.is_ordered()
+    }
+
+    /// Whether its order with any step matters.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.yields || self.access == Access::Yield
     }
 
     /// Whether the order of the two can be told from a history: they [conflict](Self::conflicts), or one returns where the

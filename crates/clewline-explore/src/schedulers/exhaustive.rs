@@ -107,6 +107,11 @@ impl Path {
         false
     }
 
+    /// Whether the next choice is made for the first time.
+    pub(super) fn is_new(&self) -> bool {
+        self.depth == self.nodes.len()
+    }
+
     pub(super) fn choose(&mut self, point: &Point<'_>, preemptions: u32) -> Choice {
         if let Some(node) = self.nodes.get(self.depth) {
             let start = node.start as usize;

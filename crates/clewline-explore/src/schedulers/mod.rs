@@ -38,9 +38,16 @@ clewline_core::registry! {
     /// Every scheduler that explores, in alphabetical order.
     SCHEDULERS: Entry;
     bounded,
+    bounded_dpor,
+    dpor,
     exhaustive,
+    iterative,
+    pct,
+    pos,
     random,
 }
 
+pub mod causality;
 pub mod replay;
 pub mod serial;
+mod tree;

@@ -327,6 +327,11 @@ impl Control {
         if engine.objects.level(id) != level {
             engine.objects.state(id).level = level;
             engine.changed(id);
+            if let Some(step) = &mut engine.step
+                && step.object != id
+            {
+                step.frees = id;
+            }
         }
     }
 
@@ -348,7 +353,13 @@ impl Control {
     }
 
     /// Starts a task.
+    #[track_caller]
     pub(crate) fn spawn(self, body: Body) -> TaskId {
+        let engine = self.engine();
+        if engine.tasks[engine.current.index()].calls {
+            // What the task does must not come before the call of the operation that started it.
+            self.arrive(SharedId::NONE, Attempt::new(Access::Local), Location::caller());
+        }
         self.engine().spawn(body)
     }
 
@@ -638,6 +649,10 @@ impl Engine {
     fn panicked(&mut self, payload: &(dyn Any + Send)) {
         self.panic = Some((self.current, panics::caught(payload)));
         self.ending = Some(Ending::Panicked);
+        // Nobody else moves after it, so its order with any step matters.
+        if let Some(step) = &mut self.step {
+            step.yields = true;
+        }
     }
 
     /// Unwinds every task that has not ended, so that nothing leaks.
@@ -829,12 +844,15 @@ impl Engine {
         let mut movable = self.movable();
         let yields = mover.is_some_and(|it| std::mem::take(&mut self.tasks[it.index()].yields));
         self.keep_fair(mover, yields, movable);
-        if let Some(step) = self.step.take()
+        if let Some(mut step) = self.step.take()
             && !self.is_free
         {
+            // Who has moved since decides whom fairness holds back.
+            step.yields |= yields;
             self.scheduler().executed(&step);
         }
         if self.ending.is_some() {
+            self.tell_never_made(TaskSet::EMPTY);
             self.next = Next::Nobody;
             return false;
         }
@@ -872,7 +890,24 @@ impl Engine {
         }
     }
 
+    /// Tells the scheduler what those were about to do who have not ended, but for `others`.
+    fn tell_never_made(&mut self, others: TaskSet) {
+        if self.is_free || self.ending == Some(Ending::Restart) {
+            return;
+        }
+        for at in 0..self.tasks.len() {
+            let task = &self.tasks[at];
+            if task.is_started && !task.is_ended && !others.contains(task.pending.task) {
+                let step = task.pending;
+                self.scheduler().never_made(&step);
+            }
+        }
+    }
+
     fn finish(&mut self, ending: Ending) -> bool {
+        if ending != Ending::Full {
+            self.tell_never_made(TaskSet::EMPTY);
+        }
         let ending = if self.is_free { Ending::Redundant } else { ending };
         self.ending = Some(ending);
         self.next = Next::Nobody;
@@ -921,6 +956,8 @@ impl Engine {
                 true
             }
             Choice::Redundant => {
+                // Those who could move have been seen to; those who wait have not.
+                self.tell_never_made(movable);
                 self.is_free = true;
                 self.pick(movable, mover)
             }

@@ -1,4 +1,8 @@
-use std::{collections::HashSet, ops::ControlFlow};
+mod conformance;
+mod counts;
+mod reductions;
+
+use std::{cell::Cell, collections::HashSet, ops::ControlFlow};
 
 use clewline_explore::{
     Coverage, Ending, Scheduler, explore,

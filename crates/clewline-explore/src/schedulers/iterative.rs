@@ -1,0 +1,123 @@
+//! Every schedule with no preemption, then every one with one, with two, and so on.
+//!
+//! As [`bounded`](super::bounded), but the schedules with fewest preemptions come first, so that a bug is found by one of the simplest
+//! schedules that show it. Each schedule is made once: wherever a preemption would be one too many, the choices up to it are kept
+//! for the next round.
+//!
+//! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007, section 3.
+//!
+//! Cost: the choices of one schedule for each that is left to the next round.
+
+use super::{
+    Entry, Settings,
+    exhaustive::{Node, Path},
+};
+use crate::{Choice, Diverged, Point, Scheduler};
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "iterative",
+    about: "every schedule with few preemptions, those with fewest first",
+    is_exhaustive: true,
+    make: |settings: &Settings| Box::new(Iterative::new(settings.preemptions)),
+};
+
+/// See the [module documentation](self).
+#[derive(Clone, Debug)]
+pub struct Iterative {
+    preemptions: u32,
+    preemptions_max: u32,
+    is_bounded: bool,
+    // What is chosen first; the last of it is a preemption.
+    prefix: Box<[u32]>,
+    // What is tried after that, without a preemption.
+    path: Path,
+    // What was chosen so far in this execution.
+    chosen: Vec<u32>,
+    now: Vec<Box<[u32]>>,
+    later: Vec<Box<[u32]>>,
+}
+
+impl Iterative {
+    /// At most `preemptions` of them, or any number.
+    #[must_use]
+    pub fn new(preemptions: Option<u32>) -> Self {
+        Iterative {
+            preemptions: 0,
+            preemptions_max: preemptions.unwrap_or(u32::MAX),
+            is_bounded: false,
+            prefix: Box::default(),
+            path: Path::default(),
+            chosen: Vec::new(),
+            now: Vec::new(),
+            later: Vec::new(),
+        }
+    }
+
+    /// Every preemption at `point`, which is new, is tried in the next round.
+    fn put_off(&mut self, point: &Point<'_>) {
+        let preemptions = (0..point.enabled.len()).filter(|it| point.is_preemption(*it));
+        for index in preemptions {
+            if self.preemptions == self.preemptions_max {
+                self.is_bounded = true;
+                return;
+            }
+            self.later.push(self.chosen.iter().copied().chain([index as u32]).collect());
+        }
+    }
+}
+
+impl Scheduler for Iterative {
+    fn begin(&mut self) -> bool {
+        self.chosen.clear();
+        let is_free = |(node, choice): (&Node, u32)| node.preemptions_with(choice) == 0;
+        if self.path.begin(is_free) {
+            return true;
+        }
+        if self.now.is_empty() {
+            self.preemptions += 1;
+            std::mem::swap(&mut self.now, &mut self.later);
+            self.now.reverse();
+        }
+        let Some(prefix) = self.now.pop() else { return false };
+        (self.prefix, self.path) = (prefix, Path::default());
+        self.path.begin(is_free)
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        let choice = match self.prefix.get(self.chosen.len()) {
+            Some(&index) if (index as usize) < point.enabled.len() => Choice::Step(index as usize),
+            Some(_) => {
+                let (step, found) = (self.chosen.len(), point.enabled.to_vec());
+                Choice::Diverged(Box::new(Diverged { step, expected: Vec::new(), found }))
+            }
+            None => {
+                if self.path.is_new() {
+                    self.put_off(point);
+                }
+                self.path.choose(point, 0)
+            }
+        };
+        if let Choice::Step(index) = choice {
+            self.chosen.push(index as u32);
+        }
+        choice
+    }
+
+    fn value(&mut self, n: u32) -> u32 {
+        let value = match self.prefix.get(self.chosen.len()) {
+            Some(&value) => value.min(n - 1),
+            None => self.path.value(n),
+        };
+        self.chosen.push(value);
+        value
+    }
+
+    fn restart(&mut self) {
+        *self = Iterative::new(Some(self.preemptions_max));
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.is_bounded
+    }
+}

@@ -1,0 +1,201 @@
+//! What every scheduler in the table owes.
+
+use std::collections::BTreeSet;
+
+use clewline_core::Random;
+use clewline_explore::{
+    Choice, Point, Schedule, Scheduler, Step,
+    schedulers::{Entry, SCHEDULERS, Settings, exhaustive::Exhaustive, replay::Replay},
+};
+
+use super::{
+    reductions::{History, KINDS, Matrix, histories, history, program_of, random_program},
+    *,
+};
+
+const SETTINGS: Settings = Settings { seed: 7, preemptions: None, executions: 200, depth: 3 };
+
+/// Programs of every kind.
+fn programs(n: usize) -> impl Iterator<Item = Matrix> {
+    KINDS.iter().flat_map(move |(_, kinds)| {
+        let mut random = Random::new(31);
+        (0..n).map(move |_| random_program(&mut random, kinds))
+    })
+}
+
+/// Lets another scheduler choose, and looks over its shoulder.
+struct Watched {
+    inner: Box<dyn Scheduler>,
+    chosen: Option<Step>,
+    restarts: u32,
+}
+
+impl Scheduler for Watched {
+    fn begin(&mut self) -> bool {
+        self.chosen = None;
+        self.inner.begin()
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        let choice = self.inner.choose(point);
+        self.chosen = match choice {
+            Choice::Step(index) => Some(point.enabled[index]),
+            Choice::Redundant | Choice::Stop | Choice::Diverged(_) => None,
+        };
+        choice
+    }
+
+    fn value(&mut self, n: u32) -> u32 {
+        let value = self.inner.value(n);
+        assert!(value < n);
+        value
+    }
+
+    fn executed(&mut self, step: &Step) {
+        let chosen = self.chosen.take().expect("a step that was chosen");
+        assert_eq!((chosen.task, chosen.object, chosen.access), (step.task, step.object, step.access));
+        self.inner.executed(step);
+    }
+
+    fn never_made(&mut self, step: &Step) {
+        self.inner.never_made(step);
+    }
+
+    fn end(&mut self) {
+        self.inner.end();
+    }
+
+    fn restart(&mut self) {
+        self.restarts += 1;
+        self.inner.restart();
+    }
+}
+
+fn make(entry: &Entry, settings: &Settings) -> Watched {
+    Watched { inner: (entry.make)(settings), chosen: None, restarts: 0 }
+}
+
+/// Each execution's schedule and history.
+fn executions(matrix: &Matrix, scheduler: &mut dyn Scheduler, most: usize) -> Vec<(Schedule, History)> {
+    let mut program = program_of(matrix);
+    program.keep(true, false);
+    let mut all = Vec::new();
+    explore(&mut program, scheduler, 1_000, |program, ending, _| {
+        all.push((program.schedule().unwrap(), history(&program.outcome(), ending)));
+        if all.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    all
+}
+
+#[test]
+fn those_that_exhaust_see_exactly_the_canonical_histories() {
+    for matrix in programs(12) {
+        let (expected, executions) = histories(&matrix, &mut Exhaustive::default());
+        if executions == u64::MAX {
+            continue;
+        }
+        for entry in SCHEDULERS {
+            let (found, _) = histories(&matrix, &mut make(entry, &SETTINGS));
+            if entry.is_exhaustive {
+                assert_eq!(found, expected, "{} on {matrix:?}", entry.name);
+            } else {
+                assert!(found.is_subset(&expected), "{} on {matrix:?}", entry.name);
+                assert!(!found.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn those_that_bound_see_the_same_within_the_bound() {
+    let names = ["bounded", "bounded-dpor", "iterative"];
+    for matrix in programs(10) {
+        for preemptions in 0..3 {
+            let settings = Settings { preemptions: Some(preemptions), ..SETTINGS };
+            let seen: Vec<BTreeSet<History>> = SCHEDULERS
+                .iter()
+                .filter(|it| names.contains(&it.name))
+                .map(|it| histories(&matrix, &mut make(it, &settings)))
+                .filter(|it| it.1 != u64::MAX)
+                .map(|it| it.0)
+                .collect();
+            assert!(seen.windows(2).all(|it| it[0] == it[1]), "bound {preemptions}: {matrix:?}");
+        }
+    }
+}
+
+#[test]
+fn a_schedule_that_is_replayed_gives_the_same_history() {
+    for matrix in programs(3) {
+        for entry in SCHEDULERS {
+            for (schedule, expected) in executions(&matrix, &mut make(entry, &SETTINGS), 20) {
+                let token: Schedule = schedule.to_string().parse().unwrap();
+                assert_eq!(token, schedule);
+                let mut replay = Replay::new(token);
+                let found = executions(&matrix, &mut replay, 2);
+                assert_eq!(found.len(), 1, "{} on {matrix:?}", entry.name);
+                assert_eq!(found[0], (schedule, expected), "{} on {matrix:?}", entry.name);
+                assert!(replay.is_faithful(), "{} on {matrix:?}", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn one_seed_gives_one_sequence_of_executions_also_after_a_restart() {
+    for matrix in programs(3) {
+        for entry in SCHEDULERS {
+            let mut scheduler = make(entry, &SETTINGS);
+            let first = executions(&matrix, &mut scheduler, 100);
+            assert_eq!(first, executions(&matrix, &mut make(entry, &SETTINGS), 100), "{}", entry.name);
+            scheduler.restart();
+            assert_eq!(first, executions(&matrix, &mut scheduler, 100), "{} on {matrix:?}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_deterministic_is_found_out() {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
+        let calls = Calls { columns: vec![vec![0; 2], vec![0; 2]], ..Calls::default() };
+        let made = Cell::new(0);
+        let make_subject = move || {
+            made.set(made.get() + 1);
+            (made.get() % 2, [AtomicUsize::new(0), AtomicUsize::new(0)])
+        };
+        let call = |it: &(usize, [AtomicUsize; 2]), _: &usize| {
+            // Every other time it does something else.
+            if it.0 == 0 { it.1[0].load(SeqCst) } else { it.1[0].fetch_add(1, SeqCst) }
+        };
+        let mut program = Program::new(calls, make_subject, call, Limits::default());
+        let mut scheduler = make(entry, &SETTINGS);
+        let (coverage, _) = explore(&mut program, &mut scheduler, 1_000, |_, _, _| ControlFlow::Continue(()));
+        assert!(matches!(coverage, Coverage::Diverged(_)), "{}: {coverage:?}", entry.name);
+    }
+}
+
+#[test]
+fn iterative_makes_each_schedule_once_and_those_with_fewer_preemptions_first() {
+    for matrix in programs(4) {
+        let settings = Settings { preemptions: Some(2), ..SETTINGS };
+        let entry = |name: &str| SCHEDULERS.iter().find(|it| it.name == name).unwrap();
+        let of = |name: &str| executions(&matrix, &mut make(entry(name), &settings), 1_000);
+        let (bounded, iterative) = (of("bounded"), of("iterative"));
+        if bounded.len() == 1_000 {
+            continue;
+        }
+        let as_set =
+            |it: &[(Schedule, History)]| it.iter().map(|it| it.0.to_string()).collect::<BTreeSet<_>>();
+        assert_eq!(bounded.len(), iterative.len(), "{matrix:?}");
+        assert_eq!(as_set(&bounded), as_set(&iterative));
+        let rank = |fewer: u32| {
+            let settings = Settings { preemptions: Some(fewer), ..SETTINGS };
+            executions(&matrix, &mut make(entry("bounded"), &settings), 1_000).len()
+        };
+        for fewer in 0..2 {
+            let settings = Settings { preemptions: Some(fewer), ..SETTINGS };
+            let first = executions(&matrix, &mut make(entry("bounded"), &settings), 1_000);
+            assert_eq!(as_set(&iterative[..rank(fewer)]), as_set(&first));
+        }
+    }
+}
