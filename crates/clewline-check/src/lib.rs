@@ -5,6 +5,7 @@ mod competition;
 mod core;
 mod judge;
 pub mod monitor;
+mod observations;
 mod prefix;
 pub mod search;
 mod settle;
@@ -14,6 +15,7 @@ use clewline_core::{Budget, Problem, Reason, Verdict};
 
 pub use competition::compete;
 pub use judge::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
+pub use observations::{Nondeterminism, ObservationSet, SerialHistory};
 pub use prefix::breaking;
 pub use settle::{Settled, Settling};
 pub use stuck::{Stuck, stuck};

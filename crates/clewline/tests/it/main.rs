@@ -10,6 +10,7 @@ mod crates;
 mod edges;
 mod generate;
 mod library;
+mod line_up;
 mod other;
 mod planted;
 mod recorded;

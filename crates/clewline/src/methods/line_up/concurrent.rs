@@ -1,0 +1,202 @@
+//! The second phase: what the subject does when calls overlap, each distinct history judged once.
+
+use std::{
+    collections::HashSet,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
+use clewline_core::{
+    AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
+};
+use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
+use clewline_threads::{Trial, control::Outcome};
+
+use super::{
+    Unserializable,
+    serial::{Renamed, Texts},
+    serializability,
+    specified::Specified,
+};
+
+/// What is right.
+pub(super) enum Golden<'a> {
+    /// What was seen one call at a time.
+    Observed(&'a ObservationSet),
+    /// What a specification says.
+    Specified(&'a Specified),
+}
+
+/// What the second phase saw.
+#[derive(Debug)]
+pub(super) struct Explored {
+    pub(super) executions: u64,
+    pub(super) histories: usize,
+    pub(super) stuck: usize,
+    pub(super) coverage: Coverage,
+    /// The first execution that has no witness, what is wrong with it, and who should not wait.
+    pub(super) wrong: Option<(Cause, Schedule, Vec<usize>)>,
+    /// Why some history was not judged.
+    pub(super) unknown: Option<String>,
+    pub(super) unserializable: Option<Unserializable>,
+}
+
+/// How long and how far to look.
+pub(super) struct Extent {
+    pub(super) executions_max: u64,
+    pub(super) until: Option<Instant>,
+    pub(super) counts_unserializable: bool,
+}
+
+// How many executions pass between two looks at the clock.
+const LOOK: u64 = 256;
+
+/// Explores `trial` under `scheduler` until something is wrong.
+pub(super) fn explore_all(
+    trial: &mut dyn Trial,
+    scheduler: &mut dyn Scheduler,
+    golden: &Golden<'_>,
+    texts: &mut Texts,
+    extent: &Extent,
+) -> Explored {
+    let (mut seen, mut renamed) = (HashSet::new(), Renamed::default());
+    let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
+    let mut key: Vec<u32> = Vec::new();
+    let mut unserializable = extent.counts_unserializable.then(Unserializable::default);
+    trial.keep(true, extent.counts_unserializable);
+    let (coverage, executions) =
+        explore(trial, scheduler, extent.executions_max, |trial, ending, executions| {
+            if let Some(unserializable) = &mut unserializable {
+                count_unserializable(trial, unserializable);
+            }
+            let is_late = executions % LOOK == 0 && extent.until.is_some_and(|it| it <= Instant::now());
+            match ending {
+                Ending::Full | Ending::Stuck => {
+                    let outcome = trial.outcome();
+                    canonical(&outcome, &mut key);
+                    if !seen.contains(&key) {
+                        seen.insert(key.clone());
+                        n_stuck += usize::from(*ending == Ending::Stuck);
+                        let judged = Judged { trial, outcome: &outcome, is_stuck: *ending == Ending::Stuck };
+                        match judged.judge(golden, texts, &mut renamed) {
+                            Ok(None) => (),
+                            Ok(Some((cause, blocked))) => {
+                                wrong = Some((cause, trial.schedule().unwrap_or_default(), blocked));
+                            }
+                            Err(reason) => unknown = unknown.take().or(Some(reason)),
+                        }
+                    }
+                }
+                Ending::Panicked => {
+                    wrong = Some((Cause::Panic, trial.schedule().unwrap_or_default(), Vec::new()));
+                }
+                Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
+            }
+            if wrong.is_some() || is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    Explored { executions, histories: seen.len(), stuck: n_stuck, coverage, wrong, unknown, unserializable }
+}
+
+fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializable) {
+    let processes: Vec<usize> = trial.operations().iter().map(|it| it.0).collect();
+    if let Some(cycle) = serializability::cycle(&trial.moments(), &processes) {
+        if unserializable.executions == 0 {
+            unserializable.cycle = cycle;
+            unserializable.schedule = trial.schedule().unwrap_or_default();
+        }
+        unserializable.executions += 1;
+    }
+}
+
+/// What tells a history from others: answers, and what precedes what.
+pub(super) fn canonical(outcome: &Outcome<AnswerId>, key: &mut Vec<u32>) {
+    key.clear();
+    for operation in &outcome.operations {
+        key.push(match (&operation.ret, operation.call) {
+            (Some((_, answer)), _) => answer.0 + 2,
+            (None, Some(_)) => 1,
+            (None, None) => 0,
+        });
+        let (mut before, mut bits) = (0_u32, 0);
+        for other in &outcome.operations {
+            before = before << 1 | u32::from(other.precedes(operation));
+            bits += 1;
+            if bits == u32::BITS {
+                key.push(before);
+                (before, bits) = (0, 0);
+            }
+        }
+        key.push(before);
+    }
+}
+
+/// A history to be judged.
+struct Judged<'a> {
+    trial: &'a dyn Trial,
+    outcome: &'a Outcome<AnswerId>,
+    is_stuck: bool,
+}
+
+type Wrong = Option<(Cause, Vec<usize>)>;
+
+impl Judged<'_> {
+    /// What is wrong with it, or why nobody knows.
+    fn judge(&self, golden: &Golden<'_>, texts: &mut Texts, renamed: &mut Renamed) -> Result<Wrong, String> {
+        match golden {
+            Golden::Observed(set) => {
+                let history = self.history(texts, renamed);
+                self.decide(|| Problem::of_objects(*set, &history))
+            }
+            Golden::Specified(specified) => {
+                let case = specified.case(self.trial, self.outcome)?;
+                self.decide(|| case.problems())
+            }
+        }
+    }
+
+    fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Wrong, String> {
+        let options = JudgeOptions { core_configurations: 0, ..JudgeOptions::default() };
+        match judge(problems(), &options).verdict {
+            HistoryVerdict::Holds(_) => (),
+            HistoryVerdict::Violated(_) => return Ok(Some((Cause::NotLinearizable, Vec::new()))),
+            HistoryVerdict::Unknown(reason) => return Err(reason.to_string()),
+        }
+        if !self.is_stuck {
+            return Ok(None);
+        }
+        // Numbers in the problems are those of the operations that were called, in their order.
+        let called: Vec<usize> = self.called().map(|it| it.0).collect();
+        match stuck(problems(), &options) {
+            Stuck::Allowed => Ok(None),
+            Stuck::Forbidden(them) | Stuck::OneForbidden(them) => {
+                Ok(Some((Cause::Blocking, them.into_iter().map(|it| called[it.index()]).collect())))
+            }
+            Stuck::Unknown(reason) => Err(reason.to_string()),
+        }
+    }
+
+    fn called(&self) -> impl Iterator<Item = (usize, u32)> {
+        let operations = self.outcome.operations.iter().enumerate();
+        operations.filter_map(|(at, it)| it.call.map(|call| (at, call)))
+    }
+
+    fn history(&self, texts: &mut Texts, renamed: &mut Renamed) -> History<u32, AnswerId> {
+        let operations = self.called().map(|(at, call)| Timed {
+            process: ProcessId::from_index(self.trial.operations()[at].0),
+            object: ObjectId(0),
+            call: at as u32,
+            // A call is before its step, and a return is after it.
+            called: 2 * i64::from(call),
+            returned: self.outcome.operations[at]
+                .ret
+                .map(|(step, answer)| (renamed.id(self.trial, texts, at, answer), 2 * i64::from(step) + 1)),
+        });
+        History::from_operations(operations).expect("a task makes one call after the other")
+    }
+}
+
+/// Until when to look, if not for ever.
+pub(super) fn deadline(time: Option<Duration>) -> Option<Instant> {
+    time.and_then(|it| Instant::now().checked_add(it))
+}

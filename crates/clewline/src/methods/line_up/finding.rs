@@ -1,0 +1,146 @@
+//! What a check of a matrix found.
+
+use std::time::Duration;
+
+use clewline_core::Cause;
+use clewline_explore::{Coverage, Schedule};
+use clewline_threads::control::{Moment, Panic, Pending};
+
+use super::Matrix;
+
+/// What became of one matrix.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The matrix.
+    pub matrix: Matrix,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Serial histories in which every operation returned.
+    pub serial_full: usize,
+    /// Serial histories whose last operation blocked.
+    pub serial_stuck: usize,
+    /// How many executions were explored in the second phase.
+    pub executions: u64,
+    /// How many distinct histories they had: operations, answers, and what precedes what. With the stuck ones.
+    pub histories: usize,
+    /// How many of these were stuck.
+    pub stuck: usize,
+    /// How much of the space was seen in the second phase.
+    pub coverage: Coverage,
+    /// Whether preemptions were left out, as was asked for.
+    pub is_bounded: bool,
+    /// Executions that are not conflict-serializable, if they were counted.
+    pub unserializable: Option<Unserializable>,
+    /// How long the phases took.
+    pub elapsed: [Duration; 2],
+}
+
+/// Executions that are not conflict-serializable. That is no verdict: many structures that are right have such executions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unserializable {
+    /// How many.
+    pub executions: u64,
+    /// In the first of them, operations that must each come before the next, and the last before the first.
+    pub cycle: Vec<usize>,
+    /// The schedule of the first.
+    pub schedule: Schedule,
+}
+
+/// The answer to the check of a matrix.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Every execution that was explored has its serial witness.
+    Holds,
+    /// One has not.
+    Violated(Box<Finding>),
+    /// Nobody knows: why.
+    Unknown(String),
+}
+
+impl Verdict {
+    /// The word for it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated(_) => "violated",
+            Verdict::Unknown(_) => "unknown",
+        }
+    }
+}
+
+impl Checked {
+    /// Serial histories, full and stuck.
+    #[must_use]
+    pub fn serial_histories(&self) -> usize {
+        self.serial_full + self.serial_stuck
+    }
+
+    /// What is wrong, if anything is.
+    #[must_use]
+    pub fn finding(&self) -> Option<&Finding> {
+        match &self.verdict {
+            Verdict::Violated(finding) => Some(finding),
+            Verdict::Holds | Verdict::Unknown(_) => None,
+        }
+    }
+}
+
+/// Something wrong.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What is wrong.
+    pub cause: Cause,
+    /// The execution that shows it: the schedule with which it can be seen again. For [`Cause::Nondeterministic`], that of the
+    /// second of two serial executions.
+    pub schedule: Schedule,
+    /// Whether the execution is one of the serial phase.
+    pub is_serial: bool,
+    /// How many times a thread was interrupted that could have gone on.
+    pub preemptions: usize,
+    /// Its operations.
+    pub operations: Vec<Seen>,
+    /// Its steps, in order.
+    pub moments: Vec<Moment>,
+    /// What those waited for who could not go on.
+    pub pending: Vec<Pending>,
+    /// Operations, as numbers in `operations`, that wait and should not.
+    pub blocked: Vec<usize>,
+    /// The panic.
+    pub panic: Option<(usize, Panic)>,
+    /// Serial histories in which every operation that returned has the same answer: those that could have been witnesses, if
+    /// they had the right order. For [`Cause::Nondeterministic`], the two that differ.
+    pub tried: Vec<Serial>,
+}
+
+/// An operation of an execution, as a report writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The column it is in; those before and after all others have numbers of their own behind the columns.
+    pub process: usize,
+    /// Its call.
+    pub call: String,
+    /// The step before which it was called, from 1; `None` if it was not.
+    pub called: Option<u32>,
+    /// The step after which it returned, and its answer, which may be empty.
+    pub returned: Option<(u32, String)>,
+}
+
+impl Seen {
+    /// Whether it returned before `other` was called.
+    #[must_use]
+    pub fn precedes(&self, other: &Seen) -> bool {
+        matches!((&self.returned, other.called), (Some((ret, _)), Some(call)) if *ret < call)
+    }
+}
+
+/// A serial history, as a report writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Serial {
+    /// Operations that returned, as numbers, in order, each with its answer.
+    pub complete: Vec<(usize, String)>,
+    /// The operation that blocked after them.
+    pub stuck: Option<usize>,
+    /// Two operations that are in the wrong order here: the first precedes the second in the execution.
+    pub wrong_order: Option<(usize, usize)>,
+}

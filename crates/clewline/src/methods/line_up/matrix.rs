@@ -1,0 +1,237 @@
+//! Matrices: which calls are made, by whom. A column a thread.
+
+use std::{fmt, str::FromStr};
+
+use clewline_core::Random;
+use clewline_threads::control::Calls;
+
+/// A finite test: columns of calls that are made at the same time, calls before, and calls after.
+///
+/// ```
+/// use clewline::methods::line_up::Matrix;
+///
+/// let matrix: Matrix = "push(1) pop | push(2) pop".parse()?;
+/// assert_eq!(matrix.to_string(), "push(1) pop | push(2) pop");
+/// assert_eq!(matrix.dimension(), (2, 2));
+/// # Ok::<(), clewline::methods::line_up::BadMatrix>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Matrix {
+    /// Before all others, one after the other.
+    pub initial: Vec<String>,
+    /// At the same time: one column a thread.
+    pub columns: Vec<Vec<String>>,
+    /// After all others, one after the other.
+    pub last: Vec<String>,
+}
+
+/// Not a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadMatrix(String);
+
+impl fmt::Display for BadMatrix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadMatrix {}
+
+/// The calls in a text, between blanks that are in no brackets.
+///
+/// # Errors
+///
+/// If a bracket is not closed.
+pub fn calls(text: &str) -> Result<Vec<String>, BadMatrix> {
+    let (mut calls, mut call, mut depth, mut in_text) = (Vec::new(), String::new(), 0_usize, false);
+    for it in text.chars() {
+        match it {
+            '"' => in_text = !in_text,
+            '(' if !in_text => depth += 1,
+            ')' if !in_text && depth == 0 => {
+                return Err(BadMatrix(format!("`{}` closes a bracket that is not open", text.trim())));
+            }
+            ')' if !in_text => depth -= 1,
+            _ => (),
+        }
+        if it.is_whitespace() && depth == 0 && !in_text {
+            calls.push(std::mem::take(&mut call));
+        } else {
+            call.push(it);
+        }
+    }
+    if depth != 0 || in_text {
+        return Err(BadMatrix(format!("`{}` has a bracket or a text that is not closed", text.trim())));
+    }
+    calls.push(call);
+    calls.retain(|it| !it.is_empty());
+    Ok(calls)
+}
+
+impl FromStr for Matrix {
+    type Err = BadMatrix;
+
+    fn from_str(text: &str) -> Result<Self, BadMatrix> {
+        let columns = text.split('|').map(calls).collect::<Result<Vec<_>, _>>()?;
+        if columns.iter().all(Vec::is_empty) {
+            return Err(BadMatrix(
+                "a matrix needs at least one call: \"push(1) pop | push(2) pop\"".to_owned(),
+            ));
+        }
+        Ok(Matrix { columns, ..Matrix::default() })
+    }
+}
+
+impl fmt::Display for Matrix {
+    /// As it is read, without the calls before and after.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<String> = self.columns.iter().map(|it| it.join(" ")).collect();
+        f.write_str(&columns.join(" | "))
+    }
+}
+
+impl Matrix {
+    /// Columns, and rows of the longest.
+    #[must_use]
+    pub fn dimension(&self) -> (usize, usize) {
+        (self.columns.len(), self.columns.iter().map(Vec::len).max().unwrap_or(0))
+    }
+
+    /// How many calls it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.initial.len() + self.columns.iter().map(Vec::len).sum::<usize>() + self.last.len()
+    }
+
+    /// Whether it has no call.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The calls as a program takes them.
+    pub(super) fn to_calls(&self) -> Calls<String> {
+        Calls { initial: self.initial.clone(), columns: self.columns.clone(), last: self.last.clone() }
+    }
+
+    /// Every matrix that has a column, or else a call, less: the ones with fewest calls first.
+    pub(super) fn smaller(&self) -> Vec<Matrix> {
+        let mut smaller = Vec::new();
+        if 1 < self.columns.len() {
+            for at in 0..self.columns.len() {
+                let mut less = self.clone();
+                less.columns.remove(at);
+                smaller.push(less);
+            }
+        }
+        let remove = |part: &dyn Fn(&mut Matrix) -> &mut Vec<String>, n: usize, smaller: &mut Vec<Matrix>| {
+            for at in (0..n).rev() {
+                let mut less = self.clone();
+                part(&mut less).remove(at);
+                less.columns.retain(|it| !it.is_empty());
+                smaller.push(less);
+            }
+        };
+        remove(&|it| &mut it.last, self.last.len(), &mut smaller);
+        remove(&|it| &mut it.initial, self.initial.len(), &mut smaller);
+        for column in 0..self.columns.len() {
+            remove(&|it| &mut it.columns[column], self.columns[column].len(), &mut smaller);
+        }
+        smaller.retain(|it| !it.columns.is_empty());
+        smaller
+    }
+}
+
+/// What matrices are made of.
+///
+/// An entry is a call, or several that are always made one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alphabet {
+    /// The entries, in the order in which they are taken in.
+    pub entries: Vec<Vec<String>>,
+    /// Made before every matrix.
+    pub initial: Vec<String>,
+    /// Made after every matrix.
+    pub last: Vec<String>,
+}
+
+impl Alphabet {
+    /// An alphabet of single calls.
+    pub fn of<I: IntoIterator<Item = S>, S: Into<String>>(calls: I) -> Alphabet {
+        Alphabet { entries: calls.into_iter().map(|it| vec![it.into()]).collect(), ..Alphabet::default() }
+    }
+
+    fn matrix(&self, columns: impl IntoIterator<Item = Vec<usize>>) -> Matrix {
+        let calls = |column: Vec<usize>| column.into_iter().flat_map(|at| self.entries[at].clone()).collect();
+        Matrix {
+            initial: self.initial.clone(),
+            columns: columns.into_iter().map(calls).collect(),
+            last: self.last.clone(),
+        }
+    }
+
+    /// A random matrix. Nothing but the seed and the number decides which.
+    #[must_use]
+    pub fn random(&self, columns: usize, rows: usize, seed: u64, number: u64) -> Matrix {
+        let mut random = Random::new(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut column = || (0..rows).map(|_| random.below(self.entries.len())).collect();
+        let columns: Vec<Vec<usize>> = (0..columns).map(|_| column()).collect();
+        self.matrix(columns)
+    }
+
+    /// Every matrix with `n` columns and rows of the first `n` entries.
+    pub fn all(&self, n: usize) -> impl Iterator<Item = Matrix> {
+        let base = n.min(self.entries.len());
+        let mut digits = Some(vec![0_usize; n * n]).filter(|_| 0 < base);
+        std::iter::from_fn(move || {
+            let these = digits.clone()?;
+            digits = these.iter().rposition(|it| it + 1 < base).map(|at| {
+                let mut next = these.clone();
+                next[at] += 1;
+                next[at + 1..].fill(0);
+                next
+            });
+            Some(self.matrix(these.chunks(n).map(<[usize]>::to_vec)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_are_read_as_they_are_written() {
+        let matrix: Matrix =
+            " put(1, 2)  get(1)|get(1) | append(\"a b\", \"|\") ".parse().unwrap_or_default();
+        // A bar separates columns wherever it stands.
+        assert_eq!(matrix, Matrix::default());
+        let matrix: Matrix = " put(1, 2)  get(1)|get(1) ".parse().unwrap();
+        assert_eq!(matrix.columns, [vec!["put(1, 2)", "get(1)"], vec!["get(1)"]]);
+        assert_eq!(matrix.to_string().parse(), Ok(matrix.clone()));
+        assert_eq!((matrix.dimension(), matrix.len()), ((2, 2), 3));
+        for wrong in ["", " | ", "push(1", "push 1)", "push(\"x) |"] {
+            assert!(wrong.parse::<Matrix>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn all_matrices_of_a_size_are_there_once() {
+        let alphabet = Alphabet::of(["a", "b", "c"]);
+        for (n, count) in [(1, 1), (2, 16), (3, 19_683)] {
+            let all: Vec<String> = alphabet.all(n).map(|it| it.to_string()).collect();
+            let distinct: std::collections::HashSet<&String> = all.iter().collect();
+            assert_eq!((all.len(), distinct.len()), (count, count));
+        }
+        assert_eq!(alphabet.all(2).nth(1).map(|it| it.to_string()), Some("a a | a b".to_owned()));
+        assert_eq!(alphabet.random(3, 3, 1, 5), alphabet.random(3, 3, 1, 5));
+        assert_ne!(alphabet.random(3, 3, 1, 5), alphabet.random(3, 3, 1, 6));
+    }
+
+    #[test]
+    fn smaller_matrices_lack_one_thing() {
+        let matrix: Matrix = "a b | c".parse().unwrap();
+        let smaller: Vec<String> = matrix.smaller().iter().map(ToString::to_string).collect();
+        assert_eq!(smaller, ["c", "a b", "a | c", "b | c", "a b"]);
+    }
+}

@@ -1,0 +1,43 @@
+//! Smaller matrices that fail as well.
+
+use clewline_core::Misfit;
+use clewline_threads::Explorable;
+
+use super::{Checked, Matrix, Options, Verdict, check};
+
+/// See [`shrink`](super::shrink).
+pub(super) fn shrink(
+    subject: &dyn Explorable,
+    mut checked: Checked,
+    options: &Options,
+) -> Result<Checked, Misfit> {
+    while let Some(smaller) = first_that_fails(subject, checked.matrix.smaller(), options)? {
+        checked = smaller;
+    }
+    // With as few preemptions as will do.
+    if let Some(most) = options.settings.preemptions {
+        for preemptions in 0..most {
+            let mut fewer = options.clone();
+            fewer.settings.preemptions = Some(preemptions);
+            let again = check(subject, &checked.matrix, &fewer)?;
+            if matches!(again.verdict, Verdict::Violated(_)) {
+                return Ok(again);
+            }
+        }
+    }
+    Ok(checked)
+}
+
+fn first_that_fails(
+    subject: &dyn Explorable,
+    matrices: Vec<Matrix>,
+    options: &Options,
+) -> Result<Option<Checked>, Misfit> {
+    for matrix in matrices {
+        let checked = check(subject, &matrix, options)?;
+        if matches!(checked.verdict, Verdict::Violated(_)) {
+            return Ok(Some(checked));
+        }
+    }
+    Ok(None)
+}
