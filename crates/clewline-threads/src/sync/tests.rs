@@ -494,3 +494,66 @@ fn locks_that_outlive_an_execution_are_not_poisoned_by_its_end() {
     check(1, || (), call, &["-"]);
     assert_eq!(*SHARED.lock().unwrap(), 1);
 }
+
+#[test]
+fn whoever_was_too_late_takes_no_notification() {
+    let call = |it: &(Signal, AtomicBool), task: usize| match task {
+        0 => {
+            while !it.1.load(SeqCst) {}
+            raise(&it.0);
+            0
+        }
+        1 => {
+            let (guard, result) = it.0.1.wait_timeout(it.0.0.lock().unwrap(), SHORT).unwrap();
+            drop(guard);
+            it.1.store(true, SeqCst);
+            i32::from(result.timed_out())
+        }
+        _ => i32::from(*it.0.1.wait_while(it.0.0.lock().unwrap(), |it| !*it).unwrap()),
+    };
+    check(3, || (signal(), AtomicBool::new(false)), call, &["0 1 1"]);
+}
+
+#[test]
+fn tasks_wake_up_by_themselves_as_often_as_they_may() {
+    let call = |it: &Signal, _| {
+        let guard = it.1.wait(it.0.lock().unwrap()).unwrap();
+        drop(it.1.wait(guard).unwrap());
+        1
+    };
+    for (spurious, expected) in [(0, "-"), (1, "-"), (2, "1")] {
+        let limits = Limits { spurious, ..Limits::default() };
+        let found = outcomes(&mut Exhaustive::default(), limits, 1, signal, call);
+        assert_eq!(Vec::from_iter(found), [expected], "{spurious}");
+    }
+}
+
+#[test]
+fn whoever_looks_in_a_loop_goes_on_as_soon_as_there_is_something_to_see() {
+    let call = |it: &(Mutex<bool>, Number), task: usize| {
+        if task == 0 {
+            *it.0.lock().unwrap() = true;
+            it.1.store(1);
+            return 0;
+        }
+        let mut looks = 1;
+        while !*it.0.lock().unwrap() {
+            looks += 1;
+        }
+        // After so many, it waited until there was.
+        it.1.load() + if looks < 5 { 0 } else { 10 }
+    };
+    check(2, || (Mutex::new(false), Number::new(0)), call, &["0 0", "0 1", "0 10", "0 11"]);
+}
+
+#[test]
+fn a_lock_is_not_taken_for_another_that_was_there_before() {
+    let call = |_: &(), _| {
+        for _ in 0..3 {
+            let mutex = Box::new(Mutex::new(0));
+            std::mem::forget(mutex.lock());
+        }
+        0
+    };
+    check(1, || (), call, &["0"]);
+}

@@ -345,3 +345,42 @@ fn a_task_that_unwinds_may_wait_for_others() {
     };
     check(2, || Mutex::new(0), call, &["- -", "- -: on purpose"]);
 }
+
+#[test]
+fn whoever_lends_is_unwound_last() {
+    use std::sync::atomic::{AtomicBool as Flag, AtomicUsize as Users, Ordering::Relaxed};
+    static TOO_EARLY: Flag = Flag::new(false);
+    struct Lends(Users);
+    impl Drop for Lends {
+        fn drop(&mut self) {
+            if self.0.load(Relaxed) != 0 {
+                TOO_EARLY.store(true, Relaxed);
+            }
+        }
+    }
+    // Needs a lock that another task has, which is unwound after the one that lends.
+    struct Uses<'a>(&'a Users, &'a Mutex<i32>);
+    impl Drop for Uses<'_> {
+        fn drop(&mut self) {
+            drop(self.1.lock());
+            self.0.fetch_sub(1, Relaxed);
+        }
+    }
+    let call = |it: &Mutex<i32>, task: usize| {
+        if task == 0 {
+            let _guard = it.lock().unwrap();
+            park();
+        }
+        let lends = Lends(Users::new(0));
+        scope(|scope| {
+            scope.spawn(|| {
+                lends.0.fetch_add(1, Relaxed);
+                let _uses = Uses(&lends.0, it);
+                park();
+            });
+        });
+        0
+    };
+    check(2, || Mutex::new(0), call, &["- -"]);
+    assert!(!TOO_EARLY.load(Relaxed));
+}
