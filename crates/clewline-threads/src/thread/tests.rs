@@ -39,7 +39,7 @@ fn a_task_that_is_started_runs_with_the_others() {
 fn a_panic_goes_to_whoever_joins() {
     let call = |_: &Count, _| {
         let handle = spawn(|| -> i32 { panic!("on purpose") });
-        handle.join().map_or_else(|it| it.downcast_ref::<&str>().map_or(0, |it| it.len() as i32), |it| it)
+        handle.join().unwrap_or_else(|it| it.downcast_ref::<&str>().map_or(0, |it| it.len() as i32))
     };
     check(1, count, call, &["10"]);
     // Nobody does.

@@ -39,16 +39,15 @@ pub(crate) fn with_local<T: 'static>(
     init: impl FnOnce() -> T,
 ) -> Option<Result<Rc<T>, Destroyed>> {
     // SAFETY: see `here`; each borrow ends with its expression, before foreign code is called.
-    match unsafe { (*here()?).find(key) } {
-        Some(found) => return Some(found),
-        None => (),
+    if let Some(found) = unsafe { (*here()?).find(key) } {
+        return Some(found);
     }
     let value = Rc::new(init());
     // SAFETY: the same. It may have been made by `init` in the meantime, or by another task's; that one stays.
     let found = unsafe { (*here()?).find(key) };
     Some(found.unwrap_or_else(|| {
-        // SAFETY: the same.
         if let Some(locals) = here() {
+            // SAFETY: the same.
             unsafe { (*locals).0.push((key, Local::Value(Rc::<T>::clone(&value)))) };
         }
         Ok(value)

@@ -148,7 +148,8 @@ impl Engine {
     /// `engine` is valid, and nobody else uses it but the tasks that are resumed here.
     unsafe fn unwind_once(engine: *mut Engine) -> bool {
         // SAFETY: no borrow is kept while a task is resumed.
-        let tasks = unsafe { (&(*engine).tasks).len() };
+        let this = unsafe { &mut *engine };
+        let tasks = this.tasks.len();
         let mut is_left = false;
         // Those who were started borrow from those who started them.
         for at in (0..tasks).rev() {
