@@ -6,7 +6,7 @@ use std::{
 use clewline_core::{Deterministic, End};
 
 use super::*;
-use crate::{Doing, sync};
+use crate::Doing;
 
 /// Each ticket is one more than the last: the order of the tickets is the order in which they were drawn.
 #[derive(Clone)]

@@ -136,7 +136,7 @@ pub(super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> History {
 
 pub(super) fn program_of(matrix: &Matrix) -> Program<Rc<Objects>, Vec<Action>, usize> {
     let calls = Calls { columns: matrix.clone(), ..Calls::default() };
-    let limits = Limits { steps: 300, rounds: 3 };
+    let limits = Limits { steps: 300, rounds: 3, ..Limits::default() };
     Program::new(calls, || Rc::new(Objects::default()), |it, call: &Vec<Action>| act(it, call), limits)
 }
 
