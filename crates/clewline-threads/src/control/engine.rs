@@ -358,16 +358,9 @@ impl Control {
 
     /// Sets it. Whoever [needed](Need) that can go on.
     pub(crate) fn set_level<T: ?Sized>(self, object: &T, level: i32) {
-        let engine = self.engine();
-        let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
-        if engine.objects.level(id) != level {
-            engine.objects.state(id).level = level;
-            engine.changed(id);
-            if let Some(step) = &mut engine.step
-                && step.object != id
-            {
-                step.frees = id;
-            }
+        if self.level(object) != level {
+            self.set_level_quietly(object, level);
+            self.changed(object);
         }
     }
 

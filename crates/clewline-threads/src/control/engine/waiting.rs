@@ -25,6 +25,12 @@ impl Control {
         if std::mem::replace(&mut engine.objects.state(id).level, level) == level {
             return;
         }
+        if let Some(step) = &mut engine.step
+            && step.object != id
+        {
+            // Whoever waits for the lock can go on after this step, though it touches another object.
+            step.frees = id;
+        }
         if engine.has_release_points && !engine.spinning.is_empty() {
             // Somebody tries locks, and may see that.
             let me = engine.current;
