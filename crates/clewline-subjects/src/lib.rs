@@ -17,6 +17,8 @@ mod entry;
 pub mod link;
 mod locking;
 mod map_calls;
+mod monitor;
+mod nodes;
 pub mod structures;
 
 pub use class::{Class, ClassVariant, Flaw};

@@ -22,6 +22,7 @@
 //! This is the only crate with `unsafe` code. There is little of it: reading the time-stamp counter, pinning a thread
 //! to a processor, and the log's slots, which are written by one thread and read by another once they are full.
 
+mod choose;
 pub mod clock;
 pub mod control;
 mod crew;
@@ -36,6 +37,7 @@ pub mod sync;
 pub mod thread;
 mod trial;
 
+pub use choose::choose;
 pub use clock::{Clock, ClockKind};
 pub use crew::{Crew, Ending, Panicked, Run, Settings};
 pub use inputs::{Inputs, Rig, Session, Testable, Took};
