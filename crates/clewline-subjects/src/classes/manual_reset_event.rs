@@ -11,7 +11,10 @@
 use clewline_core::Cause;
 use clewline_threads::{
     Component, Explorable,
-    sync::atomic::{AtomicU32, Ordering::SeqCst},
+    sync::{
+        MutexGuard,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
     thread,
 };
 
@@ -95,21 +98,27 @@ impl Event {
                 Reading::Once => state,
                 Reading::Twice => self.state.load(SeqCst),
             };
-            let mut wakings = self.wakings.enter();
+            let wakings = self.wakings.enter();
             if self.state.compare_exchange(state, read + WAITER, SeqCst, SeqCst).is_ok() {
-                let before = *wakings;
-                while *wakings == before {
-                    wakings = self.wakings.wait(wakings);
-                }
-                return;
+                return self.sleep(wakings);
             }
         }
     }
 
-    /// Waits without sleeping.
+    /// Waits as one does who does not look round first.
     pub(super) fn wait_one(&self) {
-        while !self.is_set() {
-            thread::yield_now();
+        let wakings = self.wakings.enter();
+        if !self.is_set() {
+            self.state.fetch_add(WAITER, SeqCst);
+            self.sleep(wakings);
+        }
+    }
+
+    /// Sleeps until the next set. The caller has counted itself in.
+    fn sleep(&self, mut wakings: MutexGuard<'_, u32>) {
+        let before = *wakings;
+        while *wakings == before {
+            wakings = self.wakings.wait(wakings);
         }
     }
 }

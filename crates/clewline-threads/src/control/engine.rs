@@ -844,16 +844,19 @@ impl Engine {
         false
     }
 
-    /// Nobody else can move: whoever spins makes another round, and perhaps gives up. Not for ever.
+    /// Nobody else can move: one of those who spin makes another round, and perhaps gives up. Not for ever.
     fn let_spinners_go(&mut self) -> TaskSet {
         self.idle_rounds += 1;
         if self.limits.rounds < self.idle_rounds {
             return TaskSet::EMPTY;
         }
-        for spinner in self.spinning {
+        // One at a time and in turn, which is no choice of the schedule: they have all seen what there is to see, and
+        // orders of several who look in vain would be more than can be tried.
+        let turn = self.idle_rounds as usize % self.spinning.iter().count();
+        if let Some(spinner) = self.spinning.iter().nth(turn) {
             self.tasks[spinner.index()].spins = None;
+            self.spinning.remove(spinner);
         }
-        self.spinning = TaskSet::EMPTY;
         self.movable()
     }
 
