@@ -22,13 +22,15 @@ pub struct Calls<C> {
 
 impl<C> Calls<C> {
     /// Every call with its operation's number and the number of its process: the initial ones, column by column, the last ones.
-    /// Those before and after are made by processes of their own, which come after the columns.
+    /// Those before and after
+    /// are made by processes of their own, whose numbers come after those of the columns.
     pub fn operations(&self) -> impl Iterator<Item = (usize, &C)> {
         let n = self.columns.len();
+        let last = n + usize::from(!self.initial.is_empty());
         let initial = self.initial.iter().map(move |it| (n, it));
         let columns =
             self.columns.iter().enumerate().flat_map(|(at, calls)| calls.iter().map(move |it| (at, it)));
-        initial.chain(columns).chain(self.last.iter().map(move |it| (n + 1, it)))
+        initial.chain(columns).chain(self.last.iter().map(move |it| (last, it)))
     }
 
     /// The same calls, each as `map` has it.
@@ -161,7 +163,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         self.engine.moments()
     }
 
-    /// What those waited for who could not go on.
+    /// What those were about to do who could not go on, or who did not do what they did before.
     #[must_use]
     pub fn pending(&self) -> &[Pending] {
         &self.pending
@@ -241,7 +243,8 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
         }
         let ending = self.engine.run(scheduler);
         self.is_stuck = ending == Ending::Stuck;
-        self.pending = if self.is_stuck { self.engine.pending() } else { Vec::new() };
+        let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
+        self.pending = if is_asked { self.engine.pending() } else { Vec::new() };
         ending
     }
 }
