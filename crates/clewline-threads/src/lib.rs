@@ -26,6 +26,8 @@ mod choose;
 pub mod clock;
 pub mod control;
 mod crew;
+#[cfg(test)]
+mod explored;
 pub mod hint;
 mod inputs;
 mod log;

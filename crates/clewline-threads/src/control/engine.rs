@@ -15,6 +15,13 @@ use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 use super::{Panic, fair::Fairness, objects::Objects, panics, spin::Rounds, stacks};
 use crate::noise::Attention;
 
+mod locals;
+mod unwind;
+mod waiting;
+
+pub(crate) use locals::{Destroyed, with_local};
+pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
+
 /// How long an execution may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -22,11 +29,22 @@ pub struct Limits {
     pub steps: u32,
     /// After so many rounds in which those who spin saw nothing new, and nobody else could move, they are stuck.
     pub rounds: u32,
+    /// So often each task may wake up from a condition variable or from `park` though nobody woke it.
+    pub spurious: u32,
+}
+
+/// The limit that cut an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// [`Limits::steps`].
+    Steps,
+    /// Another task was started, and there are [as many as there may be](TaskId::MAX).
+    Tasks,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { steps: 20_000, rounds: 1_000 }
+        Limits { steps: 20_000, rounds: 1_000, spurious: 0 }
     }
 }
 
@@ -145,6 +163,13 @@ struct Task {
     after: TaskSet,
     fiber: Option<Fiber>,
     yielder: *const Yielder<(), ()>,
+    /// It was unwinding when it last gave up its turn.
+    is_panicking: bool,
+    /// How often it may still wake up though nobody woke it.
+    spurious: u32,
+    locals: locals::Locals,
+    /// What the primitives keep for it.
+    badge: Option<std::sync::Arc<dyn Any + Send + Sync>>,
 }
 
 /// When operations were called and returned, in steps.
@@ -192,7 +217,15 @@ pub(crate) struct Engine {
     has_release_points: bool,
     schedule: Option<Vec<Pick>>,
     moments: Option<Vec<Moment>>,
-    unwinding: Vec<Fiber>,
+    limit: Option<Limit>,
+    /// No two executions of this process have the same.
+    execution: u64,
+    /// Tasks are being unwound.
+    is_ending: bool,
+    /// One of them is being so right now.
+    is_unwinding: bool,
+    /// How many accesses it has made since it gave way.
+    accesses: u32,
 }
 
 thread_local! {
@@ -216,6 +249,7 @@ pub(crate) fn control() -> Option<Control> {
     let engine = ENGINE.try_with(Cell::get).ok().and_then(NonNull::new);
     if engine.is_none() {
         crate::noise::attend();
+        unwind::attend();
     }
     engine.map(Control)
 }
@@ -278,13 +312,15 @@ impl Control {
     fn arrive(self, object: SharedId, attempt: Attempt, place: &'static Location<'static>) -> bool {
         let engine = self.engine();
         let me = engine.current;
+        if engine.is_ending {
+            give_way();
+            return false;
+        }
         let is_started = engine.arrive(me, object, attempt, place);
         // The first time, the task has only come from its beginning, and nobody decides yet.
         let goes_on = is_started && engine.decide() && engine.next == Next::Task(me);
-        if !goes_on {
-            let yielder = engine.tasks[me.index()].yielder;
-            // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
-            unsafe { (*yielder).suspend(()) };
+        if !goes_on && self.suspend() {
+            return false;
         }
         self.engine().begin(me)
     }
@@ -331,14 +367,13 @@ impl Control {
         self.engine().value(n)
     }
 
-    /// Starts a task.
+    /// Starts a task. If there are too many of them already, the execution is cut.
+    #[track_caller]
     pub(crate) fn spawn(self, body: Body) -> TaskId {
+        if self.engine().tasks.len() == TaskId::MAX {
+            self.cut(Limit::Tasks);
+        }
         self.engine().spawn(body)
-    }
-
-    /// Whether `task` has ended.
-    pub(crate) fn is_ended(self, task: TaskId) -> bool {
-        self.engine().tasks[task.index()].is_ended
     }
 
     /// Says that the task waits for someone else.
@@ -404,6 +439,9 @@ impl std::fmt::Debug for Engine {
     }
 }
 
+// In so many rounds in which nobody else can move, those who spin go in any order.
+const FREE_ROUNDS: u32 = 3;
+
 impl Engine {
     pub(super) fn new(limits: Limits) -> Engine {
         panics::keep();
@@ -429,7 +467,11 @@ impl Engine {
             has_release_points: false,
             schedule: None,
             moments: None,
-            unwinding: Vec::new(),
+            limit: None,
+            execution: 0,
+            is_ending: false,
+            is_unwinding: false,
+            accesses: 0,
         }
     }
 
@@ -453,6 +495,10 @@ impl Engine {
 
     pub(super) fn steps(&self) -> u32 {
         self.steps
+    }
+
+    pub(super) fn limit(&self) -> Option<Limit> {
+        self.limit
     }
 
     pub(super) fn panic(&self) -> Option<&(TaskId, Panic)> {
@@ -479,6 +525,7 @@ impl Engine {
         self.tasks.clear();
         (self.next, self.step, self.steps) = (Next::Start, None, 0);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
+        (self.limit, self.execution, self.is_ending) = (None, unwind::next_execution(), false);
         (self.spinning, self.idle_rounds) = (TaskSet::EMPTY, 0);
         self.objects.clear();
         self.fairness.clear();
@@ -502,12 +549,14 @@ impl Engine {
                 let engine = control.engine();
                 let me = engine.current;
                 engine.tasks[me.index()].yielder = yielder;
-                let run = panic::catch_unwind(AssertUnwindSafe(body));
-                match (run, self::control()) {
+                let run = panic::catch_unwind(AssertUnwindSafe(|| {
+                    let _locals = locals::DropLast;
+                    body();
+                }));
+                match (run, here()) {
                     (Err(payload), Some(control)) => control.engine().panicked(&*payload),
-                    // It was unwound: the payload is not ours to keep.
-                    (Err(payload), None) => panic::resume_unwind(payload),
-                    (Ok(()), _) => (),
+                    // It was given up, which is no news.
+                    (Err(_), None) | (Ok(()), _) => (),
                 }
             }
         });
@@ -528,6 +577,10 @@ impl Engine {
             after,
             fiber: Some(fiber),
             yielder: ptr::null(),
+            is_panicking: false,
+            spurious: self.limits.spurious,
+            locals: locals::Locals::default(),
+            badge: None,
         });
         id
     }
@@ -617,24 +670,6 @@ impl Engine {
         self.ending = Some(Ending::Panicked);
     }
 
-    /// Unwinds every task that has not ended, so that nothing leaks.
-    fn unwind_all(&mut self) {
-        self.unwinding.extend(self.tasks.iter_mut().filter_map(|it| it.fiber.take()));
-        if self.unwinding.is_empty() {
-            return;
-        }
-        let engine: *mut Engine = self;
-        let outer = ENDING.replace(engine);
-        loop {
-            // SAFETY: the borrow ends before anything is unwound, which may come here again: see `unwind_one`.
-            let fiber = unsafe { (*engine).unwinding.pop() };
-            let Some(mut fiber) = fiber else { break };
-            fiber.force_unwind();
-            stacks::give_back(fiber.into_stack());
-        }
-        ENDING.set(outer);
-    }
-
     #[inline]
     fn arrive(
         &mut self,
@@ -654,9 +689,8 @@ impl Engine {
         };
         (task.place, task.need, task.until) = (place, attempt.need, attempt.until);
         (task.calls, task.is_idle) = (false, false);
-        if matches!(attempt.until, Until::Woken | Until::WokenOrLate) {
-            task.is_woken = false;
-        }
+        // Whoever waits for some time only lets others run.
+        task.yields |= matches!(attempt.until, Until::WokenOrLate | Until::MetOrLate);
         is_started
     }
 
@@ -678,6 +712,10 @@ impl Engine {
             Until::Woken | Until::WokenOrLate => task.is_woken,
             Until::MetOrLate => need.is_met(self.objects.level(step.object)),
         };
+        if !is_met {
+            // Its time is up: a loop of such rounds is one that waits.
+            self.spin(me, place, SharedId::NONE);
+        }
         if step.object != SharedId::NONE {
             self.spin(me, place, step.object);
         }
@@ -688,7 +726,8 @@ impl Engine {
     }
 
     fn spin(&mut self, me: TaskId, place: &'static Location<'static>, object: SharedId) {
-        let version = self.objects.version(object);
+        // Who holds a lock is no change of what it guards, but can be seen by whoever tries it.
+        let version = self.objects.version(object) ^ (self.objects.level(object) as u32) << 20;
         let task = &mut self.tasks[me.index()];
         if let Some(objects) = task.rounds.note(place, object, version) {
             task.spins = Some(objects);
@@ -797,6 +836,13 @@ impl Engine {
         }
         let mover = self.step.map(|it| it.task);
         let mut movable = self.movable();
+        if let Some(mover) = mover
+            && movable.contains(mover)
+            && std::thread::panicking()
+        {
+            // Others would be taken for panicking as well, so a task that unwinds goes on if it can.
+            movable = TaskSet::only(mover);
+        }
         let yields = mover.is_some_and(|it| std::mem::take(&mut self.tasks[it.index()].yields));
         self.keep_fair(mover, yields, movable);
         if let Some(step) = self.step.take()
@@ -816,6 +862,7 @@ impl Engine {
             return self.finish(if is_full { Ending::Full } else { Ending::Stuck });
         }
         if self.limits.steps <= self.steps {
+            self.limit = Some(Limit::Steps);
             return self.finish(Ending::Cut);
         }
         let all = movable;
@@ -849,20 +896,26 @@ impl Engine {
         false
     }
 
-    /// Nobody else can move: one of those who spin makes another round, and perhaps gives up. Not for ever.
+    /// Nobody else can move: whoever spins makes another round, and perhaps gives up. Not for ever.
     fn let_spinners_go(&mut self) -> TaskSet {
         self.idle_rounds += 1;
         if self.limits.rounds < self.idle_rounds {
             return TaskSet::EMPTY;
         }
-        // One at a time and in turn, which is no choice of the schedule: they have all seen what there is to see, and
-        // orders of several who look in vain would be more than can be tried.
-        let turn = self.idle_rounds as usize % self.spinning.iter().count();
-        if let Some(spinner) = self.spinning.iter().nth(turn) {
-            self.tasks[spinner.index()].spins = None;
-            self.spinning.remove(spinner);
+        // In every order at first; then in turn, or there would be too many orders in which nothing happens.
+        let turn = self.idle_rounds as usize % self.spinning.len();
+        let one: TaskSet = self.spinning.iter().skip(turn).take(1).collect();
+        for spinners in [if self.idle_rounds <= FREE_ROUNDS { self.spinning } else { one }, self.spinning] {
+            for spinner in spinners {
+                self.tasks[spinner.index()].spins = None;
+            }
+            self.spinning = self.spinning.without(spinners);
+            let movable = self.movable();
+            if !movable.is_empty() {
+                return movable;
+            }
         }
-        self.movable()
+        TaskSet::EMPTY
     }
 
     fn scheduler(&mut self) -> &mut dyn Scheduler {
@@ -927,21 +980,4 @@ impl Engine {
         self.next = Next::Nobody;
         false
     }
-}
-
-/// Lets another task that is to be given up end now, so that what it holds is released. `false` if there is none.
-///
-/// What a task drops while it is unwound may need a lock that another such task holds.
-pub(crate) fn unwind_one() -> bool {
-    let engine = ENDING.get();
-    if engine.is_null() {
-        return false;
-    }
-    // SAFETY: `ENDING` is set only while `unwind_all` is on the stack with the engine borrowed, and it keeps no borrow while
-    // anything is unwound.
-    let fiber = unsafe { (*engine).unwinding.pop() };
-    let Some(mut fiber) = fiber else { return false };
-    fiber.force_unwind();
-    stacks::give_back(fiber.into_stack());
-    true
 }

@@ -23,7 +23,11 @@ mod stacks;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use engine::{Attempt, Control, Need, Until, control, here, is_controlled, is_ending, unwind_one};
-pub use engine::{Limits, Moment, Pending};
+pub(crate) use engine::{
+    Attempt, Control, Destroyed, Need, Until, control, ending_control, give_way, here, is_controlled,
+    is_ending, is_given_up, outlast, with_local,
+};
+pub use engine::{Limit, Limits, Moment, Pending};
 pub use panics::Panic;
+pub(crate) use program::is_making;
 pub use program::{Calls, Operation, Outcome, Program};

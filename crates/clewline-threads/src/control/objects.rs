@@ -4,7 +4,7 @@
 //! gets its number when it is first accessed in an execution, which depends on the steps before and on nothing else. When
 //! it is dropped its address is forgotten: whatever lives there next is another object.
 
-use clewline_explore::SharedId;
+use clewline_explore::{SharedId, TaskSet};
 
 /// The objects of one execution.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(super) struct State {
     pub(super) level: i32,
     /// How often it has changed.
     pub(super) version: u32,
+    /// Who waits there to be woken.
+    pub(super) waiters: TaskSet,
 }
 
 impl Objects {

@@ -1,11 +1,15 @@
 //! Programs: the calls of a matrix, made on a subject by one task a column.
 
-use std::{cell::RefCell, fmt, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    fmt,
+    rc::Rc,
+};
 
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
-    Limits, Moment, Panic, Pending,
+    Limit, Limits, Moment, Panic, Pending,
     engine::{Engine, control},
 };
 
@@ -152,6 +156,12 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         }
     }
 
+    /// Which limit cut the last execution, if one did.
+    #[must_use]
+    pub fn limit(&self) -> Option<Limit> {
+        self.engine.limit()
+    }
+
     /// What was chosen in the last execution, if that was [kept](Self::keep).
     #[must_use]
     pub fn schedule(&self) -> Option<Schedule> {
@@ -200,6 +210,26 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     }
 }
 
+thread_local! {
+    static MAKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a subject is being made on this thread, which tasks will use.
+pub(crate) fn is_making() -> bool {
+    MAKING.try_with(Cell::get).unwrap_or(false)
+}
+
+fn making<T>(make: impl FnOnce() -> T) -> T {
+    struct Reset(bool);
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            MAKING.set(self.0);
+        }
+    }
+    let _reset = Reset(MAKING.replace(true));
+    make()
+}
+
 /// Whose calls a task makes.
 #[derive(Clone, Copy)]
 enum Part {
@@ -222,7 +252,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         self.answers.borrow_mut().fill(None);
         self.engine.prepare(self.calls.len());
-        let subject = Rc::new((self.make)());
+        let subject = Rc::new(making(&self.make));
         let mut first = 0;
         // Columns come first, so that the first column is the first task, whoever comes before it.
         let columns = self.calls.columns.len();

@@ -3,9 +3,30 @@
 //!
 //! A structure that is written with these runs in production as it would with those of `std`; noise can reach inside its
 //! operations under stress; and the same file can be [explored](crate::control).
+//!
+//! In an exploration, time does not pass: whether something that waits for some time only was too late is a choice of the
+//! schedule. The order in which waiting tasks are served is one as well, so nothing here is fair. A lock for readers and
+//! writers lets another reader in although a writer waits.
 
 pub mod atomic;
+mod barrier;
+mod condvar;
+mod identity;
+mod lazy_lock;
+pub mod mpsc;
 mod mutex;
+mod once;
+mod once_lock;
+mod rw_lock;
+#[cfg(test)]
+mod tests;
 
+pub use barrier::{Barrier, BarrierWaitResult};
+pub use condvar::{Condvar, WaitTimeoutResult};
+pub(crate) use identity::Identity;
+pub use lazy_lock::LazyLock;
 pub use mutex::{Mutex, MutexGuard};
-pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+pub use once::Once;
+pub use once_lock::OnceLock;
+pub use rw_lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use std::sync::{LockResult, OnceState, PoisonError, TryLockError, TryLockResult};

@@ -8,24 +8,41 @@ use std::{
 
 use clewline_explore::Access;
 
-use crate::control::{Attempt, Control, Need, control, is_ending, unwind_one};
+use super::Identity;
+use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending};
 
 /// See `std`.
 #[derive(Default)]
-pub struct Mutex<T: ?Sized>(sync::Mutex<T>);
+#[repr(C)]
+pub struct Mutex<T: ?Sized> {
+    id: Identity,
+    lock: sync::Mutex<T>,
+}
 
 /// See `std`.
+#[must_use = "the lock is given back when the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     mutex: &'a Mutex<T>,
     // Always there, but for the time in which it is given back.
     guard: Option<sync::MutexGuard<'a, T>>,
+    // Whether what the lock guards may have been changed.
+    is_written: bool,
 }
 
 impl<T> Mutex<T> {
     /// A lock around `value`.
     #[must_use]
     pub const fn new(value: T) -> Self {
-        Mutex(sync::Mutex::new(value))
+        Mutex { id: Identity, lock: sync::Mutex::new(value) }
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The value all the same, if a thread has panicked that held the lock.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.lock.into_inner()
     }
 }
 
@@ -39,12 +56,12 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         if let Some(control) = control() {
-            control.attempt(self, Attempt::new(Access::Acquire).needing(Need::AtMost(0)));
+            control.attempt(&self.id, Mutex::<T>::ATTEMPT);
             return self.taken(control);
         }
         // What a task drops while it is unwound may need what another one holds.
-        while is_ending() && matches!(self.0.try_lock(), Err(TryLockError::WouldBlock)) && unwind_one() {}
-        self.guard(self.0.lock())
+        while is_ending() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) && give_way() {}
+        self.guard(self.lock.lock())
     }
 
     /// See `std`.
@@ -57,74 +74,161 @@ impl<T: ?Sized> Mutex<T> {
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         if let Some(control) = control() {
             control.tries_locks();
-            control.access(self, Access::TryAcquire);
-            if control.level(self) != 0 {
-                control.detail(|| "held".to_owned());
-                return Err(TryLockError::WouldBlock);
-            }
-            return self.taken(control).map_err(TryLockError::Poisoned);
+            control.access(&self.id, Access::TryAcquire);
         }
-        match self.0.try_lock() {
-            Ok(guard) => Ok(MutexGuard { mutex: self, guard: Some(guard) }),
+        let result = self.lock.try_lock();
+        if let Some(control) = here() {
+            match &result {
+                Err(TryLockError::WouldBlock) => control.detail(|| "held".to_owned()),
+                Ok(_) | Err(TryLockError::Poisoned(_)) => control.set_level_quietly(&self.id, 1),
+            }
+        }
+        match result {
+            Ok(guard) => self.guard(Ok(guard)).map_err(TryLockError::Poisoned),
+            Err(TryLockError::Poisoned(error)) => self.guard(Err(error)).map_err(TryLockError::Poisoned),
             Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-            Err(TryLockError::Poisoned(error)) => {
-                let guard = MutexGuard { mutex: self, guard: Some(error.into_inner()) };
-                Err(TryLockError::Poisoned(PoisonError::new(guard)))
-            }
         }
+    }
+
+    /// See `std`.
+    pub fn is_poisoned(&self) -> bool {
+        self.lock.is_poisoned()
+    }
+
+    /// See `std`.
+    pub fn clear_poison(&self) {
+        self.lock.clear_poison();
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The value all the same, if a thread has panicked that held the lock.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.lock.get_mut()
+    }
+
+    const ATTEMPT: Attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(0));
+
+    /// What tells this lock from other objects.
+    pub(super) fn id(&self) -> &Identity {
+        &self.id
+    }
+
+    /// The access of somebody who waits for the lock.
+    pub(super) fn attempt(&self) -> Attempt {
+        Mutex::<T>::ATTEMPT
     }
 
     /// The lock is this task's now.
-    fn taken(&self, control: Control) -> LockResult<MutexGuard<'_, T>> {
-        control.set_level(self, 1);
-        match self.0.try_lock() {
-            Ok(guard) => self.guard(Ok(guard)),
-            Err(TryLockError::Poisoned(error)) => self.guard(Err(error)),
-            Err(TryLockError::WouldBlock) => unreachable!("a lock that no task has is free"),
+    #[track_caller]
+    pub(super) fn taken(&self, control: Control) -> LockResult<MutexGuard<'_, T>> {
+        loop {
+            control.set_level_quietly(&self.id, 1);
+            match self.lock.try_lock() {
+                Ok(guard) => return self.guard(Ok(guard)),
+                Err(TryLockError::Poisoned(error)) => return self.guard(Err(error)),
+                // A guard was forgotten, or belongs to somebody who is no task here.
+                Err(TryLockError::WouldBlock) => control.attempt(&self.id, Mutex::<T>::ATTEMPT),
+            };
         }
     }
 
-    fn guard<'a>(&'a self, result: LockResult<sync::MutexGuard<'a, T>>) -> LockResult<MutexGuard<'a, T>> {
+    /// The guard of this lock that wraps one of `std`.
+    pub(super) fn guard<'a>(
+        &'a self,
+        result: LockResult<sync::MutexGuard<'a, T>>,
+    ) -> LockResult<MutexGuard<'a, T>> {
+        let guard = |guard| MutexGuard { mutex: self, guard: Some(guard), is_written: false };
         match result {
-            Ok(guard) => Ok(MutexGuard { mutex: self, guard: Some(guard) }),
-            Err(error) => Err(PoisonError::new(MutexGuard { mutex: self, guard: Some(error.into_inner()) })),
+            Ok(it) => Ok(guard(it)),
+            Err(error) => Err(PoisonError::new(guard(error.into_inner()))),
         }
+    }
+}
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// The lock that it holds.
+    pub(super) fn mutex(&self) -> &'a Mutex<T> {
+        self.mutex
+    }
+
+    /// What `condition` says of the value. Asking is no change of it, though it could be made one.
+    pub(super) fn asks(&mut self, condition: &mut impl FnMut(&mut T) -> bool) -> bool {
+        condition(self.guard.as_mut().expect("a guard holds its lock"))
+    }
+
+    /// The guard of `std` that it wraps.
+    pub(super) fn unwrap(mut self) -> sync::MutexGuard<'a, T> {
+        self.guard.take().expect("a guard holds its lock")
     }
 }
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
 
+    #[inline]
     fn deref(&self) -> &T {
         self.guard.as_ref().expect("a guard holds its lock")
     }
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut T {
+        self.is_written = true;
         self.guard.as_mut().expect("a guard holds its lock")
     }
 }
 
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[inline]
     #[track_caller]
     fn drop(&mut self) {
-        let Some(control) = control() else { return };
-        if control.has_release_points() && !std::thread::panicking() {
-            control.access(self.mutex, Access::Release);
+        if self.guard.is_none() {
+            return;
+        }
+        let Some(control) = here() else { return self.give_back(is_ending()) };
+        if std::thread::panicking() {
+            self.give_back(control.is_panic_of_another());
+        } else if control.has_release_points() {
+            control.access(&self.mutex.id, Access::Release);
         }
         self.guard = None;
-        control.set_level(self.mutex, 0);
+        control.set_level_quietly(&self.mutex.id, 0);
+        if self.is_written {
+            control.changed(&self.mutex.id);
+        }
+    }
+}
+
+impl<T: ?Sized> MutexGuard<'_, T> {
+    /// If this thread unwinds though nobody who held the lock panicked, that poisons nothing: the execution was given up, or it is
+    /// another task that panics.
+    #[cold]
+    fn give_back(&mut self, is_innocent: bool) {
+        let was_poisoned = self.mutex.is_poisoned();
+        self.guard = None;
+        if is_innocent && !was_poisoned {
+            self.mutex.clear_poison();
+        }
     }
 }
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.lock.fmt(f)
     }
 }
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }

@@ -1,0 +1,89 @@
+//! What a task keeps for itself: the values of `thread_local!`.
+
+use std::{any::Any, cell::Cell, rc::Rc};
+
+use super::{ENDING, ENGINE, Engine};
+
+/// The values of one task, by key.
+#[derive(Default)]
+pub(super) struct Locals(Vec<(usize, Local)>);
+
+enum Local {
+    Value(Rc<dyn Any>),
+    Destroyed,
+}
+
+/// The task has dropped the value already.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Destroyed;
+
+/// The locals of the task that runs, also if it is being unwound. Nothing may be called while they are borrowed.
+fn here() -> Option<*mut Locals> {
+    if !crate::noise::is_attention_wanted() {
+        return None;
+    }
+    let of = |engine: *mut Engine| {
+        // SAFETY: both pointers are null, or to an engine that is borrowed further down the stack and waits for the task that
+        // runs here.
+        unsafe { engine.as_mut() }
+            .and_then(|it| it.tasks.get_mut(it.current.index()))
+            .map(|it| &raw mut it.locals)
+    };
+    let running = ENGINE.try_with(Cell::get).ok().and_then(of);
+    running.or_else(|| ENDING.try_with(Cell::get).ok().and_then(of))
+}
+
+/// The task's value for `key`, which `init` makes if there is none. `None` if this is no task.
+pub(crate) fn with_local<T: 'static>(
+    key: usize,
+    init: impl FnOnce() -> T,
+) -> Option<Result<Rc<T>, Destroyed>> {
+    // SAFETY: see `here`; each borrow ends with its expression, before foreign code is called.
+    match unsafe { (*here()?).find(key) } {
+        Some(found) => return Some(found),
+        None => (),
+    }
+    let value = Rc::new(init());
+    // SAFETY: the same. It may have been made by `init` in the meantime, or by another task's; that one stays.
+    let found = unsafe { (*here()?).find(key) };
+    Some(found.unwrap_or_else(|| {
+        // SAFETY: the same.
+        if let Some(locals) = here() {
+            unsafe { (*locals).0.push((key, Local::Value(Rc::<T>::clone(&value)))) };
+        }
+        Ok(value)
+    }))
+}
+
+impl Locals {
+    fn find<T: 'static>(&self, key: usize) -> Option<Result<Rc<T>, Destroyed>> {
+        let (_, local) = self.0.iter().find(|it| it.0 == key)?;
+        match local {
+            Local::Value(value) => {
+                Some(Ok(Rc::clone(value).downcast().expect("a key has values of one type")))
+            }
+            Local::Destroyed => Some(Err(Destroyed)),
+        }
+    }
+
+    /// The last value that is left. From now on it counts as destroyed.
+    fn pop(&mut self) -> Option<Rc<dyn Any>> {
+        let last = self.0.iter_mut().rev().find(|it| matches!(it.1, Local::Value(_)))?;
+        match std::mem::replace(&mut last.1, Local::Destroyed) {
+            Local::Value(value) => Some(value),
+            Local::Destroyed => None,
+        }
+    }
+}
+
+/// Drops the values of the task that runs when it is dropped.
+pub(super) struct DropLast;
+
+impl Drop for DropLast {
+    fn drop(&mut self) {
+        // SAFETY: see `here`: the borrow ends before the value is dropped.
+        while let Some(value) = here().and_then(|it| unsafe { (*it).pop() }) {
+            drop(value);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Executions that are given up: every task is unwound, so that nothing leaks.
+//!
+//! A task that is given up panics where it waits, with a payload of our own. What it drops meanwhile may need something that
+//! another task has, which is being given up as well; then it gives way, and that one is unwound first. Only if all that are
+//! left wait for one another, or run for ever, are they left where they are: their stacks leak, and nothing hangs.
+
+use std::{
+    any::Any,
+    mem, panic,
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+};
+
+use clewline_explore::{Access, Ending, SharedId, TaskId};
+use corosensei::CoroutineResult;
+
+use super::{Attempt, Control, ENDING, Engine, Limit, stacks};
+
+/// What a task panics with when it is given up.
+struct GivenUp;
+
+// So often may those that are left give way to one another.
+const TURNS: u32 = 200;
+// A destructor that makes so many accesses may wait for another task.
+const ACCESSES: u32 = 1_000;
+
+/// Another number for each execution.
+pub(super) fn next_execution() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// Whether a payload says that the task was given up. Whoever catches it lets it go on.
+pub(crate) fn is_given_up(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<GivenUp>()
+}
+
+/// The engine whose tasks are unwound on this thread, if one of them is right now.
+fn ending() -> Option<*mut Engine> {
+    let engine = ENDING.try_with(std::cell::Cell::get).unwrap_or(std::ptr::null_mut());
+    // SAFETY: `ENDING` is set only while `unwind_all` is on the stack of this thread with the engine borrowed, and it keeps
+    // no borrow while a task is resumed. The same holds wherever the pointer is used below.
+    (!engine.is_null() && unsafe { (*engine).is_unwinding }).then_some(engine)
+}
+
+/// What remains of a task comes to an access.
+#[cold]
+pub(super) fn attend() {
+    let Some(engine) = ending() else { return };
+    if !thread::panicking() {
+        // Somebody caught it, and goes on as if nothing had happened.
+        panic::resume_unwind(Box::new(GivenUp));
+    }
+    // SAFETY: see `ending`.
+    let accesses = unsafe { &mut (*engine).accesses };
+    *accesses += 1;
+    if ACCESSES <= *accesses {
+        give_way();
+    }
+}
+
+/// Lets other tasks that are given up be unwound first, if this is one. `false` if it is not.
+pub(crate) fn give_way() -> bool {
+    let Some(engine) = ending() else { return false };
+    if !thread::panicking() {
+        panic::resume_unwind(Box::new(GivenUp));
+    }
+    wait(engine);
+    true
+}
+
+fn wait(engine: *mut Engine) {
+    // SAFETY: see `ending`; and a task's yielder lives on its own stack as long as its body runs, which it does here.
+    unsafe {
+        let this = &mut *engine;
+        this.accesses = 0;
+        let yielder = this.tasks[this.current.index()].yielder;
+        (*yielder).suspend(());
+    }
+}
+
+/// The execution whose tasks are unwound here: what was known of its objects can still be read.
+pub(crate) fn ending_control() -> Option<Control> {
+    ending().and_then(std::ptr::NonNull::new).map(Control)
+}
+
+/// Waits until nothing is left of `task`, if tasks are being unwound: what it borrows must live as long.
+pub(crate) fn outlast(task: TaskId) {
+    let Some(engine) = ending() else { return };
+    // SAFETY: see `ending`.
+    while unsafe { (&(*engine).tasks)[task.index()].fiber.is_some() } {
+        wait(engine);
+    }
+}
+
+impl Control {
+    /// Gives up the turn. Answers whether the execution was given up in the meantime.
+    pub(super) fn suspend(self) -> bool {
+        let engine = self.engine();
+        let task = &mut engine.tasks[engine.current.index()];
+        task.is_panicking = thread::panicking();
+        let yielder = task.yielder;
+        // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
+        unsafe { (*yielder).suspend(()) };
+        let engine = self.engine();
+        let is_panicking = mem::take(&mut engine.tasks[engine.current.index()].is_panicking);
+        // A second panic while the first one unwinds would be the end of the process.
+        if engine.is_ending && !is_panicking {
+            panic::resume_unwind(Box::new(GivenUp));
+        }
+        engine.is_ending
+    }
+
+    /// Ends the execution here, since a limit is reached.
+    #[track_caller]
+    pub(super) fn cut(self, limit: Limit) -> ! {
+        let engine = self.engine();
+        engine.limit = Some(limit);
+        engine.ending = Some(if engine.is_free { Ending::Redundant } else { Ending::Cut });
+        let place = panic::Location::caller();
+        loop {
+            self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
+        }
+    }
+}
+
+impl Engine {
+    /// Unwinds every task that has not ended.
+    pub(super) fn unwind_all(&mut self) {
+        if self.tasks.iter().all(|it| it.fiber.is_none()) {
+            return;
+        }
+        self.is_ending = true;
+        let engine: *mut Engine = self;
+        let outer = ENDING.replace(engine);
+        // SAFETY: nobody else uses the engine but the tasks that are resumed.
+        let is_left = (0..TURNS).all(|_| unsafe { Engine::unwind_once(engine) });
+        ENDING.set(outer);
+        if is_left {
+            self.tasks.iter_mut().filter_map(|it| it.fiber.take()).for_each(mem::forget);
+        }
+    }
+
+    /// Lets each task that is left unwind as far as it comes. Answers whether any is left.
+    ///
+    /// # Safety
+    ///
+    /// `engine` is valid, and nobody else uses it but the tasks that are resumed here.
+    unsafe fn unwind_once(engine: *mut Engine) -> bool {
+        // SAFETY: no borrow is kept while a task is resumed.
+        let tasks = unsafe { (&(*engine).tasks).len() };
+        let mut is_left = false;
+        // Those who were started borrow from those who started them.
+        for at in (0..tasks).rev() {
+            // SAFETY: as above.
+            let this = unsafe { &mut *engine };
+            let task = &mut this.tasks[at];
+            let Some(mut fiber) = task.fiber.take() else { continue };
+            if task.yielder.is_null() {
+                // It has not begun: this drops its body.
+                fiber.force_unwind();
+                stacks::give_back(fiber.into_stack());
+                continue;
+            }
+            (this.current, this.is_unwinding) = (TaskId(at as u8), true);
+            let result = fiber.resume(());
+            // SAFETY: the task has given up its turn.
+            let this = unsafe { &mut *engine };
+            this.is_unwinding = false;
+            match result {
+                CoroutineResult::Yield(()) => {
+                    this.tasks[at].fiber = Some(fiber);
+                    is_left = true;
+                }
+                CoroutineResult::Return(()) => stacks::give_back(fiber.into_stack()),
+            }
+        }
+        is_left
+    }
+}

@@ -1,0 +1,124 @@
+//! What the primitives say about waiting, besides the accesses themselves.
+
+use std::{any::Any, panic::Location, ptr, sync::Arc};
+
+use clewline_explore::{Access, SharedId, TaskId, TaskSet};
+
+use super::{Attempt, Control, Engine};
+
+impl Control {
+    /// The number of the execution: no other one of this process has it.
+    pub(crate) fn execution(self) -> u64 {
+        self.engine().execution
+    }
+
+    /// How many steps were made.
+    pub(crate) fn steps(self) -> u32 {
+        self.engine().steps
+    }
+
+    /// Sets the level of a lock that is taken or given back, while what it guards stays as it is: a loop that only takes it
+    /// to look is one that waits.
+    pub(crate) fn set_level_quietly<T: ?Sized>(self, object: &T, level: i32) {
+        let engine = self.engine();
+        let id = id(engine, object);
+        if std::mem::replace(&mut engine.objects.state(id).level, level) == level {
+            return;
+        }
+        if engine.has_release_points && !engine.spinning.is_empty() {
+            // Somebody tries locks, and may see that.
+            let me = engine.current;
+            let was_spinning = engine.spinning.contains(me);
+            let spins = engine.tasks[me.index()].spins.take();
+            engine.spinning.remove(me);
+            engine.end_spins(me, id);
+            if was_spinning {
+                engine.tasks[me.index()].spins = spins;
+                engine.spinning.insert(me);
+            }
+        }
+    }
+
+    /// This task waits at the object from now on, until somebody [wakes](Self::wake_at) it.
+    pub(crate) fn waits_at<T: ?Sized>(self, object: &T) {
+        let engine = self.engine();
+        let (id, me) = (id(engine, object), engine.current);
+        engine.objects.state(id).waiters.insert(me);
+        engine.tasks[me.index()].is_woken = false;
+    }
+
+    /// It does so no more, though nobody woke it.
+    pub(crate) fn leaves<T: ?Sized>(self, object: &T) {
+        let engine = self.engine();
+        let (id, me) = (id(engine, object), engine.current);
+        engine.objects.state(id).waiters.remove(me);
+    }
+
+    /// Who waits there.
+    pub(crate) fn waiters<T: ?Sized>(self, object: &T) -> TaskSet {
+        let engine = self.engine();
+        let id = id(engine, object);
+        engine.objects.state(id).waiters
+    }
+
+    /// Lets `task` go on that waits there.
+    pub(crate) fn wake_at<T: ?Sized>(self, object: &T, task: TaskId) {
+        let engine = self.engine();
+        let id = id(engine, object);
+        engine.objects.state(id).waiters.remove(task);
+        self.wake(task);
+    }
+
+    /// Whether this task may wake up now though nobody woke it.
+    pub(crate) fn may_wake_early(self) -> bool {
+        let engine = self.engine();
+        0 < engine.tasks[engine.current.index()].spurious
+    }
+
+    /// It did.
+    pub(crate) fn woke_early(self) {
+        let engine = self.engine();
+        let left = &mut engine.tasks[engine.current.index()].spurious;
+        *left = left.saturating_sub(1);
+    }
+
+    /// Comes to a point before an access to something that has no address: its order with any step matters.
+    #[track_caller]
+    pub(crate) fn access_somewhere(self) {
+        self.arrive(SharedId::NONE, Attempt::new(Access::Yield), Location::caller());
+    }
+
+    /// Something has changed that has no address.
+    pub(crate) fn changed_somewhere(self) {
+        let engine = self.engine();
+        let me = engine.current;
+        engine.idle_rounds = 0;
+        engine.tasks[me.index()].rounds.clear();
+        engine.end_spins(me, SharedId::NONE);
+    }
+
+    /// What is kept for `task`, made by `make` if there is nothing yet.
+    pub(crate) fn badge(
+        self,
+        task: TaskId,
+        make: impl FnOnce() -> Arc<dyn Any + Send + Sync>,
+    ) -> Arc<dyn Any + Send + Sync> {
+        Arc::clone(self.engine().tasks[task.index()].badge.get_or_insert_with(make))
+    }
+
+    /// Whether it is another task that unwinds, so that `std::thread::panicking` says nothing about this one.
+    pub(crate) fn is_panic_of_another(self) -> bool {
+        let engine = self.engine();
+        let me = engine.current;
+        engine.tasks.iter().any(|it| it.is_panicking && !it.is_ended && it.pending.task != me)
+    }
+
+    /// A task has panicked, and nobody asks for it: the execution ends.
+    pub(crate) fn panicked(self, payload: &(dyn Any + Send)) {
+        self.engine().panicked(payload);
+    }
+}
+
+fn id<T: ?Sized>(engine: &mut Engine, object: &T) -> SharedId {
+    engine.objects.id(ptr::from_ref(object).cast::<()>() as usize)
+}

@@ -1,0 +1,133 @@
+//! Small programs whose every outcome is known, for tests.
+
+use std::{
+    cell::Cell,
+    collections::BTreeSet,
+    ops::ControlFlow,
+    sync::atomic::{AtomicI64, Ordering},
+};
+
+use clewline_explore::{Coverage, Ending, Scheduler, explore, schedulers::exhaustive::Exhaustive};
+
+use crate::{
+    control::{Calls, Limits, Program},
+    sync::atomic::AtomicU32,
+};
+
+std::thread_local! {
+    static ALIVE: Cell<i64> = const { Cell::new(0) };
+}
+
+/// Something that must not be left when an execution is over.
+pub(crate) struct Counted(pub(crate) i32);
+
+impl Counted {
+    pub(crate) fn new(value: i32) -> Counted {
+        ALIVE.set(ALIVE.get() + 1);
+        Counted(value)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        ALIVE.set(ALIVE.get() - 1);
+    }
+}
+
+/// Every outcome of `tasks` tasks that make one call each: what they answered, `-` for one that did not, and what somebody
+/// panicked with.
+pub(crate) fn outcomes<T: 'static>(
+    scheduler: &mut dyn Scheduler,
+    limits: Limits,
+    tasks: usize,
+    make: impl Fn() -> T + 'static,
+    call: impl Fn(&T, usize) -> i32 + 'static,
+) -> BTreeSet<String> {
+    let columns = (0..tasks).map(|it| vec![it]).collect();
+    let call = move |it: &T, task: &usize| {
+        let _on_the_stack = Counted::new(0);
+        call(it, *task)
+    };
+    let mut program = Program::new(Calls { columns, ..Calls::default() }, make, call, limits);
+    let mut outcomes = BTreeSet::new();
+    let (coverage, _) = explore(&mut program, scheduler, 200_000, |program, ending, _| {
+        assert_eq!(ALIVE.get(), 0, "nothing leaks");
+        let outcome = program.outcome();
+        let answers = outcome.operations.iter().map(|it| match &it.ret {
+            Some((_, answer)) => answer.to_string(),
+            None => "-".to_owned(),
+        });
+        let mut text = answers.collect::<Vec<_>>().join(" ");
+        let (panic, limit) = (outcome.panic.map(|it| it.1.message), program.limit());
+        assert_eq!(panic.is_some(), *ending == Ending::Panicked);
+        assert_eq!(limit.is_some(), *ending == Ending::Cut);
+        text.extend(panic.map(|it| format!(": {it}")));
+        text.extend(limit.map(|it| format!(" cut: {it:?}")));
+        outcomes.insert(text);
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(coverage, Coverage::Exhausted | Coverage::Cut(_)), "{coverage:?}");
+    outcomes
+}
+
+/// These are all outcomes, and there are no others.
+#[track_caller]
+pub(crate) fn check<T: 'static>(
+    tasks: usize,
+    make: impl Fn() -> T + 'static,
+    call: impl Fn(&T, usize) -> i32 + 'static,
+    expected: &[&str],
+) {
+    let found = outcomes(&mut Exhaustive::default(), Limits::default(), tasks, make, call);
+    let expected: BTreeSet<String> = expected.iter().map(|it| (*it).to_owned()).collect();
+    assert_eq!(found, expected);
+}
+
+/// The same; and real threads have no others either. None of them may wait for ever.
+#[track_caller]
+pub(crate) fn check_with_threads<T: Sync + 'static>(
+    tasks: usize,
+    make: impl Fn() -> T + Clone + 'static,
+    call: impl Fn(&T, usize) -> i32 + Clone + Sync + 'static,
+    expected: &[&str],
+) {
+    check(tasks, make.clone(), call.clone(), expected);
+    for _ in 0..50 {
+        let subject = make();
+        let answers: Vec<AtomicI64> = (0..tasks).map(|_| AtomicI64::new(i64::MAX)).collect();
+        std::thread::scope(|scope| {
+            for (task, answer) in answers.iter().enumerate() {
+                let (subject, call) = (&subject, &call);
+                scope.spawn(move || answer.store(call(subject, task).into(), Ordering::Relaxed));
+            }
+        });
+        let answers: Vec<String> = answers.iter().map(|it| it.load(Ordering::Relaxed).to_string()).collect();
+        let found = answers.join(" ");
+        assert!(expected.contains(&&*found), "real threads have {found}");
+    }
+}
+
+/// A number that tasks share.
+pub(crate) struct Number(AtomicU32);
+
+impl Number {
+    pub(crate) fn new(value: i32) -> Number {
+        Number(AtomicU32::new(value as u32))
+    }
+
+    #[track_caller]
+    pub(crate) fn load(&self) -> i32 {
+        self.0.load(Ordering::SeqCst) as i32
+    }
+
+    #[track_caller]
+    pub(crate) fn store(&self, value: i32) {
+        self.0.store(value as u32, Ordering::SeqCst);
+    }
+
+    /// What it was before.
+    #[track_caller]
+    pub(crate) fn add(&self, value: i32) -> i32 {
+        self.0.fetch_add(value as u32, Ordering::SeqCst) as i32
+    }
+}

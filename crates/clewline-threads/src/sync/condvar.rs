@@ -1,0 +1,207 @@
+//! Condition variables.
+//!
+//! A task that waits gives its lock back and is among the waiters in one step. Any of them may be notified, whoever came first.
+//! One that waits for some time only may be too late at any moment, and waits for its lock after that: a notification in
+//! between is not for it. If an execution [allows it](crate::control::Limits::spurious), tasks wake up though nobody notified them.
+
+use std::{
+    fmt,
+    sync::{self, LockResult, PoisonError},
+    time::Duration,
+};
+
+use clewline_explore::Access;
+
+use super::{Identity, MutexGuard};
+use crate::control::{Attempt, Control, Until, control, give_way, is_ending};
+
+/// See `std`.
+#[derive(Default)]
+#[repr(C)]
+pub struct Condvar {
+    id: Identity,
+    condvar: sync::Condvar,
+}
+
+/// Whether time was up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// Whether it was.
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+type Waited<'a, T> = LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>;
+
+impl Condvar {
+    /// One that nobody waits for.
+    #[must_use]
+    pub const fn new() -> Self {
+        Condvar { id: Identity, condvar: sync::Condvar::new() }
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The guard all the same, if a thread has panicked that held the lock.
+    #[track_caller]
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+        let mutex = guard.mutex();
+        if let Some(control) = control() {
+            self.sleep(control, guard);
+            let is_early = control.may_wake_early();
+            let until = if is_early { Until::WokenOrLate } else { Until::Woken };
+            let is_woken = control.attempt(mutex.id(), mutex.attempt().until(until));
+            if !is_woken {
+                control.leaves(&self.id);
+                control.woke_early();
+            }
+            return mutex.taken(control);
+        }
+        if is_ending() {
+            drop(guard);
+            give_way();
+            return mutex.lock();
+        }
+        mutex.guard(self.condvar.wait(guard.unwrap()))
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The guard all the same, if a thread has panicked that held the lock.
+    #[track_caller]
+    pub fn wait_while<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<MutexGuard<'a, T>> {
+        let mut guard = guard;
+        while guard.asks(&mut condition) {
+            guard = self.wait(guard)?;
+        }
+        Ok(guard)
+    }
+
+    /// See `std`. In an exploration, time may be up at any moment.
+    ///
+    /// # Errors
+    ///
+    /// The guard all the same, if a thread has panicked that held the lock.
+    #[track_caller]
+    pub fn wait_timeout<'a, T>(&self, guard: MutexGuard<'a, T>, duration: Duration) -> Waited<'a, T> {
+        let mutex = guard.mutex();
+        if let Some(control) = control() {
+            self.sleep(control, guard);
+            let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrLate));
+            if !is_woken {
+                control.leaves(&self.id);
+                control.detail(|| "time is up".to_owned());
+            }
+            control.attempt(mutex.id(), mutex.attempt());
+            return with_result(mutex.taken(control), WaitTimeoutResult(!is_woken));
+        }
+        if is_ending() {
+            drop(guard);
+            give_way();
+            return with_result(mutex.lock(), WaitTimeoutResult(true));
+        }
+        match self.condvar.wait_timeout(guard.unwrap(), duration) {
+            Ok((guard, result)) => with_result(mutex.guard(Ok(guard)), WaitTimeoutResult(result.timed_out())),
+            Err(error) => {
+                let (guard, result) = error.into_inner();
+                with_result(mutex.guard(Err(PoisonError::new(guard))), WaitTimeoutResult(result.timed_out()))
+            }
+        }
+    }
+
+    /// See `std`. In an exploration, time may be up whenever it has to wait.
+    ///
+    /// # Errors
+    ///
+    /// The guard all the same, if a thread has panicked that held the lock.
+    #[track_caller]
+    pub fn wait_timeout_while<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        duration: Duration,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) -> Waited<'a, T> {
+        let start = std::time::Instant::now();
+        let mut guard = guard;
+        let mut is_late = false;
+        loop {
+            if !guard.asks(&mut condition) {
+                return Ok((guard, WaitTimeoutResult(false)));
+            }
+            if is_late {
+                return Ok((guard, WaitTimeoutResult(true)));
+            }
+            let left = match duration.checked_sub(start.elapsed()) {
+                Some(left) => left,
+                // In an exploration, only the schedule says that time is up.
+                None if control().is_some() => Duration::ZERO,
+                None => return Ok((guard, WaitTimeoutResult(true))),
+            };
+            let (again, result) = self.wait_timeout(guard, left)?;
+            guard = again;
+            // On threads the clock decides, as it does in `std`.
+            is_late = result.timed_out() && (crate::control::is_controlled() || is_ending());
+        }
+    }
+
+    /// See `std`.
+    #[track_caller]
+    pub fn notify_one(&self) {
+        let Some(control) = control() else { return self.condvar.notify_one() };
+        control.access(&self.id, Access::Notify);
+        let waiters = control.waiters(&self.id);
+        control.changed(&self.id);
+        let chosen = match waiters.len() {
+            0 => return control.detail(|| "nobody waits".to_owned()),
+            1 => 0,
+            n => control.value(n as u32),
+        };
+        if let Some(task) = waiters.iter().nth(chosen as usize) {
+            control.wake_at(&self.id, task);
+        }
+    }
+
+    /// See `std`.
+    #[track_caller]
+    pub fn notify_all(&self) {
+        let Some(control) = control() else { return self.condvar.notify_all() };
+        control.access(&self.id, Access::Notify);
+        control.changed(&self.id);
+        for task in control.waiters(&self.id) {
+            control.wake_at(&self.id, task);
+        }
+    }
+
+    /// Gives the lock back and is among the waiters.
+    #[track_caller]
+    fn sleep<T>(&self, control: Control, guard: MutexGuard<'_, T>) {
+        control.access(&self.id, Access::Wait);
+        control.waits_at(&self.id);
+        drop(guard);
+    }
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.condvar.fmt(f)
+    }
+}
+
+fn with_result<T>(guard: LockResult<MutexGuard<'_, T>>, result: WaitTimeoutResult) -> Waited<'_, T> {
+    match guard {
+        Ok(guard) => Ok((guard, result)),
+        Err(error) => Err(PoisonError::new((error.into_inner(), result))),
+    }
+}

@@ -1,0 +1,50 @@
+//! Values that are made when they are first used.
+
+use std::{fmt, ops::Deref, sync};
+
+use super::{Identity, once::Gate};
+
+/// See `std`.
+#[repr(C)]
+pub struct LazyLock<T, F = fn() -> T> {
+    id: Identity,
+    // The value may stand at the beginning of what follows, and be an object itself: the two have two addresses.
+    _room: u8,
+    lock: sync::LazyLock<T, F>,
+}
+
+impl<T, F: FnOnce() -> T> LazyLock<T, F> {
+    /// One whose value `f` makes.
+    #[must_use]
+    pub const fn new(f: F) -> Self {
+        LazyLock { id: Identity, _room: 0, lock: sync::LazyLock::new(f) }
+    }
+
+    /// See `std`.
+    #[track_caller]
+    pub fn force(this: &Self) -> &T {
+        // Nobody can look without waiting, so it does not matter when exactly it is done.
+        Gate::new(&this.id, || false).pass(|| sync::LazyLock::force(&this.lock))
+    }
+}
+
+impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
+    type Target = T;
+
+    #[track_caller]
+    fn deref(&self) -> &T {
+        LazyLock::force(self)
+    }
+}
+
+impl<T: Default> Default for LazyLock<T> {
+    fn default() -> Self {
+        LazyLock::new(T::default)
+    }
+}
+
+impl<T: fmt::Debug, F> fmt::Debug for LazyLock<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lock.fmt(f)
+    }
+}

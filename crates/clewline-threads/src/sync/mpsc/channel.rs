@@ -1,0 +1,256 @@
+//! The channel of tasks.
+//!
+//! A send, a receive, the drop of the last sender and that of the receiver are points. Without room for a message, a sender
+//! leaves it as an offer and waits until somebody has taken it. Whether a receiver waits matters only if somebody tries to send
+//! without waiting; then a receiver comes to a point before it waits as well.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use clewline_explore::{Access, TaskId};
+
+use super::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
+use crate::{
+    control::{Attempt, Control, Need, Until, control, give_way, here},
+    sync::Identity,
+};
+
+/// See the [module documentation](self).
+#[repr(C)]
+pub(super) struct Channel<T> {
+    id: Identity,
+    state: Mutex<State<T>>,
+    /// How many messages there is room for, if not for any number.
+    bound: Option<usize>,
+}
+
+struct State<T> {
+    messages: VecDeque<Message<T>>,
+    /// Offers that were not taken because the receiver is gone.
+    returned: Vec<Message<T>>,
+    senders: usize,
+    /// The last sender is gone.
+    is_closed: bool,
+    has_receiver: bool,
+    /// The receiver waits for an offer.
+    is_awaited: bool,
+}
+
+struct Message<T> {
+    value: T,
+    /// Who waits until it is taken.
+    from: Option<TaskId>,
+}
+
+impl<T> fmt::Debug for Channel<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel").finish_non_exhaustive()
+    }
+}
+
+impl<T> Channel<T> {
+    pub(super) fn new(bound: Option<usize>) -> Arc<Self> {
+        let state = State {
+            messages: VecDeque::new(),
+            returned: Vec::new(),
+            senders: 1,
+            is_closed: false,
+            has_receiver: true,
+            is_awaited: false,
+        };
+        Arc::new(Channel { id: Identity, state: Mutex::new(state), bound })
+    }
+
+    /// Nothing foreign is called while this is held.
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those who wait for a message need at least 1, those who wait for room at most what there is room for.
+    fn level(&self) -> i32 {
+        let state = self.state();
+        match (state.has_receiver, state.is_closed) {
+            (false, _) => i32::MIN,
+            (true, true) => i32::MAX,
+            (true, false) => i32::try_from(state.messages.len()).unwrap_or(i32::MAX),
+        }
+    }
+
+    /// Comes to a point. Messages may have been sent where there was no point.
+    #[track_caller]
+    fn attempt(&self, control: Control, attempt: Attempt) -> bool {
+        control.set_level_quietly(&self.id, self.level());
+        control.attempt(&self.id, attempt)
+    }
+
+    fn changed(&self, control: Option<Control>) {
+        if let Some(control) = control {
+            control.set_level(&self.id, self.level());
+            control.changed(&self.id);
+        }
+    }
+
+    /// Sends, when there is room.
+    #[track_caller]
+    pub(super) fn send(&self, value: T) -> Result<(), SendError<T>> {
+        if self.bound == Some(0) {
+            return self.offer(value);
+        }
+        let control = control();
+        if let Some(control) = control {
+            let need = match self.bound {
+                None => Need::Nothing,
+                Some(bound) => Need::AtMost(i32::try_from(bound).unwrap_or(i32::MAX) - 1),
+            };
+            self.attempt(control, Attempt::new(Access::Send).needing(need));
+        }
+        self.push(control, value).map_err(|error| match error {
+            // Only where nobody would ever make room: the task is given up.
+            TrySendError::Full(value) | TrySendError::Disconnected(value) => SendError(value),
+        })
+    }
+
+    /// Sends, if that needs no waiting.
+    #[track_caller]
+    pub(super) fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        let control = control();
+        if let Some(control) = control {
+            if self.bound == Some(0) {
+                control.tries_locks();
+            }
+            self.attempt(control, Attempt::new(Access::Send));
+        }
+        self.push(control, value)
+    }
+
+    fn push(&self, control: Option<Control>, value: T) -> Result<(), TrySendError<T>> {
+        let mut state = self.state();
+        if !state.has_receiver {
+            return Err(TrySendError::Disconnected(value));
+        }
+        // Without room, one message at a time goes to a receiver that waits for it.
+        let room = self.bound.map(|it| if it == 0 { usize::from(state.is_awaited) } else { it });
+        if room.is_some_and(|it| it <= state.messages.len()) {
+            return Err(TrySendError::Full(value));
+        }
+        state.messages.push_back(Message { value, from: None });
+        drop(state);
+        self.changed(control);
+        Ok(())
+    }
+
+    /// Sends without room: waits until the message is taken.
+    #[track_caller]
+    fn offer(&self, value: T) -> Result<(), SendError<T>> {
+        // Nobody would ever take it.
+        let Some(control) = control() else { return Err(SendError(value)) };
+        self.attempt(control, Attempt::new(Access::Send));
+        let me = control.me();
+        let mut state = self.state();
+        if !state.has_receiver {
+            return Err(SendError(value));
+        }
+        state.messages.push_back(Message { value, from: Some(me) });
+        drop(state);
+        control.waits_at(&self.id);
+        self.changed(Some(control));
+        self.attempt(control, Attempt::new(Access::Join).until(Until::Woken));
+        let mut state = self.state();
+        let State { returned, messages, .. } = &mut *state;
+        let is_mine = |it: &Message<T>| it.from == Some(me);
+        let mut unsent = returned.iter().position(is_mine).map(|at| returned.swap_remove(at));
+        if unsent.is_none() {
+            // Nobody has taken it: the task is given up.
+            unsent = messages.iter().position(is_mine).and_then(|at| messages.remove(at));
+        }
+        unsent.map_or(Ok(()), |it| Err(SendError(it.value)))
+    }
+
+    /// Receives, when there is a message or there never will be one.
+    #[track_caller]
+    pub(super) fn receive(&self, until: Until) -> Result<T, RecvTimeoutError> {
+        if let Some(control) = control() {
+            if self.bound == Some(0) && control.has_release_points() {
+                self.attempt(control, Attempt::new(Access::Receive));
+                self.state().is_awaited = true;
+            }
+            let attempt = Attempt::new(Access::Receive).needing(Need::AtLeast(1)).until(until);
+            self.attempt(control, attempt);
+            self.state().is_awaited = false;
+        } else {
+            give_way();
+        }
+        self.try_take().map_err(|error| match error {
+            TryRecvError::Empty => RecvTimeoutError::Timeout,
+            TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
+        })
+    }
+
+    /// Receives, if there is a message.
+    #[track_caller]
+    pub(super) fn try_receive(&self) -> Result<T, TryRecvError> {
+        if let Some(control) = control() {
+            self.attempt(control, Attempt::new(Access::Receive));
+        }
+        self.try_take()
+    }
+
+    fn try_take(&self) -> Result<T, TryRecvError> {
+        let mut state = self.state();
+        let Some(message) = state.messages.pop_front() else {
+            return Err(if state.is_closed { TryRecvError::Disconnected } else { TryRecvError::Empty });
+        };
+        drop(state);
+        let control = here();
+        if let (Some(control), Some(from)) = (control, message.from) {
+            control.wake_at(&self.id, from);
+        }
+        self.changed(control);
+        Ok(message.value)
+    }
+
+    pub(super) fn add_sender(&self) {
+        self.state().senders += 1;
+    }
+
+    /// The last one closes the channel.
+    #[track_caller]
+    pub(super) fn drop_sender(&self) {
+        let mut state = self.state();
+        state.senders -= 1;
+        if state.senders != 0 {
+            return;
+        }
+        drop(state);
+        let control = here();
+        if let Some(control) = control {
+            self.attempt(control, Attempt::new(Access::Send));
+        }
+        self.state().is_closed = true;
+        self.changed(control);
+    }
+
+    /// Nobody will receive what was sent.
+    #[track_caller]
+    pub(super) fn drop_receiver(&self) {
+        let control = here();
+        if let Some(control) = control {
+            self.attempt(control, Attempt::new(Access::Receive));
+        }
+        let mut state = self.state();
+        state.has_receiver = false;
+        let messages = std::mem::take(&mut state.messages);
+        let (offers, lost): (Vec<_>, Vec<_>) = messages.into_iter().partition(|it| it.from.is_some());
+        let senders: Vec<_> = offers.iter().filter_map(|it| it.from).collect();
+        state.returned.extend(offers);
+        drop(state);
+        if let Some(control) = control {
+            senders.into_iter().for_each(|it| control.wake_at(&self.id, it));
+        }
+        self.changed(control);
+        drop(lost);
+    }
+}

@@ -1,0 +1,126 @@
+//! Cells that are written once.
+
+use std::{fmt, sync};
+
+use super::{
+    Identity,
+    once::{DONE, Gate},
+};
+
+/// See `std`.
+#[repr(C)]
+pub struct OnceLock<T> {
+    id: Identity,
+    // The value may stand at the beginning of what follows, and be an object itself: the two have two addresses.
+    _room: u8,
+    cell: sync::OnceLock<T>,
+}
+
+impl<T> OnceLock<T> {
+    /// An empty one.
+    #[must_use]
+    pub const fn new() -> Self {
+        OnceLock { id: Identity, _room: 0, cell: sync::OnceLock::new() }
+    }
+
+    #[inline]
+    #[track_caller]
+    fn gate(&self) -> Gate<'_> {
+        Gate::new(&self.id, || self.cell.get().is_some())
+    }
+
+    /// See `std`.
+    #[inline]
+    #[track_caller]
+    pub fn get(&self) -> Option<&T> {
+        self.gate().looks();
+        self.cell.get()
+    }
+
+    /// See `std`.
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.cell.get_mut()
+    }
+
+    /// See `std`.
+    #[track_caller]
+    pub fn wait(&self) -> &T {
+        self.gate().waits(DONE);
+        self.cell.wait()
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The value, if there was one already.
+    #[track_caller]
+    pub fn set(&self, value: T) -> Result<(), T> {
+        self.gate().pass(|| self.cell.set(value))
+    }
+
+    /// See `std`.
+    #[track_caller]
+    pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
+        let gate = self.gate();
+        gate.pass(|| {
+            self.cell.get_or_init(|| {
+                let value = f();
+                gate.opens();
+                value
+            })
+        })
+    }
+
+    /// See `std`.
+    pub fn into_inner(self) -> Option<T> {
+        self.cell.into_inner()
+    }
+
+    /// See `std`.
+    pub fn take(&mut self) -> Option<T> {
+        self.forget();
+        self.cell.take()
+    }
+
+    /// It is empty again, as if it were another one.
+    fn forget(&self) {
+        if let Some(control) = crate::control::here() {
+            control.forget(&self.id);
+        }
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        OnceLock::new()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cell.fmt(f)
+    }
+}
+
+impl<T: Clone> Clone for OnceLock<T> {
+    #[track_caller]
+    fn clone(&self) -> Self {
+        self.get().cloned().map_or_else(OnceLock::new, OnceLock::from)
+    }
+}
+
+impl<T> From<T> for OnceLock<T> {
+    fn from(value: T) -> Self {
+        OnceLock { id: Identity, _room: 0, cell: sync::OnceLock::from(value) }
+    }
+}
+
+impl<T: PartialEq> PartialEq for OnceLock<T> {
+    #[track_caller]
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl<T: Eq> Eq for OnceLock<T> {}

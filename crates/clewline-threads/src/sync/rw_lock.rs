@@ -1,0 +1,317 @@
+//! Locks for one writer or many readers.
+
+use std::{
+    fmt,
+    ops::{Deref, DerefMut},
+    sync::{self, LockResult, PoisonError, TryLockError, TryLockResult},
+};
+
+use clewline_explore::Access;
+
+use super::Identity;
+use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending};
+
+/// See `std`.
+#[derive(Default)]
+#[repr(C)]
+pub struct RwLock<T: ?Sized> {
+    id: Identity,
+    lock: sync::RwLock<T>,
+}
+
+/// See `std`.
+#[must_use = "the lock is given back when the guard is dropped"]
+pub struct RwLockReadGuard<'a, T: ?Sized> {
+    lock: &'a RwLock<T>,
+    // Always there, but for the time in which it is given back.
+    guard: Option<sync::RwLockReadGuard<'a, T>>,
+}
+
+/// See `std`.
+#[must_use = "the lock is given back when the guard is dropped"]
+pub struct RwLockWriteGuard<'a, T: ?Sized> {
+    lock: &'a RwLock<T>,
+    // Always there, but for the time in which it is given back.
+    guard: Option<sync::RwLockWriteGuard<'a, T>>,
+    // Whether what the lock guards may have been changed.
+    is_written: bool,
+}
+
+// The level of a lock that a writer has. One that readers have is at the number of its readers.
+const WRITTEN: i32 = 1 << 16;
+const READ: Attempt = Attempt::new(Access::AcquireShared).needing(Need::AtMost(WRITTEN - 1));
+const WRITE: Attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(0));
+
+impl<T> RwLock<T> {
+    /// A lock around `value`.
+    #[must_use]
+    pub const fn new(value: T) -> Self {
+        RwLock { id: Identity, lock: sync::RwLock::new(value) }
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The value all the same, if a thread has panicked that wrote.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.lock.into_inner()
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The guard all the same, if a thread has panicked that wrote.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
+        if let Some(control) = control() {
+            control.attempt(&self.id, READ);
+            loop {
+                match self.lock.try_read() {
+                    // A guard was forgotten, or belongs to somebody who is no task here.
+                    Err(TryLockError::WouldBlock) => {
+                        control.set_level_quietly(&self.id, WRITTEN);
+                        control.attempt(&self.id, READ);
+                    }
+                    Ok(guard) => return self.reads(control, Ok(guard)),
+                    Err(TryLockError::Poisoned(error)) => return self.reads(control, Err(error)),
+                }
+            }
+        }
+        // What a task drops while it is unwound may need what another one holds.
+        while is_ending() && matches!(self.lock.try_read(), Err(TryLockError::WouldBlock)) && give_way() {}
+        self.reader(self.lock.read())
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The guard all the same, if a thread has panicked that wrote.
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
+        if let Some(control) = control() {
+            control.attempt(&self.id, WRITE);
+            loop {
+                control.set_level_quietly(&self.id, WRITTEN);
+                match self.lock.try_write() {
+                    // As above.
+                    Err(TryLockError::WouldBlock) => control.attempt(&self.id, WRITE),
+                    Ok(guard) => return self.writer(Ok(guard)),
+                    Err(TryLockError::Poisoned(error)) => return self.writer(Err(error)),
+                };
+            }
+        }
+        while is_ending() && matches!(self.lock.try_write(), Err(TryLockError::WouldBlock)) && give_way() {}
+        self.writer(self.lock.write())
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// If somebody writes, or a thread has panicked that did.
+    #[track_caller]
+    pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
+        if let Some(control) = control() {
+            control.tries_locks();
+            control.access(&self.id, Access::TryAcquireShared);
+        }
+        let result = match self.lock.try_read() {
+            Err(TryLockError::WouldBlock) => {
+                if let Some(control) = here() {
+                    control.detail(|| "held".to_owned());
+                }
+                return Err(TryLockError::WouldBlock);
+            }
+            Ok(guard) => Ok(guard),
+            Err(TryLockError::Poisoned(error)) => Err(error),
+        };
+        match here() {
+            Some(control) => self.reads(control, result),
+            None => self.reader(result),
+        }
+        .map_err(TryLockError::Poisoned)
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// If somebody reads or writes, or a thread has panicked that wrote.
+    #[track_caller]
+    pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
+        if let Some(control) = control() {
+            control.tries_locks();
+            control.access(&self.id, Access::TryAcquire);
+        }
+        let result = self.lock.try_write();
+        if let Some(control) = here() {
+            match &result {
+                Err(TryLockError::WouldBlock) => control.detail(|| "held".to_owned()),
+                Ok(_) | Err(TryLockError::Poisoned(_)) => control.set_level_quietly(&self.id, WRITTEN),
+            }
+        }
+        match result {
+            Ok(guard) => self.writer(Ok(guard)).map_err(TryLockError::Poisoned),
+            Err(TryLockError::Poisoned(error)) => self.writer(Err(error)).map_err(TryLockError::Poisoned),
+            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+        }
+    }
+
+    /// See `std`.
+    pub fn is_poisoned(&self) -> bool {
+        self.lock.is_poisoned()
+    }
+
+    /// See `std`.
+    pub fn clear_poison(&self) {
+        self.lock.clear_poison();
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// The value all the same, if a thread has panicked that wrote.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.lock.get_mut()
+    }
+
+    /// One more task reads.
+    fn reads<'a>(
+        &'a self,
+        control: Control,
+        result: LockResult<sync::RwLockReadGuard<'a, T>>,
+    ) -> LockResult<RwLockReadGuard<'a, T>> {
+        control.set_level_quietly(&self.id, control.level(&self.id) + 1);
+        self.reader(result)
+    }
+
+    fn reader<'a>(
+        &'a self,
+        result: LockResult<sync::RwLockReadGuard<'a, T>>,
+    ) -> LockResult<RwLockReadGuard<'a, T>> {
+        let guard = |guard| RwLockReadGuard { lock: self, guard: Some(guard) };
+        match result {
+            Ok(it) => Ok(guard(it)),
+            Err(error) => Err(PoisonError::new(guard(error.into_inner()))),
+        }
+    }
+
+    fn writer<'a>(
+        &'a self,
+        result: LockResult<sync::RwLockWriteGuard<'a, T>>,
+    ) -> LockResult<RwLockWriteGuard<'a, T>> {
+        let guard = |guard| RwLockWriteGuard { lock: self, guard: Some(guard), is_written: false };
+        match result {
+            Ok(it) => Ok(guard(it)),
+            Err(error) => Err(PoisonError::new(guard(error.into_inner()))),
+        }
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.guard.as_ref().expect("a guard holds its lock")
+    }
+}
+
+impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.guard.as_ref().expect("a guard holds its lock")
+    }
+}
+
+impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.is_written = true;
+        self.guard.as_mut().expect("a guard holds its lock")
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        let Some(control) = here() else { return };
+        if control.has_release_points() && !std::thread::panicking() {
+            control.access(&self.lock.id, Access::Release);
+        }
+        self.guard = None;
+        control.set_level_quietly(&self.lock.id, control.level(&self.lock.id) - 1);
+    }
+}
+
+impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        let Some(control) = here() else { return self.give_back(is_ending()) };
+        if std::thread::panicking() {
+            self.give_back(control.is_panic_of_another());
+        } else if control.has_release_points() {
+            control.access(&self.lock.id, Access::Release);
+        }
+        self.guard = None;
+        control.set_level_quietly(&self.lock.id, 0);
+        if self.is_written {
+            control.changed(&self.lock.id);
+        }
+    }
+}
+
+impl<T: ?Sized> RwLockWriteGuard<'_, T> {
+    /// As with [`MutexGuard`](super::MutexGuard): whoever did not panic poisons nothing.
+    #[cold]
+    fn give_back(&mut self, is_innocent: bool) {
+        let was_poisoned = self.lock.is_poisoned();
+        self.guard = None;
+        if is_innocent && !was_poisoned {
+            self.lock.clear_poison();
+        }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lock.fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    fn from(value: T) -> Self {
+        RwLock::new(value)
+    }
+}

@@ -1,0 +1,160 @@
+//! Threads, and the token of each that they park for.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use clewline_explore::{Access, TaskId};
+
+use crate::{
+    control::{Attempt, Control, Need, Until, control, ending_control, give_way, here, is_ending},
+    sync::Identity,
+};
+
+/// See `std`.
+#[derive(Clone)]
+pub struct Thread(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Thread(std::thread::Thread),
+    Task(Arc<Badge>),
+}
+
+/// What is known of a task. Its level is 1 if it has its token.
+#[repr(C)]
+pub(super) struct Badge {
+    id: Identity,
+    pub(super) task: TaskId,
+    execution: u64,
+    name: Option<String>,
+}
+
+impl Badge {
+    /// That of `task`, whose name is `name` if this is the first that is heard of it.
+    pub(super) fn of(control: Control, task: TaskId, name: Option<String>) -> Arc<Badge> {
+        let execution = control.execution();
+        let badge = control.badge(task, || Arc::new(Badge { id: Identity, task, execution, name }));
+        badge.downcast().expect("every badge is made here")
+    }
+
+    /// The execution that the task belongs to, if that is the one that goes on here.
+    pub(super) fn control(&self) -> Option<Control> {
+        here().filter(|it| it.execution() == self.execution)
+    }
+
+    pub(super) fn thread(self: &Arc<Self>) -> Thread {
+        Thread(Kind::Task(Arc::clone(self)))
+    }
+}
+
+/// See `std`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ThreadId(Id);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Id {
+    Thread(std::thread::ThreadId),
+    Task(TaskId, u64),
+}
+
+impl fmt::Debug for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Id::Thread(id) => id.fmt(f),
+            // The same in every execution.
+            Id::Task(task, _) => f.debug_tuple("ThreadId").field(&(u64::from(task.0) + 1)).finish(),
+        }
+    }
+}
+
+/// See `std`.
+#[must_use]
+pub fn current() -> Thread {
+    match here().or_else(ending_control) {
+        Some(control) => Badge::of(control, control.me(), None).thread(),
+        None => Thread::of_std(std::thread::current()),
+    }
+}
+
+impl Thread {
+    /// One of `std`.
+    pub(super) fn of_std(thread: std::thread::Thread) -> Thread {
+        Thread(Kind::Thread(thread))
+    }
+
+    /// See `std`.
+    #[must_use]
+    pub fn id(&self) -> ThreadId {
+        match &self.0 {
+            Kind::Thread(thread) => ThreadId(Id::Thread(thread.id())),
+            Kind::Task(badge) => ThreadId(Id::Task(badge.task, badge.execution)),
+        }
+    }
+
+    /// See `std`.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match &self.0 {
+            Kind::Thread(thread) => thread.name(),
+            Kind::Task(badge) => badge.name.as_deref(),
+        }
+    }
+
+    /// See `std`.
+    #[track_caller]
+    pub fn unpark(&self) {
+        let thread_control = control();
+        match &self.0 {
+            Kind::Thread(thread) => thread.unpark(),
+            // A task of an execution that is over needs no token.
+            Kind::Task(badge) => {
+                if let Some(control) = thread_control.and(badge.control()) {
+                    control.access(&badge.id, Access::Unpark);
+                    control.set_level(&badge.id, 1);
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Thread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Thread").field("id", &self.id()).field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// See `std`.
+#[track_caller]
+pub fn park() {
+    match control() {
+        Some(control) => {
+            let is_early = control.may_wake_early();
+            let is_met = take_token(control, if is_early { Until::MetOrLate } else { Until::Met });
+            if !is_met {
+                control.woke_early();
+            }
+        }
+        None if is_ending() && give_way() => (),
+        None => std::thread::park(),
+    }
+}
+
+/// See `std`. In an exploration, time may be up at any moment.
+#[track_caller]
+pub fn park_timeout(duration: Duration) {
+    match control() {
+        Some(control) => {
+            take_token(control, Until::MetOrLate);
+        }
+        None if is_ending() && give_way() => (),
+        None => std::thread::park_timeout(duration),
+    }
+}
+
+#[track_caller]
+fn take_token(control: Control, until: Until) -> bool {
+    let badge = Badge::of(control, control.me(), None);
+    let attempt = Attempt::new(Access::Park).needing(Need::AtLeast(1)).until(until);
+    let is_met = control.attempt(&badge.id, attempt);
+    control.set_level(&badge.id, 0);
+    is_met
+}

@@ -1,0 +1,282 @@
+//! Starting threads, and waiting for them.
+
+use std::{
+    any::Any,
+    fmt, io,
+    panic::{self, AssertUnwindSafe},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::Result,
+};
+
+use clewline_explore::Access;
+
+use super::{Thread, park::Badge};
+use crate::{
+    control::{Attempt, Control, control, here, is_given_up, outlast},
+    sync::Identity,
+};
+
+/// See `std`.
+#[derive(Debug, Default)]
+#[must_use = "must be told to spawn"]
+pub struct Builder {
+    name: Option<String>,
+    stack_size: Option<usize>,
+}
+
+impl Builder {
+    /// One that knows nothing yet.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// See `std`.
+    pub fn name(self, name: String) -> Builder {
+        Builder { name: Some(name), ..self }
+    }
+
+    /// See `std`. Tasks have stacks of one size.
+    pub fn stack_size(self, size: usize) -> Builder {
+        Builder { stack_size: Some(size), ..self }
+    }
+
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no thread left. An execution with too many tasks is cut.
+    #[track_caller]
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        match control() {
+            Some(control) => {
+                let packet = Packet::new();
+                let joint = Joint::new(control, self.name, &packet, packet.body(f));
+                Ok(JoinHandle(Some(Kind::Task(joint))))
+            }
+            None => {
+                let handle = self.threads().spawn(f)?;
+                let thread = Thread::of_std(handle.thread().clone());
+                Ok(JoinHandle(Some(Kind::Thread(handle, thread))))
+            }
+        }
+    }
+
+    /// The name, for a task.
+    pub(super) fn into_name(self) -> Option<String> {
+        self.name
+    }
+
+    /// The same of `std`.
+    pub(super) fn threads(self) -> std::thread::Builder {
+        let mut builder = std::thread::Builder::new();
+        if let Some(name) = self.name {
+            builder = builder.name(name);
+        }
+        if let Some(size) = self.stack_size {
+            builder = builder.stack_size(size);
+        }
+        builder
+    }
+}
+
+/// See `std`.
+#[track_caller]
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    Builder::new().spawn(f).expect("failed to spawn thread")
+}
+
+/// See `std`. If a task panics and nobody can join it any more, its execution ends.
+pub struct JoinHandle<T>(Option<Kind<T>>);
+
+enum Kind<T> {
+    Thread(std::thread::JoinHandle<T>, Thread),
+    Task(Joint<T>),
+}
+
+impl<T> JoinHandle<T> {
+    /// See `std`.
+    ///
+    /// # Errors
+    ///
+    /// What the thread panicked with.
+    #[track_caller]
+    pub fn join(mut self) -> Result<T> {
+        let thread_control = control();
+        match self.0.take().expect("joined once") {
+            Kind::Thread(handle, _) => handle.join(),
+            Kind::Task(joint) => joint.join(thread_control),
+        }
+    }
+
+    /// See `std`.
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        let thread_control = control();
+        match self.kind() {
+            Kind::Thread(handle, _) => handle.is_finished(),
+            Kind::Task(joint) => joint.is_finished(thread_control),
+        }
+    }
+
+    /// See `std`.
+    #[must_use]
+    pub fn thread(&self) -> &Thread {
+        match self.kind() {
+            Kind::Thread(_, thread) => thread,
+            Kind::Task(joint) => &joint.thread,
+        }
+    }
+
+    fn kind(&self) -> &Kind<T> {
+        self.0.as_ref().expect("not joined yet")
+    }
+}
+
+impl<T> Drop for JoinHandle<T> {
+    fn drop(&mut self) {
+        if let Some(Kind::Task(joint)) = &self.0 {
+            joint.detach();
+        }
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").finish_non_exhaustive()
+    }
+}
+
+/// What a task leaves for whoever joins it.
+#[repr(C)]
+pub(super) struct Packet<T> {
+    id: Identity,
+    result: Mutex<Option<Result<T>>>,
+    is_finished: AtomicBool,
+    /// Somebody can join the task.
+    is_awaited: AtomicBool,
+    /// The task has panicked, and nobody has joined it.
+    pub(super) has_panicked: Arc<AtomicBool>,
+}
+
+impl<T> Packet<T> {
+    pub(super) fn new() -> Arc<Packet<T>> {
+        Arc::new(Packet {
+            id: Identity,
+            result: Mutex::new(None),
+            is_finished: AtomicBool::new(false),
+            is_awaited: AtomicBool::new(true),
+            has_panicked: Arc::default(),
+        })
+    }
+
+    /// Does `f`, and leaves what comes of it.
+    pub(super) fn body<'a>(self: &Arc<Self>, f: impl FnOnce() -> T + 'a) -> Box<dyn FnOnce() + 'a>
+    where
+        T: 'a,
+    {
+        let packet = Arc::clone(self);
+        Box::new(move || match panic::catch_unwind(AssertUnwindSafe(f)) {
+            Err(payload) if is_given_up(&*payload) => panic::resume_unwind(payload),
+            result => packet.finish(result),
+        })
+    }
+
+    fn finish(&self, result: Result<T>) {
+        if let Some(control) = here()
+            && control.has_release_points()
+        {
+            // Somebody may look whether it has finished.
+            control.access(&self.id, Access::Release);
+        }
+        if let Err(payload) = &result {
+            self.has_panicked.store(true, Ordering::Relaxed);
+            if !self.is_awaited.load(Ordering::Relaxed) {
+                report(&**payload);
+            }
+        }
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        self.is_finished.store(true, Ordering::Relaxed);
+        if let Some(control) = here() {
+            control.changed(&self.id);
+        }
+    }
+
+    fn take(&self) -> Option<Result<T>> {
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+fn report(payload: &(dyn Any + Send)) {
+    if let Some(control) = here() {
+        control.panicked(payload);
+    }
+}
+
+/// A task, and what it leaves.
+pub(super) struct Joint<T> {
+    packet: Arc<Packet<T>>,
+    badge: Arc<Badge>,
+    pub(super) thread: Thread,
+}
+
+impl<T> Joint<T> {
+    /// Starts a task.
+    #[track_caller]
+    pub(super) fn new(
+        control: Control,
+        name: Option<String>,
+        packet: &Arc<Packet<T>>,
+        body: Box<dyn FnOnce()>,
+    ) -> Joint<T> {
+        let task = control.spawn(body);
+        let badge = Badge::of(control, task, name);
+        Joint { packet: Arc::clone(packet), thread: badge.thread(), badge }
+    }
+
+    pub(super) fn badge(&self) -> &Badge {
+        &self.badge
+    }
+
+    #[track_caller]
+    pub(super) fn join(self, thread_control: Option<Control>) -> Result<T> {
+        match thread_control.and(self.badge.control()) {
+            Some(control) => {
+                control.attempt(&self.packet.id, Attempt::new(Access::Join).after(self.badge.task));
+            }
+            None => outlast(self.badge.task),
+        }
+        self.packet.has_panicked.store(false, Ordering::Relaxed);
+        // Nothing is left by a task that was given up.
+        self.packet.take().unwrap_or_else(|| Err(Box::new("the execution ended before the task did")))
+    }
+
+    #[track_caller]
+    pub(super) fn is_finished(&self, thread_control: Option<Control>) -> bool {
+        if let Some(control) = thread_control.and(self.badge.control()) {
+            control.tries_locks();
+            control.access(&self.packet.id, Access::Read);
+        }
+        self.packet.is_finished.load(Ordering::Relaxed)
+    }
+
+    /// Nobody will join the task.
+    fn detach(&self) {
+        self.packet.is_awaited.store(false, Ordering::Relaxed);
+        if self.packet.is_finished.load(Ordering::Relaxed)
+            && let Some(Err(payload)) = self.packet.take()
+        {
+            report(&*payload);
+        }
+    }
+}

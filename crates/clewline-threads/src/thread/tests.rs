@@ -1,0 +1,347 @@
+use std::{
+    cell::{Cell, RefCell},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::Duration,
+};
+
+use clewline_explore::schedulers::{bounded::Bounded, exhaustive::Exhaustive, serial::Serial};
+
+use super::*;
+use crate::{
+    choose,
+    control::Limits,
+    explored::{Counted, Number, check, check_with_threads, outcomes},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+};
+
+type Count = Arc<Number>;
+
+fn count() -> Count {
+    Arc::new(Number::new(0))
+}
+
+#[test]
+fn a_task_that_is_started_runs_with_the_others() {
+    let call = |it: &Count, _| {
+        let inside = Arc::clone(it);
+        let handle = spawn(move || inside.add(1));
+        let seen = it.add(1);
+        10 * seen + handle.join().unwrap()
+    };
+    check_with_threads(1, count, call, &["1", "10"]);
+}
+
+#[test]
+fn a_panic_goes_to_whoever_joins() {
+    let call = |_: &Count, _| {
+        let handle = spawn(|| -> i32 { panic!("on purpose") });
+        handle.join().map_or_else(|it| it.downcast_ref::<&str>().map_or(0, |it| it.len() as i32), |it| it)
+    };
+    check(1, count, call, &["10"]);
+    // Nobody does.
+    let call = |_: &Count, _| {
+        drop(spawn(|| -> i32 { panic!("on purpose") }));
+        1
+    };
+    check(1, count, call, &["-: on purpose"]);
+    let call = |it: &Count, _| {
+        let handle = spawn(|| -> i32 { panic!("on purpose") });
+        it.load();
+        it.load();
+        drop(handle);
+        1
+    };
+    check(1, count, call, &["1: on purpose"]);
+}
+
+#[test]
+fn what_has_not_finished_can_be_seen() {
+    let call = |it: &Count, _| {
+        let inside = Arc::clone(it);
+        let handle = spawn(move || inside.store(1));
+        let stored = it.load();
+        stored + 2 * i32::from(handle.is_finished())
+    };
+    check_with_threads(1, count, call, &["0", "1", "2", "3"]);
+}
+
+#[test]
+fn tasks_belong_to_the_operation_that_started_them() {
+    let call = |it: &Count, _: usize| {
+        let inside = Arc::clone(it);
+        spawn(move || inside.add(1)).join().unwrap()
+    };
+    let found = outcomes(&mut Serial::default(), Limits::default(), 2, count, call);
+    assert_eq!(Vec::from_iter(found), ["0 1", "1 0"]);
+    let found = outcomes(&mut Bounded::new(Some(0)), Limits::default(), 2, count, call);
+    assert_eq!(Vec::from_iter(found), ["0 1", "1 0"]);
+}
+
+#[test]
+fn too_many_tasks_are_a_cut() {
+    let call = |_: &Count, _| {
+        let _handles: Vec<_> = (0..20).map(|_| spawn(park)).collect();
+        0
+    };
+    check(1, count, call, &["- cut: Tasks"]);
+    let call = |_: &Count, _| {
+        scope(|scope| (0..20).for_each(|_| drop(scope.spawn(park))));
+        0
+    };
+    check(1, count, call, &["- cut: Tasks"]);
+}
+
+#[test]
+fn tasks_may_borrow() {
+    let call = |it: &Count, _| {
+        let mut mine = 0;
+        let sum = scope(|scope| {
+            let first = scope.spawn(|| it.add(1));
+            scope.spawn(|| {
+                mine = it.add(1) + 1;
+            });
+            first.join().unwrap()
+        });
+        10 * sum + mine
+    };
+    check_with_threads(1, count, call, &["2", "11"]);
+}
+
+#[test]
+fn a_scope_panics_if_a_task_did_that_nobody_joined() {
+    let call = |it: &Count, task: usize| {
+        let it: &Number = it;
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            scope(|scope| {
+                let handle = scope.spawn(|| {
+                    it.load();
+                    panic!("on purpose")
+                });
+                if task == 1 {
+                    assert!(handle.join().is_err());
+                }
+            });
+        }));
+        i32::from(result.is_err())
+    };
+    check(2, count, call, &["1 0"]);
+    // And waits for the others if its own body does.
+    let call = |it: &Count, _| {
+        let _ = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            scope(|scope| {
+                scope.spawn(|| it.add(1));
+                panic!("on purpose");
+            });
+        }));
+        it.load()
+    };
+    check(1, count, call, &["1"]);
+}
+
+#[test]
+fn what_is_borrowed_outlives_the_tasks_of_a_scope_that_is_stuck() {
+    struct Writes<'a>(&'a Mutex<Vec<Counted>>);
+    impl Drop for Writes<'_> {
+        fn drop(&mut self) {
+            if let Ok(mut it) = self.0.lock() {
+                it.push(Counted::new(0));
+            }
+        }
+    }
+    let call = |_: &Count, _| {
+        let values = Mutex::new(vec![Counted::new(1)]);
+        scope(|scope| {
+            for _ in 0..2 {
+                let values = &values;
+                scope.spawn(move || {
+                    let _writes = Writes(values);
+                    park();
+                });
+            }
+        });
+        0
+    };
+    check(1, count, call, &["-"]);
+    // Also where the scope's own body is what waits.
+    let call = |_: &Count, _| {
+        let values = Mutex::new(vec![Counted::new(1)]);
+        scope(|scope| {
+            let _mine = Writes(&values);
+            let handle = scope.spawn(|| {
+                let _writes = Writes(&values);
+                scope.spawn(|| {
+                    let _writes = Writes(&values);
+                    park();
+                });
+                park();
+            });
+            handle.join().map_or(1, |()| 0)
+        })
+    };
+    check(1, count, call, &["-"]);
+}
+
+#[test]
+fn a_token_is_kept_until_somebody_parks() {
+    let call = |it: &Mutex<Option<Thread>>, task: usize| {
+        if task == 0 {
+            *it.lock().unwrap() = Some(current());
+            park();
+            return 0;
+        }
+        loop {
+            if let Some(thread) = &*it.lock().unwrap() {
+                thread.unpark();
+                thread.unpark();
+                return 1;
+            }
+            yield_now();
+        }
+    };
+    check_with_threads(2, || Mutex::new(None), call, &["0 1"]);
+    let call = |_: &Count, _| {
+        current().unpark();
+        current().unpark();
+        park();
+        park();
+        0
+    };
+    check(1, count, call, &["-"]);
+    let limits = Limits { spurious: 1, ..Limits::default() };
+    assert_eq!(Vec::from_iter(outcomes(&mut Exhaustive::default(), limits, 1, count, call)), ["0"]);
+    let call = |it: &Count, task: usize| {
+        if task == 0 {
+            it.store(1);
+            return 0;
+        }
+        park_timeout(Duration::from_micros(1));
+        it.load()
+    };
+    check_with_threads(2, count, call, &["0 0", "0 1"]);
+}
+
+#[test]
+fn sleepers_let_others_run() {
+    let call = |it: &AtomicBool, task: usize| {
+        if task == 0 {
+            it.store(true, SeqCst);
+            return 0;
+        }
+        while !it.load(SeqCst) {
+            sleep(Duration::from_micros(1));
+        }
+        1
+    };
+    check_with_threads(2, || AtomicBool::new(false), call, &["0 1"]);
+    check(1, || AtomicBool::new(false), move |it, _| call(it, 1), &["-"]);
+}
+
+#[test]
+fn threads_have_names_and_numbers() {
+    let call = |_: &Count, _| {
+        let handle = Builder::new().name("worker".to_owned()).spawn(current).unwrap();
+        let name = handle.thread().name().map(str::to_owned);
+        let id = handle.thread().id();
+        let worker = handle.join().unwrap();
+        assert_eq!((name.as_deref(), worker.name(), worker.id()), (Some("worker"), Some("worker"), id));
+        assert_ne!(current().id(), id);
+        assert_eq!(current().id(), current().id());
+        1
+    };
+    check_with_threads(2, count, call, &["1 1"]);
+    assert_ne!(available_parallelism().unwrap().get(), 0);
+}
+
+crate::thread_local! {
+    static NUMBER: Cell<i32> = const { Cell::new(1) };
+    static LIST: RefCell<Vec<Counted>> = RefCell::new(Vec::new());
+    static TOLD: RefCell<Option<Tells>> = const { RefCell::new(None) };
+}
+
+/// Says when it is dropped.
+struct Tells(Count);
+
+impl Drop for Tells {
+    fn drop(&mut self) {
+        assert!(TOLD.try_with(|_| ()).is_err());
+        self.0.add(1);
+    }
+}
+
+#[test]
+fn each_task_has_its_own_locals() {
+    let call = |it: &Count, task: usize| {
+        NUMBER.set(NUMBER.get() + task as i32);
+        it.add(1);
+        LIST.with_borrow_mut(|list| list.push(Counted::new(0)));
+        it.add(1);
+        assert_eq!(NUMBER.replace(7) * 10 + LIST.with_borrow(Vec::len) as i32, 11 + 10 * task as i32);
+        LIST.take();
+        NUMBER.take()
+    };
+    check(2, count, call, &["7 7"]);
+    // Stuck tasks drop theirs as well.
+    let call = |_: &Count, _| {
+        LIST.with_borrow_mut(|list| list.push(Counted::new(0)));
+        park();
+        0
+    };
+    check(2, count, call, &["- -"]);
+}
+
+#[test]
+fn locals_are_dropped_before_a_task_is_joined() {
+    let call = |it: &Count, _| {
+        let inside = Arc::clone(it);
+        let handle = spawn(move || TOLD.set(Some(Tells(inside))));
+        handle.join().unwrap();
+        it.load()
+    };
+    check_with_threads(1, count, call, &["1"]);
+}
+
+#[test]
+fn every_choice_is_tried() {
+    let call = |_: &Count, _| choose(3) as i32;
+    check_with_threads(1, count, call, &["0", "1", "2"]);
+}
+
+#[test]
+fn a_task_that_unwinds_may_wait_for_others() {
+    struct Locks<'a>(&'a Mutex<i32>);
+    impl Drop for Locks<'_> {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    let call = |it: &(Mutex<i32>, Number), task: usize| {
+        if task == 0 {
+            let mut guard = it.0.lock().unwrap();
+            it.1.store(1);
+            it.1.store(2);
+            *guard += 1;
+            return 0;
+        }
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let _locks = Locks(&it.0);
+            it.1.load();
+            panic!("on purpose");
+        }));
+        i32::from(result.is_err())
+    };
+    check(2, || (Mutex::new(0), Number::new(0)), call, &["0 1"]);
+    // Even if it waits for ever.
+    let call = |it: &Mutex<i32>, task: usize| {
+        if task == 0 {
+            let _guard = it.lock().unwrap();
+            park();
+        }
+        let _locks = Locks(it);
+        panic!("on purpose");
+    };
+    check(2, || Mutex::new(0), call, &["- -", "- -: on purpose"]);
+}
