@@ -1,8 +1,8 @@
 //! Nodes that are made once and live as long as their structure, named by their index.
 //!
-//! An [`Arena`](crate::arena::Arena) does the same for real threads, and giving an index is an access there that others see. To explore
-//! that would multiply executions without telling anything: memory is given by an allocator that is not the subject. So
-//! here it is no point, and what never changes once a node can be reached need not be atomic.
+//! An [`Arena`](crate::arena::Arena) does the same for real threads, and giving an index is an access there that others
+//! see. To explore that would multiply executions without telling anything: memory is given by an allocator that is not
+//! the subject. So here it is no point, and what never changes once a node can be reached need not be atomic.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

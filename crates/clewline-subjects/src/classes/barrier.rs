@@ -1,11 +1,11 @@
 //! A barrier: its participants wait for each other, phase after phase.
 //!
-//! The state is one word, which changes by compare-and-swap: how many participants there are, how many have arrived, and the
-//! number of the phase. Who arrives last begins the next phase, and the others wait for that.
+//! The state is one word, which changes by compare-and-swap: how many participants there are, how many have arrived,
+//! and the number of the phase. Who arrives last begins the next phase, and the others wait for that.
 //!
-//! **signal-and-wait** (root cause L) is the barrier with the method that makes it one. No order of whole operations explains it:
-//! one at a time, each who arrives would wait for ever. That is as it should be, and the plain variant only lacks
-//! the method.
+//! **signal-and-wait** (root cause L) is the barrier with the method that makes it one. No order of whole operations
+//! explains it: one at a time, each who arrives would wait for ever. That is as it should be, and the plain variant
+//! only lacks the method.
 
 use clewline_core::Cause;
 use clewline_threads::{
@@ -152,8 +152,7 @@ impl Barrier {
         if self.is_canceled.load(SeqCst) {
             return Err(Refused::Canceled);
         }
-        let arrived =
-            |it: State| (0 < it.participants).then_some(State { arrived: it.arrived + 1, ..it });
+        let arrived = |it: State| (0 < it.participants).then_some(State { arrived: it.arrived + 1, ..it });
         let (before, _) = self.update(arrived)?;
         if self.state().phase == before.phase {
             thread::yield_now();

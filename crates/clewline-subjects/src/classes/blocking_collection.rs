@@ -1,13 +1,14 @@
 //! A queue from which takers wait for an element, until it is said that no more will come.
 //!
-//! The elements are in a lock-free [queue](super::concurrent_queue), which alone says what is there. Whoever finds nothing
-//! sleeps until something is added. One word counts those who are adding, and says whether adding is complete: who
-//! completes it waits for those who are still adding, so that afterwards nothing comes any more.
+//! The elements are in a lock-free [queue](super::concurrent_queue), which alone says what is there. Whoever finds
+//! nothing sleeps until something is added. One word counts those who are adding, and says whether adding is complete:
+//! who completes it waits for those who are still adding, so that afterwards nothing comes any more.
 //!
 //! **pre** (root cause D) does not count who is adding: an element may come after adding was completed.
-//! **count** (root cause H) keeps a count beside the queue, which goes up after an element came: it may be 0 though there is one.
-//! **try-take** (root cause I) keeps such a count, too, and whoever takes needs a permit from it first: it may find none though
-//! there is an element. It does not offer `to-array`, which would show such an element sooner.
+//! **count** (root cause H) keeps a count beside the queue, which goes up after an element came: it may be 0 though
+//! there is one.
+//! **try-take** (root cause I) keeps such a count, too, and whoever takes needs a permit from it first: it may find
+//! none though there is an element. It does not offer `to-array`, which would show such an element sooner.
 //! **cancel** (root cause K) can be canceled, and whoever takes looks for that only before it looks for an element:
 //! it may take one that was added after the canceling.
 
@@ -204,7 +205,7 @@ impl Collection {
             Counting::Beside | Counting::Permits => {
                 // It may have gone down before it went up.
                 self.count.load(SeqCst).cast_signed().max(0).cast_unsigned()
-            },
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! Something that is canceled once, and then calls back those who asked for it.
 //!
-//! `increment` asks for a call back that adds one to a counter, and answers whether it was canceled already, in which case
-//! it adds one itself. It puts its callback into a list and then looks at the state again: if it was canceled in the meantime, it
-//! takes the callback back, unless the one who cancels has taken it. Whoever cancels first takes the callbacks one after the
-//! other; whoever comes later has nothing to do.
+//! `increment` asks for a call back that adds one to a counter, and answers whether it was canceled already, in which
+//! case it adds one itself. It puts its callback into a list and then looks at the state again: if it was canceled in
+//! the meantime, it takes the callback back, unless the one who cancels has taken it. Whoever cancels first takes the
+//! callbacks one after the other; whoever comes later has nothing to do.
 
 use clewline_threads::{
     Component, Explorable,

@@ -1,13 +1,14 @@
 //! A bag: elements come and go in no order that anybody promises.
 //!
-//! Elements lie in several lists with a lock each, so that who adds one thing seldom meets who adds another. Whoever takes
-//! goes from list to list and keeps the locks of those that it found empty, so that nothing comes there behind its back; whoever wants
-//! to know of all elements takes all locks.
+//! Elements lie in several lists with a lock each, so that who adds one thing seldom meets who adds another. Whoever
+//! takes goes from list to list and keeps the locks of those that it found empty, so that nothing comes there behind
+//! its back; whoever wants to know of all elements takes all locks.
 //!
-//! In which list an element lies is decided by the element, and the newest of a list is taken first: the plain variant says which
-//! element is taken, though a bag need not.
+//! In which list an element lies is decided by the element, and the newest of a list is taken first: the plain variant
+//! says which element is taken, though a bag need not.
 //!
-//! **pre** (root cause E) looks at the newest element under the lock, and removes it when it has the lock a second time: two may take the same.
+//! **pre** (root cause E) looks at the newest element under the lock, and removes it when it has the lock a second
+//! time: two may take the same.
 //! **any** (root cause J) takes any element, as a bag may.
 
 use clewline_core::Cause;

@@ -1,9 +1,9 @@
 //! A hash table whose readers take no lock, and whose writers lock a part of it.
 //!
-//! Each bucket is a linked list with a lock. Who writes locks its bucket; who wants to know of all elements, or to clear them,
-//! locks all buckets, in order. Readers go along a list as they find it. A node that is taken out keeps its link, so that
-//! whoever stands on it finds the rest. Clearing puts another table in the place of the old one, at one moment for
-//! all buckets.
+//! Each bucket is a linked list with a lock. Who writes locks its bucket; who wants to know of all elements, or to
+//! clear them, locks all buckets, in order. Readers go along a list as they find it. A node that is taken out keeps its
+//! link, so that whoever stands on it finds the rest. Clearing puts another table in the place of the old one, at one
+//! moment for all buckets.
 
 use clewline_threads::{
     Component, Explorable,

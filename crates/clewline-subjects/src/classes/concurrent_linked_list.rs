@@ -1,12 +1,12 @@
 //! A list with two ends, whose nodes have a lock each.
 //!
-//! Between two sentinels each node knows its neighbours. Whoever adds or removes locks the nodes whose links change, from left
-//! to right, so that nobody waits in a circle. From the right end the nodes are not known before they are locked: they are
-//! looked up, then locked in order, and looked at again, and if they are no neighbours any more everything begins anew. The
-//! count changes while all locks are held.
+//! Between two sentinels each node knows its neighbours. Whoever adds or removes locks the nodes whose links change,
+//! from left to right, so that nobody waits in a circle. From the right end the nodes are not known before they are
+//! locked: they are looked up, then locked in order, and looked at again, and if they are no neighbours any more
+//! everything begins anew. The count changes while all locks are held.
 //!
-//! **pre** (root cause C) does not look again: a node that was the last when it was looked up is removed though somebody else
-//! has removed it in the meantime.
+//! **pre** (root cause C) does not look again: a node that was the last when it was looked up is removed though
+//! somebody else has removed it in the meantime.
 
 use std::sync::Arc;
 

@@ -1,12 +1,13 @@
 //! A queue of segments: who comes takes a place in the last segment, and fills it.
 //!
-//! An enqueuer takes the next place by one addition, and whoever gets the last place of a segment makes the next segment. A
-//! dequeuer takes the first place by compare-and-swap, and waits for the element if the place is not filled yet; whoever takes
-//! the last one of a segment moves the head. So elements leave in the order in which places were taken.
+//! An enqueuer takes the next place by one addition, and whoever gets the last place of a segment makes the next
+//! segment. A dequeuer takes the first place by compare-and-swap, and waits for the element if the place is not filled
+//! yet; whoever takes the last one of a segment moves the head. So elements leave in the order in which places were
+//! taken.
 //!
-//! **pre** (root cause B) has dequeuers exclude each other by a lock, and whoever does not get the lock in time gives up,
-//! and answers as if the queue were empty. Waiting for a while is written as not waiting at all: how long it takes until
-//! the other gives the lock back is nothing that a schedule knows.
+//! **pre** (root cause B) has dequeuers exclude each other by a lock, and whoever does not get the lock in time gives
+//! up, and answers as if the queue were empty. Waiting for a while is written as not waiting at all: how long it takes
+//! until the other gives the lock back is nothing that a schedule knows.
 
 use clewline_core::Cause;
 use clewline_threads::{
@@ -106,12 +107,7 @@ impl Queue {
     pub(super) fn new() -> Self {
         let segments = Nodes::new();
         let first = segments.add(Segment::new());
-        Queue {
-            segments,
-            head: AtomicU32::new(first),
-            tail: AtomicU32::new(first),
-            dequeuer: Mutex::new(()),
-        }
+        Queue { segments, head: AtomicU32::new(first), tail: AtomicU32::new(first), dequeuer: Mutex::new(()) }
     }
 
     pub(super) fn enqueue(&self, element: u32) {

@@ -1,7 +1,7 @@
 //! A value that is made when it is first asked for, once.
 //!
-//! Whoever finds it made takes it without a lock. Whoever does not takes the lock and looks again, so that of several who
-//! ask at the same time one makes it, and the others wait.
+//! Whoever finds it made takes it without a lock. Whoever does not takes the lock and looks again, so that of several
+//! who ask at the same time one makes it, and the others wait.
 
 use clewline_threads::{
     Component, Explorable,
@@ -52,7 +52,7 @@ impl Lazy {
 
     /// Does not make it.
     fn to_text(&self) -> String {
-        if self.is_value_created() { self.value().to_string() } else { "not created".to_owned() }
+        if self.is_value_created() { self.value().to_string() } else { "not-created".to_owned() }
     }
 }
 

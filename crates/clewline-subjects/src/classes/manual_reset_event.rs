@@ -1,12 +1,13 @@
 //! An event that is set and reset by hand: whoever waits goes on while it is set.
 //!
-//! The state is one word: bit 0 says that the event is set, the rest counts those who wait. It changes only under the lock, and is read
-//! without. Whoever waits looks at the state, looks round once more, and then counts itself in by compare-and-swap, which
-//! fails if the state has changed since; then it sleeps until the next set. A set of an event that is set has nobody to wake.
+//! The state is one word: bit 0 says that the event is set, the rest counts those who wait. It changes only under the
+//! lock, and is read without. Whoever waits looks at the state, looks round once more, and then counts itself in by
+//! compare-and-swap, which fails if the state has changed since; then it sleeps until the next set. A set of an event
+//! that is set has nobody to wake.
 //!
-//! **pre** (root cause A) reads the state a second time when it computes the new one. If the event was set at that moment and
-//! is reset before the swap, then the swap finds what it expects and sets the event again, with a waiter. The next set takes
-//! it for set, wakes nobody, and the waiter sleeps for ever.
+//! **pre** (root cause A) reads the state a second time when it computes the new one. If the event was set at that
+//! moment and is reset before the swap, then the swap finds what it expects and sets the event again, with a waiter.
+//! The next set takes it for set, wakes nobody, and the waiter sleeps for ever.
 
 use clewline_core::Cause;
 use clewline_threads::{

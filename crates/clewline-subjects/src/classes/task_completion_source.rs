@@ -1,8 +1,8 @@
 //! The producer's side of a task: it ends once, with a result, an exception, or canceled, and others wait for that.
 //!
-//! Whoever wants to end the task reserves it by compare-and-swap, writes what it ends with, and then says that it has ended. Who
-//! comes too late answers so, but only once the task has ended: to be told that it has, and to find that it has not, would be
-//! strange.
+//! Whoever wants to end the task reserves it by compare-and-swap, writes what it ends with, and then says that it has
+//! ended. Who comes too late answers so, but only once the task has ended: to be told that it has, and to find that it
+//! has not, would be strange.
 //!
 //! **pre** (root cause F) looks whether the task is reserved, and then reserves it, in two steps: two may end it.
 //! **beta** (root cause G) does not wait for the one who came first.

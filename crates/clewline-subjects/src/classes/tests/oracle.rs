@@ -55,6 +55,18 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
     seen
 }
 
+/// What the calls of one column answer: `-` for nothing, and `#` for one that waits.
+pub(super) fn answers(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
+    let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
+    let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+    let mut answers = Vec::new();
+    let executions = histories(&mut *trial, &mut Serial::default(), |history, _| {
+        answers = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();
+    });
+    assert_eq!(executions, 1);
+    answers.iter().map(|it| if it.is_empty() { "-".to_owned() } else { it.replace(' ', "") }).collect()
+}
+
 fn histories(
     trial: &mut dyn Trial,
     scheduler: &mut dyn Scheduler,
@@ -63,8 +75,10 @@ fn histories(
     let (coverage, executions) = explore(trial, scheduler, u64::MAX, |trial, ending, _| {
         assert!(matches!(ending, Ending::Full | Ending::Stuck), "{ending:?}: {:?}", trial.outcome());
         let operations = trial.outcome().operations.into_iter().enumerate();
-        let history = operations
-            .map(|(at, it)| Operation { call: it.call, ret: it.ret.map(|ret| (ret.0, trial.answer(at, ret.1))) });
+        let history = operations.map(|(at, it)| Operation {
+            call: it.call,
+            ret: it.ret.map(|ret| (ret.0, trial.answer(at, ret.1))),
+        });
         visit(history.collect(), ending);
         ControlFlow::Continue(())
     });
@@ -116,14 +130,15 @@ fn judge(history: &History, ending: &Ending, serial: &BTreeSet<SerialHistory>) -
     (!is_justified).then_some(Cause::Blocking)
 }
 
-/// Whether `serial` has the same operations with the same answers, in an order that keeps what precedes what. Of those that are pending
-/// only one is asked for.
+/// Whether `serial` has the same operations with the same answers, in an order that keeps what precedes what. Of those
+/// that are pending only one is asked for.
 fn is_witness(history: &History, pending: Option<usize>, serial: &SerialHistory) -> bool {
     let is_asked = |at: usize| history[at].ret.is_some() || pending == Some(at);
     let n = (0..history.len()).filter(|at| is_asked(*at)).count();
     let same = |(at, answer): &(usize, Option<String>)| {
         is_asked(*at) && history[*at].ret.as_ref().map(|it| &it.1) == answer.as_ref()
     };
-    let keeps = |later: usize, earlier: usize| !history[serial[later].0].precedes(&history[serial[earlier].0]);
+    let keeps =
+        |later: usize, earlier: usize| !history[serial[later].0].precedes(&history[serial[earlier].0]);
     serial.len() == n && serial.iter().all(same) && (0..n).all(|it| (0..it).all(|before| keeps(it, before)))
 }
