@@ -212,24 +212,3 @@ fn root_causes_are_found_and_their_matrices_are_minimal() {
     }
     assert_eq!(letters, ('A'..='L').collect());
 }
-
-#[test]
-fn probe() {
-    let Ok(name) = std::env::var("PROBE_CLASS") else { return };
-    let (class, kind) = name.split_once(':').unwrap_or((&name, ""));
-    let subject = (variant(class, kind).build)();
-    if let Ok(matrix) = std::env::var("PROBE_MATRIX") {
-        eprintln!("{matrix}: {:?}", check(&*subject, &columns(&matrix)));
-        return;
-    }
-    let n = |name: &str, other: usize| std::env::var(name).map_or(other, |it| it.parse().unwrap());
-    let mut random = Random::new(n("PROBE_SEED", 5) as u64);
-    for _ in 0..n("PROBE_N", 10) {
-        let matrix = draw(&*subject, n("PROBE_C", 3), n("PROBE_R", 3), &mut random);
-        let begun = std::time::Instant::now();
-        eprintln!("{matrix:?}");
-        let seen = check(&*subject, &matrix);
-        eprintln!("   {} {seen:?} {:?}", class, begun.elapsed());
-        assert!(seen.causes.is_empty());
-    }
-}
