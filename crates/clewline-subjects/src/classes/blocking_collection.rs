@@ -234,12 +234,9 @@ impl Collection {
         false
     }
 
-    /// Tries a second time, after a while.
+    /// Looks a second time before it gives up: how much happens in a while is for the schedule to say.
     fn try_take_for_a_while(&self) -> Option<u32> {
-        self.try_take().or_else(|| {
-            thread::yield_now();
-            self.try_take()
-        })
+        self.try_take().or_else(|| self.try_take())
     }
 
     fn take(&self) -> Result<u32, Refused> {
