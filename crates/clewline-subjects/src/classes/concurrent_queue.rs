@@ -1,13 +1,14 @@
-//! A queue of segments: who comes takes a place in the last segment, and fills it.
+//! A lock-free queue of segments: arrays that are filled from one end to the other, once.
 //!
-//! An enqueuer takes the next place by one addition, and whoever gets the last place of a segment makes the next
-//! segment. A dequeuer takes the first place by compare-and-swap, and waits for the element if the place is not filled
-//! yet; whoever takes the last one of a segment moves the head. So elements leave in the order in which places were
-//! taken.
+//! An enqueuer fills the first free place by compare-and-swap, which is when the element is in the queue, and then moves
+//! the end on; whoever finds the end behind moves it first. Whoever finds a segment full links another one behind it. A
+//! dequeuer moves the beginning on. Places are never used again, so one that is filled says for ever what was there.
 //!
 //! **pre** (root cause B) has dequeuers exclude each other by a lock, and whoever does not get the lock in time gives
 //! up, and answers as if the queue were empty. Waiting for a while is written as not waiting at all: how long it takes
 //! until the other gives the lock back is nothing that a schedule knows.
+
+use std::sync::Arc;
 
 use clewline_core::Cause;
 use clewline_threads::{
@@ -16,7 +17,6 @@ use clewline_threads::{
         Mutex,
         atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst},
     },
-    thread,
 };
 
 use crate::{
@@ -54,13 +54,13 @@ pub(super) struct Queue {
     dequeuer: Mutex<()>,
 }
 
-/// Elements are not 0, which stands for a place that is not filled yet.
+/// Elements are not 0, which stands for a place that is free.
 struct Segment {
-    // The first place that has not been given to a dequeuer.
+    // The first place that has not been dequeued.
     low: AtomicUsize,
-    // The first place that has not been given to an enqueuer; beyond the end if some came too late.
+    // No place before this one is free; the first that is may be the one after.
     high: AtomicUsize,
-    slots: [AtomicU32; SIZE],
+    places: [AtomicU32; SIZE],
     next: AtomicU32,
 }
 
@@ -72,33 +72,8 @@ impl Segment {
         Segment {
             low: AtomicUsize::new(0),
             high: AtomicUsize::new(0),
-            slots: [const { AtomicU32::new(0) }; SIZE],
+            places: [const { AtomicU32::new(0) }; SIZE],
             next: AtomicU32::new(NONE),
-        }
-    }
-
-    /// The end of the places that were given.
-    fn end(&self) -> usize {
-        self.high.load(SeqCst).min(SIZE)
-    }
-
-    /// The element at a place that was given: its enqueuer is about to bring it.
-    fn element(&self, at: usize) -> u32 {
-        loop {
-            match self.slots[at].load(SeqCst) {
-                0 => thread::yield_now(),
-                element => return element,
-            }
-        }
-    }
-
-    /// The segment after this one, which is full: somebody is about to make it.
-    fn following(&self) -> u32 {
-        loop {
-            match self.next.load(SeqCst) {
-                NONE => thread::yield_now(),
-                next => return next,
-            }
         }
     }
 }
@@ -112,32 +87,37 @@ impl Queue {
 
     pub(super) fn enqueue(&self, element: u32) {
         loop {
-            let segment = self.segments.get(self.tail.load(SeqCst));
-            // Places beyond the end are not asked for again and again.
-            if segment.high.load(SeqCst) < SIZE {
-                let at = segment.high.fetch_add(1, SeqCst);
-                if at < SIZE {
-                    segment.slots[at].store(element, SeqCst);
-                    if at + 1 == SIZE {
-                        let next = self.segments.add(Segment::new());
-                        segment.next.store(next, SeqCst);
-                        self.tail.store(next, SeqCst);
-                    }
-                    return;
-                }
+            let tail = self.tail.load(SeqCst);
+            let segment = self.segments.get(tail);
+            let high = segment.high.load(SeqCst);
+            if high == SIZE {
+                self.extend(tail, &segment);
+                continue;
             }
-            thread::yield_now();
+            let is_filled = segment.places[high].compare_exchange(0, element, SeqCst, SeqCst).is_ok();
+            // If it was somebody else who filled the place, it may be that nobody has moved the end yet.
+            let _is_moved = segment.high.compare_exchange(high, high + 1, SeqCst, SeqCst);
+            if is_filled {
+                return;
+            }
         }
+    }
+
+    /// Moves the tail on from a segment that is full, to another one that is made if need be.
+    fn extend(&self, tail: u32, segment: &Segment) {
+        let mut next = segment.next.load(SeqCst);
+        if next == NONE {
+            let made = self.segments.add(Segment::new());
+            let linked = segment.next.compare_exchange(NONE, made, SeqCst, SeqCst);
+            next = linked.map_or_else(|other| other, |_| made);
+        }
+        let _is_moved = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
     }
 
     pub(super) fn try_dequeue(&self) -> Option<u32> {
         loop {
-            let (segment, low) = self.first()?;
+            let (segment, low, element) = self.first()?;
             if segment.low.compare_exchange(low, low + 1, SeqCst, SeqCst).is_ok() {
-                let element = segment.element(low);
-                if low + 1 == SIZE {
-                    self.head.store(segment.following(), SeqCst);
-                }
                 return Some(element);
             }
         }
@@ -150,8 +130,8 @@ impl Queue {
 
     fn try_peek(&self) -> Option<u32> {
         loop {
-            let (segment, low) = self.first()?;
-            let element = segment.element(low);
+            let (segment, low, element) = self.first()?;
+            // It was the first when it was read only if it still is.
             if segment.low.load(SeqCst) == low {
                 return Some(element);
             }
@@ -163,46 +143,58 @@ impl Queue {
     }
 
     pub(super) fn count(&self) -> usize {
-        self.places().len()
+        self.to_array().len()
     }
 
-    pub(super) fn to_array(&self) -> Vec<u32> {
-        self.places().iter().map(|(segment, at)| self.segments.get(*segment).element(*at)).collect()
-    }
-
-    /// The segment and the place of the first element; `None` if there was none when the end was read.
-    fn first(&self) -> Option<(std::sync::Arc<Segment>, usize)> {
+    /// The first element, with its segment and place. `None` if the queue was empty at the last read: a place that has not
+    /// been dequeued was free, or there was no segment behind one that has been.
+    fn first(&self) -> Option<(Arc<Segment>, usize, u32)> {
         loop {
-            let segment = self.segments.get(self.head.load(SeqCst));
+            let head = self.head.load(SeqCst);
+            let segment = self.segments.get(head);
             let low = segment.low.load(SeqCst);
             if low < SIZE {
-                return (low < segment.end()).then_some((segment, low));
+                let element = segment.places[low].load(SeqCst);
+                return (element != 0).then_some((segment, low, element));
             }
-            // Whoever took the last place is about to move the head.
-            thread::yield_now();
+            let next = segment.next.load(SeqCst);
+            if next == NONE {
+                return None;
+            }
+            let _is_moved = self.head.compare_exchange(head, next, SeqCst, SeqCst);
         }
     }
 
-    /// The places of all elements as they were when the last end was read.
-    fn places(&self) -> Vec<(u32, usize)> {
+    /// All elements as they were when the end was found.
+    pub(super) fn to_array(&self) -> Vec<u32> {
         loop {
             let head = self.head.load(SeqCst);
             let first = self.segments.get(head);
             let low = first.low.load(SeqCst);
-            let (mut places, mut index, mut start) = (Vec::new(), head, low);
-            loop {
-                let segment = self.segments.get(index);
-                let end = segment.end();
-                places.extend((start..end).map(|at| (index, at)));
-                if end < SIZE {
-                    break;
-                }
-                (index, start) = (segment.following(), 0);
-            }
+            let elements = self.elements(Arc::clone(&first), low);
             // Nothing has left meanwhile, if nothing has left from here.
             if first.low.load(SeqCst) == low && self.head.load(SeqCst) == head {
-                return places;
+                return elements;
             }
+        }
+    }
+
+    /// The elements from a place on.
+    fn elements(&self, mut segment: Arc<Segment>, mut at: usize) -> Vec<u32> {
+        let mut elements = Vec::new();
+        loop {
+            if at == SIZE {
+                let next = segment.next.load(SeqCst);
+                if next == NONE {
+                    return elements;
+                }
+                (segment, at) = (self.segments.get(next), 0);
+            }
+            match segment.places[at].load(SeqCst) {
+                0 => return elements,
+                element => elements.push(element),
+            }
+            at += 1;
         }
     }
 }
