@@ -5,6 +5,8 @@ use std::fmt;
 use clewline_core::Domain;
 use clewline_threads::{Noise, Testable};
 
+use crate::explorables;
+
 /// A structure that the command line can name, with its variants.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -18,6 +20,8 @@ pub struct Entry {
     pub spec: &'static str,
     /// Methods of the specification that it does not offer, and that are not to be called.
     pub lacks: &'static [&'static str],
+    /// The calls of which a matrix is made, as they are written, when it is explored.
+    pub invocations: &'static [&'static str],
     /// The plain variant, whose name is empty, and then the others. There is no plain one where none is right.
     pub variants: &'static [Variant],
 }
@@ -104,12 +108,16 @@ pub fn find(name: &str) -> Result<Found, UnknownSubject> {
 /// There is no subject of that name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownSubject {
-    found: String,
+    pub(crate) found: String,
 }
 
 impl fmt::Display for UnknownSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = subjects().map(|it| it.name()).collect();
+        let names: Vec<String> =
+            subjects().map(|it| it.name()).chain(explorables().map(|it| it.name())).collect();
+        if explorables().any(|it| it.name() == self.found) {
+            return write!(f, "`{}` can only be explored: it has no specification", self.found);
+        }
         write!(f, "no subject is called `{}`", self.found)?;
         if let Some(name) = clewline_specs::closest(&self.found, names.iter().map(String::as_str)) {
             write!(f, "; did you mean `{name}`?")?;

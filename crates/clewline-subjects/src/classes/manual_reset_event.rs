@@ -1,32 +1,38 @@
 //! An event that is set and reset by hand: whoever waits goes on while it is set.
 //!
-//! The state is one word: bit 0 says that the event is set, the rest counts those who wait.
+//! The state is one word: bit 0 says that the event is set, the rest counts those who wait. It changes only under the
+//! lock, and is read without. Whoever waits looks at the state, looks round once more, and then counts itself in by
+//! compare-and-swap, which fails if the state has changed since; then it sleeps until the next set. A set of an event
+//! that is set has nobody to wake.
 //!
-//! **pre** (root cause A) reads the state twice in `wait`: once for what the compare-and-swap expects, once more for what
-//! the new state is computed from. If the event is set and reset in between, a waiter is counted that takes the event for
-//! set, or the count is lost, and it is never woken.
+//! **pre** (root cause A) reads the state a second time when it computes the new one. If the event was set at that
+//! moment and is reset before the swap, then the swap finds what it expects and sets the event again, with a waiter.
+//! The next set takes it for set, wakes nobody, and the waiter sleeps for ever.
 
 use clewline_core::Cause;
 use clewline_threads::{
     Component, Explorable,
-    sync::atomic::{AtomicU32, Ordering::SeqCst},
+    sync::{
+        MutexGuard,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
     thread,
 };
 
-use crate::{Class, ClassVariant, Flaw};
+use crate::{Class, ClassVariant, Flaw, monitor::Monitor};
 
 /// What the command line knows.
 pub const ENTRY: Class = Class {
     name: "manual-reset-event",
     about: "an event that is set and reset by hand",
-    source: "ManualResetEventSlim of the .NET Framework 4.0, after Burckhardt et al., Line-Up, 2010",
+    source: "ManualResetEvent of the .NET Framework 4.0, after Burckhardt et al., Line-Up, 2010",
     variants: &[
         ClassVariant { name: "", flaw: None, build: || component(Reading::Once) },
         ClassVariant {
             name: "pre",
             flaw: Some(Flaw {
                 letter: 'A',
-                about: "`wait` reads the state twice, and computes the new one from the second",
+                about: "`wait` reads the state twice: once to compare with, once more to compute the new one from",
                 cause: Cause::Blocking,
                 matrix: "wait | set reset set",
                 initial: "",
@@ -36,57 +42,96 @@ pub const ENTRY: Class = Class {
     ],
 };
 
+/// How often `wait` reads the state before it swaps.
 #[derive(Clone, Copy)]
 enum Reading {
     Once,
     Twice,
 }
 
-struct Event {
+/// The event. Other classes wait with it, too.
+pub(super) struct Event {
     state: AtomicU32,
+    // How often those who slept were woken.
+    wakings: Monitor<u32>,
     reading: Reading,
 }
 
 const SET: u32 = 1;
+const WAITER: u32 = 2;
 
 impl Event {
-    fn set(&self) {
-        // Whoever waits sees it, and counts itself out.
-        self.state.fetch_or(SET, SeqCst);
+    /// One that is not set.
+    pub(super) const fn new() -> Self {
+        Event { state: AtomicU32::new(0), wakings: Monitor::new(0), reading: Reading::Once }
+    }
+
+    pub(super) fn set(&self) {
+        if self.is_set() {
+            return;
+        }
+        let mut wakings = self.wakings.enter();
+        let before = self.state.swap(SET, SeqCst);
+        if before & !SET != 0 {
+            *wakings += 1;
+            self.wakings.wake_all();
+        }
     }
 
     fn reset(&self) {
+        let _inside = self.wakings.enter();
         self.state.fetch_and(!SET, SeqCst);
     }
 
-    fn is_set(&self) -> bool {
+    pub(super) fn is_set(&self) -> bool {
         self.state.load(SeqCst) & SET == SET
     }
 
-    fn wait(&self) {
+    pub(super) fn wait(&self) {
         loop {
             let state = self.state.load(SeqCst);
             if state & SET == SET {
                 return;
             }
+            // It may be set soon, and then nobody need sleep.
+            thread::yield_now();
             let read = match self.reading {
                 Reading::Once => state,
                 Reading::Twice => self.state.load(SeqCst),
             };
-            if self.state.compare_exchange(state, read, SeqCst, SeqCst).is_ok() {
-                thread::yield_now();
+            let wakings = self.wakings.enter();
+            if self.state.compare_exchange(state, read + WAITER, SeqCst, SeqCst).is_ok() {
+                return self.sleep(wakings);
             }
+        }
+    }
+
+    /// Waits as one does who does not look round first.
+    pub(super) fn wait_one(&self) {
+        let wakings = self.wakings.enter();
+        if !self.is_set() {
+            self.state.fetch_add(WAITER, SeqCst);
+            self.sleep(wakings);
+        }
+    }
+
+    /// Sleeps until the next set. The caller has counted itself in.
+    fn sleep(&self, mut wakings: MutexGuard<'_, u32>) {
+        let before = *wakings;
+        while *wakings == before {
+            wakings = self.wakings.wait(wakings);
         }
     }
 }
 
 fn component(reading: Reading) -> Box<dyn Explorable> {
-    let component = Component::new(move || Event { state: AtomicU32::new(0), reading });
+    let component = Component::new(move || Event { reading, ..Event::new() });
     Box::new(
         component
             .call("set", Event::set)
             .call("wait", Event::wait)
             .call("reset", Event::reset)
-            .call("is-set", Event::is_set),
+            .call("is-set", Event::is_set)
+            .call("wait-one", Event::wait_one),
     )
 }

@@ -14,6 +14,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate crossbeam-queue",
     spec: "queue:4",
     lacks: &["peek"],
+    invocations: &["enq(1)", "enq(2)", "deq"],
     variants: &[Variant {
         name: "",
         flaw: None,

@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate crossbeam-skiplist",
     spec: "map",
     lacks: &["append", "cas", "insert"],
+    invocations: &["get(1)", "put(1,10)", "remove(1)", "contains(1)", "put(2,10)", "remove(2)"],
     variants: &[
         Variant {
             name: "",

@@ -16,6 +16,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate crossfire",
     spec: "channel",
     lacks: &[],
+    invocations: &["send(1)", "send(2)", "recv", "close"],
     variants: &[
         Variant {
             name: "",

@@ -22,6 +22,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate flume",
     spec: "channel",
     lacks: &[],
+    invocations: &["send(1)", "send(2)", "recv", "close"],
     variants: &[
         Variant {
             name: "",

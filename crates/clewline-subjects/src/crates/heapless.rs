@@ -20,6 +20,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate heapless",
     spec: "queue:4",
     lacks: &["peek"],
+    invocations: &["enq(1)", "enq(2)", "deq"],
     variants: &[Variant {
         name: "0.9.3",
         flaw: Some("says full when it is not, and empty when it is not (heapless issue 583)"),

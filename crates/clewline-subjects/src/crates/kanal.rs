@@ -30,6 +30,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate kanal",
     spec: "channel",
     lacks: &[],
+    invocations: &["send(1)", "send(2)", "recv", "close"],
     variants: &[Variant {
         name: "0.1.0-pre1",
         flaw: Some("a receiver that waits is not told that the channel was closed (kanal issue 8)"),

@@ -13,6 +13,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate scc",
     spec: "queue",
     lacks: &["peek"],
+    invocations: &["enq(1)", "enq(2)", "deq"],
     variants: &[Variant {
         name: "",
         flaw: None,

@@ -22,6 +22,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate thingbuf",
     spec: "queue:4",
     lacks: &["peek"],
+    invocations: &["enq(1)", "enq(2)", "deq"],
     variants: &[Variant {
         name: "0.1.4",
         flaw: Some(

@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
     source: "T. L. Harris, A pragmatic implementation of non-blocking linked-lists, 2001",
     spec: "set",
     lacks: &[],
+    invocations: &["add(1)", "remove(1)", "contains(1)", "add(2)", "remove(2)", "contains(2)"],
     variants: &[
         Variant {
             name: "",

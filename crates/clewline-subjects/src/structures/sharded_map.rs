@@ -42,6 +42,15 @@ pub const ENTRY: Entry = Entry {
     source: "G. Lowe, Concurrent hash maps: a comparative study, 2014",
     spec: "map",
     lacks: &["append"],
+    invocations: &[
+        "get(1)",
+        "put(1,10)",
+        "insert(1,20)",
+        "remove(1)",
+        "contains(1)",
+        "put(2,10)",
+        "remove(2)",
+    ],
     variants: &[
         Variant {
             name: "",

@@ -37,6 +37,7 @@ pub const ENTRY: Entry = Entry {
     source: "M. Herlihy and N. Shavit, The Art of Multiprocessor Programming, 2008, section 14.4",
     spec: "set",
     lacks: &[],
+    invocations: &["add(1)", "remove(1)", "contains(1)", "add(2)", "remove(2)", "contains(2)"],
     variants: &[
         Variant {
             name: "",

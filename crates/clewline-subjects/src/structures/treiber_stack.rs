@@ -28,6 +28,7 @@ pub const ENTRY: Entry = Entry {
     source: "R. K. Treiber, Systems programming: coping with parallelism, 1986",
     spec: "stack",
     lacks: &[],
+    invocations: &["push(1)", "push(2)", "pop"],
     variants: &[
         Variant {
             name: "",

@@ -1,0 +1,139 @@
+//! A bag: elements come and go in no order that anybody promises.
+//!
+//! Elements lie in several lists with a lock each, so that who adds one thing seldom meets who adds another. Whoever
+//! takes goes from list to list and keeps the locks of those that it found empty, so that nothing comes there behind
+//! its back; whoever wants to know of all elements takes all locks.
+//!
+//! In which list an element lies is decided by the element, and the newest of a list is taken first: the plain variant
+//! says which element is taken, though a bag need not.
+//!
+//! **pre** (root cause E) looks at the newest element under the lock, and removes it when it has the lock a second
+//! time: two may take the same.
+//! **any** (root cause J) takes any element, as a bag may.
+
+use clewline_core::Cause;
+use clewline_threads::{
+    Component, Explorable, choose,
+    sync::{Mutex, MutexGuard},
+};
+
+use crate::{Class, ClassVariant, Flaw, locking::lock};
+
+/// What the command line knows.
+pub const ENTRY: Class = Class {
+    name: "concurrent-bag",
+    about: "a bag of several lists with a lock each",
+    source: "ConcurrentBag of the .NET Framework 4.0, after Burckhardt et al., Line-Up, 2010",
+    variants: &[
+        ClassVariant { name: "", flaw: None, build: || component(Bag::try_take) },
+        ClassVariant {
+            name: "pre",
+            flaw: Some(Flaw {
+                letter: 'E',
+                about: "`try-take` looks at an element and removes it in two steps, and two may take the same",
+                cause: Cause::NotLinearizable,
+                matrix: "add(10) try-take | try-take",
+                initial: "",
+            }),
+            build: || component(Bag::try_take_in_two_steps),
+        },
+        ClassVariant {
+            name: "any",
+            flaw: Some(Flaw {
+                letter: 'J',
+                about: "`try-take` takes any element; documented, and meant to be so",
+                cause: Cause::Nondeterministic,
+                matrix: "add(10) add(20) | try-take",
+                initial: "",
+            }),
+            build: || component(Bag::try_take_any),
+        },
+    ],
+};
+
+struct Bag {
+    lists: [Mutex<Vec<u32>>; LISTS],
+}
+
+const LISTS: usize = 2;
+
+impl Bag {
+    fn new() -> Self {
+        Bag { lists: [const { Mutex::new(Vec::new()) }; LISTS] }
+    }
+
+    fn add(&self, element: u32) {
+        lock(&self.lists[element as usize / 10 % LISTS]).push(element);
+    }
+
+    /// The first list that is not empty, if there is one, behind those that are.
+    fn lock_first(&self) -> Vec<MutexGuard<'_, Vec<u32>>> {
+        let mut locked = Vec::new();
+        for list in &self.lists {
+            let list = lock(list);
+            let is_empty = list.is_empty();
+            locked.push(list);
+            if !is_empty {
+                break;
+            }
+        }
+        locked
+    }
+
+    fn lock_all(&self) -> Vec<MutexGuard<'_, Vec<u32>>> {
+        self.lists.iter().map(lock).collect()
+    }
+
+    fn try_take(&self) -> Option<u32> {
+        self.lock_first().last_mut()?.pop()
+    }
+
+    fn try_take_in_two_steps(&self) -> Option<u32> {
+        let newest = self.try_peek()?;
+        self.lock_first().last_mut()?.pop();
+        Some(newest)
+    }
+
+    fn try_take_any(&self) -> Option<u32> {
+        let mut lists = self.lock_all();
+        let n = lists.iter().map(|it| it.len()).sum();
+        let mut chosen = if n == 0 { return None } else { choose(n) };
+        for list in &mut lists {
+            if chosen < list.len() {
+                return Some(list.remove(chosen));
+            }
+            chosen -= list.len();
+        }
+        None
+    }
+
+    fn try_peek(&self) -> Option<u32> {
+        self.lock_first().last()?.last().copied()
+    }
+
+    fn count(&self) -> usize {
+        self.lock_all().iter().map(|it| it.len()).sum()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lock_first().last().is_none_or(|it| it.is_empty())
+    }
+
+    fn to_array(&self) -> Vec<u32> {
+        self.lock_all().iter().flat_map(|it| it.iter().copied()).collect()
+    }
+}
+
+fn component(try_take: fn(&Bag) -> Option<u32>) -> Box<dyn Explorable> {
+    let component = Component::new(Bag::new);
+    Box::new(
+        component
+            .call("count", Bag::count)
+            .call("add(10)", |it| it.add(10))
+            .call("add(20)", |it| it.add(20))
+            .call("try-take", try_take)
+            .call("is-empty", Bag::is_empty)
+            .call("try-peek", Bag::try_peek)
+            .call("to-array", Bag::to_array),
+    )
+}

@@ -1,0 +1,214 @@
+//! A lock-free queue of segments: arrays that are filled from one end to the other, once.
+//!
+//! An enqueuer fills the first free place by compare-and-swap, which is when the element is in the queue, and then moves
+//! the end on; whoever finds the end behind moves it first. Whoever finds a segment full links another one behind it. A
+//! dequeuer moves the beginning on. Places are never used again, so one that is filled says for ever what was there.
+//!
+//! **pre** (root cause B) has dequeuers exclude each other by a lock, and whoever does not get the lock in time gives
+//! up, and answers as if the queue were empty. Waiting for a while is written as not waiting at all: how long it takes
+//! until the other gives the lock back is nothing that a schedule knows.
+
+use std::sync::Arc;
+
+use clewline_core::Cause;
+use clewline_threads::{
+    Component, Explorable,
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use crate::{
+    Class, ClassVariant, Flaw,
+    nodes::{NONE, Nodes},
+};
+
+/// What the command line knows.
+pub const ENTRY: Class = Class {
+    name: "concurrent-queue",
+    about: "a lock-free queue of segments",
+    source: "ConcurrentQueue of the .NET Framework 4.0, after Burckhardt et al., Line-Up, 2010",
+    variants: &[
+        ClassVariant { name: "", flaw: None, build: || component(Queue::try_dequeue) },
+        ClassVariant {
+            name: "pre",
+            flaw: Some(Flaw {
+                letter: 'B',
+                about: "`try-dequeue` gives up when the lock is not free in time, and says that the queue is empty",
+                cause: Cause::NotLinearizable,
+                matrix: "try-dequeue | enqueue(10) try-dequeue",
+                initial: "",
+            }),
+            build: || component(Queue::try_dequeue_in_time),
+        },
+    ],
+};
+
+/// The queue. Other classes keep their elements in it, too.
+pub(super) struct Queue {
+    segments: Nodes<Segment>,
+    head: AtomicU32,
+    tail: AtomicU32,
+    // Who dequeues, if that takes a lock.
+    dequeuer: Mutex<()>,
+}
+
+/// Elements are not 0, which stands for a place that is free.
+struct Segment {
+    // The first place that has not been dequeued.
+    low: AtomicUsize,
+    // No place before this one is free; the first that is may be the one after.
+    high: AtomicUsize,
+    places: [AtomicU32; SIZE],
+    next: AtomicU32,
+}
+
+// Few, so that small matrices come to the end of a segment.
+const SIZE: usize = 3;
+
+impl Segment {
+    fn new() -> Self {
+        Segment {
+            low: AtomicUsize::new(0),
+            high: AtomicUsize::new(0),
+            places: [const { AtomicU32::new(0) }; SIZE],
+            next: AtomicU32::new(NONE),
+        }
+    }
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        let segments = Nodes::new();
+        let first = segments.add(Segment::new());
+        Queue { segments, head: AtomicU32::new(first), tail: AtomicU32::new(first), dequeuer: Mutex::new(()) }
+    }
+
+    pub(super) fn enqueue(&self, element: u32) {
+        loop {
+            let tail = self.tail.load(SeqCst);
+            let segment = self.segments.get(tail);
+            let high = segment.high.load(SeqCst);
+            if high == SIZE {
+                self.extend(tail, &segment);
+                continue;
+            }
+            let is_filled = segment.places[high].compare_exchange(0, element, SeqCst, SeqCst).is_ok();
+            // If it was somebody else who filled the place, it may be that nobody has moved the end yet.
+            let _is_moved = segment.high.compare_exchange(high, high + 1, SeqCst, SeqCst);
+            if is_filled {
+                return;
+            }
+        }
+    }
+
+    /// Moves the tail on from a segment that is full, to another one that is made if need be.
+    fn extend(&self, tail: u32, segment: &Segment) {
+        let mut next = segment.next.load(SeqCst);
+        if next == NONE {
+            let made = self.segments.add(Segment::new());
+            let linked = segment.next.compare_exchange(NONE, made, SeqCst, SeqCst);
+            next = linked.map_or_else(|other| other, |_| made);
+        }
+        let _is_moved = self.tail.compare_exchange(tail, next, SeqCst, SeqCst);
+    }
+
+    pub(super) fn try_dequeue(&self) -> Option<u32> {
+        loop {
+            let (segment, low, element) = self.first()?;
+            if segment.low.compare_exchange(low, low + 1, SeqCst, SeqCst).is_ok() {
+                return Some(element);
+            }
+        }
+    }
+
+    fn try_dequeue_in_time(&self) -> Option<u32> {
+        let _turn = self.dequeuer.try_lock().ok()?;
+        self.try_dequeue()
+    }
+
+    fn try_peek(&self) -> Option<u32> {
+        loop {
+            let (segment, low, element) = self.first()?;
+            // It was the first when it was read only if it still is.
+            if segment.low.load(SeqCst) == low {
+                return Some(element);
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first().is_none()
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.to_array().len()
+    }
+
+    /// The first element, with its segment and place. `None` if the queue was empty at the last read: a place that has not
+    /// been dequeued was free, or there was no segment behind one that has been.
+    fn first(&self) -> Option<(Arc<Segment>, usize, u32)> {
+        loop {
+            let head = self.head.load(SeqCst);
+            let segment = self.segments.get(head);
+            let low = segment.low.load(SeqCst);
+            if low < SIZE {
+                let element = segment.places[low].load(SeqCst);
+                return (element != 0).then_some((segment, low, element));
+            }
+            let next = segment.next.load(SeqCst);
+            if next == NONE {
+                return None;
+            }
+            let _is_moved = self.head.compare_exchange(head, next, SeqCst, SeqCst);
+        }
+    }
+
+    /// All elements as they were when the end was found.
+    pub(super) fn to_array(&self) -> Vec<u32> {
+        loop {
+            let head = self.head.load(SeqCst);
+            let first = self.segments.get(head);
+            let low = first.low.load(SeqCst);
+            let elements = self.elements(Arc::clone(&first), low);
+            // Nothing has left meanwhile, if nothing has left from here.
+            if first.low.load(SeqCst) == low && self.head.load(SeqCst) == head {
+                return elements;
+            }
+        }
+    }
+
+    /// The elements from a place on.
+    fn elements(&self, mut segment: Arc<Segment>, mut at: usize) -> Vec<u32> {
+        let mut elements = Vec::new();
+        loop {
+            if at == SIZE {
+                let next = segment.next.load(SeqCst);
+                if next == NONE {
+                    return elements;
+                }
+                (segment, at) = (self.segments.get(next), 0);
+            }
+            match segment.places[at].load(SeqCst) {
+                0 => return elements,
+                element => elements.push(element),
+            }
+            at += 1;
+        }
+    }
+}
+
+fn component(try_dequeue: fn(&Queue) -> Option<u32>) -> Box<dyn Explorable> {
+    let component = Component::new(Queue::new);
+    Box::new(
+        component
+            .call("count", Queue::count)
+            .call("is-empty", Queue::is_empty)
+            .call("enqueue(10)", |it| it.enqueue(10))
+            .call("enqueue(20)", |it| it.enqueue(20))
+            .call("to-array", Queue::to_array)
+            .call("try-dequeue", try_dequeue)
+            .call("try-peek", Queue::try_peek),
+    )
+}

@@ -1,0 +1,144 @@
+//! The check of a matrix in its simplest form: every serial history in a list, and every history against all of them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    ops::ControlFlow,
+};
+
+use clewline_core::Cause;
+use clewline_explore::{
+    Coverage, Ending, Scheduler, explore,
+    schedulers::{bounded::Bounded, serial::Serial},
+};
+use clewline_threads::{
+    Explorable, Trial,
+    control::{Calls, Limits, Operation},
+};
+
+/// Operations in the order in which they were called, with their answers; the last one may be pending.
+type SerialHistory = Vec<(usize, Option<String>)>;
+type History = Vec<Operation<String>>;
+
+/// What was seen.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) serial: usize,
+    pub(super) stuck_serial: usize,
+    pub(super) executions: u64,
+    pub(super) causes: BTreeSet<Cause>,
+}
+
+/// The matrix, written as on the command line. No call in these tests has a blank in its brackets.
+pub(super) fn columns(matrix: &str) -> Vec<Vec<String>> {
+    matrix.split('|').map(|it| it.split_whitespace().map(str::to_owned).collect()).collect()
+}
+
+pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
+    let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
+    let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+    let mut serial: BTreeSet<SerialHistory> = BTreeSet::new();
+    histories(&mut *trial, &mut Serial::default(), |history, _| {
+        serial.insert(in_order(&history));
+    });
+    let stuck_serial = serial.iter().filter(|it| is_stuck(it)).count();
+    let mut seen = Seen { serial: serial.len(), stuck_serial, executions: 0, causes: BTreeSet::new() };
+    if !is_deterministic(&serial) {
+        seen.causes.insert(Cause::Nondeterministic);
+        return seen;
+    }
+    let mut judged = HashSet::new();
+    seen.executions = histories(&mut *trial, &mut Bounded::new(Some(2)), |history, ending| {
+        if judged.insert(format!("{history:?}")) {
+            seen.causes.extend(judge(&history, ending, &serial));
+        }
+    });
+    seen
+}
+
+/// What the calls of one column answer: `-` for nothing, and `#` for one that waits.
+pub(super) fn answers(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
+    let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
+    let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+    let mut answers = Vec::new();
+    let executions = histories(&mut *trial, &mut Serial::default(), |history, _| {
+        answers = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();
+    });
+    assert_eq!(executions, 1);
+    answers.iter().map(|it| if it.is_empty() { "-".to_owned() } else { it.replace(' ', "") }).collect()
+}
+
+fn histories(
+    trial: &mut dyn Trial,
+    scheduler: &mut dyn Scheduler,
+    mut visit: impl FnMut(History, &Ending),
+) -> u64 {
+    let (coverage, executions) = explore(trial, scheduler, u64::MAX, |trial, ending, _| {
+        assert!(matches!(ending, Ending::Full | Ending::Stuck), "{ending:?}: {:?}", trial.outcome());
+        let operations = trial.outcome().operations.into_iter().enumerate();
+        let history = operations.map(|(at, it)| Operation {
+            call: it.call,
+            ret: it.ret.map(|ret| (ret.0, trial.answer(at, ret.1))),
+        });
+        visit(history.collect(), ending);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(coverage, Coverage::Exhausted);
+    executions
+}
+
+/// A serial history: of those that are pending, only the first has begun.
+fn in_order(history: &History) -> SerialHistory {
+    let mut order: Vec<(u32, usize)> =
+        history.iter().enumerate().filter_map(|(at, it)| Some((it.call?, at))).collect();
+    order.sort_unstable();
+    let mut serial = Vec::new();
+    for (_, at) in order {
+        let answer = history[at].ret.as_ref().map(|it| it.1.clone());
+        let is_pending = answer.is_none();
+        serial.push((at, answer));
+        if is_pending {
+            break;
+        }
+    }
+    serial
+}
+
+fn is_stuck(history: &SerialHistory) -> bool {
+    history.last().is_some_and(|it| it.1.is_none())
+}
+
+/// Whether the same calls with the same answers always bring the same answer to the next.
+fn is_deterministic(serial: &BTreeSet<SerialHistory>) -> bool {
+    let mut answers = BTreeMap::new();
+    serial.iter().all(|history| {
+        (0..history.len()).all(|n| {
+            let (operation, answer) = &history[n];
+            *answers.entry((&history[..n], operation)).or_insert(answer) == answer
+        })
+    })
+}
+
+/// Definition 2 of the paper.
+fn judge(history: &History, ending: &Ending, serial: &BTreeSet<SerialHistory>) -> Option<Cause> {
+    if *ending == Ending::Full {
+        let has_witness = serial.iter().any(|it| is_witness(history, None, it));
+        return (!has_witness).then_some(Cause::NotLinearizable);
+    }
+    let mut pending =
+        (0..history.len()).filter(|at| history[*at].call.is_some() && history[*at].ret.is_none());
+    let is_justified = pending.all(|at| serial.iter().any(|it| is_witness(history, Some(at), it)));
+    (!is_justified).then_some(Cause::Blocking)
+}
+
+/// Whether `serial` has the same operations with the same answers, in an order that keeps what precedes what. Of those
+/// that are pending only one is asked for.
+fn is_witness(history: &History, pending: Option<usize>, serial: &SerialHistory) -> bool {
+    let is_asked = |at: usize| history[at].ret.is_some() || pending == Some(at);
+    let n = (0..history.len()).filter(|at| is_asked(*at)).count();
+    let same = |(at, answer): &(usize, Option<String>)| {
+        is_asked(*at) && history[*at].ret.as_ref().map(|it| &it.1) == answer.as_ref()
+    };
+    let keeps =
+        |later: usize, earlier: usize| !history[serial[later].0].precedes(&history[serial[earlier].0]);
+    serial.len() == n && serial.iter().all(same) && (0..n).all(|it| (0..it).all(|before| keeps(it, before)))
+}

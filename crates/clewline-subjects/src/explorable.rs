@@ -1,0 +1,136 @@
+//! What can be explored: structures and classes, found by their names.
+
+use clewline_core::Misfit;
+use clewline_threads::{
+    Explorable, Testable, Trial,
+    control::{Calls, Limits},
+};
+
+use crate::{Class, ClassVariant, Found, UnknownSubject, classes::CLASSES, structures::STRUCTURES};
+
+/// A variant of a structure or of a class.
+#[derive(Clone, Copy, Debug)]
+pub enum FoundExplorable {
+    /// A structure, which has a specification.
+    Structure(Found),
+    /// A class, which has none.
+    Class(&'static Class, &'static ClassVariant),
+}
+
+impl FoundExplorable {
+    /// The name used on the command line: `NAME` or `NAME:VARIANT`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            FoundExplorable::Structure(found) => found.name(),
+            FoundExplorable::Class(class, variant) => match variant.name {
+                "" => class.name.to_owned(),
+                variant => format!("{}:{variant}", class.name),
+            },
+        }
+    }
+
+    /// One line for `clewline subjects`.
+    #[must_use]
+    pub fn about(&self) -> &'static str {
+        match self {
+            FoundExplorable::Structure(found) => found.entry.about,
+            FoundExplorable::Class(class, _) => class.about,
+        }
+    }
+
+    /// What is wrong with it; `None` if nothing is.
+    #[must_use]
+    pub fn flaw(&self) -> Option<&'static str> {
+        match self {
+            FoundExplorable::Structure(found) => found.variant.flaw,
+            FoundExplorable::Class(_, variant) => variant.flaw.map(|it| it.about),
+        }
+    }
+
+    /// The calls of which a matrix is made, as they are written.
+    #[must_use]
+    pub fn invocations(&self) -> Vec<String> {
+        self.build().invocations()
+    }
+
+    /// Makes it.
+    #[must_use]
+    pub fn build(&self) -> Box<dyn Explorable> {
+        match self {
+            FoundExplorable::Structure(found) => Box::new(Structure {
+                testable: (found.variant.build)(),
+                invocations: found.entry.invocations,
+            }),
+            FoundExplorable::Class(_, variant) => (variant.build)(),
+        }
+    }
+}
+
+/// Every variant of every structure, and then of every class, in the order of the tables.
+///
+/// Published crates are not among them. They are not written with the primitives of
+/// [`clewline_threads::sync`], so that each of their operations would be one step.
+pub fn explorables() -> impl Iterator<Item = FoundExplorable> {
+    let structures = STRUCTURES
+        .iter()
+        .flat_map(|entry| entry.variants.iter().map(move |variant| Found { entry, variant }));
+    let classes = CLASSES.iter().flat_map(|class| class.variants.iter().map(move |it| (class, it)));
+    structures
+        .map(FoundExplorable::Structure)
+        .chain(classes.map(|(class, variant)| FoundExplorable::Class(class, variant)))
+}
+
+/// What is called `name`: `NAME` or `NAME:VARIANT`.
+///
+/// # Errors
+///
+/// If there is none of that name.
+pub fn find_explorable(name: &str) -> Result<FoundExplorable, UnknownSubject> {
+    explorables().find(|it| it.name() == name).ok_or_else(|| UnknownSubject { found: name.to_owned() })
+}
+
+/// A structure, with the calls of its table.
+struct Structure {
+    testable: Box<dyn Testable>,
+    invocations: &'static [&'static str],
+}
+
+impl Explorable for Structure {
+    fn invocations(&self) -> Vec<String> {
+        self.invocations.iter().map(|it| (*it).to_owned()).collect()
+    }
+
+    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+        self.testable.explorable().trial(calls, limits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_name_is_unique_and_found_and_every_call_is_known() {
+        let mut names = BTreeSet::new();
+        for it in explorables() {
+            assert!(names.insert(it.name()), "{}", it.name());
+            assert_eq!(find_explorable(&it.name()).unwrap().name(), it.name());
+            let columns = vec![it.invocations()];
+            assert!(1 < columns[0].len(), "{}", it.name());
+            let calls = Calls { columns, ..Calls::default() };
+            let trial = it.build().trial(&calls, &Limits::default());
+            assert!(trial.is_ok(), "{}: {:?}", it.name(), trial.err());
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_right_is_corrected() {
+        let message = find_explorable("manual-reset-evnt").unwrap_err().to_string();
+        assert!(message.contains("did you mean `manual-reset-event`?"), "{message}");
+        let message = crate::find("barrier").unwrap_err().to_string();
+        assert_eq!(message, "`barrier` can only be explored: it has no specification");
+    }
+}

@@ -1,0 +1,35 @@
+//! A lock with a place to wait in, as the monitors of other languages have it.
+
+use clewline_threads::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::locking::lock;
+
+/// A value behind a lock, and those who wait for it to change.
+pub(crate) struct Monitor<T> {
+    value: Mutex<T>,
+    changed: Condvar,
+}
+
+impl<T> Monitor<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Monitor { value: Mutex::new(value), changed: Condvar::new() }
+    }
+
+    /// Waits for the lock.
+    #[track_caller]
+    pub(crate) fn enter(&self) -> MutexGuard<'_, T> {
+        lock(&self.value)
+    }
+
+    /// Gives the lock back, waits to be woken, and takes it again. What was waited for may be gone by then.
+    #[track_caller]
+    pub(crate) fn wait<'a>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes all who wait. The caller is inside.
+    #[track_caller]
+    pub(crate) fn wake_all(&self) {
+        self.changed.notify_all();
+    }
+}
