@@ -1,5 +1,7 @@
 //! The engine: what is enabled, who is next, and when an execution is over.
 
+mod weak;
+
 use std::{
     any::Any,
     cell::Cell,
@@ -12,7 +14,9 @@ use clewline_explore::{
 };
 use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 
-use super::{Panic, fair::Fairness, objects::Objects, panics, spin::Rounds, stacks};
+use super::{Panic, fair::Fairness, memory::State, objects::Objects, panics, spin::Rounds, stacks};
+pub(crate) use weak::Tell;
+use weak::Weak;
 use crate::noise::Attention;
 
 /// How long an execution may be.
@@ -191,6 +195,9 @@ pub(crate) struct Engine {
     schedule: Option<Vec<Pick>>,
     moments: Option<Vec<Moment>>,
     unwinding: Vec<Fiber>,
+    /// What atomics are besides their values, if they are.
+    memory: Option<Box<State>>,
+    weak: Weak,
 }
 
 thread_local! {
@@ -292,6 +299,9 @@ impl Control {
     pub(crate) fn changed<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        if engine.memory.is_some() {
+            engine.changed_weakly(id);
+        }
         engine.changed(id);
     }
 
@@ -306,6 +316,9 @@ impl Control {
     pub(crate) fn set_level<T: ?Sized>(self, object: &T, level: i32) {
         let engine = self.engine();
         let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        if engine.memory.is_some() {
+            engine.changed_weakly(id);
+        }
         if engine.objects.level(id) != level {
             engine.objects.state(id).level = level;
             engine.changed(id);
@@ -321,6 +334,9 @@ impl Control {
     pub(crate) fn wake(self, task: TaskId) {
         let engine = self.engine();
         engine.tasks[task.index()].is_woken = true;
+        if let Some(memory) = &mut engine.memory {
+            memory.wake(engine.current, task);
+        }
         engine.wakes(task);
     }
 
@@ -330,7 +346,12 @@ impl Control {
     }
 
     /// Starts a task.
+    #[track_caller]
     pub(crate) fn spawn(self, body: Body) -> TaskId {
+        if !self.engine().is_drained(self.me()) {
+            // What was stored before is seen by whoever is started.
+            self.arrive(SharedId::NONE, Attempt::new(Access::Fence), Location::caller());
+        }
         self.engine().spawn(body)
     }
 
@@ -427,6 +448,8 @@ impl Engine {
             schedule: None,
             moments: None,
             unwinding: Vec::new(),
+            memory: None,
+            weak: Weak::default(),
         }
     }
 
@@ -479,6 +502,7 @@ impl Engine {
         (self.spinning, self.idle_rounds) = (TaskSet::EMPTY, 0);
         self.objects.clear();
         self.fairness.clear();
+        self.prepare_memory();
         self.times.clear();
         self.times.resize(operations, Times::default());
         if let Some(schedule) = &mut self.schedule {
@@ -534,6 +558,9 @@ impl Engine {
         let root = self.tasks[parent.index()].pending.cause.unwrap_or(parent);
         let id = self.add(body, TaskSet::EMPTY);
         self.tasks[id.index()].pending.cause = Some(root);
+        if let Some(memory) = &mut self.memory {
+            memory.begin_after(id, parent);
+        }
         self.wakes(id);
         id
     }
@@ -576,6 +603,9 @@ impl Engine {
             };
             let is_started = this.tasks[task.index()].is_started;
             this.current = task;
+            if !is_started && this.memory.is_some() {
+                this.start_weakly(task);
+            }
             let Some(mut fiber) = this.tasks[task.index()].fiber.take() else {
                 unreachable!("a task that is chosen has not ended")
             };
@@ -598,7 +628,7 @@ impl Engine {
     /// The first task that could come to its first point and has not.
     fn unstarted(&self) -> Option<TaskId> {
         let is_waiting = |it: &&Task| {
-            !it.is_started && !it.is_ended && it.after.iter().all(|other| self.tasks[other.index()].is_ended)
+            !it.is_started && !it.is_ended && self.have_ended(it.after)
         };
         self.tasks.iter().find(is_waiting).map(|it| it.pending.task)
     }
@@ -654,6 +684,9 @@ impl Engine {
         if matches!(attempt.until, Until::Woken | Until::WokenOrLate) {
             task.is_woken = false;
         }
+        if self.memory.is_some() {
+            self.arrive_weakly(me, attempt.access);
+        }
         is_started
     }
 
@@ -675,6 +708,9 @@ impl Engine {
             Until::Woken | Until::WokenOrLate => task.is_woken,
             Until::MetOrLate => need.is_met(self.objects.level(step.object)),
         };
+        if self.memory.is_some() {
+            self.begin_weakly(me, &step, is_met && matches!(until, Until::Woken | Until::WokenOrLate));
+        }
         if step.object != SharedId::NONE {
             self.spin(me, place, step.object);
         }
@@ -773,7 +809,7 @@ impl Engine {
                 movable.insert(task.pending.task);
             }
         }
-        movable.without(self.spinning)
+        movable.without(self.spinning).without(self.weak.undrained)
     }
 
     #[inline]
@@ -783,11 +819,22 @@ impl Engine {
 
     #[inline]
     fn have_ended(&self, tasks: TaskSet) -> bool {
-        tasks.is_empty() || tasks.iter().all(|it| self.tasks[it.index()].is_ended)
+        tasks.is_empty() || tasks.iter().all(|it| self.tasks[it.index()].is_ended && self.is_drained(it))
     }
 
     /// Ends the step that is being made and picks who is next. Answers whether anybody is.
+    #[inline]
     fn decide(&mut self) -> bool {
+        loop {
+            let goes_on = self.decide_once();
+            match self.next {
+                Next::Task(buffer) if goes_on && self.weak.buffers.contains(buffer) => self.flush(buffer),
+                Next::Task(_) | Next::Start | Next::Nobody => return goes_on,
+            }
+        }
+    }
+
+    fn decide_once(&mut self) -> bool {
         if self.unstarted_exists() {
             self.next = Next::Start;
             return false;
@@ -818,7 +865,15 @@ impl Engine {
         if !self.fairness.is_idle() {
             movable = self.fairness.filter(movable);
         }
-        self.pick(movable, if yields { None } else { mover })
+        let mut runner = if yields { None } else { mover };
+        if !self.weak.buffers.is_empty() {
+            // A flush does not take anybody's turn.
+            if mover.is_some_and(|it| self.weak.buffers.contains(it)) {
+                runner = self.weak.runner;
+            }
+            self.weak.runner = runner;
+        }
+        self.pick(movable, runner)
     }
 
     fn unstarted_exists(&self) -> bool {

@@ -9,21 +9,31 @@
 //!
 //! * `engine` decides: what is enabled, who is next, when an execution is over.
 //! * `objects` gives numbers to what is accessed, and knows locks and counts.
+//! * `memory` knows which stores a load may see, if that is not simply the newest, and what happens before what.
+//! * `races` finds accesses to cells that nothing orders, and `leaks` what is never dropped.
 //! * `spin` notices loops that wait for someone else.
 //! * `fair` makes those who yield wait for the others.
 //! * `program` runs the calls of a matrix on a subject, and is the [`System`](clewline_explore::System) that is explored.
 
 mod engine;
 mod fair;
+mod leaks;
+mod memory;
 mod objects;
 mod panics;
 mod program;
+mod races;
 mod spin;
 mod stacks;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use engine::{Attempt, Control, Need, Until, control, here, is_controlled, is_ending, unwind_one};
+pub(crate) use engine::{Attempt, Control, Need, Tell, Until, control, here, is_controlled, is_ending, unwind_one};
 pub use engine::{Limits, Moment, Pending};
+pub use leaks::Leak;
+pub(crate) use leaks::{alive, dead};
+pub(crate) use memory::Change;
+pub use memory::{Memory, MemoryModel};
 pub use panics::Panic;
 pub use program::{Calls, Operation, Outcome, Program};
+pub use races::{Race, Touch, Toucher};

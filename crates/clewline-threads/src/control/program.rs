@@ -5,8 +5,9 @@ use std::{cell::RefCell, fmt, rc::Rc};
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
-    Limits, Moment, Panic, Pending,
+    Limits, Memory, Moment, Panic, Pending, Race,
     engine::{Engine, control},
+    leaks::{self, Leak},
 };
 
 /// Which calls are made.
@@ -71,6 +72,10 @@ pub struct Outcome<R> {
     pub steps: u32,
     /// Who panicked, and how.
     pub panic: Option<(TaskId, Panic)>,
+    /// Two accesses to a cell that nothing orders, if there were any; a [certain](Race::is_certain) race if there is one.
+    pub race: Option<Race>,
+    /// What was made in a full execution, or with the subject, and is still there though the subject is gone.
+    pub leaks: Vec<Leak>,
 }
 
 type Make<T> = Box<dyn Fn() -> T>;
@@ -85,6 +90,7 @@ pub struct Program<T, C, R> {
     engine: Engine,
     pending: Vec<Pending>,
     is_stuck: bool,
+    leaks: Vec<Leak>,
 }
 
 impl<T, C, R> fmt::Debug for Program<T, C, R> {
@@ -110,7 +116,15 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
             engine: Engine::new(limits),
             pending: Vec::new(),
             is_stuck: false,
+            leaks: Vec::new(),
         }
+    }
+
+    /// The same, in another model of memory.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Memory) -> Self {
+        self.engine.set_memory(memory);
+        self
     }
 
     /// Keeps schedules from the next execution on, and every step if `moments`.
@@ -135,6 +149,8 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
             operations: answers.iter().enumerate().map(operation).collect(),
             steps: self.engine.steps(),
             panic: self.engine.panic().cloned(),
+            race: self.engine.race(),
+            leaks: self.leaks.clone(),
         }
     }
 
@@ -208,6 +224,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         self.answers.borrow_mut().fill(None);
         self.engine.prepare(self.calls.len());
+        let watch = leaks::Watch::begin();
         let subject = Rc::new((self.make)());
         let mut first = 0;
         // Columns come first, so that the first column is the first task, whoever comes before it.
@@ -230,6 +247,11 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
         let ending = self.engine.run(scheduler);
         self.is_stuck = ending == Ending::Stuck;
         self.pending = if self.is_stuck { self.engine.pending() } else { Vec::new() };
+        drop(subject);
+        self.leaks = watch.end();
+        if ending != Ending::Full {
+            self.leaks.clear();
+        }
         ending
     }
 }

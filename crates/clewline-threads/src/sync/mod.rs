@@ -5,7 +5,9 @@
 //! operations under stress; and the same file can be [explored](crate::control).
 
 pub mod atomic;
+mod cell;
 mod mutex;
 
+pub use cell::UnsafeCell;
 pub use mutex::{Mutex, MutexGuard};
 pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
