@@ -41,12 +41,15 @@ pub(super) struct Weak {
     // Where `compare_exchange_weak` failed for no reason, and in which operation.
     failed: Vec<(TaskId, u32, *const Location<'static>)>,
     pub(super) race: Option<Race>,
+    /// Somebody looks at how many owners something has.
+    counts_matter: bool,
 }
 
 impl Weak {
     pub(super) fn clear(&mut self) {
         *self = Weak {
             settings: self.settings,
+            counts_matter: self.counts_matter,
             tell: std::mem::take(&mut self.tell),
             failed: std::mem::take(&mut self.failed),
             ..Weak::default()
@@ -203,20 +206,55 @@ impl Control {
         last
     }
 
-    /// Whoever has `object` learns what those did who [released](Self::release) it. For what is neither a lock nor an atomic.
-    pub(crate) fn acquire<T: ?Sized>(self, object: &T) {
-        if self.is_weak() {
-            let by = self.by(object, Ordering::Acquire, Location::caller());
-            self.with(|memory, _| memory.acquire(by.task, by.object));
+    /// Comes to a point before an access to what is known by `address`, and is neither a lock nor an atomic.
+    #[track_caller]
+    pub(crate) fn access_at(self, address: usize, access: Access) {
+        let engine = self.engine();
+        let id = engine.objects.id(address);
+        self.arrive(id, super::Attempt::new(access), Location::caller());
+        if access == Access::Update {
+            self.engine().changed(id);
         }
     }
 
-    /// The other side of [`acquire`](Self::acquire).
-    pub(crate) fn release<T: ?Sized>(self, object: &T) {
-        if self.is_weak() {
-            let by = self.by(object, Ordering::Release, Location::caller());
-            self.with(|memory, _| memory.release(by.task, by.object));
+    /// The same for counts of owners, which matter only if somebody looks at them.
+    #[track_caller]
+    pub(crate) fn count(self, address: usize, access: Access) {
+        if self.engine().weak.counts_matter && !std::thread::panicking() {
+            self.access_at(address, access);
         }
+    }
+
+    /// Somebody looks at counts of owners. If nobody has so far, the exploration begins again.
+    pub(crate) fn watch_counts(self) {
+        let engine = self.engine();
+        if !engine.weak.counts_matter {
+            engine.weak.counts_matter = true;
+            engine.ending = Some(Ending::Restart);
+        }
+    }
+
+    /// This task learns what those did who [released](Self::release_at) what is known by `address`.
+    pub(crate) fn acquire_at(self, address: usize) {
+        if self.is_weak() {
+            let engine = self.engine();
+            let (me, id) = (engine.current, engine.objects.id(address));
+            self.with(|memory, _| memory.acquire(me, id));
+        }
+    }
+
+    /// The other side of [`acquire_at`](Self::acquire_at).
+    pub(crate) fn release_at(self, address: usize) {
+        if self.is_weak() {
+            let engine = self.engine();
+            let (me, id) = (engine.current, engine.objects.id(address));
+            self.with(|memory, _| memory.release(me, id));
+        }
+    }
+
+    /// What is known by `address` is gone.
+    pub(crate) fn forget_at(self, address: usize) {
+        self.engine().objects.forget(address);
     }
 
     /// An access to a cell. If nobody has looked for races so far, the exploration begins again, and does.
