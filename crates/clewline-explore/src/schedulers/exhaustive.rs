@@ -77,7 +77,6 @@ impl Node {
     pub(super) fn chosen(&self) -> u32 {
         self.alternative(self.tried - 1)
     }
-
 }
 
 impl Path {

@@ -15,9 +15,8 @@ use clewline_explore::{
 use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 
 use super::{Panic, fair::Fairness, memory::State, objects::Objects, panics, spin::Rounds, stacks};
-pub(crate) use weak::Tell;
-use weak::Weak;
 use crate::noise::Attention;
+use weak::Weak;
 
 /// How long an execution may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -627,9 +626,7 @@ impl Engine {
 
     /// The first task that could come to its first point and has not.
     fn unstarted(&self) -> Option<TaskId> {
-        let is_waiting = |it: &&Task| {
-            !it.is_started && !it.is_ended && self.have_ended(it.after)
-        };
+        let is_waiting = |it: &&Task| !it.is_started && !it.is_ended && self.have_ended(it.after);
         self.tasks.iter().find(is_waiting).map(|it| it.pending.task)
     }
 

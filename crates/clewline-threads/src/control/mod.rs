@@ -28,7 +28,7 @@ mod stacks;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use engine::{Attempt, Control, Need, Tell, Until, control, here, is_controlled, is_ending, unwind_one};
+pub(crate) use engine::{Attempt, Control, Need, Until, control, here, is_controlled, is_ending, unwind_one};
 pub use engine::{Limits, Moment, Pending};
 pub use leaks::Leak;
 pub(crate) use leaks::{alive, dead};

@@ -146,7 +146,8 @@ macro_rules! atomic {
                     return self.store_weakly(control, value, order);
                 }
                 control.access(self, Access::Write);
-                let old = self.0.swap(value, Ordering::SeqCst);
+                let old = self.0.load(Ordering::Relaxed);
+                self.0.store(value, order);
                 replaced(control, self, old, value);
             }
 

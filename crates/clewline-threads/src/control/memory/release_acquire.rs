@@ -41,12 +41,7 @@ impl State {
     }
 
     /// Which message an update reads: one that nobody else has updated, or one that it leaves as it is.
-    pub(super) fn choose_update(
-        &mut self,
-        by: By,
-        change: &mut Change<'_>,
-        ask: &mut dyn Ask,
-    ) -> usize {
+    pub(super) fn choose_update(&mut self, by: By, change: &mut Change<'_>, ask: &mut dyn Ask) -> usize {
         let (floor, floor_if_left) = (self.floor(by, by.order), self.floor(by, change.failure));
         let messages = &self.locations[by.object.0 as usize].messages;
         let mut allowed: Vec<u64> = Vec::new();
@@ -86,7 +81,8 @@ impl State {
 
     fn note_stale(&mut self, by: By, stamp: u64) {
         let place: *const Place<'static> = by.place;
-        let is_same = |it: &&mut (_, _, _, _, u32)| (it.0, it.1, it.2, it.3) == (by.task, place, by.object, stamp);
+        let is_same =
+            |it: &&mut (_, _, _, _, u32)| (it.0, it.1, it.2, it.3) == (by.task, place, by.object, stamp);
         match self.stale.iter_mut().find(is_same) {
             Some(it) => it.4 += 1,
             None => self.stale.push((by.task, place, by.object, stamp, 1)),

@@ -426,6 +426,42 @@ fn petersons_lock_needs_sequential_consistency() {
     assert_eq!(MODELS.map(|it| is_broken(peterson!(Release, Acquire), it)), IF_WEAK);
 }
 
+/// Two words that are written together; whoever was not disturbed while it read must see both or neither.
+macro_rules! sequence_lock {
+    ($before:expr, $after:expr) => {{
+        let bodies: &[Body] = &[
+            |it| {
+                it[2].store(1, Relaxed);
+                fence($before);
+                it[0].store(1, Relaxed);
+                it[1].store(1, Relaxed);
+                it[2].store(2, Release);
+                0
+            },
+            |it| {
+                let before = it[2].load(Acquire);
+                let seen = digits(&[it[0].load(Relaxed), it[1].load(Relaxed)]);
+                fence($after);
+                let is_good = before != 1 && it[2].load(Relaxed) == before;
+                if is_good { seen } else { 99 }
+            },
+        ];
+        bodies
+    }};
+}
+
+#[test]
+fn a_sequence_lock_needs_its_fences() {
+    let is_torn = |bodies, model| {
+        let seen = outcomes(model, bodies, None);
+        assert!(seen.contains("0 0") && seen.contains("0 11") && seen.contains("0 99"));
+        seen.contains("0 10") || seen.contains("0 1")
+    };
+    assert_eq!(MODELS.map(|it| is_torn(sequence_lock!(Release, Acquire), it)), NOWHERE);
+    assert_eq!(MODELS.map(|it| is_torn(sequence_lock!(Acquire, Acquire), it)), IF_RELAXED);
+    assert_eq!(MODELS.map(|it| is_torn(sequence_lock!(Release, Release), it)), IF_RELAXED);
+}
+
 #[test]
 fn a_lock_and_a_spin_lock_keep_what_they_guard_together() {
     struct Guarded {
@@ -536,7 +572,8 @@ fn every_execution_can_be_seen_again() {
         let calls = Calls { columns, initial: Vec::new(), last: Vec::new() };
         let call = |words: &Words, body: &Body| body(words);
         let memory = Memory { model, ..Memory::default() };
-        let make = || Program::new(calls.clone(), Words::default, call, Limits::default()).with_memory(memory);
+        let make =
+            || Program::new(calls.clone(), Words::default, call, Limits::default()).with_memory(memory);
         let (mut program, mut again) = (make(), make());
         program.keep(true, false);
         let (_, executions) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {

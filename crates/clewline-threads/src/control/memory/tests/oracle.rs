@@ -95,7 +95,7 @@ fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Answers> {
             continue;
         }
         let mut is_over = true;
-        for task in 0..n {
+        for (task, ops) in tasks.iter().enumerate() {
             if !machine.buffers[task].is_empty() {
                 is_over = false;
                 let mut next = machine.clone();
@@ -103,7 +103,7 @@ fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Answers> {
                 next.memory[location] = value;
                 todo.push(next);
             }
-            if let Some(op) = tasks[task].get(machine.at[task]) {
+            if let Some(op) = ops.get(machine.at[task]) {
                 is_over = false;
                 todo.extend(step(&machine, task, *op, has_buffers));
             }
@@ -167,8 +167,8 @@ impl Relation {
         self.0[from][to] = true;
     }
 
-    fn is_acyclic(self) -> bool {
-        let closed = self.closed();
+    fn is_acyclic(&self) -> bool {
+        let closed = self.clone().closed();
         (0..closed.0.len()).all(|it| !closed.has(it, it))
     }
 }
@@ -219,9 +219,10 @@ struct Candidate<'a> {
 
 fn axiomatic(tasks: &Tasks) -> HashSet<Answers> {
     let first = (0..LOCATIONS).map(|it| Event { task: None, op: Op::Store(it, 0, Relaxed) });
-    let others = tasks.iter().enumerate().flat_map(|(task, ops)| {
-        ops.iter().map(move |op| Event { task: Some(task), op: *op })
-    });
+    let others = tasks
+        .iter()
+        .enumerate()
+        .flat_map(|(task, ops)| ops.iter().map(move |op| Event { task: Some(task), op: *op }));
     let events: Vec<Event> = first.chain(others).collect();
     let mut seen = HashSet::new();
     let mut orders = vec![Vec::new()];
@@ -307,7 +308,8 @@ impl Candidate<'_> {
 
     fn happens_before(&self, order: &Relation) -> Relation {
         let mut happens = order.clone();
-        let near = |at: usize, it: usize| self.events[it].is_fence() && self.events[it].task == self.events[at].task;
+        let near =
+            |at: usize, it: usize| self.events[it].is_fence() && self.events[it].task == self.events[at].task;
         for read in 0..self.events.len() {
             let mut store = self.from[read];
             // All stores whose release sequence is read from. Swaps that read from one another in a circle are no execution.
@@ -351,13 +353,14 @@ impl Candidate<'_> {
         let order = self.program_order();
         let happens = self.happens_before(&order);
         let coherence = self.extended_coherence();
-        let is_coherent = (0..n)
-            .all(|a| !happens.has(a, a) && (0..n).all(|b| !(happens.has(a, b) && coherence.has(b, a))));
-        let is_atomic = (0..n).filter(|&it| self.events[it].reads() && self.events[it].writes().is_some()).all(|it| {
-            let order = &self.orders[self.events[it].location().expect("an access")];
-            let at = order.iter().position(|other| *other == it).expect("a store");
-            self.from[it] == Some(order[at - 1])
-        });
+        let is_coherent =
+            (0..n).all(|a| !happens.has(a, a) && (0..n).all(|b| !(happens.has(a, b) && coherence.has(b, a))));
+        let is_atomic =
+            (0..n).filter(|&it| self.events[it].reads() && self.events[it].writes().is_some()).all(|it| {
+                let order = &self.orders[self.events[it].location().expect("an access")];
+                let at = order.iter().position(|other| *other == it).expect("a store");
+                self.from[it] == Some(order[at - 1])
+            });
         is_coherent && is_atomic && self.total_order(order, &happens, &coherence).is_acyclic()
     }
 
@@ -372,8 +375,9 @@ impl Candidate<'_> {
         let is_total = |it: usize| self.events[it].order() == SeqCst;
         let is_fence = |it: usize| self.events[it].is_fence() && is_total(it);
         for (a, b) in (0..n).flat_map(|a| (0..n).map(move |b| (a, b))).filter(|&(a, b)| coherence.has(a, b)) {
-            let before: Vec<usize> =
-                (0..n).filter(|&it| (it == a && is_total(a)) || (is_fence(it) && happens.has(it, a))).collect();
+            let before: Vec<usize> = (0..n)
+                .filter(|&it| (it == a && is_total(a)) || (is_fence(it) && happens.has(it, a)))
+                .collect();
             for to in (0..n).filter(|&it| (it == b && is_total(b)) || (is_fence(it) && happens.has(b, it))) {
                 before.iter().for_each(|&from| order.add(from, to));
             }
