@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Step, TaskId};
+use crate::{Access, Step, TaskId};
 
 /// A moment at which there is a choice.
 #[derive(Clone, Copy, Debug)]
@@ -15,10 +15,10 @@ pub struct Point<'a> {
 }
 
 impl Point<'_> {
-    /// Whether taking `index` interrupts a task that could go on.
+    /// Whether taking `index` interrupts a task that could go on. A flush does not: it is no task that takes a turn.
     #[must_use]
     pub fn is_preemption(&self, index: usize) -> bool {
-        self.running.is_some_and(|it| it != index)
+        self.running.is_some_and(|it| it != index) && self.enabled[index].access != Access::Flush
     }
 }
 

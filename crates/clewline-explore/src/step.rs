@@ -183,7 +183,7 @@ pub enum Access {
     Unpark,
     /// Lets others run. Its order with any step matters.
     Yield,
-    /// A fence. Its order with other fences matters.
+    /// A fence. Its order with any step may matter.
     Fence,
     /// A store that leaves the buffer of the processor.
     Flush,
@@ -194,6 +194,12 @@ impl Access {
     #[must_use]
     pub const fn is_shared(self) -> bool {
         matches!(self, Access::Read | Access::AcquireShared | Access::TryAcquireShared | Access::Join)
+    }
+
+    /// Whether its order with any step may matter.
+    #[must_use]
+    pub const fn is_global(self) -> bool {
+        matches!(self, Access::Yield | Access::Fence)
     }
 }
 
@@ -258,7 +264,7 @@ impl Step {
     /// Whether its order with any step matters.
     #[must_use]
     pub fn is_ordered(&self) -> bool {
-        self.yields || self.access == Access::Yield
+        self.yields || self.access.is_global()
     }
 
     /// Whether the order of the two can be told from a history: they [conflict](Self::conflicts), or one returns where the

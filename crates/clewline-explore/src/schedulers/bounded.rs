@@ -35,12 +35,11 @@ impl Bounded {
 
 impl Scheduler for Bounded {
     fn begin(&mut self) -> bool {
-        let most = self.preemptions_max;
-        self.path.begin(|(node, choice)| node.preemptions_with(choice) <= most)
+        self.path.begin(self.preemptions_max)
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
-        let preemptions = self.path.last().map_or(0, |it| it.preemptions_with(it.chosen()));
+        let preemptions = self.path.preemptions();
         if preemptions == self.preemptions_max && point.running.is_some() && 1 < point.enabled.len() {
             self.is_bounded = true;
         }

@@ -1,7 +1,7 @@
 //! Every schedule, depth first.
 
 use super::{Entry, Settings};
-use crate::{Choice, Diverged, Point, Scheduler, Step};
+use crate::{Access, Choice, Diverged, Point, Scheduler, Step};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -19,7 +19,7 @@ pub struct Exhaustive {
 
 impl Scheduler for Exhaustive {
     fn begin(&mut self) -> bool {
-        self.path.begin(|_| true)
+        self.path.begin(u32::MAX)
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
@@ -77,16 +77,11 @@ impl Node {
     pub(super) fn chosen(&self) -> u32 {
         self.alternative(self.tried - 1)
     }
-
-    /// How many preemptions there are if the next alternative is taken.
-    pub(super) fn preemptions_with(&self, choice: u32) -> u32 {
-        self.preemptions + u32::from(self.running.is_some_and(|it| it != choice))
-    }
 }
 
 impl Path {
-    /// Moves the deepest node that has another alternative which is `allowed` to it.
-    pub(super) fn begin(&mut self, allowed: impl Fn((&Node, u32)) -> bool) -> bool {
+    /// Moves the deepest node that has another alternative with at most so many preemptions to it.
+    pub(super) fn begin(&mut self, preemptions_max: u32) -> bool {
         self.depth = 0;
         if !std::mem::replace(&mut self.started, true) {
             return true;
@@ -94,7 +89,7 @@ impl Path {
         while let Some(node) = self.nodes.last_mut() {
             while node.tried < node.n {
                 node.tried += 1;
-                if allowed((node, node.chosen())) {
+                if preemptions(node, &self.steps) <= preemptions_max {
                     return true;
                 }
             }
@@ -142,7 +137,7 @@ impl Path {
 
     pub(super) fn value(&mut self, n: u32) -> u32 {
         if self.depth == self.nodes.len() {
-            let preemptions = self.last().map_or(0, |it| it.preemptions_with(it.chosen()));
+            let preemptions = self.preemptions();
             self.nodes.push(Node { first: 0, tried: 1, n, start: NO_STEPS, preemptions, running: None });
         }
         let chosen = self.nodes[self.depth].chosen();
@@ -151,8 +146,16 @@ impl Path {
         chosen.min(n - 1)
     }
 
-    /// The node at which the last choice was made.
-    pub(super) fn last(&self) -> Option<&Node> {
-        self.nodes.get(self.depth.checked_sub(1)?)
+    /// How many preemptions there were up to the last choice.
+    pub(super) fn preemptions(&self) -> u32 {
+        let last = self.depth.checked_sub(1).and_then(|it| self.nodes.get(it));
+        last.map_or(0, |it| preemptions(it, &self.steps))
     }
+}
+
+/// How many preemptions there are with what is chosen at `node`. A flush is none.
+fn preemptions(node: &Node, steps: &[Step]) -> u32 {
+    let chosen = node.chosen();
+    let interrupts = || steps[(node.start + chosen) as usize].access != Access::Flush;
+    node.preemptions + u32::from(node.running.is_some_and(|it| it != chosen) && interrupts())
 }

@@ -10,7 +10,7 @@
 
 use super::{
     Entry, Settings,
-    exhaustive::{Node, Path},
+    exhaustive::Path,
 };
 use crate::{Choice, Diverged, Point, Scheduler};
 
@@ -70,8 +70,8 @@ impl Iterative {
 impl Scheduler for Iterative {
     fn begin(&mut self) -> bool {
         self.chosen.clear();
-        let is_free = |(node, choice): (&Node, u32)| node.preemptions_with(choice) == 0;
-        if self.path.begin(is_free) {
+        // Whatever is a preemption has been put off.
+        if self.path.begin(0) {
             return true;
         }
         if self.now.is_empty() {
@@ -81,7 +81,7 @@ impl Scheduler for Iterative {
         }
         let Some(prefix) = self.now.pop() else { return false };
         (self.prefix, self.path) = (prefix, Path::default());
-        self.path.begin(is_free)
+        self.path.begin(0)
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {

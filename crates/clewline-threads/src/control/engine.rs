@@ -1,5 +1,7 @@
 //! The engine: what is enabled, who is next, and when an execution is over.
 
+mod weak;
+
 use std::{
     any::Any,
     cell::Cell,
@@ -12,8 +14,9 @@ use clewline_explore::{
 };
 use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 
-use super::{Panic, fair::Fairness, objects::Objects, panics, spin::Rounds, stacks};
+use super::{Panic, fair::Fairness, memory::State, objects::Objects, panics, spin::Rounds, stacks};
 use crate::noise::Attention;
+use weak::Weak;
 
 mod locals;
 mod unwind;
@@ -174,6 +177,36 @@ struct Task {
     badge: Option<std::sync::Arc<dyn Any + Send + Sync>>,
 }
 
+impl Task {
+    /// One that does nothing yet.
+    #[track_caller]
+    fn new(id: TaskId) -> Task {
+        Task {
+            pending: Step::new(id, Access::Local, SharedId::NONE),
+            place: Location::caller(),
+            need: Need::Nothing,
+            until: Until::Met,
+            waits: false,
+            is_woken: false,
+            is_ended: false,
+            is_started: false,
+            calls: false,
+            operation: u32::MAX,
+            yields: false,
+            is_idle: false,
+            spins: None,
+            rounds: Rounds::default(),
+            after: TaskSet::EMPTY,
+            fiber: None,
+            yielder: ptr::null(),
+            is_panicking: false,
+            spurious: 0,
+            locals: locals::Locals::default(),
+            badge: None,
+        }
+    }
+}
+
 /// When operations were called and returned, in steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Times {
@@ -237,6 +270,9 @@ pub(crate) struct Engine {
     is_unwinding: bool,
     /// How many accesses it has made since it gave way.
     accesses: u32,
+    /// What atomics are besides their values, if they are.
+    memory: Option<Box<State>>,
+    weak: Weak,
 }
 
 thread_local! {
@@ -335,7 +371,7 @@ impl Control {
         let is_started = engine.arrive(me, object, attempt, place);
         // The first time, the task has only come from its beginning, and nobody decides yet.
         let goes_on = is_started && engine.decide() && engine.next == Next::Task(me);
-        if !goes_on && self.suspend() {
+        if !goes_on && self.suspend(me) {
             return false;
         }
         self.engine().begin(me)
@@ -346,6 +382,9 @@ impl Control {
     pub(crate) fn changed<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        if engine.memory.is_some() {
+            engine.changed_weakly(id);
+        }
         engine.changed(id);
     }
 
@@ -373,6 +412,9 @@ impl Control {
     pub(crate) fn wake(self, task: TaskId) {
         let engine = self.engine();
         engine.tasks[task.index()].is_woken = true;
+        if let Some(memory) = &mut engine.memory {
+            memory.wake(engine.current, task);
+        }
         engine.wakes(task);
     }
 
@@ -388,6 +430,10 @@ impl Control {
         if engine.tasks[engine.current.index()].calls {
             // What the task does must not come before the call of the operation that started it.
             self.arrive(SharedId::NONE, Attempt::new(Access::Local), Location::caller());
+        }
+        if !self.engine().is_drained(self.me()) {
+            // What was stored before is seen by whoever is started.
+            self.arrive(SharedId::NONE, Attempt::new(Access::Fence), Location::caller());
         }
         if self.engine().tasks.len() == TaskId::MAX {
             self.cut(Limit::Tasks);
@@ -496,6 +542,8 @@ impl Engine {
             is_ending: false,
             is_unwinding: false,
             accesses: 0,
+            memory: None,
+            weak: Weak::default(),
         }
     }
 
@@ -553,6 +601,7 @@ impl Engine {
         (self.spinning, self.idle_rounds) = (TaskSet::EMPTY, 0);
         self.objects.clear();
         self.fairness.clear();
+        self.prepare_memory();
         self.times.clear();
         self.times.resize(operations, Times::default());
         if let Some(schedule) = &mut self.schedule {
@@ -586,29 +635,8 @@ impl Engine {
         });
         let mut rounds = self.spare.pop().unwrap_or_default();
         rounds.clear();
-        self.tasks.push(Task {
-            pending: Step::new(id, Access::Local, SharedId::NONE),
-            place: Location::caller(),
-            need: Need::Nothing,
-            until: Until::Met,
-            waits: false,
-            is_woken: false,
-            is_ended: false,
-            is_started: false,
-            calls: false,
-            operation: u32::MAX,
-            yields: false,
-            is_idle: false,
-            spins: None,
-            rounds,
-            after,
-            fiber: Some(fiber),
-            yielder: ptr::null(),
-            is_panicking: false,
-            spurious: self.limits.spurious,
-            locals: locals::Locals::default(),
-            badge: None,
-        });
+        let spurious = self.limits.spurious;
+        self.tasks.push(Task { rounds, after, fiber: Some(fiber), spurious, ..Task::new(id) });
         id
     }
 
@@ -617,6 +645,9 @@ impl Engine {
         let root = self.tasks[parent.index()].pending.cause.unwrap_or(parent);
         let id = self.add(body, TaskSet::EMPTY);
         self.tasks[id.index()].pending.cause = Some(root);
+        if let Some(memory) = &mut self.memory {
+            memory.begin_after(id, parent);
+        }
         self.wakes(id);
         id
     }
@@ -658,6 +689,9 @@ impl Engine {
             };
             let is_started = this.tasks[task.index()].is_started;
             this.current = task;
+            if !is_started && this.memory.is_some() {
+                this.start_weakly(task);
+            }
             let Some(mut fiber) = this.tasks[task.index()].fiber.take() else {
                 unreachable!("a task that is chosen has not ended")
             };
@@ -679,9 +713,7 @@ impl Engine {
 
     /// The first task that could come to its first point and has not.
     fn unstarted(&self) -> Option<TaskId> {
-        let is_waiting = |it: &&Task| {
-            !it.is_started && !it.is_ended && it.after.iter().all(|other| self.tasks[other.index()].is_ended)
-        };
+        let is_waiting = |it: &&Task| !it.is_started && !it.is_ended && self.have_ended(it.after);
         self.tasks.iter().find(is_waiting).map(|it| it.pending.task)
     }
 
@@ -724,6 +756,9 @@ impl Engine {
         // Whoever waits for some time only lets others run.
         task.yields |= matches!(attempt.until, Until::WokenOrLate | Until::MetOrLate);
         self.stale.insert(me);
+        if self.memory.is_some() {
+            self.arrive_weakly(me, attempt.access);
+        }
         is_started
     }
 
@@ -748,6 +783,9 @@ impl Engine {
         if !is_met {
             // Its time is up: a loop of such rounds is one that waits.
             self.spin(me, place, SharedId::NONE);
+        }
+        if self.memory.is_some() {
+            self.begin_weakly(me, &step, is_met && matches!(until, Until::Woken | Until::WokenOrLate));
         }
         if step.object != SharedId::NONE {
             self.spin(me, place, step.object);
@@ -842,7 +880,7 @@ impl Engine {
                 movable.insert(task.pending.task);
             }
         }
-        movable.without(self.spinning)
+        movable.without(self.spinning).without(self.weak.undrained)
     }
 
     fn is_ready(&self, task: &Task) -> bool {
@@ -862,11 +900,22 @@ impl Engine {
 
     #[inline]
     fn have_ended(&self, tasks: TaskSet) -> bool {
-        tasks.is_empty() || tasks.iter().all(|it| self.tasks[it.index()].is_ended)
+        tasks.is_empty() || tasks.iter().all(|it| self.tasks[it.index()].is_ended && self.is_drained(it))
     }
 
     /// Ends the step that is being made and picks who is next. Answers whether anybody is.
+    #[inline]
     fn decide(&mut self) -> bool {
+        loop {
+            let goes_on = self.decide_once();
+            match self.next {
+                Next::Task(buffer) if goes_on && self.weak.buffers.contains(buffer) => self.flush(buffer),
+                Next::Task(_) | Next::Start | Next::Nobody => return goes_on,
+            }
+        }
+    }
+
+    fn decide_once(&mut self) -> bool {
         if self.unstarted_exists() {
             self.next = Next::Start;
             return false;
@@ -910,7 +959,15 @@ impl Engine {
             movable = self.fairness.filter(movable);
         }
         self.held_back = all.without(movable);
-        self.pick(movable, if yields { None } else { mover })
+        let mut runner = if yields { None } else { mover };
+        if !self.weak.buffers.is_empty() {
+            // A flush does not take anybody's turn.
+            if mover.is_some_and(|it| self.weak.buffers.contains(it)) {
+                runner = self.weak.runner;
+            }
+            self.weak.runner = runner;
+        }
+        self.pick(movable, runner)
     }
 
     fn unstarted_exists(&self) -> bool {

@@ -9,15 +9,20 @@
 //!
 //! * `engine` decides: what is enabled, who is next, when an execution is over.
 //! * `objects` gives numbers to what is accessed, and knows locks and counts.
+//! * `memory` knows which stores a load may see, if that is not simply the newest, and what happens before what.
+//! * `races` finds accesses to cells that nothing orders, and `leaks` what is never dropped.
 //! * `spin` notices loops that wait for someone else.
 //! * `fair` makes those who yield wait for the others.
 //! * `program` runs the calls of a matrix on a subject, and is the [`System`](clewline_explore::System) that is explored.
 
 mod engine;
 mod fair;
+mod leaks;
+mod memory;
 mod objects;
 mod panics;
 mod program;
+mod races;
 mod spin;
 mod stacks;
 #[cfg(test)]
@@ -28,6 +33,11 @@ pub(crate) use engine::{
     is_ending, is_given_up, outlast, with_local,
 };
 pub use engine::{Limit, Limits, Moment, Pending};
+pub use leaks::Leak;
+pub(crate) use leaks::{alive, dead};
+pub(crate) use memory::Change;
+pub use memory::{Memory, MemoryModel};
 pub use panics::Panic;
 pub(crate) use program::is_making;
 pub use program::{Calls, Operation, Outcome, Program};
+pub use races::{Race, Touch, Toucher};

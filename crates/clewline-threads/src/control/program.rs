@@ -9,8 +9,9 @@ use std::{
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
-    Limit, Limits, Moment, Panic, Pending,
+    Limit, Limits, Memory, Moment, Panic, Pending, Race,
     engine::{Engine, control},
+    leaks::{self, Leak},
 };
 
 /// Which calls are made.
@@ -89,6 +90,10 @@ pub struct Outcome<R> {
     pub steps: u32,
     /// Who panicked, and how.
     pub panic: Option<(TaskId, Panic)>,
+    /// Two accesses to a cell that nothing orders, if there were any; a [certain](Race::is_certain) race if there is one.
+    pub race: Option<Race>,
+    /// What was made in a full execution, or with the subject, and is still there though the subject is gone.
+    pub leaks: Vec<Leak>,
 }
 
 type Make<T> = Box<dyn Fn() -> T>;
@@ -103,6 +108,7 @@ pub struct Program<T, C, R> {
     engine: Engine,
     pending: Vec<Pending>,
     is_stuck: bool,
+    leaks: Vec<Leak>,
 }
 
 impl<T, C, R> fmt::Debug for Program<T, C, R> {
@@ -128,7 +134,15 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
             engine: Engine::new(limits),
             pending: Vec::new(),
             is_stuck: false,
+            leaks: Vec::new(),
         }
+    }
+
+    /// The same, in another model of memory.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Memory) -> Self {
+        self.engine.set_memory(memory);
+        self
     }
 
     /// Keeps schedules from the next execution on, and every step if `moments`.
@@ -153,6 +167,8 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
             operations: answers.iter().enumerate().map(operation).collect(),
             steps: self.engine.steps(),
             panic: self.engine.panic().cloned(),
+            race: self.engine.race(),
+            leaks: self.leaks.clone(),
         }
     }
 
@@ -252,6 +268,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         self.answers.borrow_mut().fill(None);
         self.engine.prepare(self.calls.len());
+        let watch = leaks::Watch::begin();
         let subject = Rc::new(making(&self.make));
         let mut first = 0;
         // Columns come first, so that the first column is the first task, whoever comes before it.
@@ -275,6 +292,11 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
         self.is_stuck = ending == Ending::Stuck;
         let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
         self.pending = if is_asked { self.engine.pending() } else { Vec::new() };
+        drop(subject);
+        self.leaks = watch.end();
+        if ending != Ending::Full {
+            self.leaks.clear();
+        }
         ending
     }
 }

@@ -1,12 +1,33 @@
 //! Atomics.
+//!
+//! In an exploration each access is a point. In the sequentially consistent model that is all: an atomic holds its value. In
+//! other [models](crate::control::MemoryModel), and if data races are looked for, the engine keeps what was stored, and an atomic
+//! holds the value that whoever comes last would find: the newest in modification order.
 
 use std::{fmt, mem::ManuallyDrop, sync::atomic};
 
-pub use std::sync::atomic::Ordering;
+pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use clewline_explore::Access;
 
-use crate::control::{Control, control};
+use crate::control::{Change, Control, control, here};
+
+#[cfg(test)]
+mod tests;
+
+/// See `std`. In the sequentially consistent model it does nothing: nothing is left to be ordered.
+///
+/// # Panics
+///
+/// If `order` is `Relaxed`, as that of `std` does.
+#[inline(always)]
+#[track_caller]
+pub fn fence(order: Ordering) {
+    match control() {
+        Some(control) if order != Ordering::Relaxed => control.fence(order),
+        Some(_) | None => atomic::fence(order),
+    }
+}
 
 /// Tells whoever records an execution what a load saw.
 #[inline(always)]
@@ -23,6 +44,61 @@ fn replaced<O, T: fmt::Debug + PartialEq>(control: Control, object: &O, old: T, 
     control.detail(|| format!("{old:?} -> {new:?}"));
 }
 
+/// What comes to this address next is another object. Answers what it holds, if that is not what it says.
+#[inline(always)]
+fn forget<T>(object: &T) -> Option<u64> {
+    let control = here()?;
+    if control.is_weak() {
+        return control.weak_forget(object);
+    }
+    control.forget(object);
+    None
+}
+
+/// A value as the engine keeps it.
+trait Bits: Copy {
+    fn to_bits(self) -> u64;
+    fn from_bits(bits: u64) -> Self;
+}
+
+macro_rules! bits {
+    ($($type:ty),+) => {
+        $(
+            impl Bits for $type {
+                fn to_bits(self) -> u64 {
+                    self as u64
+                }
+
+                fn from_bits(bits: u64) -> Self {
+                    bits as $type
+                }
+            }
+        )+
+    };
+}
+
+bits!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+impl Bits for bool {
+    fn to_bits(self) -> u64 {
+        u64::from(self)
+    }
+
+    fn from_bits(bits: u64) -> Self {
+        bits != 0
+    }
+}
+
+impl<T> Bits for *mut T {
+    fn to_bits(self) -> u64 {
+        self.expose_provenance() as u64
+    }
+
+    fn from_bits(bits: u64) -> Self {
+        std::ptr::with_exposed_provenance_mut(bits as usize)
+    }
+}
+
 macro_rules! atomic {
     ($(#[$doc:meta])* $name:ident $(<$parameter:ident>)?, $std:ty, $type:ty) => {
         $(#[$doc])*
@@ -36,11 +112,25 @@ macro_rules! atomic {
                 $name(<$std>::new(value))
             }
 
+            /// The one at `pointer`.
+            ///
+            /// # Safety
+            ///
+            /// See `std`.
+            #[must_use]
+            pub const unsafe fn from_ptr<'a>(pointer: *mut $type) -> &'a Self {
+                // SAFETY: `std` asks the caller for the same, and the layout is the same.
+                unsafe { &*pointer.cast::<Self>() }
+            }
+
             /// See `std`.
             #[inline(always)]
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
                 let Some(control) = control() else { return self.0.load(order) };
+                if control.is_weak() {
+                    return self.load_weakly(control, order);
+                }
                 control.access(self, Access::Read);
                 let value = self.0.load(order);
                 saw(control, value);
@@ -52,8 +142,12 @@ macro_rules! atomic {
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
                 let Some(control) = control() else { return self.0.store(value, order) };
+                if control.is_weak() {
+                    return self.store_weakly(control, value, order);
+                }
                 control.access(self, Access::Write);
-                let old = self.0.swap(value, Ordering::SeqCst);
+                let old = self.0.load(Ordering::Relaxed);
+                self.0.store(value, order);
                 replaced(control, self, old, value);
             }
 
@@ -62,6 +156,9 @@ macro_rules! atomic {
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
                 let Some(control) = control() else { return self.0.swap(value, order) };
+                if control.is_weak() {
+                    return self.replace_weakly(control, order, &|_| value);
+                }
                 control.access(self, Access::Update);
                 let old = self.0.swap(value, order);
                 replaced(control, self, old, value);
@@ -85,6 +182,10 @@ macro_rules! atomic {
                 let Some(control) = control() else {
                     return self.0.compare_exchange(current, new, success, failure);
                 };
+                if control.is_weak() {
+                    let make = |old| (old == current).then_some(new);
+                    return self.update_weakly(control, success, failure, false, &make);
+                }
                 control.access(self, Access::Update);
                 let result = self.0.compare_exchange(current, new, success, failure);
                 match result {
@@ -94,8 +195,69 @@ macro_rules! atomic {
                 result
             }
 
+            /// See `std`. In an exploration it fails for no reason only if that was [asked
+            /// for](crate::control::Memory::spurious_failures).
+            ///
+            /// # Errors
+            ///
+            /// What it holds, if that is not `current`, or for no reason.
+            #[inline(always)]
+            #[track_caller]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $type,
+                new: $type,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$type, $type> {
+                let Some(control) = control() else {
+                    return self.0.compare_exchange_weak(current, new, success, failure);
+                };
+                if control.is_weak() {
+                    let make = |old| (old == current).then_some(new);
+                    return self.update_weakly(control, success, failure, true, &make);
+                }
+                control.access(self, Access::Update);
+                if self.0.load(Ordering::SeqCst) == current && control.fails_for_no_reason() {
+                    control.detail(|| format!("{current:?}, and fails for no reason"));
+                    return Err(current);
+                }
+                let result = self.0.compare_exchange(current, new, success, failure);
+                match result {
+                    Ok(old) => replaced(control, self, old, new),
+                    Err(found) => control.detail(|| format!("{found:?}, not {current:?}")),
+                }
+                result
+            }
+
+            /// See `std`.
+            ///
+            /// # Errors
+            ///
+            /// What it holds, if `change` answers `None` for that.
+            #[inline(always)]
+            #[track_caller]
+            pub fn fetch_update(
+                &self,
+                success: Ordering,
+                failure: Ordering,
+                mut change: impl FnMut($type) -> Option<$type>,
+            ) -> Result<$type, $type> {
+                let mut found = self.load(failure);
+                while let Some(new) = change(found) {
+                    match self.compare_exchange_weak(found, new, success, failure) {
+                        Ok(old) => return Ok(old),
+                        Err(other) => found = other,
+                    }
+                }
+                Err(found)
+            }
+
             /// What it holds, without a thread that could object.
             pub fn get_mut(&mut self) -> &mut $type {
+                if let Some(held) = forget(&*self) {
+                    *self.0.get_mut() = Bits::from_bits(held);
+                }
                 self.0.get_mut()
             }
 
@@ -103,8 +265,74 @@ macro_rules! atomic {
             #[must_use]
             pub fn into_inner(self) -> $type {
                 let mut this = ManuallyDrop::new(self);
-                forget(&*this);
-                *this.0.get_mut()
+                *this.get_mut()
+            }
+
+            /// Where it is. Nobody sees what is done through the pointer.
+            #[must_use]
+            pub const fn as_ptr(&self) -> *mut $type {
+                self.0.as_ptr()
+            }
+
+            #[cold]
+            #[track_caller]
+            fn load_weakly(&self, control: Control, order: Ordering) -> $type {
+                let bits = control.weak_load(self, order, &|| self.0.load(order).to_bits());
+                let value = <$type>::from_bits(bits);
+                saw(control, value);
+                value
+            }
+
+            #[cold]
+            #[track_caller]
+            fn store_weakly(&self, control: Control, value: $type, order: Ordering) {
+                unsafe fn tell $(<$parameter>)? (address: *const (), bits: u64) {
+                    // SAFETY: the caller says that such an atomic is there.
+                    let atomic = unsafe { &*address.cast::<$std>() };
+                    atomic.store(Bits::from_bits(bits), Ordering::SeqCst);
+                }
+                let held = || self.0.load(Ordering::SeqCst).to_bits();
+                let held = control.weak_store(self, value.to_bits(), order, &held, tell $(::<$parameter>)?);
+                self.0.store(Bits::from_bits(held), order);
+                control.detail(|| format!("-> {value:?}"));
+            }
+
+            #[cold]
+            #[track_caller]
+            fn update_weakly(
+                &self,
+                control: Control,
+                order: Ordering,
+                failure: Ordering,
+                may_fail: bool,
+                change: &dyn Fn($type) -> Option<$type>,
+            ) -> Result<$type, $type> {
+                let held = || self.0.load(Ordering::SeqCst).to_bits();
+                let mut make = |bits| change(Bits::from_bits(bits)).map(Bits::to_bits);
+                let mut change = Change { make: &mut make, failure, may_fail };
+                let update = control.weak_update(self, order, &mut change, &held);
+                let old = <$type>::from_bits(update.old);
+                let Some(new) = update.new else {
+                    control.detail(|| format!("{old:?}, and fails"));
+                    return Err(old);
+                };
+                self.0.store(Bits::from_bits(update.held), Ordering::SeqCst);
+                control.detail(|| format!("{old:?} -> {:?}", <$type>::from_bits(new)));
+                Ok(old)
+            }
+
+            /// An update that does not fail.
+            #[cold]
+            #[track_caller]
+            fn replace_weakly(
+                &self,
+                control: Control,
+                order: Ordering,
+                change: &dyn Fn($type) -> $type,
+            ) -> $type {
+                match self.update_weakly(control, order, Ordering::Relaxed, false, &|old| Some(change(old))) {
+                    Ok(old) | Err(old) => old,
+                }
             }
         }
 
@@ -135,14 +363,6 @@ macro_rules! atomic {
     };
 }
 
-/// What comes to this address next is another object.
-#[inline(always)]
-fn forget<T>(object: &T) {
-    if let Some(control) = crate::control::here() {
-        control.forget(object);
-    }
-}
-
 macro_rules! arithmetic {
     ($name:ident, $type:ty; $($method:ident = $apply:expr),+ $(,)?) => {
         impl $name {
@@ -152,9 +372,12 @@ macro_rules! arithmetic {
                 #[track_caller]
                 pub fn $method(&self, value: $type, order: Ordering) -> $type {
                     let Some(control) = control() else { return self.0.$method(value, order) };
+                    let apply: fn($type, $type) -> $type = $apply;
+                    if control.is_weak() {
+                        return self.replace_weakly(control, order, &|old| apply(old, value));
+                    }
                     control.access(self, Access::Update);
                     let old = self.0.$method(value, order);
-                    let apply: fn($type, $type) -> $type = $apply;
                     replaced(control, self, old, apply(old, value));
                     old
                 }
@@ -163,35 +386,60 @@ macro_rules! arithmetic {
     };
 }
 
-macro_rules! integer {
-    ($(#[$doc:meta])* $name:ident, $type:ty) => {
-        atomic!($(#[$doc])* $name, atomic::$name, $type);
-        arithmetic! {
-            $name, $type;
-            fetch_add = |old, value| old.wrapping_add(value),
-            fetch_sub = |old, value| old.wrapping_sub(value),
-            fetch_and = |old, value| old & value,
-            fetch_or = |old, value| old | value,
-            fetch_xor = |old, value| old ^ value,
-            fetch_max = |old, value| old.max(value),
-            fetch_min = |old, value| old.min(value),
-        }
+macro_rules! integers {
+    ($($name:ident, $type:ty, $doc:literal;)+) => {
+        $(
+            atomic!(#[doc = $doc] $name, atomic::$name, $type);
+            arithmetic! {
+                $name, $type;
+                fetch_add = |old, value| old.wrapping_add(value),
+                fetch_sub = |old, value| old.wrapping_sub(value),
+                fetch_and = |old, value| old & value,
+                fetch_nand = |old, value| !(old & value),
+                fetch_or = |old, value| old | value,
+                fetch_xor = |old, value| old ^ value,
+                fetch_max = |old, value| old.max(value),
+                fetch_min = |old, value| old.min(value),
+            }
+        )+
     };
+}
+
+integers! {
+    AtomicI8, i8, "A signed byte.";
+    AtomicI16, i16, "A signed word of 16 bits.";
+    AtomicI32, i32, "A signed word of 32 bits.";
+    AtomicI64, i64, "A signed word of 64 bits.";
+    AtomicIsize, isize, "A signed word that can count what is in memory.";
+    AtomicU8, u8, "A byte.";
+    AtomicU16, u16, "A word of 16 bits.";
+    AtomicU32, u32, "A word of 32 bits.";
+    AtomicU64, u64, "A word of 64 bits.";
+    AtomicUsize, usize, "A word that can count what is in memory.";
 }
 
 atomic!(
     /// A truth value.
     AtomicBool, atomic::AtomicBool, bool
 );
-integer!(
-    /// A word of 32 bits.
-    AtomicU32, u32
-);
-integer!(
-    /// A word of 64 bits.
-    AtomicU64, u64
-);
-integer!(
-    /// A word that can count what is in memory.
-    AtomicUsize, usize
+arithmetic! {
+    AtomicBool, bool;
+    fetch_and = |old, value| old & value,
+    fetch_nand = |old, value| !(old & value),
+    fetch_or = |old, value| old | value,
+    fetch_xor = |old, value| old ^ value,
+}
+
+impl AtomicBool {
+    /// See `std`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fetch_not(&self, order: Ordering) -> bool {
+        self.fetch_xor(true, order)
+    }
+}
+
+atomic!(
+    /// A pointer.
+    AtomicPtr<T>, atomic::AtomicPtr<T>, *mut T
 );

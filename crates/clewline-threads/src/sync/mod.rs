@@ -8,8 +8,10 @@
 //! schedule. The order in which waiting tasks are served is one as well, so nothing here is fair. A lock for readers and
 //! writers lets another reader in although a writer waits.
 
+mod arc;
 pub mod atomic;
 mod barrier;
+mod cell;
 mod condvar;
 mod identity;
 mod lazy_lock;
@@ -21,7 +23,9 @@ mod rw_lock;
 #[cfg(test)]
 mod tests;
 
+pub use arc::{Arc, Weak};
 pub use barrier::{Barrier, BarrierWaitResult};
+pub use cell::UnsafeCell;
 pub use condvar::{Condvar, WaitTimeoutResult};
 pub(crate) use identity::Identity;
 pub use lazy_lock::LazyLock;

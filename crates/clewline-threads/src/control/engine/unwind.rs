@@ -94,16 +94,16 @@ pub(crate) fn outlast(task: TaskId) {
 }
 
 impl Control {
-    /// Gives up the turn. Answers whether the execution was given up in the meantime.
-    pub(super) fn suspend(self) -> bool {
+    /// Gives up the turn of `me`, who runs. Answers whether the execution was given up in the meantime.
+    pub(super) fn suspend(self, me: TaskId) -> bool {
         let engine = self.engine();
-        let task = &mut engine.tasks[engine.current.index()];
+        let task = &mut engine.tasks[me.index()];
         task.is_panicking = thread::panicking();
         let yielder = task.yielder;
         // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
         unsafe { (*yielder).suspend(()) };
         let engine = self.engine();
-        let is_panicking = mem::take(&mut engine.tasks[engine.current.index()].is_panicking);
+        let is_panicking = mem::take(&mut engine.tasks[me.index()].is_panicking);
         // A second panic while the first one unwinds would be the end of the process.
         if engine.is_ending && !is_panicking {
             panic::resume_unwind(Box::new(GivenUp));

@@ -1,0 +1,451 @@
+//! What the engine does for [memory models](super::super::memory) and [races](super::super::races).
+//!
+//! Nothing of this is reached in a sequentially consistent exploration that looks for no races.
+//!
+//! Buffers are tasks without a body: there is one for each task that has stored something, which is ended whenever the
+//! buffer is empty, and whose steps are [flushes](Access::Flush). The engine makes them itself, wherever it stands.
+
+use std::{panic::Location, ptr, sync::atomic::Ordering};
+
+use clewline_explore::{Access, Ending, SharedId, Step, TaskId, TaskSet};
+
+use super::{
+    super::{
+        memory::{Ask, By, Change, Memory, MemoryModel, State},
+        races::{Race, Touch, Toucher},
+    },
+    Control, Engine, Moment, Task,
+};
+
+/// How a value is put into an atomic whose address is known.
+pub(crate) type Tell = unsafe fn(*const (), u64);
+
+/// What the engine remembers for memory models.
+#[derive(Debug, Default)]
+pub(super) struct Weak {
+    pub(super) settings: Memory,
+    /// Tasks that are buffers.
+    pub(super) buffers: TaskSet,
+    /// Tasks that wait until their buffer is empty.
+    pub(super) undrained: TaskSet,
+    /// Who ran before buffers were emptied: to go on with anybody else is a preemption.
+    pub(super) runner: Option<TaskId>,
+    // The buffer of each task.
+    buffer_of: [Option<TaskId>; TaskId::MAX],
+    owner_of: [Option<TaskId>; TaskId::MAX],
+    // By object: where it is.
+    tell: Vec<Option<(*const (), Tell)>>,
+    // The lock that this step was to take is taken.
+    has_taken: bool,
+    // Where `compare_exchange_weak` failed for no reason, and in which operation.
+    failed: Vec<(TaskId, u32, *const Location<'static>)>,
+    pub(super) race: Option<Race>,
+    /// Somebody looks at how many owners something has.
+    counts_matter: bool,
+}
+
+impl Weak {
+    pub(super) fn clear(&mut self) {
+        *self = Weak {
+            settings: self.settings,
+            counts_matter: self.counts_matter,
+            tell: std::mem::take(&mut self.tell),
+            failed: std::mem::take(&mut self.failed),
+            ..Weak::default()
+        };
+        self.tell.clear();
+        self.failed.clear();
+    }
+}
+
+/// What an update did, and what the atomic is to hold now.
+pub(crate) struct Update {
+    pub(crate) old: u64,
+    pub(crate) new: Option<u64>,
+    pub(crate) held: u64,
+}
+
+impl Ask for Engine {
+    fn value(&mut self, n: u32) -> u32 {
+        // It need not see the same again, so it does not run round in vain.
+        let me = self.current;
+        let task = &mut self.tasks[me.index()];
+        task.rounds.clear();
+        if task.spins.take().is_some() {
+            self.spinning.remove(me);
+        }
+        Engine::value(self, n)
+    }
+
+    fn fails(&mut self, place: &'static Location<'static>) -> bool {
+        if !self.weak.settings.spurious_failures {
+            return false;
+        }
+        let me = self.current;
+        let failure = (me, self.tasks[me.index()].operation, ptr::from_ref(place));
+        let fails = !self.weak.failed.contains(&failure) && Ask::value(self, 2) == 1;
+        if fails {
+            self.weak.failed.push(failure);
+        }
+        fails
+    }
+}
+
+impl Control {
+    /// Whether an atomic is more than its value.
+    #[inline(always)]
+    pub(crate) fn is_weak(self) -> bool {
+        self.engine().memory.is_some()
+    }
+
+    fn by<T: ?Sized>(self, object: &T, order: Ordering, place: &'static Location<'static>) -> By {
+        let engine = self.engine();
+        let object = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        By { task: engine.current, object, place, order }
+    }
+
+    /// Runs `act` with the memory, apart from the rest of the engine.
+    fn with<R>(self, act: impl FnOnce(&mut State, &mut Engine) -> R) -> R {
+        let engine = self.engine();
+        let mut memory = engine.memory.take().expect("an atomic is more than its value");
+        let result = act(&mut memory, engine);
+        engine.memory = Some(memory);
+        result
+    }
+
+    /// Loads from an atomic, which holds `held`.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn weak_load<T>(self, object: &T, order: Ordering, held: &dyn Fn() -> u64) -> u64 {
+        let place = Location::caller();
+        self.access(object, Access::Read);
+        let by = self.by(object, order, place);
+        self.with(|memory, engine| memory.load(by, held(), engine))
+    }
+
+    /// Stores to an atomic, which holds `held`. Answers what it is to hold from now on.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn weak_store<T>(
+        self,
+        object: &T,
+        value: u64,
+        order: Ordering,
+        held: &dyn Fn() -> u64,
+        tell: Tell,
+    ) -> u64 {
+        let place = Location::caller();
+        let is_tso = self.engine().weak.settings.model == MemoryModel::Tso;
+        let waits = is_tso && order == Ordering::SeqCst;
+        self.access(object, if waits { Access::Update } else { Access::Write });
+        let by = self.by(object, order, place);
+        let old = held();
+        let held = self.with(|memory, engine| memory.store(by, value, old, engine));
+        let engine = self.engine();
+        if is_tso && !waits {
+            engine.tasks[by.task.index()].rounds.clear();
+            engine.has_buffered(by, ptr::from_ref(object).cast(), tell);
+        } else if engine.weak.settings.model == MemoryModel::ReleaseAcquire || old != value {
+            engine.changed(by.object);
+        }
+        held
+    }
+
+    /// Makes of what an atomic holds whatever `change` makes of it; `None` leaves it as it is.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn weak_update<T>(
+        self,
+        object: &T,
+        order: Ordering,
+        change: &mut Change<'_>,
+        held: &dyn Fn() -> u64,
+    ) -> Update {
+        let place = Location::caller();
+        self.access(object, Access::Update);
+        let by = self.by(object, order, place);
+        let updated = self.with(|memory, engine| memory.update(by, change, held(), engine));
+        let engine = self.engine();
+        if updated.new.is_some_and(|new| new != updated.old) {
+            engine.changed(by.object);
+        }
+        let held = self.with(|memory, _| memory.held(by.object));
+        Update { old: updated.old, new: updated.new, held }
+    }
+
+    /// A fence.
+    #[track_caller]
+    pub(crate) fn fence(self, order: Ordering) {
+        if !self.is_weak() {
+            return;
+        }
+        let engine = self.engine();
+        if order == Ordering::SeqCst && engine.weak.settings.model != MemoryModel::SequentiallyConsistent {
+            self.arrive(SharedId::NONE, super::Attempt::new(Access::Fence), Location::caller());
+        }
+        let me = self.me();
+        self.with(|memory, _| memory.fence(me, order));
+    }
+
+    /// Whether a `compare_exchange_weak` that could succeed fails for no reason.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn fails_for_no_reason(self) -> bool {
+        Ask::fails(self.engine(), Location::caller())
+    }
+
+    /// Somebody has the atomic for himself, or it is gone: nothing that was stored to it waits any more, and what comes to its address is
+    /// another object. Answers what it holds, if that is not what it says.
+    #[cold]
+    pub(crate) fn weak_forget<T: ?Sized>(self, object: &T) -> Option<u64> {
+        let by = self.by(object, Ordering::Relaxed, Location::caller());
+        let last = self.with(|memory, _| memory.forget_buffered(by.object));
+        self.engine().buffers_changed();
+        self.forget(object);
+        last
+    }
+
+    /// Comes to a point before an access to what is known by `address`, and is neither a lock nor an atomic.
+    #[track_caller]
+    pub(crate) fn visit_at(self, address: usize, access: Access) {
+        let engine = self.engine();
+        let id = engine.objects.id(address);
+        self.arrive(id, super::Attempt::new(access), Location::caller());
+        if access == Access::Update {
+            self.engine().changed(id);
+        }
+    }
+
+    /// The same for counts of owners, which matter only if somebody looks at them.
+    #[track_caller]
+    pub(crate) fn count(self, address: usize, access: Access) {
+        if self.engine().weak.counts_matter && !std::thread::panicking() {
+            self.visit_at(address, access);
+        }
+    }
+
+    /// Somebody looks at counts of owners. If nobody has so far, the exploration begins again.
+    pub(crate) fn watch_counts(self) {
+        let engine = self.engine();
+        if !engine.weak.counts_matter {
+            engine.weak.counts_matter = true;
+            engine.ending = Some(Ending::Restart);
+        }
+    }
+
+    /// This task learns what those did who [released](Self::release_at) what is known by `address`.
+    pub(crate) fn acquire_at(self, address: usize) {
+        if self.is_weak() {
+            let engine = self.engine();
+            let (me, id) = (engine.current, engine.objects.id(address));
+            self.with(|memory, _| memory.acquire(me, id));
+        }
+    }
+
+    /// The other side of [`acquire_at`](Self::acquire_at).
+    pub(crate) fn release_at(self, address: usize) {
+        if self.is_weak() {
+            let engine = self.engine();
+            let (me, id) = (engine.current, engine.objects.id(address));
+            self.with(|memory, _| memory.release(me, id));
+        }
+    }
+
+    /// What is known by `address` is gone.
+    pub(crate) fn forget_at(self, address: usize) {
+        self.engine().objects.forget(address);
+    }
+
+    /// An access to a cell. If nobody has looked for races so far, the exploration begins again, and does.
+    #[track_caller]
+    pub(crate) fn touch<T: ?Sized>(self, cell: &T, touch: Touch) {
+        let place = Location::caller();
+        if !self.is_weak() {
+            return self.engine().want_races();
+        }
+        let by = self.by(cell, Ordering::Relaxed, place);
+        let race = self.with(|memory, _| {
+            let (view, touches) = memory.cell(by.task, by.object);
+            touches.touch(Toucher { task: by.task, place, touch }, view)
+        });
+        let known = &mut self.engine().weak.race;
+        if let Some(race) = race
+            && known.is_none_or(|it| !it.is_certain() && race.is_certain())
+        {
+            *known = Some(race);
+        }
+    }
+}
+
+impl Engine {
+    /// What memory is asked for, from the next execution on.
+    pub(in crate::control) fn set_memory(&mut self, memory: Memory) {
+        self.weak.settings = memory;
+        self.memory = None;
+        // A lock that is released has to wait for the stores before it.
+        self.has_release_points |= memory.model == MemoryModel::Tso;
+    }
+
+    pub(in crate::control) fn race(&self) -> Option<Race> {
+        self.weak.race
+    }
+
+    /// Begins another execution.
+    pub(super) fn prepare_memory(&mut self) {
+        self.weak.clear();
+        let settings = self.weak.settings;
+        if settings.needs_state() {
+            self.memory.get_or_insert_with(|| Box::new(State::new(settings.model))).clear();
+        }
+    }
+
+    fn want_races(&mut self) {
+        if !self.weak.settings.races {
+            self.weak.settings.races = true;
+            self.ending = Some(Ending::Restart);
+        }
+    }
+
+    fn memory(&mut self) -> &mut State {
+        self.memory.as_mut().expect("asked for only if there is one")
+    }
+
+    /// `task` begins, after those it waited for.
+    #[cold]
+    pub(super) fn start_weakly(&mut self, task: TaskId) {
+        for other in self.tasks[task.index()].after {
+            self.memory().begin_after(task, other);
+        }
+    }
+
+    /// `me` comes to a point. Whatever is not a plain load or store waits until all stores before it are seen.
+    #[cold]
+    pub(super) fn arrive_weakly(&mut self, me: TaskId, access: Access) {
+        let waits = !matches!(
+            access,
+            Access::Local | Access::Read | Access::Write | Access::Yield | Access::Flush | Access::Join
+        );
+        if waits && self.memory().first_buffered(me).is_some() {
+            self.weak.undrained.insert(me);
+        }
+    }
+
+    /// `me` makes `step`: what others did that it waited for happens before.
+    #[cold]
+    pub(super) fn begin_weakly(&mut self, me: TaskId, step: &Step, is_woken: bool) {
+        self.weak.has_taken = false;
+        for other in step.after {
+            self.memory().begin_after(me, other);
+        }
+        if is_woken {
+            self.memory().woken(me);
+        }
+        let learns = matches!(
+            step.access,
+            Access::Acquire | Access::AcquireShared | Access::Wait | Access::Receive | Access::Park
+        );
+        if learns && step.object != SharedId::NONE {
+            self.memory().acquire(me, step.object);
+        }
+    }
+
+    /// `me` has changed a lock, or something like it: it has taken it, or it gives it back.
+    #[cold]
+    pub(super) fn changed_weakly(&mut self, object: SharedId) {
+        let me = self.current;
+        let takes = |it: &Step| {
+            it.object == object
+                && matches!(
+                    it.access,
+                    Access::Acquire | Access::AcquireShared | Access::TryAcquire | Access::TryAcquireShared
+                )
+        };
+        if self.step.as_ref().is_some_and(takes) && !std::mem::replace(&mut self.weak.has_taken, true) {
+            self.memory().acquire(me, object);
+        } else {
+            // A task that is unwinding did not stop to wait for its stores.
+            while self.memory().first_buffered(me).is_some() {
+                self.flush_one(me);
+            }
+            self.buffers_changed();
+            self.memory().release(me, object);
+        }
+    }
+
+    /// Whether no store of `task` waits in a buffer.
+    pub(super) fn is_drained(&self, task: TaskId) -> bool {
+        self.weak.buffer_of[task.index()].is_none_or(|it| self.tasks[it.index()].is_ended)
+    }
+
+    /// `by` has put a store to the atomic at `address` into its buffer.
+    fn has_buffered(&mut self, by: By, address: *const (), tell: Tell) {
+        let at = by.object.0 as usize;
+        if self.weak.tell.len() <= at {
+            self.weak.tell.resize(at + 1, None);
+        }
+        self.weak.tell[at] = Some((address, tell));
+        let buffer = match self.weak.buffer_of[by.task.index()] {
+            Some(buffer) => buffer,
+            None => self.add_buffer(by.task),
+        };
+        self.wakes(buffer);
+        self.buffers_changed();
+    }
+
+    fn add_buffer(&mut self, owner: TaskId) -> TaskId {
+        let id = TaskId(u8::try_from(self.tasks.len()).expect("few tasks"));
+        assert!(id.index() < TaskId::MAX, "at most {} tasks and buffers in one execution", TaskId::MAX);
+        let root = self.tasks[owner.index()].pending.cause.unwrap_or(owner);
+        let pending = Step { cause: Some(root), ..Step::new(id, Access::Flush, SharedId::NONE) };
+        self.tasks.push(Task { pending, is_ended: true, is_started: true, ..Task::new(id) });
+        self.weak.buffers.insert(id);
+        self.weak.buffer_of[owner.index()] = Some(id);
+        self.weak.owner_of[id.index()] = Some(owner);
+        id
+    }
+
+    /// Sees to it that each buffer's next step is its oldest store, and that those go on who waited for an empty one.
+    fn buffers_changed(&mut self) {
+        for buffer in self.weak.buffers {
+            let owner = self.weak.owner_of[buffer.index()].expect("a buffer is somebody's");
+            let first = self.memory().first_buffered(owner);
+            let place = self.tasks[owner.index()].place;
+            let task = &mut self.tasks[buffer.index()];
+            task.is_ended = first.is_none();
+            self.stale.insert(buffer);
+            if let Some(object) = first {
+                (task.pending.object, task.place) = (object, place);
+            } else if self.weak.undrained.contains(owner) {
+                self.weak.undrained.remove(owner);
+                self.wakes(owner);
+            }
+        }
+    }
+
+    /// Makes the step of a buffer that was chosen.
+    pub(super) fn flush(&mut self, buffer: TaskId) {
+        let owner = self.weak.owner_of[buffer.index()].expect("a buffer is somebody's");
+        self.current = buffer;
+        self.steps += 1;
+        let task = &mut self.tasks[buffer.index()];
+        let (step, place) = (task.pending, task.place);
+        task.pending.wakes = TaskSet::EMPTY;
+        self.step = Some(step);
+        if let Some(moments) = &mut self.moments {
+            moments.push(Moment { step, place, detail: String::new() });
+        }
+        self.flush_one(owner);
+        self.changed(step.object);
+        self.buffers_changed();
+    }
+
+    fn flush_one(&mut self, owner: TaskId) {
+        let Some((object, value)) = self.memory().flush(owner) else { return };
+        if let Some(&Some((address, tell))) = self.weak.tell.get(object.0 as usize) {
+            // SAFETY: the atomic was at this address when it was last stored to, and if it had been dropped since, the store would
+            // have been forgotten. Whoever frees it otherwise knows that no other task uses it, so that no store of another
+            // task was waiting, and then the atomic holds this value already and is not told.
+            unsafe { tell(address, value) };
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Memory models: which of its stores an atomic may answer, and what happens before what.
+//!
+//! In the sequentially consistent model an atomic holds one value, and nothing of this is needed unless data races are looked
+//! for. Otherwise a [`State`] is kept. Each store is a *message*: a value, and a [`View`] of what whoever reads it may learn. Each
+//! task has a view of its own. Acquiring joins the view of the message that was read; releasing puts one's own into the
+//! message. `docs/memory-models.md` says what each model covers.
+//!
+//! * `view` is what a task knows.
+//! * `release_acquire` lets a load read any store that is not too old, and a store go to any place that is not.
+//! * `tso` has buffers in which stores wait.
+
+mod release_acquire;
+#[cfg(test)]
+mod tests;
+mod tso;
+mod view;
+
+use std::{panic::Location as Place, sync::atomic::Ordering};
+
+use clewline_explore::{SharedId, TaskId};
+
+use super::races::Touches;
+pub(super) use view::View;
+
+/// What a load may see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemoryModel {
+    /// The newest store, always.
+    #[default]
+    SequentiallyConsistent,
+    /// Stores wait in a buffer of their task before others see them, as on x86.
+    Tso,
+    /// Any store that is not older than what the task has seen, as in C++ and Rust, but for loads that see stores of the future.
+    ReleaseAcquire,
+}
+
+/// What an exploration asks of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// What loads may see.
+    pub model: MemoryModel,
+    /// Whether data races are looked for. From the first access to an [`UnsafeCell`](crate::sync::UnsafeCell) on they are in any case.
+    pub races: bool,
+    /// Whether `compare_exchange_weak` may fail for no reason: once in each operation, in each place.
+    pub spurious_failures: bool,
+}
+
+impl Memory {
+    /// Whether an atomic is more than its value.
+    pub(super) fn needs_state(self) -> bool {
+        self.races || self.model != MemoryModel::SequentiallyConsistent
+    }
+}
+
+/// A store.
+#[derive(Clone, Debug)]
+struct Message {
+    // Stores of a location are ordered by it.
+    stamp: u64,
+    value: u64,
+    // What an acquiring load learns.
+    view: View,
+    // A read-modify-write has read it: nothing comes between the two.
+    is_followed: bool,
+}
+
+/// What is known of an object.
+#[derive(Debug, Default)]
+struct Location {
+    // Of an atomic, in modification order. All but the last are kept in the release/acquire model alone.
+    messages: Vec<Message>,
+    // What the atomic itself holds. If it holds anything else, it is another one that came to its address.
+    held: u64,
+    // Of a lock or a channel: what whoever takes it learns.
+    sync: View,
+    // Of a cell.
+    touches: Touches,
+}
+
+#[derive(Debug, Default)]
+struct TaskState {
+    view: View,
+    // At its last release fence: what a relaxed store releases.
+    fenced: View,
+    // What relaxed loads could have learnt: an acquire fence does.
+    unfenced: View,
+    // Of those who woke it.
+    woken: View,
+    buffer: tso::Buffer,
+}
+
+/// What the models need to ask.
+pub(super) trait Ask {
+    /// A number below `n`.
+    fn value(&mut self, n: u32) -> u32;
+
+    /// Whether a `compare_exchange_weak` in `place` that could succeed fails for no reason.
+    fn fails(&mut self, place: &'static Place<'static>) -> bool;
+}
+
+/// Who accesses what, where, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct By {
+    pub(super) task: TaskId,
+    pub(super) object: SharedId,
+    pub(super) place: &'static Place<'static>,
+    pub(super) order: Ordering,
+}
+
+/// What a read-modify-write does.
+pub(crate) struct Change<'a> {
+    /// What becomes of a value; `None` if it is left as it is.
+    pub(crate) make: &'a mut dyn FnMut(u64) -> Option<u64>,
+    /// How it is read if it is left.
+    pub(crate) failure: Ordering,
+    /// Whether it may be left for no reason.
+    pub(crate) may_fail: bool,
+}
+
+/// What a read-modify-write did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Updated {
+    pub(super) old: u64,
+    /// `None` if it only read.
+    pub(super) new: Option<u64>,
+}
+
+/// The memory of one execution.
+#[derive(Debug)]
+pub(super) struct State {
+    model: MemoryModel,
+    tasks: Vec<TaskState>,
+    locations: Vec<Location>,
+    // Of each location, what is known to the order of all sequentially consistent accesses and fences.
+    total: Vec<u64>,
+    // How often an old store was read in the same place: a loop does not do so for ever.
+    stale: Vec<(TaskId, *const Place<'static>, SharedId, u64, u32)>,
+}
+
+fn acquires(order: Ordering) -> bool {
+    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+fn releases(order: Ordering) -> bool {
+    matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
+}
+
+impl State {
+    pub(super) fn new(model: MemoryModel) -> State {
+        State { model, tasks: Vec::new(), locations: Vec::new(), total: Vec::new(), stale: Vec::new() }
+    }
+
+    /// Begins another execution.
+    pub(super) fn clear(&mut self) {
+        self.tasks.clear();
+        self.locations.clear();
+        self.total.clear();
+        self.stale.clear();
+    }
+
+    fn task(&mut self, task: TaskId) -> &mut TaskState {
+        while self.tasks.len() <= task.index() {
+            let mut state = TaskState::default();
+            state.view.tick(TaskId(self.tasks.len() as u8));
+            self.tasks.push(state);
+        }
+        &mut self.tasks[task.index()]
+    }
+
+    fn at(&mut self, object: SharedId) -> &mut Location {
+        let at = object.0 as usize;
+        if self.locations.len() <= at {
+            self.locations.resize_with(at + 1, Location::default);
+        }
+        &mut self.locations[at]
+    }
+
+    /// The atomic of `by`, which holds `held`.
+    fn atomic(&mut self, by: By, held: u64) -> &mut Location {
+        self.task(by.task);
+        let location = self.at(by.object);
+        if location.messages.is_empty() || location.held != held {
+            location.held = held;
+            location.messages.clear();
+            let view = View::default();
+            location.messages.push(Message { stamp: 0, value: held, view, is_followed: false });
+        }
+        location
+    }
+
+    /// What an atomic holds now that all that was stored is in place.
+    pub(super) fn held(&mut self, object: SharedId) -> u64 {
+        self.at(object).held
+    }
+
+    /// A load from an atomic that holds `held`.
+    pub(super) fn load(&mut self, by: By, held: u64, ask: &mut dyn Ask) -> u64 {
+        self.atomic(by, held);
+        if let Some(value) = self.tasks[by.task.index()].buffer.newest(by.object) {
+            return value;
+        }
+        let at = match self.model {
+            MemoryModel::SequentiallyConsistent | MemoryModel::Tso => 0,
+            MemoryModel::ReleaseAcquire => self.choose_load(by, ask),
+        };
+        self.read(by, at)
+    }
+
+    /// A store to an atomic that holds `held`. Answers what it is to hold from now on.
+    pub(super) fn store(&mut self, by: By, value: u64, held: u64, ask: &mut dyn Ask) -> u64 {
+        self.atomic(by, held);
+        let view = self.released(by);
+        match self.model {
+            MemoryModel::SequentiallyConsistent => self.replace(by, value, view),
+            MemoryModel::Tso if by.order == Ordering::SeqCst => self.replace(by, value, view),
+            MemoryModel::Tso => {
+                self.tasks[by.task.index()].buffer.push(by.object, value, view);
+                self.at(by.object).held = value;
+            }
+            MemoryModel::ReleaseAcquire => self.place_store(by, value, view, ask),
+        }
+        self.at(by.object).held
+    }
+
+    /// A read-modify-write of an atomic that holds `held`.
+    pub(super) fn update(
+        &mut self,
+        by: By,
+        change: &mut Change<'_>,
+        held: u64,
+        ask: &mut dyn Ask,
+    ) -> Updated {
+        self.atomic(by, held);
+        let at = match self.model {
+            MemoryModel::SequentiallyConsistent | MemoryModel::Tso => 0,
+            MemoryModel::ReleaseAcquire => self.choose_update(by, change, ask),
+        };
+        let old = self.at(by.object).messages[at].value;
+        let new = (change.make)(old).filter(|_| !(change.may_fail && ask.fails(by.place)));
+        let Some(new) = new else {
+            self.read(By { order: change.failure, ..by }, at);
+            return Updated { old, new: None };
+        };
+        self.read(by, at);
+        let mut view = self.released(by);
+        // A release sequence goes on with whoever modifies.
+        view.join(&self.locations[by.object.0 as usize].messages[at].view);
+        match self.model {
+            MemoryModel::SequentiallyConsistent | MemoryModel::Tso => self.replace(by, new, view),
+            MemoryModel::ReleaseAcquire => self.follow(by, at, new, view),
+        }
+        Updated { old, new: Some(new) }
+    }
+
+    /// Reads message `at`, with all that comes of it.
+    fn read(&mut self, by: By, at: usize) -> u64 {
+        let message = &self.locations[by.object.0 as usize].messages[at];
+        let task = &mut self.tasks[by.task.index()];
+        task.view.saw(by.object, message.stamp);
+        if acquires(by.order) {
+            task.view.join(&message.view);
+        } else {
+            task.unfenced.join(&message.view);
+        }
+        let (stamp, value) = (message.stamp, message.value);
+        if by.order == Ordering::SeqCst {
+            self.saw_in_total(by.object, stamp);
+        }
+        value
+    }
+
+    /// What a store of this order tells.
+    fn released(&mut self, by: By) -> View {
+        let task = &mut self.tasks[by.task.index()];
+        if releases(by.order) {
+            let view = task.view.clone();
+            task.view.tick(by.task);
+            view
+        } else {
+            task.fenced.clone()
+        }
+    }
+
+    /// The one store there is, in models that have no other.
+    fn replace(&mut self, by: By, value: u64, view: View) {
+        let location = self.at(by.object);
+        location.messages.clear();
+        location.messages.push(Message { stamp: 0, value, view, is_followed: false });
+        location.held = value;
+    }
+
+    fn saw_in_total(&mut self, object: SharedId, stamp: u64) {
+        let at = object.0 as usize;
+        if self.total.len() <= at {
+            self.total.resize(at + 1, 0);
+        }
+        self.total[at] = self.total[at].max(stamp);
+    }
+
+    /// A fence of `task`.
+    pub(super) fn fence(&mut self, task: TaskId, order: Ordering) {
+        self.task(task);
+        let it = &mut self.tasks[task.index()];
+        if acquires(order) {
+            it.view.join(&it.unfenced);
+        }
+        if order == Ordering::SeqCst {
+            it.view.join_stores(&self.total);
+            let stores = it.view.stores();
+            if self.total.len() < stores.len() {
+                self.total.resize(stores.len(), 0);
+            }
+            for (total, mine) in self.total.iter_mut().zip(stores) {
+                *total = (*total).max(*mine);
+            }
+        }
+        if releases(order) {
+            it.fenced = it.view.clone();
+            it.view.tick(task);
+        }
+    }
+
+    /// `task` takes a lock, or whatever else lets it know what those did who had it.
+    pub(super) fn acquire(&mut self, task: TaskId, object: SharedId) {
+        self.task(task);
+        self.at(object);
+        self.tasks[task.index()].view.join(&self.locations[object.0 as usize].sync);
+    }
+
+    /// `task` gives it back.
+    pub(super) fn release(&mut self, task: TaskId, object: SharedId) {
+        self.task(task);
+        self.at(object);
+        let view = &mut self.tasks[task.index()].view;
+        self.locations[object.0 as usize].sync.join(view);
+        view.tick(task);
+    }
+
+    /// `by` wakes `task`, which learns what `by` knows when it goes on.
+    pub(super) fn wake(&mut self, by: TaskId, task: TaskId) {
+        self.task(task);
+        let view = self.publish(by);
+        self.tasks[task.index()].woken.join(&view);
+    }
+
+    /// `task` was woken.
+    pub(super) fn woken(&mut self, task: TaskId) {
+        let task = self.task(task);
+        task.view.join(&task.woken);
+    }
+
+    /// `child` begins with all that `parent` knows.
+    pub(super) fn begin_after(&mut self, child: TaskId, parent: TaskId) {
+        let view = self.publish(parent);
+        self.task(child).view.join(&view);
+    }
+
+    fn publish(&mut self, task: TaskId) -> View {
+        let it = self.task(task);
+        let view = it.view.clone();
+        it.view.tick(task);
+        view
+    }
+
+    /// The view of `task`, and what was done to the cell `object`.
+    pub(super) fn cell(&mut self, task: TaskId, object: SharedId) -> (&View, &mut Touches) {
+        self.task(task);
+        self.at(object);
+        (&self.tasks[task.index()].view, &mut self.locations[object.0 as usize].touches)
+    }
+}

@@ -1,0 +1,360 @@
+use std::ops::ControlFlow;
+
+use clewline_explore::{Coverage, Ending, TaskId, explore, schedulers::exhaustive::Exhaustive};
+
+use super::*;
+use crate::{
+    control::{Calls, Limits, Memory, MemoryModel, Program, Race},
+    sync::{
+        Mutex,
+        atomic::{
+            AtomicBool, AtomicPtr, AtomicUsize,
+            Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+            fence,
+        },
+    },
+};
+
+/// A cell and what may guard it.
+#[derive(Default)]
+struct Guarded {
+    cell: UnsafeCell<usize>,
+    flag: AtomicUsize,
+    lock: Mutex<()>,
+    is_locked: AtomicBool,
+}
+
+// SAFETY: tasks run one at a time, on one thread.
+unsafe impl Sync for Guarded {}
+
+impl Guarded {
+    #[track_caller]
+    fn read(&self) -> usize {
+        // SAFETY: no two tasks run at the same time.
+        self.cell.with(|it| unsafe { *it })
+    }
+
+    #[track_caller]
+    fn write(&self) {
+        // SAFETY: no two tasks run at the same time.
+        self.cell.with_mut(|it| unsafe { *it += 1 });
+    }
+}
+
+type Body = fn(&Guarded);
+
+const MODELS: [MemoryModel; 3] =
+    [MemoryModel::SequentiallyConsistent, MemoryModel::Tso, MemoryModel::ReleaseAcquire];
+
+fn races(model: MemoryModel, bodies: &[Body], last: Option<Body>) -> Vec<Race> {
+    let columns = bodies.iter().map(|it| vec![*it]).collect();
+    let calls = Calls { columns, last: last.into_iter().collect(), initial: Vec::new() };
+    let call = |it: &Guarded, body: &Body| body(it);
+    let memory = Memory { model, ..Memory::default() };
+    let mut program = Program::new(calls, Guarded::default, call, Limits::default()).with_memory(memory);
+    let mut races = Vec::new();
+    let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, ending, _| {
+        assert_eq!(*ending, Ending::Full);
+        races.extend(program.outcome().race);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(coverage, Coverage::Exhausted);
+    races
+}
+
+/// Whether some execution has a race must not depend on the model here.
+#[track_caller]
+fn check(bodies: &[Body], is_race: bool) {
+    for model in MODELS {
+        assert_eq!(!races(model, bodies, None).is_empty(), is_race, "{model:?}");
+    }
+}
+
+macro_rules! publication {
+    ($store:expr, $load:expr) => {
+        check_publication(
+            |it| {
+                it.write();
+                it.flag.store(1, $store);
+            },
+            |it| {
+                if it.flag.load($load) == 1 {
+                    it.read();
+                }
+            },
+        )
+    };
+}
+
+fn check_publication(writer: Body, reader: Body) -> [bool; 3] {
+    MODELS.map(|model| !races(model, &[writer, reader], None).is_empty())
+}
+
+#[test]
+fn what_is_published_is_released_and_acquired() {
+    assert_eq!(publication!(Release, Acquire), [false; 3]);
+    assert_eq!(publication!(SeqCst, SeqCst), [false; 3]);
+    assert_eq!(publication!(Relaxed, Acquire), [true; 3]);
+    assert_eq!(publication!(Release, Relaxed), [true; 3]);
+    assert_eq!(publication!(Relaxed, Relaxed), [true; 3]);
+}
+
+#[test]
+fn fences_publish_with_relaxed_accesses() {
+    let writer: Body = |it| {
+        it.write();
+        fence(Release);
+        it.flag.store(1, Relaxed);
+    };
+    let reader: Body = |it| {
+        if it.flag.load(Relaxed) == 1 {
+            fence(Acquire);
+            it.read();
+        }
+    };
+    assert_eq!(check_publication(writer, reader), [false; 3]);
+    let unfenced: Body = |it| {
+        it.write();
+        it.flag.store(1, Relaxed);
+        fence(Release);
+    };
+    assert_eq!(check_publication(unfenced, reader), [true; 3]);
+    let early: Body = |it| {
+        fence(Acquire);
+        if it.flag.load(Relaxed) == 1 {
+            it.read();
+        }
+    };
+    assert_eq!(check_publication(writer, early), [true; 3]);
+}
+
+#[test]
+fn a_release_is_carried_on_by_updates_of_others() {
+    let writer: Body = |it| {
+        it.write();
+        it.flag.store(1, Release);
+    };
+    let reader: Body = |it| {
+        if it.flag.load(Acquire) == 2 {
+            it.read();
+        }
+    };
+    check(
+        &[
+            writer,
+            |it| {
+                let _ = it.flag.compare_exchange(1, 2, Relaxed, Relaxed);
+            },
+            reader,
+        ],
+        false,
+    );
+    let stores: Body = |it| {
+        if it.flag.load(Relaxed) == 1 {
+            it.flag.store(2, Relaxed);
+        }
+    };
+    check(&[writer, stores, reader], true);
+}
+
+#[test]
+fn what_is_done_after_a_release_is_not_released() {
+    let writer: Body = |it| {
+        it.flag.store(1, Release);
+        it.write();
+    };
+    let reader: Body = |it| {
+        if it.flag.load(Acquire) == 1 {
+            it.read();
+        }
+    };
+    check(&[writer, reader], true);
+}
+
+#[test]
+fn locks_order_what_they_guard() {
+    let locked: Body = |it| {
+        let _guard = it.lock.lock().unwrap();
+        it.write();
+    };
+    check(&[locked, locked], false);
+    check(&[locked, |it| it.write()], true);
+    // One that could not be taken orders nothing.
+    let tries: Body = |it| {
+        if it.lock.try_lock().is_err() {
+            it.read();
+        }
+    };
+    check(&[locked, tries], true);
+    let tries: Body = |it| {
+        if let Ok(_guard) = it.lock.try_lock() {
+            it.write();
+        }
+    };
+    check(&[locked, tries], false);
+}
+
+macro_rules! spin_lock {
+    ($take:expr, $release:expr) => {{
+        let body: Body = |it| {
+            while it.is_locked.compare_exchange_weak(false, true, $take, Relaxed).is_err() {}
+            it.write();
+            it.is_locked.store(false, $release);
+        };
+        body
+    }};
+}
+
+#[test]
+fn a_spin_lock_acquires_and_releases() {
+    let (good, lazy, eager) =
+        (spin_lock!(Acquire, Release), spin_lock!(Acquire, Relaxed), spin_lock!(Relaxed, Release));
+    check(&[good, good], false);
+    check(&[lazy, lazy], true);
+    check(&[eager, eager], true);
+    check(&[spin_lock!(AcqRel, Release), good], false);
+}
+
+#[test]
+fn a_sequence_lock_reads_what_is_being_written() {
+    // Its readers look whether they were disturbed, but only after they have read.
+    let writer: Body = |it| {
+        it.flag.fetch_add(1, Acquire);
+        it.write();
+        it.flag.fetch_add(1, Release);
+    };
+    let reader: Body = |it| {
+        let before = it.flag.load(Acquire);
+        if before.is_multiple_of(2) {
+            it.read();
+            fence(Acquire);
+            let _is_good = it.flag.load(Relaxed) == before;
+        }
+    };
+    check(&[writer, reader], true);
+}
+
+#[test]
+fn reads_do_not_race_with_reads() {
+    check(
+        &[
+            |it| {
+                it.read();
+            },
+            |it| {
+                it.read();
+            },
+        ],
+        false,
+    );
+    check(
+        &[
+            |it| {
+                it.read();
+            },
+            |it| it.write(),
+        ],
+        true,
+    );
+}
+
+#[test]
+fn a_pointer_counts_as_a_write_but_not_for_certain() {
+    let takes: Body = |it| {
+        it.cell.get();
+    };
+    for model in MODELS {
+        let found = races(model, &[takes, takes], None);
+        assert!(!found.is_empty() && found.iter().all(|it| !it.is_certain()));
+        let found = races(model, &[|it| it.write(), |it| it.write(), takes], None);
+        assert!(!found.is_empty() && found.iter().all(Race::is_certain));
+    }
+}
+
+#[test]
+fn what_comes_after_all_others_knows_what_they_did() {
+    for model in MODELS {
+        let only: &[Body] = &[|it| it.write()];
+        assert_eq!(races(model, only, Some(|it| it.write())), []);
+    }
+}
+
+#[test]
+fn a_race_says_who_did_what_and_where() {
+    let bodies: &[Body] = &[|it| it.write(), |it| assert!(it.read() < 2)];
+    let line = line!() - 1;
+    let found = races(MemoryModel::SequentiallyConsistent, bodies, None);
+    assert!(!found.is_empty());
+    for race in found {
+        let of = |task| if race.first.task == TaskId(task) { race.first } else { race.second };
+        assert_eq!((of(0).touch, of(1).touch), (Touch::Write, Touch::Read));
+        assert_eq!((of(0).place.line(), of(1).place.line()), (line, line));
+        assert!(race.is_certain());
+    }
+}
+
+#[test]
+fn a_cell_that_takes_the_place_of_another_does_not_race_with_it() {
+    let body: Body = |it| {
+        for _ in 0..2 {
+            let cell = Box::new(UnsafeCell::new(0));
+            it.flag.fetch_add(1, Relaxed);
+            // SAFETY: only this task knows the cell.
+            cell.with_mut(|it| unsafe { *it = 1 });
+        }
+    };
+    check(&[body, body], false);
+}
+
+#[test]
+fn a_node_is_not_freed_while_another_task_reads_it() {
+    struct Node {
+        value: UnsafeCell<usize>,
+    }
+    // Freed by whoever takes it, after the other has said that it is done; or without waiting for that.
+    for waits in [true, false] {
+        let make = || {
+            let node = Box::into_raw(Box::new(Node { value: UnsafeCell::new(7) }));
+            (AtomicPtr::new(node), AtomicBool::new(false))
+        };
+        let call = move |it: &(AtomicPtr<Node>, AtomicBool), task: &usize| {
+            if *task == 0 {
+                // SAFETY: it is not freed before `it.1` is set; or, in the bad variant, is freed by a task that runs when this
+                // one is at a point, which it is not between this load and the read.
+                let value = match unsafe { it.0.load(Acquire).as_ref() } {
+                    // SAFETY: as above.
+                    Some(node) => node.value.with(|it| unsafe { *it }),
+                    None => 0,
+                };
+                it.1.store(true, Release);
+                return value;
+            }
+            if !waits || it.1.load(Acquire) {
+                let node = it.0.swap(std::ptr::null_mut(), AcqRel);
+                // SAFETY: only this task takes it.
+                drop(unsafe { Box::from_raw(node) });
+            }
+            0
+        };
+        let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+        let mut program = Program::new(calls, make, call, Limits::default());
+        let mut is_race = false;
+        explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
+            is_race |= program.outcome().race.is_some_and(|it| it.second.touch == Touch::Drop);
+            ControlFlow::Continue(())
+        });
+        assert_eq!(is_race, !waits);
+    }
+}
+
+#[test]
+fn it_is_that_of_std() {
+    static CELL: Mutex<UnsafeCell<usize>> = Mutex::new(UnsafeCell::new(1));
+    let cell = CELL.lock().unwrap();
+    assert_eq!(cell.get(), UnsafeCell::raw_get(&*cell));
+    drop(cell);
+    let mut cell = UnsafeCell::from(2);
+    *cell.get_mut() += 1;
+    assert_eq!(cell.into_inner(), 3);
+    assert_eq!(size_of::<UnsafeCell<Option<Box<u8>>>>(), size_of::<std::cell::UnsafeCell<Option<Box<u8>>>>());
+}
