@@ -260,7 +260,8 @@ impl Exploration<'_> {
                 !late
             })
         };
-        let jobs = self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let jobs =
+            self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let (subject, options) = (self.subject, self.options);
         let mut failure = None;
         let visit = |checked: Checked| {

@@ -8,7 +8,12 @@ use clewline::methods::line_up::{Checked, Finding, Matrix, Options, Verdict, tex
 use serde_json::{Map, Value as Json, json};
 
 /// The object. `smallest` is what was left when the matrix was made smaller.
-pub(super) fn object(subject: &str, options: &Options, checked: &Checked, smallest: Option<&Checked>) -> Json {
+pub(super) fn object(
+    subject: &str,
+    options: &Options,
+    checked: &Checked,
+    smallest: Option<&Checked>,
+) -> Json {
     let mut object = Map::new();
     object.insert("subject".to_owned(), subject.into());
     calls(&mut object, &checked.matrix);

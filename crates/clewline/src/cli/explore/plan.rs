@@ -5,7 +5,8 @@ use std::sync::Arc;
 use clewline::{
     formats,
     methods::line_up::{
-        Against, Alphabet, Checked, Matrix, Options, calls, observations::Observations, scheduler, text::Summary,
+        Against, Alphabet, Checked, Matrix, Options, calls, observations::Observations, scheduler,
+        text::Summary,
     },
     render::text::shell_word,
     specs,
@@ -216,7 +217,8 @@ fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failu
         let format = formats::find("observations").expect("it is in the table");
         let reading = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
         let recording = format.read(&mut &bytes[..], &reading).map_err(|it| Failure::at(&name, it))?;
-        let observed = Observations::from_recording(&recording, matrix).map_err(|it| Failure::at(&name, it))?;
+        let observed =
+            Observations::from_recording(&recording, matrix).map_err(|it| Failure::at(&name, it))?;
         return Ok(Against::Observed(Arc::new(observed)));
     }
     match args.spec.as_str() {
@@ -238,10 +240,13 @@ fn golden_of(failure: Failure) -> Failure {
 
 /// What to type next, best first. `shown` is what is wrong.
 pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&Checked>) -> Vec<String> {
+    // What decides which schedules are explored has no say in a replay.
+    let scheduler =
+        if args.scheduler == "bounded" { String::new() } else { format!(" --scheduler {}", args.scheduler) };
     if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
         let command = of_matrix(args, &checked.matrix);
         return match (&args.replay, finding.is_serial) {
-            (None, true) => vec![command],
+            (None, true) => vec![format!("{command} --full")],
             (None, false) => vec![format!("{command} --replay {}", finding.schedule)],
             (Some(token), _) if !args.full => vec![format!("{command} --replay {token} --full")],
             (Some(_), _) => Vec::new(),
@@ -254,6 +259,7 @@ pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&C
         }
         Plan::Auto { most, .. } => format!("{} --auto {most}", basis(args)),
     };
+    let command = command + &scheduler;
     if summary.verdict() == "unknown" {
         return match (args.timeout, args.executions) {
             (Some(time), _) => vec![format!("{command} --timeout {}", units::show_duration(10 * time))],
@@ -269,8 +275,8 @@ pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&C
     }
 }
 
-/// The command, with what decides which calls are right.
-fn basis(args: &Args) -> String {
+/// The command, with what decides what is right.
+fn judged_by(args: &Args) -> String {
     let mut command = format!("clewline explore {}", shell_word(&args.subject));
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     if args.spec != "serial" {
@@ -285,8 +291,28 @@ fn basis(args: &Args) -> String {
     command
 }
 
+/// The command, with what matrices are made of besides.
+fn basis(args: &Args) -> String {
+    let mut command = judged_by(args);
+    let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
+    if args.matrix.is_none() {
+        for (name, value) in [("initial", &args.initial), ("final", &args.last)] {
+            if !value.is_empty() {
+                add(name, value);
+            }
+        }
+        if let Some(invocations) = &args.invocations {
+            add("invocations", invocations);
+        }
+        for sequence in &args.sequence {
+            add("sequence", sequence);
+        }
+    }
+    command
+}
+
 fn of_matrix(args: &Args, matrix: &Matrix) -> String {
-    let mut command = basis(args);
+    let mut command = judged_by(args);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     add("matrix", &matrix.to_string());
     for (name, calls) in [("initial", &matrix.initial), ("final", &matrix.last)] {

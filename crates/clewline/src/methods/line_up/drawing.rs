@@ -13,20 +13,43 @@ use super::{Finding, Matrix, Seen};
 pub(super) struct Threads {
     columns: usize,
     has_initial: bool,
+    has_last: bool,
 }
 
 impl Threads {
     pub(super) fn of(matrix: &Matrix) -> Threads {
-        Threads { columns: matrix.columns.len(), has_initial: !matrix.initial.is_empty() }
+        Threads {
+            columns: matrix.columns.len(),
+            has_initial: !matrix.initial.is_empty(),
+            has_last: !matrix.last.is_empty(),
+        }
+    }
+
+    /// In the order in which they are drawn: `before`, the columns, those that the subject started, `after`.
+    fn ordered(&self, processes: &BTreeSet<usize>) -> Vec<usize> {
+        let mut ordered: Vec<usize> = processes.iter().copied().collect();
+        ordered.sort_by_key(|&it| match it {
+            it if self.is_before(it) => (0, it),
+            it if self.is_after(it) => (2, it),
+            it => (1, it),
+        });
+        ordered
+    }
+
+    fn is_before(&self, process: usize) -> bool {
+        self.has_initial && process == self.columns
+    }
+
+    fn is_after(&self, process: usize) -> bool {
+        self.has_last && process == self.columns + usize::from(self.has_initial)
     }
 
     /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and more letters for threads that the
     /// subject itself started.
     pub(super) fn name(&self, process: usize) -> String {
-        let after = self.columns + usize::from(self.has_initial);
-        if self.has_initial && process == self.columns {
+        if self.is_before(process) {
             "before".to_owned()
-        } else if process == after {
+        } else if self.is_after(process) {
             "after".to_owned()
         } else {
             char::from(b'a' + process.min(25) as u8).to_string()
@@ -108,7 +131,7 @@ fn layers(operations: &[Seen]) -> Vec<Vec<&Seen>> {
 pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> String {
     let threads = Threads::of(matrix);
     let layers = layers(operations);
-    let processes: BTreeSet<usize> = layers.iter().flatten().map(|it| it.process).collect();
+    let processes = threads.ordered(&layers.iter().flatten().map(|it| it.process).collect());
     let mut rows = vec![processes.iter().map(|&it| threads.name(it)).collect::<Vec<String>>()];
     // Rows before which a line is drawn.
     let mut lines = Vec::new();
@@ -141,12 +164,7 @@ pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> Str
     text
 }
 
-fn timeline(
-    threads: &Threads,
-    processes: &BTreeSet<usize>,
-    operations: &[Seen],
-    width: usize,
-) -> Vec<String> {
+fn timeline(threads: &Threads, processes: &[usize], operations: &[Seen], width: usize) -> Vec<String> {
     let bar = |it: &Seen| {
         let (start, end) = (2 * it.called?, it.returned.as_ref().map(|it| 2 * it.0 + 1));
         Some(Bar { label: label(it), start, end })
@@ -231,10 +249,11 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> 
     let folder = common_folder(places.map(std::panic::Location::file));
     let mut lines = lines(finding, &objects, &folder);
     if shown == Shown::Short {
-        lines = shortened(lines);
+        lines = shortened(&threads, lines);
     }
     let mut processes: BTreeSet<usize> = lines.iter().map(|it| it.process).collect();
     processes.extend(0..matrix.columns.len());
+    let processes = threads.ordered(&processes);
     let mut heading = vec!["step".to_owned()];
     heading.extend(processes.iter().map(|&it| threads.name(it)));
     heading.push("where".to_owned());
@@ -265,8 +284,11 @@ fn lines(finding: &Finding, objects: &Objects, folder: &str) -> Vec<Line> {
         let talk = |told: String| Line { step: None, process, told, place: String::new() };
         let called = mine().find(|it| it.called.is_some_and(is_at));
         lines.extend(called.map(|it| talk(format!("calls {}", it.call))));
-        let detail =
-            if moment.detail.is_empty() { String::new() } else { format!(": {}", moment.detail.replace("->", "→")) };
+        let detail = if moment.detail.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", moment.detail.replace("->", "→"))
+        };
         lines.push(Line {
             step: Some(step),
             process,
@@ -279,20 +301,25 @@ fn lines(finding: &Finding, objects: &Objects, folder: &str) -> Vec<Line> {
     lines
 }
 
-/// Without the middle of long runs of steps of one thread. Calls and returns stay.
-fn shortened(lines: Vec<Line>) -> Vec<Line> {
+/// Without the middle of long runs of steps of one thread, and without the steps that nobody can get in the way of. Calls and
+/// returns stay.
+fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
     let mut short = Vec::new();
     let mut run: Vec<Line> = Vec::new();
     let flush = |run: &mut Vec<Line>, short: &mut Vec<Line>| {
-        if run.len() <= RUN {
+        let is_alone =
+            run.first().is_some_and(|it| threads.is_before(it.process) || threads.is_after(it.process));
+        let (most, ends) = if is_alone { (1, 0) } else { (RUN, ENDS) };
+        if run.len() <= most {
             short.append(run);
             return;
         }
-        let tail = run.split_off(run.len() - ENDS);
-        let left_out = run.split_off(ENDS);
+        let process = run[0].process;
+        let tail = run.split_off(run.len() - ends);
+        let left_out = run.split_off(ends);
         short.append(run);
-        let told = format!("… {} more steps", left_out.len());
-        short.push(Line { step: None, process: tail[0].process, told, place: String::new() });
+        let told = format!("… {} steps", left_out.len());
+        short.push(Line { step: None, process, told, place: String::new() });
         short.extend(tail);
     };
     for line in lines {

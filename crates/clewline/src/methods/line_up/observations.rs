@@ -115,7 +115,8 @@ fn object_index(object: ObjectId) -> usize {
 fn parts(matrix: &Matrix) -> (Vec<String>, Vec<Call>) {
     let names = Threads::of(matrix);
     let all = matrix.to_calls();
-    let n = matrix.columns.len() + usize::from(!matrix.initial.is_empty()) + usize::from(!matrix.last.is_empty());
+    let n =
+        matrix.columns.len() + usize::from(!matrix.initial.is_empty()) + usize::from(!matrix.last.is_empty());
     let threads = (0..n).map(|it| names.name(it)).collect();
     let calls = all.operations().map(|(thread, call)| {
         let (name, value) = apart(call);
@@ -190,9 +191,12 @@ impl Reader<'_> {
         match self.recording.values.get(value) {
             Datum::Absent => String::new(),
             Datum::Text(text) => text.to_owned(),
-            Datum::Nil | Datum::Bool(_) | Datum::Int(_) | Datum::Symbol(_) | Datum::List(_) | Datum::Other(_) => {
-                self.recording.values.show(value).to_string()
-            }
+            Datum::Nil
+            | Datum::Bool(_)
+            | Datum::Int(_)
+            | Datum::Symbol(_)
+            | Datum::List(_)
+            | Datum::Other(_) => self.recording.values.show(value).to_string(),
         }
     }
 }
@@ -259,7 +263,8 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_again() {
-        for text in ["push(1) take | push(2) take", "take | push(1)", "take | take", "say(\"<&>\", 1) | take"] {
+        for text in ["push(1) take | push(2) take", "take | push(1)", "take | take", "say(\"<&>\", 1) | take"]
+        {
             let mut matrix: Matrix = text.parse().expect("a matrix");
             for initial in [vec![], vec!["push(2)".to_owned()]] {
                 matrix.initial = initial;

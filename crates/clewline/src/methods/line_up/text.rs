@@ -116,7 +116,8 @@ pub fn violated(
     found: Option<&Matrix>,
     summary: &Summary,
 ) -> String {
-    let mut text = format!("{}: {}\n\n", painted("violated", telling.paint), headline(telling, checked, finding));
+    let mut text =
+        format!("{}: {}\n\n", painted("violated", telling.paint), headline(telling, checked, finding));
     paragraph(&mut text, &cause(telling.options, finding), WIDTH);
     let is_alone = checked.matrix.columns.len() == 1;
     text.push_str(match (is_alone, found.is_some()) {
@@ -155,7 +156,9 @@ fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> Stri
     match finding.cause {
         Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
         Cause::NotLinearizable => match &telling.options.against {
-            Against::Named(spec) => format!("{subject} is not linearizable as {spec}: no order of its calls explains the answers"),
+            Against::Named(spec) => {
+                format!("{subject} is not linearizable as {spec}: no order of its calls explains the answers")
+            }
             Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_) => {
                 format!("{subject} is not linearizable: no order of its calls explains the answers")
             }
@@ -167,7 +170,8 @@ fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> Stri
         }
         Cause::Panic => {
             let process = finding.panic.as_ref().map(|it| it.0);
-            let open = |it: &&Seen| Some(it.process) == process && it.called.is_some() && it.returned.is_none();
+            let open =
+                |it: &&Seen| Some(it.process) == process && it.called.is_some() && it.returned.is_none();
             let call = finding.operations.iter().find(open);
             let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
             let when = if checked.executions == 0 { ", one call at a time" } else { "" };
@@ -239,7 +243,10 @@ fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, findin
     let all = checked.serial_histories() as u64;
     text.push('\n');
     if finding.tried.is_empty() {
-        let told = format!("{}: in none did the calls answer this.", count(all, "serial history", "serial histories"));
+        let told = format!(
+            "{}: in none did the calls answer this.",
+            count(all, "serial history", "serial histories")
+        );
         paragraph(text, &format!("There are {told}"), WIDTH);
         return;
     }
@@ -292,7 +299,9 @@ fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> Option<Stri
     let blocked = *finding.blocked.first()?;
     let call = &finding.operations[blocked].call;
     match serial.stuck {
-        Some(other) if other != blocked => Some(format!("{} waits there, not {}", told(other), told(blocked))),
+        Some(other) if other != blocked => {
+            Some(format!("{} waits there, not {}", told(other), told(blocked)))
+        }
         Some(_) => None,
         None => Some(format!("nobody waits there, and {call} does here")),
     }
@@ -368,7 +377,9 @@ pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
 /// What `holds` means, and what it does not.
 fn meaning(options: &Options, summary: &Summary) -> String {
     let right = match &options.against {
-        Against::Serial | Against::Observed(_) => "the same answers in a serial history of the subject itself",
+        Against::Serial | Against::Observed(_) => {
+            "the same answers in a serial history of the subject itself"
+        }
         Against::Golden(_) => "the same answers in a serial history of the golden implementation",
         Against::Specification | Against::Named(_) => "an order that the specification allows",
     };
