@@ -93,7 +93,8 @@ impl Format for Observations {
     fn write(&self, _recording: &Recording, _out: &mut dyn Write) -> Result<(), WriteError> {
         // A section is about the calls of one test, which a recording does not know.
         Err(WriteError::CannotHold(
-            "observation files are of the calls of a matrix; `clewline explore --observations` writes them".to_owned(),
+            "observation files are of the calls of a matrix; `clewline explore --observations` writes them"
+                .to_owned(),
         ))
     }
 }

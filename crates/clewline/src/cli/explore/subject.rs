@@ -16,7 +16,7 @@ use crate::cli::Failure;
 /// A subject to explore.
 pub(super) enum Subject {
     Structure(Found, Box<dyn Testable>),
-    Class(&'static Class, &'static ClassVariant, Box<dyn Explorable>),
+    Class(Box<dyn Explorable>),
 }
 
 /// The subject called `name`: `NAME` or `NAME:VARIANT`.
@@ -26,7 +26,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
     }
     for class in CLASSES {
         if let Some(variant) = class.variants.iter().find(|it| class_name(class, it) == name) {
-            return Ok(Subject::Class(class, variant, (variant.build)()));
+            return Ok(Subject::Class((variant.build)()));
         }
     }
     let names = CLASSES.iter().flat_map(|class| class.variants.iter().map(|it| class_name(class, it)));
@@ -48,7 +48,7 @@ impl Subject {
     pub(super) fn explorable(&self) -> &dyn Explorable {
         match self {
             Subject::Structure(_, testable) => testable.explorable(),
-            Subject::Class(_, _, explorable) => &**explorable,
+            Subject::Class(explorable) => &**explorable,
         }
     }
 
@@ -56,7 +56,7 @@ impl Subject {
     pub(super) fn into_explorable(self) -> Arc<dyn Explorable> {
         match self {
             Subject::Structure(_, testable) => Arc::new(Owned(testable)),
-            Subject::Class(_, _, explorable) => Arc::from(explorable),
+            Subject::Class(explorable) => Arc::from(explorable),
         }
     }
 

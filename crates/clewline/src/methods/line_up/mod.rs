@@ -39,8 +39,8 @@ use clewline_threads::{
 };
 
 use self::{
-    observations::Observations,
     concurrent::{Explored, Extent, Golden, deadline, explore_all},
+    observations::Observations,
     serial::{Observed, Texts, observe},
     specified::Specified,
 };

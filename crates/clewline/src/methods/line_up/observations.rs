@@ -191,12 +191,10 @@ impl Reader<'_> {
         match self.recording.values.get(value) {
             Datum::Absent => String::new(),
             Datum::Text(text) => text.to_owned(),
-            Datum::Nil
-            | Datum::Bool(_)
-            | Datum::Int(_)
-            | Datum::Symbol(_)
-            | Datum::List(_)
-            | Datum::Other(_) => self.recording.values.show(value).to_string(),
+            Datum::Nil => "null".to_owned(),
+            Datum::Bool(_) | Datum::Int(_) | Datum::Symbol(_) | Datum::List(_) | Datum::Other(_) => {
+                self.recording.values.show(value).to_string()
+            }
         }
     }
 }

@@ -406,7 +406,7 @@ fn explored(text: &mut String, options: &Options, summary: &Summary) {
         fact(text, "phase 1", &format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices)));
     }
     let bound = match options.settings.preemptions {
-        Some(most) if options.scheduler.name.contains("bounded") => {
+        Some(most) if summary.bounded != 0 => {
             format!(", at most {}", count(u64::from(most), "preemption", "preemptions"))
         }
         Some(_) | None => String::new(),
