@@ -230,7 +230,11 @@ pub fn violation(subject: &str, matrix: &Matrix, finding: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use clewline_report::{ReadOptions, formats};
-    use clewline_threads::{Component, sync::Mutex, thread};
+    use clewline_threads::{
+        Component,
+        sync::atomic::{AtomicU32, Ordering::SeqCst},
+        thread,
+    };
 
     use super::*;
 
@@ -240,23 +244,27 @@ mod tests {
         format.read(&mut text.as_bytes(), &options).expect("it was just written")
     }
 
-    /// A stack whose `take` waits.
-    fn stack() -> Component<Mutex<Vec<u32>>> {
-        type Stack = Mutex<Vec<u32>>;
-        let push = |it: &Stack, value: u32| it.lock().expect("no call panics").push(value);
-        let take = |it: &Stack| {
+    /// A bag of 1 and 2, each a bit, whose `take` takes the least and waits for one.
+    fn bag() -> Component<AtomicU32> {
+        let push = |it: &AtomicU32, value: u32| {
+            it.fetch_or(value, SeqCst);
+        };
+        let take = |it: &AtomicU32| {
             loop {
-                if let Some(value) = it.lock().expect("no call panics").pop() {
-                    return value;
+                let values = it.load(SeqCst);
+                let least = values & values.wrapping_neg();
+                if least == 0 {
+                    thread::yield_now();
+                } else if it.compare_exchange(values, values - least, SeqCst, SeqCst).is_ok() {
+                    return least;
                 }
-                thread::yield_now();
             }
         };
-        Component::new(|| Mutex::new(Vec::new()))
-            .call("push(1)", move |it: &Stack| push(it, 1))
-            .call("push(2)", move |it: &Stack| push(it, 2))
+        Component::new(|| AtomicU32::new(0))
+            .call("push(1)", move |it: &AtomicU32| push(it, 1))
+            .call("push(2)", move |it: &AtomicU32| push(it, 2))
             .call("take", take)
-            .call("say(\"<&>\", 1)", |_: &Stack| "a \"b\" <c> & 'd'")
+            .call("say(\"<&>\", 1)", |_: &AtomicU32| "a \"b\" <c> & 'd'")
     }
 
     #[test]
@@ -266,7 +274,7 @@ mod tests {
             let mut matrix: Matrix = text.parse().expect("a matrix");
             for initial in [vec![], vec!["push(2)".to_owned()]] {
                 matrix.initial = initial;
-                let observed = observe(&stack(), &matrix, &Options::default()).expect("known calls");
+                let observed = observe(&bag(), &matrix, &Options::default()).expect("known calls");
                 let xml = observed.to_xml();
                 let again = Observations::from_recording(&read(&xml), &matrix).expect("of this matrix");
                 let sorted = |it: &Observations| {
@@ -283,7 +291,7 @@ mod tests {
     #[test]
     fn a_file_is_written_as_the_paper_does() {
         let matrix: Matrix = "push(1) | take".parse().expect("a matrix");
-        let xml = observe(&stack(), &matrix, &Options::default()).expect("known calls").to_xml();
+        let xml = observe(&bag(), &matrix, &Options::default()).expect("known calls").to_xml();
         let expected = r#"<observationset>
 <observation>
 <thread id="a"></thread>
@@ -306,7 +314,7 @@ mod tests {
     #[test]
     fn a_file_of_another_matrix_is_refused() {
         let matrix: Matrix = "push(1) take | push(2)".parse().expect("a matrix");
-        let xml = observe(&stack(), &matrix, &Options::default()).expect("known calls").to_xml();
+        let xml = observe(&bag(), &matrix, &Options::default()).expect("known calls").to_xml();
         for other in ["push(1) take | push(1)", "push(1) take", "push(1) | push(2)"] {
             let other: Matrix = other.parse().expect("a matrix");
             assert!(Observations::from_recording(&read(&xml), &other).is_err(), "{other}");
