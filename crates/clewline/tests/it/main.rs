@@ -8,6 +8,7 @@ mod corpus;
 #[cfg(feature = "crates")]
 mod crates;
 mod edges;
+mod explore;
 mod generate;
 mod library;
 mod line_up;

@@ -107,11 +107,12 @@ impl Group {
     }
 }
 
-/// An integer or a truth value if it is written as one, otherwise a text.
+/// An integer, a truth value or nothing if it is written as one, otherwise a text.
 fn read_value(values: &mut Values, written: &str) -> Value {
     match (written, written.parse::<i64>()) {
         ("true" | "True", _) => Value::TRUE,
         ("false" | "False", _) => Value::FALSE,
+        ("null", _) => Value::NIL,
         (_, Ok(int)) if int.to_string() == written => values.int(int),
         (_, Ok(_) | Err(_)) => values.text(written),
     }

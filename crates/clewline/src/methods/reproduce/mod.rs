@@ -28,6 +28,7 @@ use clewline_report::render::{plot::Plot, table::Table};
 clewline_core::registry! {
     /// Every table, in alphabetical order of the names.
     TABLES: Entry;
+    line_up_table_2,
     lowe_bugs,
     lowe_fig4_map,
     lowe_fig4_queue,
