@@ -10,14 +10,23 @@
 //! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
 //! 2010.
 
+mod builder;
 mod concurrent;
+mod draw;
+mod environment;
+mod every;
 mod finding;
 mod matrix;
 mod sample;
 mod serial;
 mod shrink;
+mod tested;
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use clewline_core::{AnswerId, Case, Cause, Misfit};
 use clewline_explore::{
@@ -34,9 +43,13 @@ use self::{
     serial::{Observed, Texts, observe},
 };
 
+pub use builder::{BuiltIn, LineUp};
+pub use every::{Every, Shown};
 pub use finding::{Checked, Finding, Seen, Serial, Verdict};
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
+
 pub use sample::check_all;
+pub use tested::Tested;
 
 /// How a matrix is checked.
 #[derive(Clone, Debug)]
@@ -58,12 +71,24 @@ pub struct Options {
 }
 
 /// What is right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Against {
     /// What the subject does one call at a time.
     Serial,
+    /// What another one does one call at a time, which takes the same calls.
+    Implementation(Arc<dyn Explorable>),
     /// The specification that the subject has.
     Specification,
+}
+
+impl fmt::Debug for Against {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Against::Serial => "Serial",
+            Against::Implementation(_) => "Implementation",
+            Against::Specification => "Specification",
+        })
+    }
 }
 
 impl Default for Options {
@@ -93,7 +118,7 @@ pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
 /// If the matrix has a call that the subject does not know.
 pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Checked, Misfit> {
     let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
-    Ok(Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.run())
+    Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.run()
 }
 
 /// Runs a matrix once, as `schedule` has it, and says what is wrong with that execution, if anything is.
@@ -129,16 +154,16 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn run(mut self) -> Checked {
+    fn run(mut self) -> Result<Checked, Misfit> {
         let mut checked = self.unchecked();
         let begun = Instant::now();
-        let observed = self.observe();
+        let observed = self.observe()?;
         checked.elapsed[0] = begun.elapsed();
         if let Some(observed) = &observed {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
             if let Some(verdict) = self.verdict_of_serial(observed) {
                 checked.verdict = verdict;
-                return checked;
+                return Ok(checked);
             }
         }
         let begun = Instant::now();
@@ -160,13 +185,13 @@ impl Check<'_> {
         checked.is_bounded = scheduler.is_bounded();
         checked.verdict = self.verdict_of_concurrent(&explored, observed.as_ref());
         checked.elapsed[1] = begun.elapsed();
-        Checked {
+        Ok(Checked {
             executions: explored.executions,
             histories: explored.histories,
             stuck: explored.stuck,
             coverage: explored.coverage,
             ..checked
-        }
+        })
     }
 
     fn unchecked(&self) -> Checked {
@@ -185,14 +210,24 @@ impl Check<'_> {
     }
 
     /// The first phase, unless something else says what is right.
-    fn observe(&mut self) -> Option<Observed> {
-        match self.options.against {
-            Against::Serial => Some(observe(self.trial, &mut self.texts, self.options.executions_max)),
-            Against::Specification => None,
+    fn observe(&mut self) -> Result<Option<Observed>, Misfit> {
+        let executions_max = self.options.executions_max;
+        match &self.options.against {
+            Against::Serial => Ok(Some(observe(self.trial, &mut self.texts, executions_max))),
+            Against::Implementation(golden) => {
+                let mut trial = golden.trial(&self.matrix.to_calls(), &self.options.limits)?;
+                Ok(Some(observe(&mut *trial, &mut self.texts, executions_max)))
+            }
+            Against::Specification => Ok(None),
         }
     }
 
     fn verdict_of_serial(&mut self, observed: &Observed) -> Option<Verdict> {
+        if let Against::Implementation(_) = self.options.against {
+            // Its schedules are not the subject's. And if it may answer now this and now that, so may the subject.
+            let panicked = observed.panicked.as_ref().map(|_| "what it is compared with panics".to_owned());
+            return panicked.or_else(|| observed.incomplete.clone()).map(Verdict::Unknown);
+        }
         if let Some(schedule) = &observed.panicked {
             return Some(self.violated(Cause::Panic, schedule, Vec::new(), true, None));
         }
@@ -317,7 +352,7 @@ impl Check<'_> {
 
     fn replay(mut self, schedule: &Schedule) -> Result<Checked, Misfit> {
         let mut checked = self.unchecked();
-        let observed = self.observe();
+        let observed = self.observe()?;
         if let Some(observed) = &observed {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
             if let Some(verdict) = self.verdict_of_serial(observed) {
