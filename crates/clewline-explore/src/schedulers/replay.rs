@@ -12,13 +12,20 @@ pub struct Replay {
     steps: usize,
     is_done: bool,
     is_wrong: bool,
+    preemptions: usize,
 }
 
 impl Replay {
     /// That schedule.
     #[must_use]
     pub fn new(schedule: Schedule) -> Self {
-        Replay { schedule, at: 0, steps: 0, is_done: false, is_wrong: false }
+        Replay { schedule, at: 0, steps: 0, is_done: false, is_wrong: false, preemptions: 0 }
+    }
+
+    /// How often a task was interrupted that could have gone on.
+    #[must_use]
+    pub fn preemptions(&self) -> usize {
+        self.preemptions
     }
 
     /// Whether all of the schedule was used, and nothing else was asked for.
@@ -50,6 +57,7 @@ impl Scheduler for Replay {
         };
         self.at += usize::from(pick.is_some());
         self.steps += 1;
+        self.preemptions += usize::from(point.is_preemption(index));
         Choice::Step(index)
     }
 
@@ -67,6 +75,6 @@ impl Scheduler for Replay {
     }
 
     fn restart(&mut self) {
-        (self.at, self.steps, self.is_done, self.is_wrong) = (0, 0, false, false);
+        *self = Replay::new(std::mem::take(&mut self.schedule));
     }
 }

@@ -22,13 +22,15 @@ pub struct Calls<C> {
 
 impl<C> Calls<C> {
     /// Every call with its operation's number and the number of its process: the initial ones, column by column, the last ones.
-    /// Those before and after are made by processes of their own, which come after the columns.
+    /// Those before and after
+    /// are made by processes of their own, whose numbers come after those of the columns.
     pub fn operations(&self) -> impl Iterator<Item = (usize, &C)> {
         let n = self.columns.len();
+        let last = n + usize::from(!self.initial.is_empty());
         let initial = self.initial.iter().map(move |it| (n, it));
         let columns =
             self.columns.iter().enumerate().flat_map(|(at, calls)| calls.iter().map(move |it| (at, it)));
-        initial.chain(columns).chain(self.last.iter().map(move |it| (n + 1, it)))
+        initial.chain(columns).chain(self.last.iter().map(move |it| (last, it)))
     }
 
     /// The same calls, each as `map` has it.

@@ -1,6 +1,6 @@
 //! The check of a matrix, end to end.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc};
 
 use clewline::{
     methods::line_up::{
@@ -130,4 +130,41 @@ fn many_matrices_are_told_in_their_order_whatever_the_number_of_jobs() {
     let (one, many) = (told(1), told(3));
     assert_eq!(one, many);
     assert!(one.iter().any(|it| it.1 == "violated") && one.iter().any(|it| it.1 == "holds"));
+}
+
+#[test]
+fn a_specification_or_another_implementation_may_say_what_is_right() {
+    let two = matrix("inc get | inc");
+    let wrong = Component::new(|| AtomicU32::new(7))
+        .call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst) + 1)
+        .call("get", |it: &AtomicU32| it.load(SeqCst));
+    // It is linearizable, but does not begin at 0.
+    expect(&check(&wrong, &two, &Options::default()).unwrap(), None);
+    let against = Against::Golden(Arc::new(counter(true)));
+    let checked = check(&wrong, &two, &Options { against, ..Options::default() }).unwrap();
+    expect(&checked, Some(Cause::NotLinearizable));
+
+    let register = |initial: u32| {
+        Component::new(move || AtomicU32::new(initial))
+            .call("write(1)", |it: &AtomicU32| it.store(1, SeqCst))
+            .call("read", |it: &AtomicU32| Some(it.load(SeqCst)).filter(|it| *it != 0))
+    };
+    let options = Options { against: Against::Named("register".to_owned()), ..Options::default() };
+    expect(&check(&register(0), &matrix("write(1) read | read"), &options).unwrap(), None);
+    let checked = check(&register(2), &matrix("write(1) | read"), &options).unwrap();
+    expect(&checked, Some(Cause::NotLinearizable));
+    let unknown = Options { against: Against::Named("regster".to_owned()), ..Options::default() };
+    assert!(check(&register(0), &matrix("read"), &unknown).is_err());
+}
+
+#[test]
+fn executions_that_are_not_serializable_are_counted_on_request() {
+    let options = Options { counts_unserializable: true, ..Options::default() };
+    let stack = (subjects::find("treiber-stack").unwrap().variant.build)();
+    let checked = check(stack.explorable(), &matrix("push(1) pop | push(2)"), &options).unwrap();
+    // A compare-and-swap that fails is tried again: right, and not serializable.
+    expect(&checked, None);
+    let unserializable = checked.unserializable.unwrap();
+    assert!(0 < unserializable.executions && unserializable.executions < checked.executions);
+    assert!(1 < unserializable.cycle.len());
 }

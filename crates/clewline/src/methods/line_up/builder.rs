@@ -297,7 +297,14 @@ impl<E: Explorable> LineUp<E> {
 
     /// What is right is what `golden` does one call at a time: another implementation, with the same calls.
     pub fn against<G: Explorable + 'static>(mut self, golden: LineUp<G>) -> Self {
-        self.options.against = Against::Implementation(Arc::new(golden.subject));
+        self.options.against = Against::Golden(Arc::new(golden.subject));
+        self
+    }
+
+    /// What is right is what the specification of that name says: `queue`, or another of those that are built in. Calls and
+    /// answers have to be written as it [writes](clewline_specs) them.
+    pub fn against_named(mut self, specification: &str) -> Self {
+        self.options.against = Against::Named(specification.to_owned());
         self
     }
 

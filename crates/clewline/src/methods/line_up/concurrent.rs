@@ -8,19 +8,24 @@ use std::{
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{
-    AnswerId, Case, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
+    AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
 use clewline_threads::{Trial, control::Outcome};
 
-use super::serial::{Renamed, Texts};
+use super::{
+    Unserializable,
+    serial::{Renamed, Texts},
+    serializability,
+    specified::Specified,
+};
 
 /// What is right.
 pub(super) enum Golden<'a> {
     /// What was seen one call at a time.
     Observed(&'a ObservationSet),
-    /// What a specification says: it makes a case of an outcome.
-    Specified(&'a dyn Fn(&dyn Trial, &Outcome<AnswerId>) -> Result<Box<dyn Case>, String>),
+    /// What a specification says.
+    Specified(&'a Specified),
 }
 
 /// What the second phase saw.
@@ -34,12 +39,14 @@ pub(super) struct Explored {
     pub(super) wrong: Option<(Cause, Schedule, Vec<usize>)>,
     /// Why some history was not judged.
     pub(super) unknown: Option<String>,
+    pub(super) unserializable: Option<Unserializable>,
 }
 
 /// How long and how far to look.
 pub(super) struct Extent {
     pub(super) executions_max: u64,
     pub(super) until: Option<Instant>,
+    pub(super) counts_unserializable: bool,
 }
 
 // How many executions pass between two looks at the clock.
@@ -56,9 +63,13 @@ pub(super) fn explore_all(
     let (mut seen, mut renamed) = (HashSet::new(), Renamed::default());
     let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
     let mut key: Vec<u32> = Vec::new();
-    trial.keep(true, false);
+    let mut unserializable = extent.counts_unserializable.then(Unserializable::default);
+    trial.keep(true, extent.counts_unserializable);
     let (coverage, executions) =
         explore(trial, scheduler, extent.executions_max, |trial, ending, executions| {
+            if let Some(unserializable) = &mut unserializable {
+                count_unserializable(trial, unserializable);
+            }
             let is_late = executions % LOOK == 0 && extent.until.is_some_and(|it| it <= Instant::now());
             match ending {
                 Ending::Full | Ending::Stuck => {
@@ -84,7 +95,18 @@ pub(super) fn explore_all(
             }
             if wrong.is_some() || is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-    Explored { executions, histories: seen.len(), stuck: n_stuck, coverage, wrong, unknown }
+    Explored { executions, histories: seen.len(), stuck: n_stuck, coverage, wrong, unknown, unserializable }
+}
+
+fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializable) {
+    let processes: Vec<usize> = trial.operations().iter().map(|it| it.0).collect();
+    if let Some(cycle) = serializability::cycle(&trial.moments(), &processes) {
+        if unserializable.executions == 0 {
+            unserializable.cycle = cycle;
+            unserializable.schedule = trial.schedule().unwrap_or_default();
+        }
+        unserializable.executions += 1;
+    }
 }
 
 /// What tells a history from others: answers, and what precedes what.
@@ -126,8 +148,8 @@ impl Judged<'_> {
                 let history = self.history(texts, renamed);
                 self.decide(|| Problem::of_objects(*set, &history))
             }
-            Golden::Specified(to_case) => {
-                let case = to_case(self.trial, self.outcome)?;
+            Golden::Specified(specified) => {
+                let case = specified.case(self.trial, self.outcome)?;
                 self.decide(|| case.problems())
             }
         }

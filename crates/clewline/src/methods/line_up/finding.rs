@@ -29,8 +29,21 @@ pub struct Checked {
     pub coverage: Coverage,
     /// Whether preemptions were left out, as was asked for.
     pub is_bounded: bool,
+    /// Executions that are not conflict-serializable, if they were counted.
+    pub unserializable: Option<Unserializable>,
     /// How long the phases took.
     pub elapsed: [Duration; 2],
+}
+
+/// Executions that are not conflict-serializable. That is no verdict: many structures that are right have such executions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unserializable {
+    /// How many.
+    pub executions: u64,
+    /// In the first of them, operations that must each come before the next, and the last before the first.
+    pub cycle: Vec<usize>,
+    /// The schedule of the first.
+    pub schedule: Schedule,
 }
 
 /// The answer to the check of a matrix.

@@ -19,7 +19,9 @@ mod finding;
 mod matrix;
 mod sample;
 mod serial;
+mod serializability;
 mod shrink;
+mod specified;
 mod tested;
 
 use std::{
@@ -28,9 +30,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{AnswerId, Case, Cause, Misfit};
+use clewline_core::{AnswerId, Cause, Misfit};
 use clewline_explore::{
-    Coverage, Diverged, Pick, Schedule,
+    Coverage, Diverged, Schedule,
     schedulers::{Entry as SchedulerEntry, SCHEDULERS, Settings, replay::Replay},
 };
 use clewline_threads::{
@@ -41,13 +43,13 @@ use clewline_threads::{
 use self::{
     concurrent::{Explored, Extent, Golden, deadline, explore_all},
     serial::{Observed, Texts, observe},
+    specified::Specified,
 };
 
 pub use builder::{BuiltIn, LineUp};
 pub use every::{Every, Shown};
-pub use finding::{Checked, Finding, Seen, Serial, Verdict};
+pub use finding::{Checked, Finding, Seen, Serial, Unserializable, Verdict};
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
-
 pub use sample::check_all;
 pub use tested::Tested;
 
@@ -68,6 +70,8 @@ pub struct Options {
     pub against: Against,
     /// Whether serial executions may answer now this and now that. If not, that is what is wrong.
     pub allows_nondeterminism: bool,
+    /// Whether to count, besides, the executions that are not conflict-serializable.
+    pub counts_unserializable: bool,
 }
 
 /// What is right.
@@ -75,19 +79,22 @@ pub struct Options {
 pub enum Against {
     /// What the subject does one call at a time.
     Serial,
-    /// What another one does one call at a time, which takes the same calls.
-    Implementation(Arc<dyn Explorable>),
+    /// What another implementation does one call at a time. It knows the same calls.
+    Golden(Arc<dyn Explorable>),
     /// The specification that the subject has.
     Specification,
+    /// The specification of that name, as `clewline specs` lists them.
+    Named(String),
 }
 
 impl fmt::Debug for Against {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Against::Serial => "Serial",
-            Against::Implementation(_) => "Implementation",
-            Against::Specification => "Specification",
-        })
+        match self {
+            Against::Serial => f.write_str("Serial"),
+            Against::Golden(_) => f.write_str("Golden"),
+            Against::Specification => f.write_str("Specification"),
+            Against::Named(name) => f.debug_tuple("Named").field(name).finish(),
+        }
     }
 }
 
@@ -101,6 +108,7 @@ impl Default for Options {
             limits: Limits::default(),
             against: Against::Serial,
             allows_nondeterminism: false,
+            counts_unserializable: false,
         }
     }
 }
@@ -157,9 +165,10 @@ impl Check<'_> {
     fn run(mut self) -> Result<Checked, Misfit> {
         let mut checked = self.unchecked();
         let begun = Instant::now();
-        let observed = self.observe()?;
+        let right = self.right()?;
+        let observed = right.observed();
         checked.elapsed[0] = begun.elapsed();
-        if let Some(observed) = &observed {
+        if let Some(observed) = observed {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
             if let Some(verdict) = self.verdict_of_serial(observed) {
                 checked.verdict = verdict;
@@ -168,28 +177,21 @@ impl Check<'_> {
         }
         let begun = Instant::now();
         let mut scheduler = (self.options.scheduler.make)(&self.options.settings);
-        let extent =
-            Extent { executions_max: self.options.executions_max, until: deadline(self.options.time) };
-        let explored = match &observed {
-            Some(it) => {
-                explore_all(self.trial, &mut *scheduler, &Golden::Observed(&it.set), &mut self.texts, &extent)
-            }
-            None => explore_all(
-                self.trial,
-                &mut *scheduler,
-                &Golden::Specified(&own_case),
-                &mut self.texts,
-                &extent,
-            ),
+        let extent = Extent {
+            executions_max: self.options.executions_max,
+            until: deadline(self.options.time),
+            counts_unserializable: self.options.counts_unserializable,
         };
+        let explored = explore_all(self.trial, &mut *scheduler, &right.golden(), &mut self.texts, &extent);
         checked.is_bounded = scheduler.is_bounded();
-        checked.verdict = self.verdict_of_concurrent(&explored, observed.as_ref());
+        checked.verdict = self.verdict_of_concurrent(&explored, observed);
         checked.elapsed[1] = begun.elapsed();
         Ok(Checked {
             executions: explored.executions,
             histories: explored.histories,
             stuck: explored.stuck,
             coverage: explored.coverage,
+            unserializable: explored.unserializable,
             ..checked
         })
     }
@@ -205,29 +207,29 @@ impl Check<'_> {
             stuck: 0,
             coverage: Coverage::Limited,
             is_bounded: false,
+            unserializable: None,
             elapsed: [Duration::ZERO; 2],
         }
     }
 
-    /// The first phase, unless something else says what is right.
-    fn observe(&mut self) -> Result<Option<Observed>, Misfit> {
-        let executions_max = self.options.executions_max;
-        match &self.options.against {
-            Against::Serial => Ok(Some(observe(self.trial, &mut self.texts, executions_max))),
-            Against::Implementation(golden) => {
+    /// The first phase, or whatever else says what is right.
+    fn right(&mut self) -> Result<Right, Misfit> {
+        let most = self.options.executions_max;
+        Ok(match &self.options.against {
+            Against::Serial => Right::Observed(observe(self.trial, &mut self.texts, most)),
+            Against::Golden(golden) => {
                 let mut trial = golden.trial(&self.matrix.to_calls(), &self.options.limits)?;
-                Ok(Some(observe(&mut *trial, &mut self.texts, executions_max)))
+                Right::Observed(observe(&mut *trial, &mut self.texts, most))
             }
-            Against::Specification => Ok(None),
-        }
+            Against::Specification => Right::Specified(Specified::Own),
+            Against::Named(name) => {
+                let specification = clewline_specs::find(name).map_err(|it| Misfit(it.to_string()))?;
+                Right::Specified(Specified::Named(specification))
+            }
+        })
     }
 
     fn verdict_of_serial(&mut self, observed: &Observed) -> Option<Verdict> {
-        if let Against::Implementation(_) = self.options.against {
-            // Its schedules are not the subject's. And if it may answer now this and now that, so may the subject.
-            let panicked = observed.panicked.as_ref().map(|_| "what it is compared with panics".to_owned());
-            return panicked.or_else(|| observed.incomplete.clone()).map(Verdict::Unknown);
-        }
         if let Some(schedule) = &observed.panicked {
             return Some(self.violated(Cause::Panic, schedule, Vec::new(), true, None));
         }
@@ -300,7 +302,7 @@ impl Check<'_> {
             cause,
             schedule: schedule.clone(),
             is_serial,
-            preemptions: preemptions(schedule),
+            preemptions: again.preemptions(),
             operations,
             pending: self.trial.pending().to_vec(),
             moments,
@@ -352,8 +354,9 @@ impl Check<'_> {
 
     fn replay(mut self, schedule: &Schedule) -> Result<Checked, Misfit> {
         let mut checked = self.unchecked();
-        let observed = self.observe()?;
-        if let Some(observed) = &observed {
+        let right = self.right()?;
+        let observed = right.observed();
+        if let Some(observed) = observed {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
             if let Some(verdict) = self.verdict_of_serial(observed) {
                 checked.verdict = verdict;
@@ -361,15 +364,14 @@ impl Check<'_> {
             }
         }
         let mut once = Replay::new(schedule.clone());
-        let extent = Extent { executions_max: 1, until: None };
-        let golden = observed.as_ref().map_or(Golden::Specified(&own_case), |it| Golden::Observed(&it.set));
-        let explored = explore_all(self.trial, &mut once, &golden, &mut self.texts, &extent);
+        let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
+        let explored = explore_all(self.trial, &mut once, &right.golden(), &mut self.texts, &extent);
         if !once.is_faithful() {
             return Err(Misfit(
                 "the token is not of this matrix: its tasks are not those that run".to_owned(),
             ));
         }
-        checked.verdict = self.verdict_of_concurrent(&explored, observed.as_ref());
+        checked.verdict = self.verdict_of_concurrent(&explored, observed);
         checked.is_bounded = true;
         Ok(Checked {
             executions: explored.executions,
@@ -381,15 +383,26 @@ impl Check<'_> {
     }
 }
 
-/// The outcome with the subject's own specification.
-fn own_case(trial: &dyn Trial, outcome: &Outcome<AnswerId>) -> Result<Box<dyn Case>, String> {
-    trial.case(outcome).ok_or_else(|| "the subject has no specification of its own".to_owned())
+/// What is right.
+enum Right {
+    Observed(Observed),
+    Specified(Specified),
 }
 
-/// How often a schedule goes from one task to another. Some of these switches may be free.
-fn preemptions(schedule: &Schedule) -> usize {
-    let tasks: Vec<Pick> = schedule.0.iter().filter(|it| matches!(it, Pick::Task(_))).copied().collect();
-    tasks.windows(2).filter(|it| it[0] != it[1]).count()
+impl Right {
+    fn observed(&self) -> Option<&Observed> {
+        match self {
+            Right::Observed(observed) => Some(observed),
+            Right::Specified(_) => None,
+        }
+    }
+
+    fn golden(&self) -> Golden<'_> {
+        match self {
+            Right::Observed(observed) => Golden::Observed(&observed.set),
+            Right::Specified(specified) => Golden::Specified(specified),
+        }
+    }
 }
 
 /// Uncontrolled nondeterminism, and where it showed.
