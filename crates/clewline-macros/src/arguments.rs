@@ -56,7 +56,10 @@ impl Arguments {
             return Ok(());
         }
         if !KNOWN.split([',', ' ']).any(|it| it == name && it != "and") {
-            return Err(Error::new(key.span(), format!("nothing is called `{name}` here; there are {KNOWN}")));
+            return Err(Error::new(
+                key.span(),
+                format!("nothing is called `{name}` here; there are {KNOWN}"),
+            ));
         }
         input.parse::<Token![=]>()?;
         match &*name {

@@ -62,10 +62,14 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
 
 fn refuse_special(block: &ItemImpl) -> Result<()> {
     if let Some((path, ..)) = block.trait_.as_ref().map(|it| (it.1.clone(), ())) {
-        return Err(Error::new(path.span(), "not for the impl of a trait: write a block with methods that call it"));
+        return Err(Error::new(
+            path.span(),
+            "not for the impl of a trait: write a block with methods that call it",
+        ));
     }
     if let Some(it) = block.generics.params.first() {
-        let reason = "a test needs a type without parameters: write the block for one, such as `impl Stack<u32>`";
+        let reason =
+            "a test needs a type without parameters: write the block for one, such as `impl Stack<u32>`";
         return Err(Error::new(it.span(), reason));
     }
     Ok(())
@@ -86,7 +90,8 @@ fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
 fn constructor(ty: &Type, method: &ImplItemFn) -> Result<TokenStream> {
     methods::refuse_special(method)?;
     if let Some(it) = method.sig.inputs.first() {
-        let reason = "what makes a fresh one takes no arguments: say `init = ..` in the attribute, with these";
+        let reason =
+            "what makes a fresh one takes no arguments: say `init = ..` in the attribute, with these";
         return Err(Error::new(it.span(), reason));
     }
     let name = &method.sig.ident;
@@ -118,7 +123,7 @@ fn operation(
         syn::ReturnType::Default => Span::call_site(),
         syn::ReturnType::Type(_, ty) => ty.span(),
     };
-    let shown = quote_spanned!(answer=> #krate::methods::line_up::Shown::of(&answer));
+    let shown = quote_spanned!(answer=> #krate::methods::line_up::Answer::of(&answer));
     let mut body = quote! {
         let line_up = {
             let label = #label;

@@ -1,7 +1,8 @@
 //! What is said about methods and their arguments.
 
 use syn::{
-    Attribute, Error, Expr, FnArg, Ident, ImplItemFn, LitInt, LitStr, Pat, ReceiverKind, Result, ReturnType, Token, Type,
+    Attribute, Error, Expr, FnArg, Ident, ImplItemFn, LitInt, LitStr, Pat, ReceiverKind, Result, ReturnType,
+    Token, Type,
     parse::{Parse, ParseStream},
     punctuated::Punctuated,
     spanned::Spanned,
@@ -43,7 +44,8 @@ impl Parse for Options {
                     return Err(Error::new(key.span(), reason));
                 }
                 other => {
-                    let reason = format!("nothing is called `{other}` here; there are weight, group and once");
+                    let reason =
+                        format!("nothing is called `{other}` here; there are weight, group and once");
                     return Err(Error::new(key.span(), reason));
                 }
             }
@@ -65,8 +67,10 @@ pub(crate) struct Argument {
 /// Takes our attribute away from a method, and says what it is for.
 pub(crate) fn take_part(method: &mut ImplItemFn) -> Result<Option<Part>> {
     let mut part = None;
-    let (ours, others): (Vec<Attribute>, Vec<Attribute>) =
-        method.attrs.drain(..).partition(|it| ["init", "op", "invariant"].iter().any(|ours| it.path().is_ident(ours)));
+    let (ours, others): (Vec<Attribute>, Vec<Attribute>) = method
+        .attrs
+        .drain(..)
+        .partition(|it| ["init", "op", "invariant"].iter().any(|ours| it.path().is_ident(ours)));
     method.attrs = others;
     for attribute in ours {
         let found = if attribute.path().is_ident("op") {
@@ -111,7 +115,10 @@ pub(crate) fn take_arguments(method: &mut ImplItemFn) -> Result<Vec<Argument>> {
             }
         }
         if let (Type::ImplTrait(_), Pat::Ident(_)) = (&*input.ty, &*input.pat) {
-            return Err(Error::new(input.ty.span(), "an argument needs a type: values of which one are to be tried?"));
+            return Err(Error::new(
+                input.ty.span(),
+                "an argument needs a type: values of which one are to be tried?",
+            ));
         }
         arguments.push(Argument { ty: (*input.ty).clone(), values });
     }
@@ -122,16 +129,28 @@ pub(crate) fn take_arguments(method: &mut ImplItemFn) -> Result<Vec<Argument>> {
 pub(crate) fn refuse_special(method: &ImplItemFn) -> Result<()> {
     let signature = &method.sig;
     if let Some(it) = &signature.asyncness {
-        return Err(Error::new(it.span(), "not for `async` methods: block on the future in a method that is none"));
+        return Err(Error::new(
+            it.span(),
+            "not for `async` methods: block on the future in a method that is none",
+        ));
     }
     if let Some(it) = signature.generics.type_params().next() {
-        return Err(Error::new(it.span(), "not for generic methods: call it, with a type, in a method that is none"));
+        return Err(Error::new(
+            it.span(),
+            "not for generic methods: call it, with a type, in a method that is none",
+        ));
     }
     if let Some(it) = signature.generics.const_params().next() {
-        return Err(Error::new(it.span(), "not for generic methods: call it, with a value, in a method that is none"));
+        return Err(Error::new(
+            it.span(),
+            "not for generic methods: call it, with a value, in a method that is none",
+        ));
     }
     if let syn::Safety::Unsafe(it) = &signature.safety {
-        return Err(Error::new(it.span(), "not for `unsafe` methods: call it in a method that is safe, and say why"));
+        return Err(Error::new(
+            it.span(),
+            "not for `unsafe` methods: call it in a method that is safe, and say why",
+        ));
     }
     Ok(())
 }

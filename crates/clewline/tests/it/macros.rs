@@ -150,7 +150,8 @@ fn a_builder_finds_shrinks_and_tells_how_to_see_it_again() {
     let token = tested.token().unwrap();
     assert!(token.starts_with("add(1) | add(1)#"), "{token}");
     let text = tested.to_string();
-    for part in ["violated: Lossy", "add(1)", "macros.rs:", &format!("CLEWLINE_REPLAY='{token}' cargo test")] {
+    for part in ["violated: Lossy", "add(1)", "macros.rs:", &format!("CLEWLINE_REPLAY='{token}' cargo test")]
+    {
         assert!(text.contains(part), "{part} in\n{text}");
     }
 }
@@ -164,12 +165,14 @@ fn what_is_found_does_not_depend_on_the_number_of_jobs() {
 #[test]
 fn what_was_said_wrongly_is_told() {
     let told = |it: LineUp<clewline_threads::Component<Lossy>>| it.run().unwrap_err().to_string();
-    assert_eq!(told(lossy().matrix("add(1) | mul(2)")), "`mul(2)` cannot be called; what can be is add(1), get");
     assert_eq!(
-        told(lossy().matrix("add(1")),
-        "`add(1` has a bracket or a text that is not closed"
+        told(lossy().matrix("add(1) | mul(2)")),
+        "`mul(2)` cannot be called; what can be is add(1), get"
     );
-    assert!(told(lossy().scheduler("fate")).starts_with("no scheduler is called `fate`; there are bounded, "));
+    assert_eq!(told(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
+    assert!(
+        told(lossy().scheduler("fate")).starts_with("no scheduler is called `fate`; there are bounded, ")
+    );
     assert_eq!(told(lossy().threads(15)), "expected 1 to 14 threads, each with an operation");
     assert_eq!(told(lossy().call("a b", |_| ())), "`a b` is not how a call is written: `push(1)`, `pop`");
     assert_eq!(told(LineUp::new(Lossy::new)), "nobody has said what can be called");
@@ -181,10 +184,12 @@ fn what_was_said_wrongly_is_told() {
 
 #[test]
 fn a_limit_that_was_hit_is_not_success() {
-    let right = LineUp::new(|| AtomicU32::new(0)).call("add", |it| it.fetch_add(1, SeqCst)).without_environment();
+    let right =
+        LineUp::new(|| AtomicU32::new(0)).call("add", |it| it.fetch_add(1, SeqCst)).without_environment();
     let tested = right.matrix("add add | add add").executions(6).preemptions(None).run().unwrap();
     assert_eq!(tested.verdict(), "holds", "there are exactly six");
-    let right = LineUp::new(|| AtomicU32::new(0)).call("add", |it| it.fetch_add(1, SeqCst)).without_environment();
+    let right =
+        LineUp::new(|| AtomicU32::new(0)).call("add", |it| it.fetch_add(1, SeqCst)).without_environment();
     let tested = right.matrix("add add | add add").executions(5).preemptions(None).run().unwrap();
     assert_eq!(tested.verdict(), "unknown");
     assert!(!tested.holds());
@@ -226,8 +231,10 @@ fn subjects_of_the_tables_are_checked_by_their_names() {
     let right = LineUp::subject("treiber-stack").unwrap().calls(calls).threads(2).operations(2);
     let tested = right.samples(20).without_environment().run().unwrap();
     assert!(tested.holds() && tested.matrices == 20, "{tested}");
-    let aba = LineUp::subject("treiber-stack:aba").unwrap().against_specification().initial("push(1) push(2)");
-    let tested = aba.matrix("pop | pop pop push(3) | push(4)").last("pop pop").without_environment().run().unwrap();
+    let aba =
+        LineUp::subject("treiber-stack:aba").unwrap().against_specification().initial("push(1) push(2)");
+    let tested =
+        aba.matrix("pop | pop pop push(3) | push(4)").last("pop pop").without_environment().run().unwrap();
     assert_eq!(tested.verdict(), "violated", "{tested}");
     let event = LineUp::subject("manual-reset-event").unwrap().threads(2).operations(2).samples(10);
     assert!(event.without_environment().run().unwrap().holds());

@@ -34,16 +34,16 @@ impl<T: Every> Every for Option<T> {
 
 /// An answer as it is written. Operations may answer references: these do not outlive the call, and this does.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Shown(String);
+pub struct Answer(String);
 
-impl Shown {
+impl Answer {
     /// What `answer` looks like.
-    pub fn of(answer: &impl fmt::Debug) -> Shown {
-        Shown(format!("{answer:?}"))
+    pub fn of(answer: &impl fmt::Debug) -> Answer {
+        Answer(format!("{answer:?}"))
     }
 }
 
-impl fmt::Debug for Shown {
+impl fmt::Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -56,6 +56,6 @@ mod tests {
     #[test]
     fn every_value_is_there_once() {
         assert_eq!(<Option<Option<bool>>>::every(), [None, Some(None), Some(Some(false)), Some(Some(true))]);
-        assert_eq!(format!("{:?}", Shown::of(&"a")), "\"a\"");
+        assert_eq!(format!("{:?}", Answer::of(&"a")), "\"a\"");
     }
 }
