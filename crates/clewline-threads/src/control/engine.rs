@@ -181,6 +181,8 @@ pub(crate) struct Engine {
     ending: Option<Ending>,
     objects: Objects,
     fairness: Fairness,
+    /// Those who could move, but let others go first.
+    held_back: TaskSet,
     spinning: TaskSet,
     idle_rounds: u32,
     enabled: Vec<Step>,
@@ -418,6 +420,7 @@ impl Engine {
             ending: None,
             objects: Objects::new(),
             fairness: Fairness::default(),
+            held_back: TaskSet::EMPTY,
             spinning: TaskSet::EMPTY,
             idle_rounds: 0,
             enabled: Vec::new(),
@@ -815,9 +818,11 @@ impl Engine {
         if self.limits.steps <= self.steps {
             return self.finish(Ending::Cut);
         }
+        let all = movable;
         if !self.fairness.is_idle() {
             movable = self.fairness.filter(movable);
         }
+        self.held_back = all.without(movable);
         self.pick(movable, if yields { None } else { mover })
     }
 
@@ -888,7 +893,7 @@ impl Engine {
                 self.is_free = true;
                 self.pick(movable, mover)
             }
-            Choice::Stop => self.stop(mover),
+            Choice::Stop => self.stop(movable, mover),
             Choice::Diverged(diverged) => self.diverged(diverged),
         };
         self.enabled = enabled;
@@ -896,7 +901,13 @@ impl Engine {
     }
 
     /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.
-    fn stop(&mut self, mover: Option<TaskId>) -> bool {
+    fn stop(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
+        if !self.held_back.is_empty() {
+            // Whoever is wanted lets others go first, which are not.
+            self.fairness.clear();
+            let all = movable.union(std::mem::take(&mut self.held_back));
+            return self.pick(all, mover);
+        }
         if !self.spinning.is_empty() {
             let movable = self.let_spinners_go();
             if !movable.is_empty() {

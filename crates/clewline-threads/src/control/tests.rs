@@ -113,3 +113,26 @@ fn a_lock_that_is_never_released_gets_spinners_stuck() {
     let seen = run(&mut Exhaustive::default(), &[&[0], &[0]], || AtomicBool::new(false), call);
     assert_eq!(seen.stuck, seen.executions);
 }
+
+#[test]
+fn an_operation_that_yields_ends_one_call_at_a_time() {
+    let call = |it: &AtomicUsize, n: &usize| {
+        for _ in 0..5 {
+            it.fetch_add(*n, SeqCst);
+            crate::thread::yield_now();
+        }
+        it.load(SeqCst)
+    };
+    let seen = run(&mut Serial::default(), &[&[1], &[1]], || AtomicUsize::new(0), call);
+    assert_eq!(seen, Seen { executions: 2, stuck: 0, histories: 2 });
+}
+
+#[test]
+fn an_operation_that_gives_up_spinning_ends_one_call_at_a_time() {
+    let call = |it: &AtomicBool, _: &usize| {
+        let waits = (0..50).take_while(|_| !it.load(SeqCst)).inspect(|_| spin_loop());
+        waits.count()
+    };
+    let seen = run(&mut Serial::default(), &[&[1], &[1]], || AtomicBool::new(false), call);
+    assert_eq!(seen, Seen { executions: 2, stuck: 0, histories: 2 });
+}
