@@ -163,7 +163,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         self.engine.moments()
     }
 
-    /// What those waited for who could not go on.
+    /// What those were about to do who could not go on, or who did not do what they did before.
     #[must_use]
     pub fn pending(&self) -> &[Pending] {
         &self.pending
@@ -243,7 +243,8 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
         }
         let ending = self.engine.run(scheduler);
         self.is_stuck = ending == Ending::Stuck;
-        self.pending = if self.is_stuck { self.engine.pending() } else { Vec::new() };
+        let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
+        self.pending = if is_asked { self.engine.pending() } else { Vec::new() };
         ending
     }
 }

@@ -168,3 +168,21 @@ fn executions_that_are_not_serializable_are_counted_on_request() {
     assert!(0 < unserializable.executions && unserializable.executions < checked.executions);
     assert!(1 < unserializable.cycle.len());
 }
+
+#[test]
+fn uncontrolled_nondeterminism_is_named_and_located() {
+    static EXECUTIONS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let wavering = Component::new(|| (AtomicU32::new(0), AtomicU32::new(0))).call(
+        "inc",
+        |it: &(AtomicU32, AtomicU32)| {
+            // A static of `std` keeps its value from one execution to the next.
+            let first = if EXECUTIONS.fetch_add(1, SeqCst) / 7 % 2 == 0 { &it.0 } else { &it.1 };
+            first.load(SeqCst);
+            it.0.load(SeqCst)
+        },
+    );
+    let checked = check(&wavering, &matrix("inc inc | inc"), &Options::default()).unwrap();
+    let Verdict::Unknown(reason) = &checked.verdict else { panic!("{checked:#?}") };
+    assert!(reason.starts_with("uncontrolled nondeterminism at "), "{reason}");
+    assert!(reason.contains("line_up.rs:"), "{reason}");
+}
