@@ -19,6 +19,7 @@
 //! the same elements without any around them, can be read too.
 
 mod group;
+pub mod write;
 
 use std::io::{Read, Write};
 
@@ -90,7 +91,11 @@ impl Format for Observations {
     }
 
     fn write(&self, _recording: &Recording, _out: &mut dyn Write) -> Result<(), WriteError> {
-        Err(WriteError::CannotHold("observation files cannot be written yet".to_owned()))
+        // A section is about the calls of one test, which a recording does not know.
+        Err(WriteError::CannotHold(
+            "observation files are of the calls of a matrix; `clewline explore --observations` writes them"
+                .to_owned(),
+        ))
     }
 }
 

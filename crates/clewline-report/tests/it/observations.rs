@@ -192,7 +192,10 @@ fn ill_formed_xml_is_an_error() {
 #[test]
 fn writing_is_refused() {
     let error = write("observations", &read("observations", FIGURE).unwrap()).unwrap_err();
-    assert_eq!(error.to_string(), "observation files cannot be written yet");
+    assert_eq!(
+        error.to_string(),
+        "observation files are of the calls of a matrix; `clewline explore --observations` writes them"
+    );
     // But they can be written in another format.
     let written = write("jsonl", &read("observations", FIGURE).unwrap()).unwrap();
     assert_eq!(read("jsonl", written).unwrap().history.len(), 6);

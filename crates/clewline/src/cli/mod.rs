@@ -5,6 +5,7 @@
 mod check;
 mod completions;
 mod convert;
+mod explore;
 mod generate;
 mod next;
 mod output;
@@ -37,16 +38,18 @@ const EXAMPLES: &str = "\
 Examples:
   clewline check recorded.jsonl --spec queue       judge a recorded history
   clewline stress ms-queue:unlinked-tail           let real threads find a bug
-  clewline subjects                                list what `stress` can test
+  clewline explore treiber-stack:aba               try every interleaving of a few calls
+  clewline subjects                                list what `stress` and `explore` can test
   clewline specs                                   list the objects that are built in
   clewline generate --spec queue --operations 50   make a history to play with
 
-Exit codes of `check` and `stress`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
+Exit codes of `check`, `stress` and `explore`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
     Stress(stress::Args),
+    Explore(explore::Args),
     Subjects(subjects::Args),
     Specs(specs::Args),
     Generate(generate::Args),
@@ -105,6 +108,7 @@ pub(crate) fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check(args) => check::run(&args),
         Command::Stress(args) => stress::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Subjects(args) => subjects::run(&args),
         Command::Specs(args) => specs::run(&args),
         Command::Generate(args) => generate::run(&args),

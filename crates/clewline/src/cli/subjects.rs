@@ -2,13 +2,13 @@
 
 use clewline::{
     render::text::paragraph,
-    subjects::{Found, subjects},
+    subjects::{Class, ClassVariant, Found, classes::CLASSES, subjects},
 };
 use serde_json::{Value as Json, json};
 
-use super::{Failure, Output, Status, output::Stdout};
+use super::{Failure, Output, Status, explore::class_name, output::Stdout};
 
-/// List the subjects that `stress` tests
+/// List the subjects that `stress` and `explore` test
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
@@ -27,8 +27,12 @@ const WIDTH: usize = 100;
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {
-        Output::Json => subjects().map(|it| format!("{}\n", as_json(&it))).collect(),
-        Output::Text => as_text(),
+        Output::Json => {
+            let classes = CLASSES.iter().flat_map(|class| class.variants.iter().map(move |it| (class, it)));
+            let classes = classes.map(|(class, it)| class_as_json(class, it));
+            subjects().map(|it| as_json(&it)).chain(classes).map(|it| format!("{it}\n")).collect()
+        }
+        Output::Text => as_text() + &classes_as_text(),
     };
     Stdout::new().print(text.as_bytes())?;
     Ok(Status::Done)
@@ -59,6 +63,39 @@ fn as_text() -> String {
         }
     }
     text
+}
+
+/// The same for each class, which has no specification, and can only be explored.
+fn classes_as_text() -> String {
+    let mut text = String::new();
+    for class in CLASSES {
+        text.push_str(&format!("\n{}: {}\n", class.name, class.about));
+        paragraph(&mut text, &format!("for `explore` only; from {}", class.source), WIDTH);
+        let width = class.variants.iter().map(|it| class_name(class, it).chars().count()).max().unwrap_or(0);
+        for variant in class.variants {
+            let told = match &variant.flaw {
+                Some(flaw) => format!("root cause {}: {} ({})", flaw.letter, flaw.about, flaw.cause),
+                None => "right, as far as anyone knows".to_owned(),
+            };
+            text.push_str(&format!("  {:width$}  {told}\n", class_name(class, variant)));
+        }
+    }
+    text
+}
+
+fn class_as_json(class: &Class, variant: &ClassVariant) -> Json {
+    let flaw = variant.flaw.as_ref();
+    json!({
+        "name": class_name(class, variant),
+        "about": class.about,
+        "source": class.source,
+        "spec": null,
+        "flaw": flaw.map(|it| it.about),
+        "letter": flaw.map(|it| it.letter.to_string()),
+        "cause": flaw.map(|it| it.cause.name()),
+        "matrix": flaw.map(|it| it.matrix),
+        "initial": flaw.map(|it| it.initial),
+    })
 }
 
 fn as_json(found: &Found) -> Json {

@@ -200,7 +200,7 @@ fn preemptions_are_counted_as_chess_counts_them() {
         });
         let tested = line_up.matrix(matrix).preemptions(preemptions).without_environment().run().unwrap();
         assert!(tested.holds(), "{tested}");
-        tested.executions
+        tested.summary.executions
     };
     let (two, three) = ("inc inc inc | inc inc inc", "inc inc inc | inc inc inc | inc inc inc");
     assert_eq!(executions(three, Some(2), true), 192);

@@ -13,8 +13,8 @@ use clewline_threads::{
 use super::{
     Against, Matrix, Options, Tested, Verdict, calls, check_all,
     concurrent::deadline,
-    draw::{Entry, Plan},
     environment::{self, Replayed},
+    plan::{Entry, Plan},
     replay, scheduler, shrink,
 };
 use crate::{Error, error::ErrorKind, methods::stress::this_test, typed::name_of};
@@ -400,7 +400,7 @@ impl<E: Explorable> LineUp<E> {
         }
         self.plan.last.append(&mut self.invariants);
         self.verify()?;
-        let mut tested = Tested::new(&self.name, self.plan.seed, test);
+        let mut tested = Tested::new(&self.name, &self.options, test);
         let found = match replayed {
             Some(replayed) => Some(self.again(&replayed, &mut tested)?),
             None => self.all(&mut tested)?,
@@ -430,7 +430,7 @@ impl<E: Explorable> LineUp<E> {
     fn again(&self, replayed: &Replayed, tested: &mut Tested) -> Result<super::Checked, Error> {
         let checked = replay(&self.subject, &replayed.matrix, &replayed.schedule, &self.options)
             .map_err(|it| ErrorKind::Matrix(it.0))?;
-        tested.count(&checked);
+        tested.summary.add(&checked);
         tested.is_replay = true;
         Ok(checked)
     }
@@ -441,7 +441,7 @@ impl<E: Explorable> LineUp<E> {
         let matrices = self.plan.matrices(&alphabet).take_while(is_early);
         let mut found = None;
         let visit = |checked: super::Checked| {
-            tested.count(&checked);
+            tested.summary.add(&checked);
             match checked.verdict {
                 Verdict::Holds => (),
                 Verdict::Unknown(_) => found = found.take().or(Some(checked)),

@@ -12,17 +12,20 @@
 
 mod builder;
 mod concurrent;
-mod draw;
+mod drawing;
 mod environment;
 mod every;
 mod finding;
 mod matrix;
+pub mod observations;
+mod plan;
 mod sample;
 mod serial;
 mod serializability;
 mod shrink;
 mod specified;
 mod tested;
+pub mod text;
 
 use std::{
     fmt,
@@ -42,6 +45,7 @@ use clewline_threads::{
 
 use self::{
     concurrent::{Explored, Extent, Golden, deadline, explore_all},
+    observations::Observations,
     serial::{Observed, Texts, observe},
     specified::Specified,
 };
@@ -85,6 +89,8 @@ pub enum Against {
     Specification,
     /// The specification of that name, as `clewline specs` lists them.
     Named(String),
+    /// What was seen one call at a time before, and written down. It is of the same matrix.
+    Observed(Arc<Observations>),
 }
 
 impl fmt::Debug for Against {
@@ -94,6 +100,7 @@ impl fmt::Debug for Against {
             Against::Golden(_) => f.write_str("Golden"),
             Against::Specification => f.write_str("Specification"),
             Against::Named(name) => f.debug_tuple("Named").field(name).finish(),
+            Against::Observed(_) => f.write_str("Observed"),
         }
     }
 }
@@ -221,6 +228,10 @@ impl Check<'_> {
                 let mut trial = golden.trial(&self.matrix.to_calls(), &self.options.limits)?;
                 Right::Observed(observe(&mut *trial, &mut self.texts, most))
             }
+            Against::Observed(it) if it.matrix() == self.matrix => {
+                Right::Observed(it.observed(&mut self.texts))
+            }
+            Against::Observed(_) => return Err(Misfit("the observations are of another matrix".to_owned())),
             Against::Specification => Right::Specified(Specified::Own),
             Against::Named(name) => {
                 let specification = clewline_specs::find(name).map_err(|it| Misfit(it.to_string()))?;

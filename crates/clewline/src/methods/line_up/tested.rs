@@ -2,56 +2,45 @@
 
 use std::fmt;
 
-use clewline_report::render::text::shell_word;
+use clewline_report::render::text::{Paint, shell_word};
 
-use super::{Checked, Matrix, Verdict, environment, environment::Replayed};
+use super::{
+    Checked, Matrix, Options,
+    environment::{self, Replayed},
+    text::{self, Shown, Summary, Telling},
+};
 
-/// What came of a test.
+/// What came of a test. As text it is the whole report.
 #[derive(Debug)]
 #[must_use]
 pub struct Tested {
     name: String,
-    seed: u64,
+    options: Options,
     // The name of the test, as far as it can be known.
     test: Option<String>,
-    /// How many matrices were checked.
-    pub matrices: u64,
-    /// How many executions there were, of both phases of none but the second.
-    pub executions: u64,
-    /// How many distinct histories these had, matrix by matrix.
-    pub histories: u64,
+    /// What the checks of all matrices gave.
+    pub summary: Summary,
     /// The first matrix that fails, made as small as can be, or else the first of which nobody knows.
     pub found: Option<Checked>,
     /// That matrix before it was made smaller.
     pub drawn: Option<Matrix>,
     pub(super) is_replay: bool,
-    is_bounded: bool,
 }
 
 impl Tested {
-    pub(super) fn new(name: &str, seed: u64, test: Option<String>) -> Tested {
+    pub(super) fn new(name: &str, options: &Options, test: Option<String>) -> Tested {
         Tested {
             name: name.to_owned(),
-            seed,
+            options: options.clone(),
             test,
-            matrices: 0,
-            executions: 0,
-            histories: 0,
+            summary: Summary::default(),
             found: None,
             drawn: None,
             is_replay: false,
-            is_bounded: false,
         }
     }
 
-    pub(super) fn count(&mut self, checked: &Checked) {
-        self.matrices += 1;
-        self.executions += checked.executions;
-        self.histories += checked.histories as u64;
-        self.is_bounded |= checked.is_bounded;
-    }
-
-    /// Whether every matrix was checked, and none fails.
+    /// Whether matrices were checked, and each of them holds.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.verdict() == "holds"
@@ -60,7 +49,7 @@ impl Tested {
     /// `holds`, `violated` or `unknown`.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
-        self.found.as_ref().map_or("holds", |it| it.verdict.word())
+        self.summary.verdict()
     }
 
     /// What to set the environment variable `CLEWLINE_REPLAY` to, to see the execution again.
@@ -69,61 +58,32 @@ impl Tested {
         let found = self.found.as_ref()?;
         found.finding().map(|it| Replayed::token(&found.matrix, &it.schedule))
     }
+
+    /// What to type next.
+    fn next(&self) -> Vec<String> {
+        let test = self.test.as_ref().map_or_else(String::new, |it| format!(" {it}"));
+        let again = |token| format!("{}={} cargo test{test}", environment::REPLAY, shell_word(token));
+        self.token().filter(|_| !self.is_replay).iter().map(|it| again(it)).collect()
+    }
 }
 
 impl fmt::Display for Tested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.found {
-            None => self.held(f),
-            Some(found) => {
-                f.write_str(&report(&self.name, found))?;
-                self.next(f, found)
+        let next = self.next();
+        let telling = Telling {
+            subject: &self.name,
+            options: &self.options,
+            next: &next,
+            shown: if self.is_replay { Shown::Full } else { Shown::Short },
+            paint: Paint::Never,
+        };
+        let finding = self.found.as_ref().and_then(|it| it.finding().map(|finding| (it, finding)));
+        f.write_str(&match finding {
+            Some((checked, finding)) => {
+                let drawn = self.drawn.as_ref().filter(|it| **it != checked.matrix);
+                text::violated(&telling, checked, finding, drawn, &self.summary)
             }
-        }
+            None => text::summary(&telling, &self.summary),
+        })
     }
-}
-
-impl Tested {
-    fn held(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tested { name, matrices, executions, histories, .. } = self;
-        let bound = if self.is_bounded { ", within the bound" } else { "" };
-        let (seed, word) = (self.seed, if *matrices == 1 { "matrix" } else { "matrices" });
-        writeln!(
-            f,
-            "holds: {name}: {histories} histories in {executions} executions of {matrices} {word} (seed {seed}) each have \
-             their witness{bound}"
-        )
-    }
-
-    fn next(&self, f: &mut fmt::Formatter<'_>, found: &Checked) -> fmt::Result {
-        let test = self.test.as_ref().map_or_else(String::new, |it| format!(" {it}"));
-        if let Some(drawn) = self.drawn.as_ref().filter(|it| **it != found.matrix) {
-            writeln!(f, "smaller:  first found in {drawn}")?;
-        }
-        if let Some(token) = self.token().filter(|_| !self.is_replay) {
-            writeln!(f, "next: {}={} cargo test{test}", environment::REPLAY, shell_word(&token))?;
-        }
-        Ok(())
-    }
-}
-
-/// What is wrong, until there is a better report.
-fn report(name: &str, checked: &Checked) -> String {
-    let mut text = match &checked.verdict {
-        Verdict::Holds => format!("holds: {name}\n"),
-        Verdict::Unknown(reason) => format!("unknown: {name}: {reason}\n"),
-        Verdict::Violated(finding) => format!("violated: {name}: {}\n", finding.cause),
-    };
-    text.push_str(&format!("\n  matrix: {}\n\n", checked.matrix));
-    let Some(finding) = checked.finding() else { return text };
-    for it in &finding.operations {
-        let answer = it.returned.as_ref().map_or("waits", |it| it.1.as_str());
-        text.push_str(&format!("  {} {} = {answer}\n", it.process, it.call));
-    }
-    text.push('\n');
-    for it in &finding.moments {
-        text.push_str(&format!("  {} {:?} {} {}\n", it.step.task.0, it.step.access, it.detail, it.place));
-    }
-    text.push_str(&format!("\n  {:?}\n  {:?}\n  {:?}\n", finding.tried, finding.pending, finding.panic));
-    text
 }

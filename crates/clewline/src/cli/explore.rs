@@ -1,0 +1,346 @@
+//! `clewline explore`: every interleaving of a few calls, against what the subject does one call at a time.
+
+mod json;
+mod plan;
+mod subject;
+
+use std::{
+    ops::ControlFlow,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use clewline::{
+    methods::line_up::{
+        Checked, Matrix, Options, check_all,
+        observations::{observe, violation},
+        replay, shrink,
+        text::{Shown, Summary, Telling, summary, violated},
+    },
+    render::grouped,
+};
+use clewline_explore::Schedule;
+
+pub(super) use self::subject::class_name;
+use self::{plan::Plan, subject::Subject};
+use super::{
+    Failure, Output, Status, generate,
+    output::{Stdout, paint},
+    progress, units,
+};
+
+/// Explore a subject under every interleaving of a few calls
+///
+/// First the calls are made one at a time, in every order: what the subject does then is taken for right, so that nobody
+/// has to write a specification. Then they are made at the same time, under every schedule within a bound, and every history
+/// that is seen needs a serial one with the same answers; a call that waits for ever must wait there, too. The first matrix
+/// in which something is wrong is made as small as can be, and shown.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What to explore; `clewline subjects` lists what there is
+    #[arg(value_name = "SUBJECT")]
+    subject: String,
+
+    /// The calls: columns run at the same time, as in "push(1) pop | push(2) pop" [default: random matrices]
+    #[arg(long, value_name = "CALLS | …", conflicts_with_all = ["rows", "columns", "samples", "auto"])]
+    matrix: Option<String>,
+
+    /// Calls that are made before all others
+    #[arg(long, value_name = "CALLS", default_value = "", hide_default_value = true)]
+    initial: String,
+
+    /// Calls that are made after all others
+    #[arg(long = "final", value_name = "CALLS", default_value = "", hide_default_value = true)]
+    last: String,
+
+    /// How many calls are in a column of a random matrix [default: 3]
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    rows: Option<usize>,
+
+    /// How many columns a random matrix has: threads [default: 3]
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    columns: Option<usize>,
+
+    /// How many random matrices are checked [default: 100]
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    samples: Option<usize>,
+
+    /// Check all matrices of the first n calls with n columns and rows, for n = 1, 2, … up to N
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        default_missing_value = "3",
+        value_parser = generate::at_least_one,
+        conflicts_with_all = ["rows", "columns", "samples"]
+    )]
+    auto: Option<usize>,
+
+    /// What matrices are made of, as in "push(1), push(2), pop" [default: what suits the subject]
+    #[arg(long, value_name = "CALL, …")]
+    invocations: Option<String>,
+
+    /// Calls that are always made one after the other, as one entry of a matrix; may be given several times
+    #[arg(long, value_name = "CALLS")]
+    sequence: Vec<String>,
+
+    /// What everything random follows from [default: a new one]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// How often a thread may be interrupted that could go on, in one execution; `none`: as often as you like
+    #[arg(long, value_name = "N|none", default_value = "2", value_parser = plan::preemptions)]
+    preemptions: plan::Preemptions,
+
+    /// Who picks the schedules
+    #[arg(long, value_name = "NAME", default_value = "bounded")]
+    scheduler: String,
+
+    /// What is right: what the subject does one call at a time, or a specification that `clewline specs` lists
+    #[arg(long, value_name = "serial|NAME", default_value = "serial")]
+    spec: String,
+
+    /// What is right is what another subject does one call at a time
+    #[arg(long, value_name = "SUBJECT", conflicts_with = "spec")]
+    golden: Option<String>,
+
+    /// Let the subject answer now this and now that, one call at a time
+    #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = plan::nondeterminism)]
+    nondeterminism: plan::Nondeterminism,
+
+    /// Run one execution again, that a report names
+    #[arg(long, value_name = "TOKEN", requires = "matrix")]
+    replay: Option<String>,
+
+    /// How many matrices are checked at once [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    jobs: Option<usize>,
+
+    /// Stop each phase of a matrix after so many executions [default: 20,000,000; random schedulers: 10,000]
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    executions: Option<usize>,
+
+    /// Stop after so long
+    #[arg(long, value_name = "DURATION", value_parser = units::duration)]
+    timeout: Option<Duration>,
+
+    /// Cut an execution after so many steps
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
+    steps: u32,
+
+    /// Whether a matrix that fails is made smaller
+    #[arg(long, value_name = "auto|none", default_value = "auto", value_parser = plan::shrinking)]
+    shrink: plan::Shrinking,
+
+    /// Go on after the first matrix that fails
+    #[arg(long)]
+    all: bool,
+
+    /// Count executions that are not conflict-serializable, too, which many right subjects have
+    #[arg(long)]
+    serializability: bool,
+
+    /// Show every step of an interleaving
+    #[arg(long)]
+    full: bool,
+
+    /// Write what the subject does one call at a time to a file
+    #[arg(long, value_name = "FILE", requires = "matrix")]
+    observations: Option<PathBuf>,
+
+    /// Read such a file instead of making the calls one at a time
+    #[arg(long, value_name = "FILE", requires = "matrix", conflicts_with_all = ["spec", "golden"])]
+    from_observations: Option<PathBuf>,
+
+    /// Write the history that has no witness to a file, in the same notation
+    #[arg(long, value_name = "FILE")]
+    violation: Option<PathBuf>,
+
+    /// How to write the outcome
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline explore treiber-stack
+  clewline explore manual-reset-event:pre --matrix \"wait | set reset set\"
+  clewline explore ms-queue --rows 2 --columns 2 --samples 50 --preemptions none
+  clewline explore treiber-stack --auto 2 --invocations \"push(1), pop\"
+
+Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let subject = subject::find(&args.subject)?;
+    let plan = Plan::of(args, &subject)?;
+    let options = plan::options(args, &subject, &plan)?;
+    if let (Some(path), Plan::One(matrix)) = (&args.observations, &plan) {
+        let observed = observe(subject.explorable(), matrix, &options).map_err(misfit)?;
+        save(path, &observed.to_xml())?;
+    }
+    let mut exploration = Exploration {
+        args,
+        subject: &subject,
+        options: &options,
+        summary: Summary::default(),
+        worst: None,
+        out: Stdout::new(),
+    };
+    match (&args.replay, &plan) {
+        (Some(token), Plan::One(matrix)) => exploration.replay(token, matrix)?,
+        (Some(_) | None, _) => exploration.explore(&plan)?,
+    }
+    exploration.finish(&plan)
+}
+
+fn misfit(misfit: clewline::Misfit) -> Failure {
+    Failure::Told(misfit.to_string())
+}
+
+fn save(path: &std::path::Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
+}
+
+struct Exploration<'a> {
+    args: &'a Args,
+    subject: &'a Subject,
+    options: &'a Options,
+    summary: Summary,
+    /// The first that failed, and what was left of it.
+    worst: Option<(Checked, Option<Checked>)>,
+    out: Stdout,
+}
+
+/// How far it has come.
+#[derive(Debug, Default)]
+struct State {
+    matrices: AtomicU64,
+    executions: AtomicU64,
+    is_shrinking: AtomicBool,
+}
+
+impl State {
+    fn message(&self, name: &str, of: Option<u64>) -> String {
+        if self.is_shrinking.load(Ordering::Relaxed) {
+            return format!("{name}: found something; looking for a smaller matrix that shows it, too");
+        }
+        let matrices = grouped(self.matrices.load(Ordering::Relaxed));
+        let of = of.map_or_else(String::new, |it| format!(" of {}", grouped(it)));
+        let executions = grouped(self.executions.load(Ordering::Relaxed));
+        format!("{name}: {matrices}{of} matrices, {executions} executions")
+    }
+}
+
+impl Exploration<'_> {
+    fn replay(&mut self, token: &str, matrix: &Matrix) -> Result<(), Failure> {
+        let schedule: Schedule = token.parse().map_err(|it| Failure::at("--replay", it))?;
+        let checked = replay(self.subject.explorable(), matrix, &schedule, self.options)
+            .map_err(|it| Failure::at("--replay", it))?;
+        self.take(checked, None)
+    }
+
+    fn explore(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let state: Arc<State> = Arc::default();
+        let shown = {
+            let (state, name, of) = (Arc::clone(&state), self.args.subject.clone(), plan.matrices());
+            progress::Shown::start(move |_| state.message(&name, of))
+        };
+        let until = self.args.timeout.and_then(|it| Instant::now().checked_add(it));
+        let is_late = Arc::new(AtomicBool::new(false));
+        let matrices = {
+            let is_late = Arc::clone(&is_late);
+            plan.iter().take_while(move |_| {
+                let late = until.is_some_and(|it| it <= Instant::now());
+                is_late.fetch_or(late, Ordering::Relaxed);
+                !late
+            })
+        };
+        let jobs =
+            self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let (subject, options) = (self.subject, self.options);
+        let mut failure = None;
+        let visit = |checked: Checked| {
+            state.matrices.fetch_add(1, Ordering::Relaxed);
+            state.executions.fetch_add(checked.executions, Ordering::Relaxed);
+            match self.visit(checked, &state) {
+                Ok(flow) => flow,
+                Err(it) => {
+                    failure = Some(it);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        check_all(subject.explorable(), matrices, options, jobs, visit).map_err(misfit)?;
+        drop(shown);
+        if is_late.load(Ordering::Relaxed) {
+            self.summary.stopped = Some("time was up before all matrices were checked".to_owned());
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn visit(&mut self, checked: Checked, state: &State) -> Result<ControlFlow<()>, Failure> {
+        let is_wrong = checked.finding().is_some();
+        let shrinks = self.args.shrink == plan::Shrinking::Auto && self.args.from_observations.is_none();
+        let mut smallest = None;
+        if is_wrong && shrinks && self.worst.is_none() {
+            state.is_shrinking.store(true, Ordering::Relaxed);
+            let less = shrink(self.subject.explorable(), checked.clone(), self.options).map_err(misfit)?;
+            state.is_shrinking.store(false, Ordering::Relaxed);
+            smallest = Some(less);
+        }
+        self.take(checked, smallest)?;
+        Ok(if is_wrong && !self.args.all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn take(&mut self, checked: Checked, smallest: Option<Checked>) -> Result<(), Failure> {
+        self.summary.add(&checked);
+        if self.args.format == Output::Json {
+            let object = json::object(&self.args.subject, self.options, &checked, smallest.as_ref());
+            self.out.print(format!("{object}\n").as_bytes())?;
+        }
+        if checked.finding().is_some() && self.worst.is_none() {
+            self.worst = Some((checked, smallest));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, plan: &Plan) -> Result<Status, Failure> {
+        let status = match self.summary.verdict() {
+            "holds" => Status::Done,
+            "violated" => Status::Violated,
+            _ => Status::Unknown,
+        };
+        let worst = self.worst.take();
+        let shown = worst.as_ref().map(|(checked, smallest)| smallest.as_ref().unwrap_or(checked));
+        if let (Some(path), Some(shown)) = (&self.args.violation, shown)
+            && let Some(finding) = shown.finding()
+        {
+            save(path, &violation(&self.args.subject, &shown.matrix, finding))?;
+        }
+        if self.args.format == Output::Json {
+            return Ok(status);
+        }
+        let next = plan::next(self.args, plan, &self.summary, shown);
+        let telling = Telling {
+            subject: &self.args.subject,
+            options: self.options,
+            next: &next,
+            shown: if self.args.full { Shown::Full } else { Shown::Short },
+            paint: paint(),
+        };
+        let text = match (&worst, shown.and_then(|it| Some((it, it.finding()?)))) {
+            (Some((checked, _)), Some((shown, finding))) => {
+                let found = Some(&checked.matrix).filter(|it| **it != shown.matrix);
+                violated(&telling, shown, finding, found, &self.summary)
+            }
+            _ => summary(&telling, &self.summary),
+        };
+        self.out.print(text.as_bytes())?;
+        Ok(status)
+    }
+}

@@ -1,0 +1,303 @@
+//! Which matrices are checked, how, and what to type next.
+
+use std::sync::Arc;
+
+use clewline::{
+    formats,
+    methods::line_up::{
+        Against, Alphabet, Checked, Matrix, Options, calls, observations::Observations, scheduler,
+        text::Summary,
+    },
+    render::text::shell_word,
+    specs,
+};
+use clewline_explore::schedulers::SCHEDULERS;
+use clewline_report::ReadOptions;
+
+use super::{Args, subject, subject::Subject};
+use crate::cli::{Failure, units};
+
+/// Which matrices are checked.
+pub(super) enum Plan {
+    One(Matrix),
+    Random { alphabet: Alphabet, rows: usize, columns: usize, samples: usize, seed: u64 },
+    Auto { alphabet: Alphabet, most: usize },
+}
+
+/// How many preemptions there may be; `None`: any number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Preemptions(Option<u32>);
+
+pub(super) fn preemptions(text: &str) -> Result<Preemptions, String> {
+    match text.parse() {
+        Ok(most) => Ok(Preemptions(Some(most))),
+        Err(_) if text == "none" => Ok(Preemptions(None)),
+        Err(_) => Err(format!("expected a number or `none`; found `{text}`")),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nondeterminism {
+    Forbid,
+    Allow,
+}
+
+pub(super) fn nondeterminism(text: &str) -> Result<Nondeterminism, String> {
+    match text {
+        "forbid" => Ok(Nondeterminism::Forbid),
+        "allow" => Ok(Nondeterminism::Allow),
+        _ => Err(format!("expected `forbid` or `allow`; found `{text}`")),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shrinking {
+    Auto,
+    None,
+}
+
+pub(super) fn shrinking(text: &str) -> Result<Shrinking, String> {
+    match text {
+        "auto" => Ok(Shrinking::Auto),
+        "none" => Ok(Shrinking::None),
+        _ => Err(format!("expected `auto` or `none`; found `{text}`")),
+    }
+}
+
+// The engine names tasks by letters, and has so many.
+const COLUMNS_MAX: usize = 14;
+
+impl Plan {
+    pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
+        let initial = calls(&args.initial).map_err(|it| Failure::at("--initial", it))?;
+        let last = calls(&args.last).map_err(|it| Failure::at("--final", it))?;
+        let few = |columns: usize| {
+            if columns <= COLUMNS_MAX {
+                return Ok(columns);
+            }
+            Err(Failure::Told(format!("there are at most {COLUMNS_MAX} columns; found {columns}")))
+        };
+        if let Some(text) = &args.matrix {
+            let matrix: Matrix = text.parse().map_err(|it| Failure::at("--matrix", it))?;
+            few(matrix.columns.len())?;
+            return Ok(Plan::One(Matrix { initial, last, ..matrix }));
+        }
+        let alphabet = Alphabet { entries: entries(args, subject)?, initial, last };
+        if let Some(most) = args.auto {
+            return Ok(Plan::Auto { alphabet, most: few(most)? });
+        }
+        let seed = args.seed.unwrap_or_else(|| {
+            let seed = new_seed();
+            // Told now, so that it is known even if the subject takes the process with it.
+            eprintln!("note: the seed is {seed}");
+            seed
+        });
+        Ok(Plan::Random {
+            alphabet,
+            rows: args.rows.unwrap_or(3),
+            columns: few(args.columns.unwrap_or(3))?,
+            samples: args.samples.unwrap_or(100),
+            seed,
+        })
+    }
+
+    /// The matrices, in the order in which they are checked.
+    pub(super) fn iter(&self) -> Box<dyn Iterator<Item = Matrix> + Send + '_> {
+        match self {
+            Plan::One(matrix) => Box::new(std::iter::once(matrix.clone())),
+            Plan::Random { alphabet, rows, columns, samples, seed } => {
+                Box::new((0..*samples as u64).map(move |it| alphabet.random(*columns, *rows, *seed, it)))
+            }
+            Plan::Auto { alphabet, most } => Box::new((1..=*most).flat_map(|n| alphabet.all(n))),
+        }
+    }
+
+    /// How many there are, if that can be counted.
+    pub(super) fn matrices(&self) -> Option<u64> {
+        match self {
+            Plan::One(_) => Some(1),
+            Plan::Random { samples, .. } => Some(*samples as u64),
+            Plan::Auto { alphabet, most } => (1..=*most).try_fold(0_u64, |sum, n| {
+                let base = n.min(alphabet.entries.len()) as u64;
+                sum.checked_add(base.checked_pow(u32::try_from(n * n).ok()?)?)
+            }),
+        }
+    }
+
+    fn seed(&self) -> Option<u64> {
+        match self {
+            Plan::One(_) | Plan::Auto { .. } => None,
+            Plan::Random { seed, .. } => Some(*seed),
+        }
+    }
+}
+
+fn new_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    // Short enough to be typed again.
+    std::hash::RandomState::new().build_hasher().finish() >> 40
+}
+
+/// What matrices are made of.
+fn entries(args: &Args, subject: &Subject) -> Result<Vec<Vec<String>>, Failure> {
+    let mut entries = Vec::new();
+    if let Some(text) = &args.invocations {
+        for call in invocations(text)? {
+            entries.push(vec![call]);
+        }
+    }
+    for text in &args.sequence {
+        let sequence = calls(text).map_err(|it| Failure::at("--sequence", it))?;
+        if sequence.is_empty() {
+            return Err(Failure::Told("--sequence: expected at least one call".to_owned()));
+        }
+        entries.push(sequence);
+    }
+    if entries.is_empty() {
+        entries = subject.invocations().into_iter().map(|it| vec![it]).collect();
+    }
+    if entries.is_empty() {
+        return Err(Failure::Told(
+            "nothing is known to call on this subject; say it with --invocations \"push(1), pop\"".to_owned(),
+        ));
+    }
+    Ok(entries)
+}
+
+/// Calls between commas or blanks that are in no brackets.
+fn invocations(text: &str) -> Result<Vec<String>, Failure> {
+    let mut depth = 0_usize;
+    let apart: String = text
+        .chars()
+        .map(|it| {
+            match it {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => (),
+            }
+            if it == ',' && depth == 0 { ' ' } else { it }
+        })
+        .collect();
+    calls(&apart).map_err(|it| Failure::at("--invocations", it))
+}
+
+/// How each is checked.
+pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Options, Failure> {
+    let mut options = Options {
+        scheduler: scheduler(&args.scheduler).ok_or_else(|| {
+            let names: Vec<&str> = SCHEDULERS.iter().map(|it| it.name).collect();
+            let meant = specs::closest(&args.scheduler, names.iter().copied());
+            let meant = meant.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
+            let (name, names) = (&args.scheduler, names.join(", "));
+            Failure::Told(format!("--scheduler: no scheduler is called `{name}`{meant} (there are {names})"))
+        })?,
+        time: args.timeout,
+        against: against(args, subject, plan)?,
+        allows_nondeterminism: args.nondeterminism == Nondeterminism::Allow,
+        counts_unserializable: args.serializability,
+        ..Options::default()
+    };
+    options.settings.preemptions = args.preemptions.0;
+    options.settings.seed = args.seed.or(plan.seed()).unwrap_or_default();
+    options.limits.steps = args.steps;
+    if let Some(most) = args.executions {
+        (options.executions_max, options.settings.executions) = (most as u64, most as u64);
+    }
+    Ok(options)
+}
+
+/// What is right.
+fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failure> {
+    if let Some(golden) = &args.golden {
+        return Ok(Against::Golden(subject::find(golden).map_err(golden_of)?.into_explorable()));
+    }
+    if let (Some(path), Plan::One(matrix)) = (&args.from_observations, plan) {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|it| Failure::at(&name, it))?;
+        let format = formats::find("observations").expect("it is in the table");
+        let reading = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+        let recording = format.read(&mut &bytes[..], &reading).map_err(|it| Failure::at(&name, it))?;
+        let observed =
+            Observations::from_recording(&recording, matrix).map_err(|it| Failure::at(&name, it))?;
+        return Ok(Against::Observed(Arc::new(observed)));
+    }
+    match args.spec.as_str() {
+        "serial" => Ok(Against::Serial),
+        name if subject.spec() == Some(name) => Ok(Against::Specification),
+        name => match specs::find(name) {
+            Ok(_) => Ok(Against::Named(name.to_owned())),
+            Err(error) => Err(Failure::at("--spec", error)),
+        },
+    }
+}
+
+fn golden_of(failure: Failure) -> Failure {
+    match failure {
+        Failure::Told(told) => Failure::at("--golden", told),
+        Failure::BrokenPipe => Failure::BrokenPipe,
+    }
+}
+
+/// What to type next, best first. `shown` is what is wrong.
+pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&Checked>) -> Vec<String> {
+    if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
+        let command = of_matrix(args, &checked.matrix);
+        return match (&args.replay, finding.is_serial) {
+            (None, true) => vec![command],
+            (None, false) => vec![format!("{command} --replay {}", finding.schedule)],
+            (Some(token), _) if !args.full => vec![format!("{command} --replay {token} --full")],
+            (Some(_), _) => Vec::new(),
+        };
+    }
+    let command = match plan {
+        Plan::One(matrix) => of_matrix(args, matrix),
+        Plan::Random { rows, columns, samples, seed, .. } => {
+            format!("{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}", basis(args))
+        }
+        Plan::Auto { most, .. } => format!("{} --auto {most}", basis(args)),
+    };
+    if summary.verdict() == "unknown" {
+        return match (args.timeout, args.executions) {
+            (Some(time), _) => vec![format!("{command} --timeout {}", units::show_duration(10 * time))],
+            (None, Some(most)) => vec![format!("{command} --executions {}", most.saturating_mul(10))],
+            (None, None) => Vec::new(),
+        };
+    }
+    match (plan, args.preemptions.0) {
+        (Plan::One(_), Some(_)) if summary.bounded != 0 => vec![format!("{command} --preemptions none")],
+        (Plan::One(_), _) => vec![basis(args)],
+        (_, Some(most)) if summary.bounded != 0 => vec![format!("{command} --preemptions {}", most + 1)],
+        _ => Vec::new(),
+    }
+}
+
+/// The command, with what decides which calls are right.
+fn basis(args: &Args) -> String {
+    let mut command = format!("clewline explore {}", shell_word(&args.subject));
+    let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
+    if args.spec != "serial" {
+        add("spec", &args.spec);
+    }
+    if let Some(golden) = &args.golden {
+        add("golden", golden);
+    }
+    if args.nondeterminism == Nondeterminism::Allow {
+        add("nondeterminism", "allow");
+    }
+    command
+}
+
+fn of_matrix(args: &Args, matrix: &Matrix) -> String {
+    let mut command = basis(args);
+    let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
+    add("matrix", &matrix.to_string());
+    for (name, calls) in [("initial", &matrix.initial), ("final", &matrix.last)] {
+        if !calls.is_empty() {
+            add(name, &calls.join(" "));
+        }
+    }
+    if let Some(path) = args.from_observations.as_ref() {
+        add("from-observations", &path.display().to_string());
+    }
+    command
+}

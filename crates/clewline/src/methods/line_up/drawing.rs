@@ -1,0 +1,394 @@
+//! Pictures of a matrix, of a history and of an interleaving: one column a thread.
+
+use std::collections::{BTreeSet, HashMap};
+
+use clewline_core::Cause;
+use clewline_explore::{Access, SharedId};
+use clewline_report::render::timeline::{Bar, Row, draw};
+use clewline_threads::control::{Moment, Pending};
+
+use super::{Finding, Matrix, Seen};
+
+/// Threads as reports and replay tokens name them.
+pub(super) struct Threads {
+    columns: usize,
+    has_initial: bool,
+}
+
+impl Threads {
+    pub(super) fn of(matrix: &Matrix) -> Threads {
+        Threads { columns: matrix.columns.len(), has_initial: !matrix.initial.is_empty() }
+    }
+
+    /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and more letters for threads that the
+    /// subject itself started.
+    pub(super) fn name(&self, process: usize) -> String {
+        let after = self.columns + usize::from(self.has_initial);
+        if self.has_initial && process == self.columns {
+            "before".to_owned()
+        } else if process == after {
+            "after".to_owned()
+        } else {
+            char::from(b'a' + process.min(25) as u8).to_string()
+        }
+    }
+}
+
+/// Rows of cells, aligned at the left.
+fn aligned(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let wide = |at: usize| rows.iter().filter_map(|it| it.get(at)).map(|it| it.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|at| wide(at).unwrap_or(0)).collect();
+    let line = |row: &Vec<String>| {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(cell);
+            line.push_str(&" ".repeat(width + 2 - cell.chars().count()));
+        }
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn indented(lines: impl IntoIterator<Item = String>) -> String {
+    lines.into_iter().map(|it| format!("  {it}").trim_end().to_owned() + "\n").collect()
+}
+
+/// The matrix, a column a thread.
+pub(super) fn matrix(matrix: &Matrix) -> String {
+    let threads = Threads::of(matrix);
+    let mut text = String::new();
+    if !matrix.initial.is_empty() {
+        text.push_str(&format!("  before: {}\n\n", matrix.initial.join(" ")));
+    }
+    let mut rows = vec![(0..matrix.columns.len()).map(|it| threads.name(it)).collect()];
+    for row in 0..matrix.dimension().1 {
+        let cell = |column: &Vec<String>| column.get(row).cloned().unwrap_or_default();
+        rows.push(matrix.columns.iter().map(cell).collect());
+    }
+    text.push_str(&indented(aligned(&rows)));
+    if !matrix.last.is_empty() {
+        text.push_str(&format!("\n  after: {}\n", matrix.last.join(" ")));
+    }
+    text
+}
+
+/// `pop → 1`, `push(1)`, `wait → ?`.
+pub(super) fn label(seen: &Seen) -> String {
+    match &seen.returned {
+        Some((_, answer)) => answered(&seen.call, answer),
+        None => format!("{} → ?", seen.call),
+    }
+}
+
+pub(super) fn answered(call: &str, answer: &str) -> String {
+    if answer.is_empty() { call.to_owned() } else { format!("{call} → {answer}") }
+}
+
+/// Operations that were called, cut wherever everything before a cut precedes everything after it.
+fn layers(operations: &[Seen]) -> Vec<Vec<&Seen>> {
+    let mut called: Vec<&Seen> = operations.iter().filter(|it| it.called.is_some()).collect();
+    called.sort_by_key(|it| it.called);
+    let mut layers: Vec<Vec<&Seen>> = Vec::new();
+    let mut last_return = Some(0);
+    for seen in called {
+        let is_cut = matches!((last_return, seen.called), (Some(ret), Some(call)) if ret < call);
+        match layers.last_mut() {
+            Some(layer) if !is_cut => layer.push(seen),
+            _ => layers.push(vec![seen]),
+        }
+        let ret = seen.returned.as_ref().map(|it| it.0);
+        last_return = last_return.zip(ret).map(|(one, other)| one.max(other));
+    }
+    layers
+}
+
+/// The history as a table: what is above a line precedes what is below it. A drawing of when each call was open follows if the
+/// lines do not say everything.
+pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> String {
+    let threads = Threads::of(matrix);
+    let layers = layers(operations);
+    let processes: BTreeSet<usize> = layers.iter().flatten().map(|it| it.process).collect();
+    let mut rows = vec![processes.iter().map(|&it| threads.name(it)).collect::<Vec<String>>()];
+    // Rows before which a line is drawn.
+    let mut lines = Vec::new();
+    for layer in &layers {
+        let of = |process: usize| layer.iter().filter(move |it| it.process == process).map(|it| label(it));
+        let columns: Vec<Vec<String>> = processes.iter().map(|&it| of(it).collect()).collect();
+        lines.push(rows.len());
+        for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+            rows.push(columns.iter().map(|it| it.get(row).cloned().unwrap_or_default()).collect());
+        }
+    }
+    let table = aligned(&rows);
+    let long = table.iter().map(|it| it.chars().count()).max().unwrap_or(0);
+    let mut drawn = Vec::new();
+    for (at, line) in table.into_iter().enumerate() {
+        if lines.contains(&at) {
+            drawn.push("-".repeat(long));
+        }
+        drawn.push(line);
+    }
+    let mut text = indented(drawn);
+    let overlaps = |one: &Seen, other: &Seen| {
+        one.process == other.process || !one.precedes(other) && !other.precedes(one)
+    };
+    let is_all = layers.iter().all(|it| it.iter().all(|one| it.iter().all(|other| overlaps(one, other))));
+    if !is_all {
+        text.push_str("\n  When each call was open; time runs to the right:\n\n");
+        text.push_str(&indented(timeline(&threads, &processes, operations, width)));
+    }
+    text
+}
+
+fn timeline(
+    threads: &Threads,
+    processes: &BTreeSet<usize>,
+    operations: &[Seen],
+    width: usize,
+) -> Vec<String> {
+    let bar = |it: &Seen| {
+        let (start, end) = (2 * it.called?, it.returned.as_ref().map(|it| 2 * it.0 + 1));
+        Some(Bar { label: label(it), start, end })
+    };
+    let of = |process: usize| operations.iter().filter(move |it| it.process == process).filter_map(bar);
+    let row = |&it: &usize| Row { name: threads.name(it), bars: of(it).collect() };
+    let rows: Vec<Row> = processes.iter().map(row).collect();
+    draw(&rows, width - 2).lines().map(str::to_owned).collect()
+}
+
+/// How much of an interleaving is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Of many steps that a thread makes without being interrupted, the first and the last.
+    Short,
+    /// Every step.
+    Full,
+}
+
+// Of more steps in a row than this, some are left out, and so many are shown at either end.
+const RUN: usize = 8;
+const ENDS: usize = 3;
+
+/// Numbers objects in the order in which they are first used here.
+struct Objects(HashMap<SharedId, usize>);
+
+impl Objects {
+    fn of(moments: &[Moment], pending: &[Pending]) -> Objects {
+        let mut names = HashMap::new();
+        let used = moments.iter().map(|it| it.step.object).chain(pending.iter().map(|it| it.object));
+        for object in used.filter(|it| *it != SharedId::NONE) {
+            let next = names.len() + 1;
+            names.entry(object).or_insert(next);
+        }
+        Objects(names)
+    }
+
+    /// ` x3`, or nothing.
+    fn name(&self, object: SharedId) -> String {
+        self.0.get(&object).map_or_else(String::new, |it| format!(" x{it}"))
+    }
+}
+
+/// What an access does, in a word or two.
+fn verb(access: Access) -> &'static str {
+    match access {
+        Access::Local => "goes on",
+        Access::Read => "load",
+        Access::Write => "store",
+        Access::Update => "update",
+        Access::Acquire => "lock",
+        Access::AcquireShared => "lock shared",
+        Access::TryAcquire => "try lock",
+        Access::TryAcquireShared => "try lock shared",
+        Access::Release => "unlock",
+        Access::Wait => "wait",
+        Access::Notify => "notify",
+        Access::Send => "send",
+        Access::Receive => "receive",
+        Access::Join => "join",
+        Access::Park => "park",
+        Access::Unpark => "unpark",
+        Access::Yield => "yield",
+        Access::Fence => "fence",
+        Access::Flush => "flush",
+    }
+}
+
+/// A line of the interleaving: the step, who, what, where.
+struct Line {
+    step: Option<usize>,
+    process: usize,
+    told: String,
+    place: String,
+}
+
+/// Who did what, one step a line and one column a thread, and where in the source; then who waits for what.
+pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> String {
+    let threads = Threads::of(matrix);
+    let objects = Objects::of(&finding.moments, &finding.pending);
+    let places = finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
+    let folder = common_folder(places.map(std::panic::Location::file));
+    let mut lines = lines(finding, &objects, &folder);
+    if shown == Shown::Short {
+        lines = shortened(lines);
+    }
+    let mut processes: BTreeSet<usize> = lines.iter().map(|it| it.process).collect();
+    processes.extend(0..matrix.columns.len());
+    let mut heading = vec!["step".to_owned()];
+    heading.extend(processes.iter().map(|&it| threads.name(it)));
+    heading.push("where".to_owned());
+    let row = |line: &Line| {
+        let mut row = vec![line.step.map_or_else(String::new, |it| format!("{it:>4}"))];
+        let cell = |&it: &usize| if it == line.process { line.told.clone() } else { String::new() };
+        row.extend(processes.iter().map(cell));
+        row.push(line.place.clone());
+        row
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
+    let mut text = indented(aligned(&rows));
+    if !folder.is_empty() {
+        text.push_str(&format!("\n  Files are in {folder}\n"));
+    }
+    if let Some(waiting) = waiting(&threads, finding, &objects, &folder) {
+        text.push_str(&format!("\n{waiting}"));
+    }
+    text
+}
+
+fn lines(finding: &Finding, objects: &Objects, folder: &str) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (at, moment) in finding.moments.iter().enumerate() {
+        let (step, process) = (at + 1, moment.step.task.index());
+        let is_at = |it: u32| it as usize == step;
+        let mine = || finding.operations.iter().filter(|it| it.process == process);
+        let talk = |told: String| Line { step: None, process, told, place: String::new() };
+        let called = mine().find(|it| it.called.is_some_and(is_at));
+        lines.extend(called.map(|it| talk(format!("calls {}", it.call))));
+        let detail = if moment.detail.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", moment.detail.replace("->", "→"))
+        };
+        lines.push(Line {
+            step: Some(step),
+            process,
+            told: format!("{}{}{detail}", verb(moment.step.access), objects.name(moment.step.object)),
+            place: short(moment.place, folder),
+        });
+        let returned = mine().find_map(|it| it.returned.as_ref().filter(|it| is_at(it.0)));
+        lines.extend(returned.map(|(_, answer)| talk(format!("returns {answer}").trim_end().to_owned())));
+    }
+    lines
+}
+
+/// Without the middle of long runs of steps of one thread. Calls and returns stay.
+fn shortened(lines: Vec<Line>) -> Vec<Line> {
+    let mut short = Vec::new();
+    let mut run: Vec<Line> = Vec::new();
+    let flush = |run: &mut Vec<Line>, short: &mut Vec<Line>| {
+        if run.len() <= RUN {
+            short.append(run);
+            return;
+        }
+        let tail = run.split_off(run.len() - ENDS);
+        let left_out = run.split_off(ENDS);
+        short.append(run);
+        let told = format!("… {} more steps", left_out.len());
+        short.push(Line { step: None, process: tail[0].process, told, place: String::new() });
+        short.extend(tail);
+    };
+    for line in lines {
+        if line.step.is_none() || run.last().is_some_and(|it| it.process != line.process) {
+            flush(&mut run, &mut short);
+        }
+        if line.step.is_none() { short.push(line) } else { run.push(line) }
+    }
+    flush(&mut run, &mut short);
+    short
+}
+
+/// Where those stand who cannot go on.
+fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, folder: &str) -> Option<String> {
+    let mut told = String::new();
+    for pending in &finding.pending {
+        let process = pending.task.index();
+        let open = |it: &&Seen| it.process == process && it.called.is_some() && it.returned.is_none();
+        let operation = finding.operations.iter().find(open);
+        let what = if pending.spins {
+            format!("runs round a loop that reads{}", objects.name(pending.object))
+        } else {
+            format!("waits: {}{}", verb(pending.access), objects.name(pending.object))
+        };
+        let is_wrong = finding.cause == Cause::Blocking
+            && finding.blocked.iter().any(|&it| finding.operations[it].process == process);
+        told.push_str(&format!(
+            "  {} {}{what} ({}){}\n",
+            threads.name(process),
+            operation.map_or_else(String::new, |it| format!("in {} ", it.call)),
+            short(pending.place, folder),
+            if is_wrong { ", and should not" } else { "" },
+        ));
+    }
+    (!told.is_empty()).then(|| format!("  Then nobody can go on:\n{told}"))
+}
+
+fn short(place: &std::panic::Location<'_>, folder: &str) -> String {
+    let file = place.file().strip_prefix(folder).unwrap_or(place.file());
+    format!("{file}:{}", place.line())
+}
+
+/// The folder, with a slash at its end, that all files are in; empty if there is none.
+fn common_folder<'a>(files: impl Iterator<Item = &'a str>) -> String {
+    let folder = |it: &'a str| it.rfind('/').map_or("", |end| &it[..=end]);
+    let common = |one: &'a str, other: &'a str| {
+        let mut end = one.bytes().zip(other.bytes()).take_while(|it| it.0 == it.1).count();
+        while !one.is_char_boundary(end) {
+            end -= 1;
+        }
+        folder(&one[..end])
+    };
+    files.map(folder).reduce(common).unwrap_or("").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(process: usize, call: &str, called: u32, returned: Option<u32>) -> Seen {
+        let returned = returned.map(|it| (it, "1".to_owned()));
+        Seen { process, call: call.to_owned(), called: Some(called), returned }
+    }
+
+    fn two() -> Matrix {
+        "x y | z".parse().expect("a matrix")
+    }
+
+    #[test]
+    fn a_line_is_drawn_where_everything_above_precedes_everything_below() {
+        let operations = [seen(0, "x", 1, Some(2)), seen(0, "y", 5, Some(6)), seen(1, "z", 3, Some(4))];
+        assert_eq!(
+            history(&two(), &operations, 80),
+            "  a      b\n  ------------\n  x → 1\n  ------------\n         z → 1\n  ------------\n  y → 1\n"
+        );
+    }
+
+    #[test]
+    fn time_is_drawn_where_lines_do_not_say_everything() {
+        let operations = [seen(0, "x", 1, Some(2)), seen(0, "y", 3, Some(6)), seen(1, "z", 2, Some(4))];
+        let all = history(&two(), &operations, 80);
+        assert_eq!(all, "  a      b\n  ------------\n  x → 1  z → 1\n  y → 1\n");
+        let three: Matrix = "x | y | z".parse().expect("a matrix");
+        let operations = [seen(0, "x", 1, Some(2)), seen(1, "y", 4, Some(5)), seen(2, "z", 1, None)];
+        let text = history(&three, &operations, 80);
+        assert!(text.contains("time runs to the right") && text.contains("z → ?"), "{text}");
+    }
+
+    #[test]
+    fn the_folder_of_all_files_is_said_once() {
+        assert_eq!(common_folder(["a/b/c.rs", "a/b/d.rs"].into_iter()), "a/b/");
+        assert_eq!(common_folder(["a/b/c.rs", "a/bx/d.rs"].into_iter()), "a/");
+        assert_eq!(common_folder(["c.rs", "a/bx/d.rs"].into_iter()), "");
+        assert_eq!(common_folder(["/é/c.rs", "/è/d.rs"].into_iter()), "/");
+    }
+}

@@ -1,0 +1,322 @@
+//! Observation files: what a subject does one call at a time, written down so that phase 1 need not be repeated.
+//!
+//! The format is the paper's (section 4.2, Figure 7). An execution that has no witness can be written in the same notation.
+
+use clewline_core::{Datum, Misfit, ObjectId, Operation, OperationId, RawCall, Recording, Value};
+use clewline_report::formats::observations::write::{
+    Call, Entry, Event, Fate, observation_set, violation as written,
+};
+use clewline_threads::Explorable;
+
+use super::{
+    Finding, Matrix, Options, Seen, Serial,
+    drawing::Threads,
+    serial::{Observed, Texts, observe as first_phase},
+};
+
+/// The serial histories of a matrix, with answers as they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observations {
+    matrix: Matrix,
+    histories: Vec<Serial>,
+}
+
+/// Runs phase 1 alone.
+///
+/// # Errors
+///
+/// If the matrix has a call that the subject does not know, or phase 1 did not see everything.
+pub fn observe(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Observations, Misfit> {
+    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
+    let mut texts = Texts::default();
+    let observed = first_phase(&mut *trial, &mut texts, options.executions_max);
+    if observed.panicked.is_some() {
+        return Err(Misfit("a call panics, one call at a time".to_owned()));
+    }
+    if let Some(why) = observed.incomplete {
+        return Err(Misfit(why));
+    }
+    let serial = |it: clewline_check::SerialHistory| Serial {
+        complete: it.complete.iter().map(|it| (it.0 as usize, texts.text(it.1).to_owned())).collect(),
+        stuck: it.stuck.map(|it| it as usize),
+        wrong_order: None,
+    };
+    let histories = observed.set.histories().into_iter().map(serial).collect();
+    Ok(Observations { matrix: matrix.clone(), histories })
+}
+
+impl Observations {
+    /// The histories.
+    #[must_use]
+    pub fn histories(&self) -> &[Serial] {
+        &self.histories
+    }
+
+    /// The matrix that they are of.
+    #[must_use]
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn to_xml(&self) -> String {
+        let (threads, calls) = parts(&self.matrix);
+        let entry = |serial: &Serial| {
+            let mut entry = Entry { fates: vec![Fate::NotCalled; calls.len()], events: Vec::new() };
+            for (at, answer) in &serial.complete {
+                entry.fates[*at] = Fate::Returned(answer.clone());
+                entry.events.extend([Event::Call(*at), Event::Return(*at)]);
+            }
+            if let Some(at) = serial.stuck {
+                entry.fates[at] = Fate::Blocked;
+                entry.events.push(Event::Call(at));
+            }
+            entry
+        };
+        let entries: Vec<Entry> = self.histories.iter().map(entry).collect();
+        observation_set(&threads, &calls, &entries)
+    }
+
+    /// What a file holds, which was written for this matrix.
+    ///
+    /// # Errors
+    ///
+    /// If it has a call that the matrix has not, or a history that is not serial.
+    pub fn from_recording(recording: &Recording, matrix: &Matrix) -> Result<Observations, Misfit> {
+        let (threads, calls) = parts(matrix);
+        let n_objects = recording.names.objects.len();
+        let mut orders: Vec<Vec<OperationId>> = vec![Vec::new(); n_objects];
+        for (at, object) in recording.history.objects().iter().enumerate() {
+            orders[object_index(*object)].push(OperationId::from_index(at));
+        }
+        let reader = Reader { recording, threads: &threads, calls: &calls };
+        let histories = orders.iter().map(|it| reader.serial(it)).collect::<Result<Vec<Serial>, Misfit>>()?;
+        Ok(Observations { matrix: matrix.clone(), histories })
+    }
+
+    /// As phase 1 would have left it.
+    pub(super) fn observed(&self, texts: &mut Texts) -> Observed {
+        let mut observed = Observed::default();
+        for serial in &self.histories {
+            let complete = serial.complete.iter().map(|(at, text)| (*at as u32, texts.id(text))).collect();
+            let stuck = serial.stuck.map(|it| it as u32);
+            observed.set.insert(&clewline_check::SerialHistory { complete, stuck });
+        }
+        observed
+    }
+}
+
+fn object_index(object: ObjectId) -> usize {
+    object.0 as usize
+}
+
+/// The threads of a matrix, and its calls, each taken apart.
+fn parts(matrix: &Matrix) -> (Vec<String>, Vec<Call>) {
+    let names = Threads::of(matrix);
+    let all = matrix.to_calls();
+    let n =
+        matrix.columns.len() + usize::from(!matrix.initial.is_empty()) + usize::from(!matrix.last.is_empty());
+    let threads = (0..n).map(|it| names.name(it)).collect();
+    let calls = all.operations().map(|(thread, call)| {
+        let (name, value) = apart(call);
+        Call { thread, name: name.to_owned(), value: value.map(str::to_owned) }
+    });
+    (threads, calls.collect())
+}
+
+/// `push(1)` is `push` and `1`; `pop` and `pop()` are `pop` alone.
+fn apart(call: &str) -> (&str, Option<&str>) {
+    match call.split_once('(') {
+        Some((name, rest)) => {
+            let argument = rest.strip_suffix(')').unwrap_or(rest).trim();
+            (name.trim(), Some(argument).filter(|it| !it.is_empty()))
+        }
+        None => (call.trim(), None),
+    }
+}
+
+struct Reader<'a> {
+    recording: &'a Recording,
+    threads: &'a [String],
+    calls: &'a [Call],
+}
+
+impl Reader<'_> {
+    /// Operations of one history, in the order in which they were called.
+    fn serial(&self, order: &[OperationId]) -> Result<Serial, Misfit> {
+        let mut next = vec![0; self.threads.len()];
+        let mut serial = Serial { complete: Vec::new(), stuck: None, wrong_order: None };
+        let mut end = 0;
+        for &id in order {
+            let operation = self.recording.history.operation(id);
+            if serial.stuck.is_some() || operation.span.call() < end {
+                return Err(Misfit("the file has a history whose operations overlap".to_owned()));
+            }
+            let at = self.number(&operation, &mut next)?;
+            match operation.ret {
+                Some(ret) => serial.complete.push((at, self.text(*ret))),
+                None => serial.stuck = Some(at),
+            }
+            end = operation.span.ret().unwrap_or(end);
+        }
+        Ok(serial)
+    }
+
+    /// Which call of the matrix it is: the next one of its thread.
+    fn number(&self, operation: &Operation<'_, RawCall, Value>, next: &mut [usize]) -> Result<usize, Misfit> {
+        let name = self.text(self.recording.names.processes[operation.process.index()]);
+        let thread = self.threads.iter().position(|it| it.eq_ignore_ascii_case(&name)).ok_or_else(|| {
+            Misfit(format!("the file has a thread `{name}`, and the matrix has {}", self.threads.join(", ")))
+        })?;
+        let found = Call {
+            thread,
+            name: self.text(operation.call.method),
+            value: Some(self.text(operation.call.arg)).filter(|it| !it.is_empty()),
+        };
+        let mine = self.calls.iter().enumerate().filter(|it| it.1.thread == thread).nth(next[thread]);
+        next[thread] += 1;
+        match mine {
+            Some((at, call)) if *call == found => Ok(at),
+            Some(_) | None => Err(Misfit(format!(
+                "the file is not of this matrix: call {} of thread {name} is {} there, and {} here",
+                next[thread],
+                shown(&found),
+                mine.map_or_else(|| "none".to_owned(), |it| shown(it.1)),
+            ))),
+        }
+    }
+
+    fn text(&self, value: Value) -> String {
+        match self.recording.values.get(value) {
+            Datum::Absent => String::new(),
+            Datum::Text(text) => text.to_owned(),
+            Datum::Nil
+            | Datum::Bool(_)
+            | Datum::Int(_)
+            | Datum::Symbol(_)
+            | Datum::List(_)
+            | Datum::Other(_) => self.recording.values.show(value).to_string(),
+        }
+    }
+}
+
+fn shown(call: &Call) -> String {
+    let value = call.value.as_ref().map_or_else(String::new, |it| format!("({it})"));
+    format!("{}{value}", call.name)
+}
+
+/// An execution that has no witness, in the notation of observation files.
+#[must_use]
+pub fn violation(subject: &str, matrix: &Matrix, finding: &Finding) -> String {
+    let (threads, calls) = parts(matrix);
+    let fate = |it: &Seen| match (&it.returned, it.called) {
+        (Some((_, answer)), _) => Fate::Returned(answer.clone()),
+        (None, Some(_)) => Fate::Blocked,
+        (None, None) => Fate::NotCalled,
+    };
+    let mut events: Vec<(u64, Event)> = Vec::new();
+    for (at, seen) in finding.operations.iter().enumerate() {
+        // A call is before its step, and a return is after it.
+        events.extend(seen.called.map(|it| (2 * u64::from(it), Event::Call(at))));
+        events.extend(seen.returned.as_ref().map(|it| (2 * u64::from(it.0) + 1, Event::Return(at))));
+    }
+    events.sort_by_key(|it| it.0);
+    let entry = Entry {
+        fates: finding.operations.iter().map(fate).collect(),
+        events: events.into_iter().map(|it| it.1).collect(),
+    };
+    written(&format!("{subject} has an execution that is {}:", finding.cause), &threads, &calls, &entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_report::{ReadOptions, formats};
+    use clewline_threads::{Component, sync::Mutex, thread};
+
+    use super::*;
+
+    fn read(text: &str) -> Recording {
+        let format = formats::find("observations").expect("it is in the table");
+        let options = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+        format.read(&mut text.as_bytes(), &options).expect("it was just written")
+    }
+
+    /// A stack whose `take` waits.
+    fn stack() -> Component<Mutex<Vec<u32>>> {
+        type Stack = Mutex<Vec<u32>>;
+        let push = |it: &Stack, value: u32| it.lock().expect("no call panics").push(value);
+        let take = |it: &Stack| {
+            loop {
+                if let Some(value) = it.lock().expect("no call panics").pop() {
+                    return value;
+                }
+                thread::yield_now();
+            }
+        };
+        Component::new(|| Mutex::new(Vec::new()))
+            .call("push(1)", move |it: &Stack| push(it, 1))
+            .call("push(2)", move |it: &Stack| push(it, 2))
+            .call("take", take)
+            .call("say(\"<&>\", 1)", |_: &Stack| "a \"b\" <c> & 'd'")
+    }
+
+    #[test]
+    fn what_was_written_is_read_again() {
+        for text in ["push(1) take | push(2) take", "take | push(1)", "take | take", "say(\"<&>\", 1) | take"]
+        {
+            let mut matrix: Matrix = text.parse().expect("a matrix");
+            for initial in [vec![], vec!["push(2)".to_owned()]] {
+                matrix.initial = initial;
+                let observed = observe(&stack(), &matrix, &Options::default()).expect("known calls");
+                let xml = observed.to_xml();
+                let again = Observations::from_recording(&read(&xml), &matrix).expect("of this matrix");
+                let sorted = |it: &Observations| {
+                    let mut all: Vec<String> = it.histories.iter().map(|it| format!("{it:?}")).collect();
+                    all.sort();
+                    all
+                };
+                assert_eq!(sorted(&again), sorted(&observed), "{xml}");
+                assert_eq!(again.to_xml().len(), xml.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_is_written_as_the_paper_does() {
+        let matrix: Matrix = "push(1) | take".parse().expect("a matrix");
+        let xml = observe(&stack(), &matrix, &Options::default()).expect("known calls").to_xml();
+        let expected = r#"<observationset>
+<observation>
+<thread id="a"></thread>
+<thread id="b">1B</thread>
+<op id="1" name="take" />
+<history>1[ #</history>
+</observation>
+<observation>
+<thread id="a">1</thread>
+<thread id="b">2</thread>
+<op id="1" name="push">value="1"</op>
+<op id="2" name="take">result="1"</op>
+<history>1[ ]1 2[ ]2</history>
+</observation>
+</observationset>
+"#;
+        assert_eq!(xml, expected);
+    }
+
+    #[test]
+    fn a_file_of_another_matrix_is_refused() {
+        let matrix: Matrix = "push(1) take | push(2)".parse().expect("a matrix");
+        let xml = observe(&stack(), &matrix, &Options::default()).expect("known calls").to_xml();
+        for other in ["push(1) take | push(1)", "push(1) take", "push(1) | push(2)"] {
+            let other: Matrix = other.parse().expect("a matrix");
+            assert!(Observations::from_recording(&read(&xml), &other).is_err(), "{other}");
+        }
+        let overlapping = "<thread id=\"a\">1</thread><thread id=\"b\">2</thread><op id=\"1\" name=\"push\">value=\"1\"</op>\
+                           <op id=\"2\" name=\"take\" /><history>1[ 2[ ]1 ]2</history>";
+        let matrix: Matrix = "push(1) | take".parse().expect("a matrix");
+        let refused = Observations::from_recording(&read(overlapping), &matrix);
+        assert!(refused.is_err_and(|it| it.0.contains("overlap")));
+    }
+}

@@ -1,0 +1,457 @@
+//! The report of a check, for people: the verdict, what it rests on, what was explored, what to do next.
+//!
+//! Written for someone who has never heard of linearizability.
+
+use std::time::Duration;
+
+use clewline_core::Cause;
+use clewline_explore::Coverage;
+use clewline_report::render::{
+    count, grouped,
+    text::{Paint, duration, painted, paragraph},
+};
+
+pub use super::drawing::Shown;
+use super::{
+    Against, Checked, Finding, Matrix, Options, Seen, Serial, Verdict,
+    drawing::{self, Threads, answered, label},
+};
+
+const WIDTH: usize = 80;
+
+/// What a report tells besides what was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Telling<'a> {
+    /// The subject, as it is named on the command line.
+    pub subject: &'a str,
+    /// How matrices were checked.
+    pub options: &'a Options,
+    /// What to type next, best first.
+    pub next: &'a [String],
+    /// How much of an interleaving is shown.
+    pub shown: Shown,
+    /// Whether there are colours.
+    pub paint: Paint,
+}
+
+/// What checks of many matrices gave, taken together.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// How many matrices were checked.
+    pub matrices: u64,
+    /// The first of them.
+    pub first: Option<Matrix>,
+    /// How many are violated.
+    pub violated: u64,
+    /// How many nobody knows about.
+    pub unknown: u64,
+    /// Why, of the first of these.
+    pub reason: Option<String>,
+    /// Serial histories, of all matrices.
+    pub serial_histories: u64,
+    /// Of these, those that got stuck.
+    pub serial_stuck: u64,
+    /// Executions of the second phase.
+    pub executions: u64,
+    /// Distinct histories of the second phase.
+    pub histories: u64,
+    /// Of these, those that got stuck.
+    pub stuck: u64,
+    /// Matrices of which preemptions were left out.
+    pub bounded: u64,
+    /// Executions that are not conflict-serializable, if they were counted.
+    pub unserializable: Option<u64>,
+    /// How long both phases took, added up.
+    pub elapsed: Duration,
+    /// Why there were not more matrices.
+    pub stopped: Option<String>,
+}
+
+impl Summary {
+    /// Takes one more check in.
+    pub fn add(&mut self, checked: &Checked) {
+        self.matrices += 1;
+        if self.first.is_none() {
+            self.first = Some(checked.matrix.clone());
+        }
+        match &checked.verdict {
+            Verdict::Holds => (),
+            Verdict::Violated(_) => self.violated += 1,
+            Verdict::Unknown(reason) => {
+                self.unknown += 1;
+                self.reason.get_or_insert_with(|| reason.clone());
+            }
+        }
+        self.serial_histories += checked.serial_histories() as u64;
+        self.serial_stuck += checked.serial_stuck as u64;
+        self.executions += checked.executions;
+        self.histories += checked.histories as u64;
+        self.stuck += checked.stuck as u64;
+        self.bounded += u64::from(checked.is_bounded);
+        if let Some(it) = &checked.unserializable {
+            *self.unserializable.get_or_insert(0) += it.executions;
+        }
+        self.elapsed += checked.elapsed.iter().sum();
+    }
+
+    /// The word for all of them.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        if self.violated != 0 {
+            "violated"
+        } else if self.unknown != 0 || self.stopped.is_some() || self.matrices == 0 {
+            "unknown"
+        } else {
+            "holds"
+        }
+    }
+}
+
+/// The report of something wrong. `found` is the matrix as it was checked first, if it has been made smaller since.
+#[must_use]
+pub fn violated(
+    telling: &Telling<'_>,
+    checked: &Checked,
+    finding: &Finding,
+    found: Option<&Matrix>,
+    summary: &Summary,
+) -> String {
+    let mut text =
+        format!("{}: {}\n\n", painted("violated", telling.paint), headline(telling, checked, finding));
+    paragraph(&mut text, &cause(telling.options, finding), WIDTH);
+    let is_alone = checked.matrix.columns.len() == 1;
+    text.push_str(match (is_alone, found.is_some()) {
+        (true, _) => "\n  The calls:\n\n",
+        (false, true) => "\n  The smallest matrix in which it shows; its columns run at the same time:\n\n",
+        (false, false) => "\n  The matrix, whose columns run at the same time:\n\n",
+    });
+    text.push_str(&drawing::matrix(&checked.matrix));
+    if finding.cause == Cause::Nondeterministic {
+        text.push_str("\n  Two serial executions are the same up to one call, and then differ:\n\n");
+        serial_histories(&mut text, checked, finding);
+    } else {
+        text.push_str(
+            "\n  What the calls answered. What is above a line had returned before anything\n  below it was called:\n\n",
+        );
+        text.push_str(&drawing::history(&checked.matrix, &finding.operations, WIDTH));
+        not_called(&mut text, finding);
+        witnesses(&mut text, telling, checked, finding);
+    }
+    if !finding.moments.is_empty() {
+        text.push_str(if finding.cause == Cause::Nondeterministic {
+            "\n  How the second came about, one step a line (x1, x2, … are the atomics and locks):\n\n"
+        } else {
+            "\n  How it came about, one step a line (x1, x2, … are the atomics and locks):\n\n"
+        });
+        text.push_str(&drawing::interleaving(&checked.matrix, finding, telling.shown));
+    }
+    text.push('\n');
+    facts(&mut text, telling, checked, finding, found, summary);
+    next(&mut text, telling);
+    text
+}
+
+fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> String {
+    let subject = telling.subject;
+    match finding.cause {
+        Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
+        Cause::NotLinearizable => match &telling.options.against {
+            Against::Named(spec) => {
+                format!("{subject} is not linearizable as {spec}: no order of its calls explains the answers")
+            }
+            Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_) => {
+                format!("{subject} is not linearizable: no order of its calls explains the answers")
+            }
+        },
+        Cause::Blocking => {
+            let call = finding.blocked.first().and_then(|&it| finding.operations.get(it));
+            let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
+            format!("{subject} waits for ever{call} where it should not")
+        }
+        Cause::Panic => {
+            let process = finding.panic.as_ref().map(|it| it.0);
+            let open =
+                |it: &&Seen| Some(it.process) == process && it.called.is_some() && it.returned.is_none();
+            let call = finding.operations.iter().find(open);
+            let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
+            let when = if checked.executions == 0 { ", one call at a time" } else { "" };
+            format!("{subject} panics{call}{when}")
+        }
+        Cause::Race => format!("{subject} has a data race"),
+    }
+}
+
+/// Which kind of root cause it is, in plain words.
+fn cause(options: &Options, finding: &Finding) -> String {
+    let right = match &options.against {
+        Against::Serial | Against::Observed(_) => "the same calls were made one at a time, in every order",
+        Against::Golden(_) => "the golden implementation was called one call at a time, in every order",
+        Against::Specification | Against::Named(_) => "the specification was asked for every order",
+    };
+    match finding.cause {
+        Cause::Nondeterministic => "Called one call at a time, and with the same calls before, it does now this and now that. So no \
+             deterministic specification fits. Either that is a bug, or it is meant to be so; then say --nondeterminism allow."
+            .to_owned(),
+        Cause::NotLinearizable => format!(
+            "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
+             are then, in any order that keeps what had returned before something else was called."
+        ),
+        Cause::Blocking => format!(
+            "First {right}, to learn who waits when. When the calls overlap, one waits for ever that would go on then: \
+             a lost wake-up, or a deadlock. No answer is wrong."
+        ),
+        Cause::Panic => {
+            let told = finding.panic.as_ref().map(|(_, panic)| {
+                let place = panic.place.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
+                format!("The message is: {}{place}.", panic.message)
+            });
+            format!("An operation panics instead of answering. {}", told.unwrap_or_default()).trim_end().to_owned()
+        }
+        Cause::Race => {
+            let told = finding.panic.as_ref().map(|it| format!(" {}.", it.1.message));
+            format!(
+                "Two threads get at the same data at the same time, one of them to change it, and nothing orders them.{}",
+                told.unwrap_or_default()
+            )
+        }
+    }
+}
+
+fn not_called(text: &mut String, finding: &Finding) {
+    let rest = finding.operations.iter().filter(|it| it.called.is_none()).count() as u64;
+    if rest != 0 {
+        text.push_str(&format!("\n  {} never made.\n", count(rest, "call was", "calls were")));
+    }
+}
+
+// More are counted, not shown.
+const TRIED: usize = 10;
+
+/// Serial histories with the same answers, and why none of them is a witness.
+fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, finding: &Finding) {
+    let has_serial = match &telling.options.against {
+        Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
+        Against::Specification | Against::Named(_) => false,
+    };
+    let is_judged = match finding.cause {
+        Cause::NotLinearizable | Cause::Blocking => true,
+        Cause::Nondeterministic | Cause::Panic | Cause::Race => false,
+    };
+    if !has_serial || !is_judged {
+        return;
+    }
+    let all = checked.serial_histories() as u64;
+    text.push('\n');
+    if finding.tried.is_empty() {
+        let told = format!(
+            "{}: in none did the calls answer this.",
+            count(all, "serial history", "serial histories")
+        );
+        paragraph(text, &format!("There are {told}"), WIDTH);
+        return;
+    }
+    let told = format!(
+        "Of {}, {} these answers, and none is a witness:",
+        count(all, "serial history", "serial histories"),
+        count(finding.tried.len() as u64, "has", "have"),
+    );
+    paragraph(text, &told, WIDTH);
+    text.push('\n');
+    serial_histories(text, checked, finding);
+}
+
+fn serial_histories(text: &mut String, checked: &Checked, finding: &Finding) {
+    let threads = Threads::of(&checked.matrix);
+    for (number, serial) in finding.tried.iter().take(TRIED).enumerate() {
+        let line = format!("{}. {}", number + 1, one_serial(&threads, finding, serial));
+        paragraph(text, &line, WIDTH);
+        if let Some(why) = why_not(&threads, finding, serial) {
+            text.push_str(&format!("     but {why}\n"));
+        }
+    }
+    let rest = finding.tried.len().saturating_sub(TRIED) as u64;
+    if rest != 0 {
+        text.push_str(&format!("  … and {}\n", count(rest, "more", "more")));
+    }
+}
+
+fn one_serial(threads: &Threads, finding: &Finding, serial: &Serial) -> String {
+    let who = |at: usize| threads.name(finding.operations[at].process);
+    let complete = serial.complete.iter();
+    let mut told: Vec<String> = complete
+        .map(|(at, answer)| format!("{}: {}", who(*at), answered(&finding.operations[*at].call, answer)))
+        .collect();
+    told.extend(serial.stuck.map(|at| format!("{}: {} waits", who(at), finding.operations[at].call)));
+    told.join(", ")
+}
+
+fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> Option<String> {
+    let told = |at: usize| {
+        let seen = &finding.operations[at];
+        format!("{}'s {}", threads.name(seen.process), label(seen))
+    };
+    if let Some((first, second)) = serial.wrong_order {
+        return Some(format!("{} had returned before {} was called", told(first), told(second)));
+    }
+    if finding.cause != Cause::Blocking {
+        return None;
+    }
+    let blocked = *finding.blocked.first()?;
+    let call = &finding.operations[blocked].call;
+    match serial.stuck {
+        Some(other) if other != blocked => {
+            Some(format!("{} waits there, not {}", told(other), told(blocked)))
+        }
+        Some(_) => None,
+        None => Some(format!("nobody waits there, and {call} does here")),
+    }
+}
+
+fn facts(
+    text: &mut String,
+    telling: &Telling<'_>,
+    checked: &Checked,
+    finding: &Finding,
+    found: Option<&Matrix>,
+    summary: &Summary,
+) {
+    fact(text, "matrix", &typed(&checked.matrix));
+    if let Some(found) = found {
+        fact(text, "found in", &typed(found));
+    }
+    if !finding.is_serial {
+        let preemptions = count(finding.preemptions as u64, "preemption", "preemptions");
+        fact(text, "schedule", &format!("{} with {preemptions}", finding.schedule));
+    }
+    explored(text, telling.options, summary);
+}
+
+/// The matrix as it is typed.
+#[must_use]
+pub fn typed(matrix: &Matrix) -> String {
+    let part = |name: &str, calls: &[String]| {
+        if calls.is_empty() { String::new() } else { format!(" --{name} \"{}\"", calls.join(" ")) }
+    };
+    format!("--matrix \"{matrix}\"{}{}", part("initial", &matrix.initial), part("final", &matrix.last))
+}
+
+/// The report of matrices in which nothing is wrong, or of which nobody knows.
+#[must_use]
+pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
+    let word = summary.verdict();
+    let subject = telling.subject;
+    let where_ = match (&summary.first, summary.matrices) {
+        (Some(matrix), 1) => format!("\"{matrix}\" on {subject}"),
+        (_, n) => format!("{} on {subject}", count(n, "matrix", "matrices")),
+    };
+    let mut text = match word {
+        "holds" => format!("{}: no violation found in {where_}\n\n", painted(word, telling.paint)),
+        _ if summary.matrices == 0 => {
+            format!("{}: no matrix was checked on {subject}\n\n", painted(word, telling.paint))
+        }
+        _ => {
+            let unknown = count(summary.unknown, "matrix", "matrices");
+            let told = match summary.matrices {
+                1 => where_,
+                _ if summary.unknown == 0 => format!("{where_}, and more were asked for"),
+                n => format!("{unknown} of {} on {subject}", grouped(n)),
+            };
+            format!("{}: {told}\n\n", painted(word, telling.paint))
+        }
+    };
+    for reason in summary.reason.iter().chain(&summary.stopped) {
+        let (first, rest) = reason.split_at(reason.chars().next().map_or(0, char::len_utf8));
+        paragraph(&mut text, &format!("{}{rest}.", first.to_uppercase()), WIDTH);
+    }
+    if word == "holds" {
+        paragraph(&mut text, &meaning(telling.options, summary), WIDTH);
+    } else {
+        paragraph(&mut text, "What was explored holds, but that is not all there is.", WIDTH);
+    }
+    text.push('\n');
+    explored(&mut text, telling.options, summary);
+    next(&mut text, telling);
+    text
+}
+
+/// What `holds` means, and what it does not.
+fn meaning(options: &Options, summary: &Summary) -> String {
+    let right = match &options.against {
+        Against::Serial | Against::Observed(_) => {
+            "the same answers in a serial history of the subject itself"
+        }
+        Against::Golden(_) => "the same answers in a serial history of the golden implementation",
+        Against::Specification | Against::Named(_) => "an order that the specification allows",
+    };
+    let schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.settings.preemptions) {
+        (false, _, _) => "Schedules were drawn; others may still go wrong".to_owned(),
+        (true, 0, _) => "Every schedule was explored".to_owned(),
+        (true, _, Some(most)) => format!(
+            "Every schedule with at most {} was explored; those with more may still go wrong",
+            count(u64::from(most), "preemption", "preemptions")
+        ),
+        (true, _, None) => "Not every schedule was explored; others may still go wrong".to_owned(),
+    };
+    format!(
+        "Every history that was seen has {right}, in an order that keeps what precedes what; a call that waited for ever waits \
+         there, too. {schedules}. Other calls, longer columns and more threads were not tried."
+    )
+}
+
+fn explored(text: &mut String, options: &Options, summary: &Summary) {
+    let stuck = |n: u64| if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) };
+    let of = |n: u64| if n == 1 { String::new() } else { format!(" in {}", count(n, "matrix", "matrices")) };
+    if summary.serial_histories != 0 {
+        let n = count(summary.serial_histories, "serial history", "serial histories");
+        fact(text, "phase 1", &format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices)));
+    }
+    let bound = match options.settings.preemptions {
+        Some(most) if options.scheduler.name.contains("bounded") => {
+            format!(", at most {}", count(u64::from(most), "preemption", "preemptions"))
+        }
+        Some(_) | None => String::new(),
+    };
+    if summary.executions != 0 {
+        let told = format!(
+            "{} by {}{bound}: {}{}",
+            count(summary.executions, "execution", "executions"),
+            options.scheduler.name,
+            count(summary.histories, "distinct history", "distinct histories"),
+            stuck(summary.stuck),
+        );
+        fact(text, "phase 2", &told);
+    }
+    if let Some(n) = summary.unserializable {
+        let told = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
+        fact(text, "besides", &told);
+    }
+    fact(text, "took", &duration(summary.elapsed));
+}
+
+fn next(text: &mut String, telling: &Telling<'_>) {
+    for (place, command) in telling.next.iter().enumerate() {
+        let word = if place == 0 { "next" } else { "  or" };
+        text.push_str(&format!("{word}: {command}\n"));
+    }
+}
+
+/// A line that says what `name` is, and more lines if it is long.
+fn fact(text: &mut String, name: &str, told: &str) {
+    // Where all of them begin. A paragraph is indented by two, which are taken away again.
+    const COLUMN: usize = 10;
+    let mut lines = String::new();
+    paragraph(&mut lines, told, WIDTH - COLUMN + 2);
+    for (place, line) in lines.lines().enumerate() {
+        let label = if place == 0 { format!("{name}:") } else { String::new() };
+        text.push_str(&format!("{label:COLUMN$}{}\n", line.trim_start()));
+    }
+}
+
+/// Whether everything was seen: no bound left anything out, and nothing stopped the exploration.
+#[must_use]
+pub fn is_exhausted(options: &Options, checked: &Checked) -> bool {
+    match &checked.coverage {
+        Coverage::Exhausted => options.scheduler.is_exhaustive && !checked.is_bounded,
+        Coverage::Limited | Coverage::Cut(_) | Coverage::Diverged(_) => false,
+    }
+}
