@@ -75,7 +75,7 @@ impl fmt::Display for Tested {
             options: &self.options,
             next: &next,
             shown: if self.is_replay { Shown::Full } else { Shown::Short },
-            paint: Paint::Never,
+            paint: Paint::Plain,
         };
         let finding = self.found.as_ref().and_then(|it| it.finding().map(|finding| (it, finding)));
         f.write_str(&match finding {
