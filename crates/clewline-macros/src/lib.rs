@@ -3,13 +3,15 @@
 mod arguments;
 mod generate;
 mod methods;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 use syn::{ItemImpl, parse_macro_input};
 
 /// Makes a test of an impl block: every interleaving of its operations, and no specification.
 ///
-/// ```
+/// ```text
 /// use clewline::sync::atomic::{AtomicU32, Ordering::SeqCst};
 ///
 /// pub struct Counter(AtomicU32);
@@ -31,7 +33,6 @@ use syn::{ItemImpl, parse_macro_input};
 ///         self.0.load(SeqCst)
 ///     }
 /// }
-/// # fn main() {}
 /// ```
 ///
 /// The block stays as it is. Beside it there is a test, `counter_is_linearizable`, which does what
@@ -62,45 +63,7 @@ use syn::{ItemImpl, parse_macro_input};
 /// `#[values(1, 2)]` or `#[values(1..=3)]`: what an argument may be. A `bool`, an `Option` of one, and whatever implements
 /// `clewline::methods::line_up::Every` need no such list.
 ///
-/// # What is refused
-///
-/// ```compile_fail
-/// struct Counter;
-///
-/// #[clewline::test]
-/// impl Counter {
-///     #[init]
-///     fn new() -> Counter {
-///         Counter
-///     }
-///
-///     // An operation takes `&self`.
-///     #[op]
-///     fn add(&mut self) {}
-/// }
-/// ```
-///
-/// ```compile_fail
-/// struct Counter;
-///
-/// // Nothing says how to make one.
-/// #[clewline::test]
-/// impl Counter {
-///     #[op]
-///     fn add(&self) {}
-/// }
-/// ```
-///
-/// ```compile_fail
-/// struct Counter;
-///
-/// #[clewline::test(init = Counter)]
-/// impl Counter {
-///     // Every operation may block, and what that means is found out.
-///     #[op(blocking)]
-///     fn add(&self) {}
-/// }
-/// ```
+/// What makes no sense is refused, and the message says what to write instead.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, block: TokenStream) -> TokenStream {
     let block = parse_macro_input!(block as ItemImpl);

@@ -133,4 +133,51 @@ mod manual {
 
     #[doc = include_str!("../../../docs/line-up.md")]
     struct LineUp;
+
+    /// What the attribute refuses does not compile. The messages have tests beside the macro.
+    ///
+    /// ```
+    /// struct Counter;
+    ///
+    /// #[clewline::test(init = Counter)]
+    /// impl Counter {
+    ///     #[op(weight = 2, group = "one", once)]
+    ///     fn add(&self, #[values(1, 2)] _n: u32, _twice: Option<bool>) {}
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// ```compile_fail
+    /// struct Counter;
+    ///
+    /// #[clewline::test(init = Counter)]
+    /// impl Counter {
+    ///     #[op]
+    ///     fn add(&mut self, #[values(1, 2)] _n: u32, _twice: Option<bool>) {}
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// ```compile_fail
+    /// struct Counter;
+    ///
+    /// #[clewline::test]
+    /// impl Counter {
+    ///     #[op]
+    ///     fn add(&self, #[values(1, 2)] _n: u32, _twice: Option<bool>) {}
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// ```compile_fail
+    /// struct Counter;
+    ///
+    /// #[clewline::test(init = Counter)]
+    /// impl Counter {
+    ///     #[op(blocking)]
+    ///     fn add(&self, #[values(1, 2)] _n: u32, _twice: Option<bool>) {}
+    /// }
+    /// # fn main() {}
+    /// ```
+    struct Refused;
 }

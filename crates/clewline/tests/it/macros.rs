@@ -40,7 +40,7 @@ impl Lossy {
 struct Tested(Mutex<VecDeque<u32>>);
 
 #[clewline::test(init = Tested(Mutex::new(VecDeque::new())), name = "queues_behind_a_lock_hold", threads = 2, operations = 2,
-    samples = 20, preemptions = none, initial = "push(9)", last = "pop", matrix = "push(1) pop | pop", jobs = 1, seed = 3)]
+    samples = 20, preemptions = none, initial = "push(1)", last = "pop", matrix = "push(1) pop | pop", jobs = 1, seed = 3)]
 impl Tested {
     #[op(weight = 2)]
     fn push(&self, #[values(1, 2)] value: u32) {
@@ -112,7 +112,7 @@ impl Lamp {
 struct Flags([AtomicBool; 2]);
 
 #[clewline::test(threads = 2, operations = 1, matrix = "raise(0) | raise(1)")]
-#[should_panic(expected = "the invariant `at_most_one` does not hold")]
+#[should_panic(expected = "violated: Flags panics in at_most_one")]
 impl Flags {
     #[init]
     fn down() -> Flags {
@@ -254,4 +254,53 @@ fn two_tests_do_not_disturb_each_other() {
     for other in others {
         assert_eq!(other.join().unwrap(), told);
     }
+}
+
+/// Runs one of the tests above in a process of its own, in which a variable is set: whether it passed, and what it said.
+fn run_again(test: &str, variable: &str, value: &str) -> (bool, String) {
+    let run = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(variable, value)
+        .output()
+        .unwrap();
+    let told = [run.stdout, run.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
+    assert!(told.contains("running 1 test"), "{told}");
+    (run.status.success(), told)
+}
+
+#[test]
+fn the_environment_has_one_execution_seen_again() {
+    let token = lossy().run().unwrap().token().unwrap();
+    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", &token);
+    assert!(panics && told.contains("violated: Lossy"), "{told}");
+    assert!(told.contains("1 execution by"), "{told}");
+    // Nothing is wrong with this one.
+    let (panics, told) =
+        run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "add(1) | add(1)#a2b2");
+    assert!(!panics && told.contains("did not panic"), "{told}");
+}
+
+#[test]
+fn the_environment_counts_for_more_than_the_test() {
+    // Without preemptions nothing is lost.
+    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_PREEMPTIONS", "0");
+    assert!(!panics && told.contains("did not panic"), "{told}");
+    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_SCHEDULER", "fate");
+    assert!(!panics && told.contains("CLEWLINE_SCHEDULER: expected the name of a scheduler"), "{told}");
+}
+
+#[path = "../../examples/mailbox.rs"]
+mod mailbox;
+
+#[test]
+fn the_manual_shows_what_is_printed() {
+    let manual = include_str!("../../../../docs/line-up.md");
+    let told = mailbox::broken();
+    assert!(told.starts_with("violated: Mailbox is not linearizable"), "{told}");
+    // Times differ, and so do the paths that lead to the file.
+    for line in told.lines().filter(|it| !it.starts_with("took:") && !it.contains(".rs:")) {
+        assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{told}");
+    }
+    let told = mailbox::mended();
+    assert!(told.starts_with("holds: "), "{told}");
 }

@@ -224,7 +224,7 @@ fn what_no_scheduler_controls_is_named_with_its_place() {
     let tested = line_up.matrix("add add | add add").without_environment().run().unwrap();
     let text = tested.to_string();
     assert_eq!(tested.verdict(), "unknown", "{text}");
-    assert!(text.contains("uncontrolled nondeterminism at ") && text.contains("probes.rs:"), "{text}");
+    assert!(text.contains("Uncontrolled nondeterminism at ") && text.contains("probes.rs:"), "{text}");
 }
 
 #[test]

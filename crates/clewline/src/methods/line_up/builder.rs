@@ -95,7 +95,10 @@ impl Explorable for BuiltIn {
 impl<T: 'static> LineUp<Component<T>> {
     /// Tests what `make` makes, a new one for each execution. [`call`](Self::call) says what can be called on it.
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        LineUp::of(name_of::<T>(), Component::new(make))
+        // Of an array or a tuple, its first type will do.
+        let is_name = |it: char| it.is_alphanumeric() || it == '_';
+        let name = name_of::<T>().split(|it| !is_name(it)).find(|it| !it.is_empty()).unwrap_or("the subject");
+        LineUp::of(name, Component::new(make))
     }
 
     /// Something that can be called, as reports and matrices write it: `"push(1)"`. What it answers is compared by the way it is
