@@ -8,6 +8,7 @@ use clewline::{
 };
 
 /// Keeps the latest value until someone takes it.
+#[derive(Debug)]
 pub struct Mailbox {
     value: AtomicU32,
     is_full: AtomicBool,
@@ -37,7 +38,7 @@ impl Default for Mailbox {
 }
 
 /// The same in one word, so that there is nothing between: 0 is an empty mailbox.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Mended(AtomicU32);
 
 impl Mended {
