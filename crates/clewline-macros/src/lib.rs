@@ -48,7 +48,7 @@ use syn::{ItemImpl, parse_macro_input};
 /// * `init = EXPRESSION`: how to make a fresh one, in the place of a method with `#[init]`;
 /// * `crate = PATH`: where the crate `clewline` is, if not at `::clewline`.
 ///
-/// `#[should_panic]` and `#[ignore]` on the block are the test's.
+/// The attributes `should_panic` and `ignore` on the block are the test's.
 ///
 /// # On methods
 ///

@@ -93,6 +93,10 @@ fn methods_that_cannot_be_operations_are_refused() {
         ),
         shared,
     );
+}
+
+#[test]
+fn methods_that_cannot_be_called_plainly_are_refused() {
     check_method(
         quote!(
             #[op]
