@@ -15,7 +15,7 @@ use clewline_core::{Budget, Problem, Reason, Verdict};
 
 pub use competition::compete;
 pub use judge::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
-pub use observations::{Nondeterminism, ObservationSet, SerialHistory};
+pub use observations::{Nondeterminism, ObservationSet, SerialHistory, Tiny};
 pub use prefix::breaking;
 pub use settle::{Settled, Settling};
 pub use stuck::{Stuck, stuck};

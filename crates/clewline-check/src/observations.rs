@@ -4,6 +4,9 @@
 //! beginnings and are kept as a tree: a state of the object is the serial history that led to it. An operation that has no
 //! answer in a state blocks there, so that [`judge`](crate::judge) and [`stuck`](crate::stuck()) need to know nothing more.
 //!
+//! An exploration asks about thousands of tiny histories, and most of the time of a general judge would go into getting
+//! ready. So the set also answers by itself, with a walk through its tree: [`witness`](ObservationSet::witness).
+//!
 //! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
 //! 2010, sections 2 and 3.
 
@@ -165,6 +168,57 @@ impl ObservationSet {
     }
 }
 
+/// A history of a matrix with at most 64 operations, as small as can be.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiny<'a> {
+    /// What each operation answered, if it returned.
+    pub answers: &'a [Option<AnswerId>],
+    /// Of each operation, those that returned before it was called: a bit each.
+    pub before: &'a [u64],
+}
+
+impl ObservationSet {
+    /// An order in which the complete operations, and no others, were seen to answer what they did, one at a time, and that keeps
+    /// what precedes what. After it, `stuck` was seen to block, if there is one.
+    ///
+    /// With `stuck` this is the serial witness for an operation that waits for ever; each of them needs its own.
+    #[must_use]
+    pub fn witness(&self, history: Tiny<'_>, stuck: Option<u32>) -> Option<Vec<u32>> {
+        let complete = history.answers.iter().enumerate().filter(|it| it.1.is_some());
+        let complete = complete.fold(0_u64, |bits, (at, _)| bits | 1 << at);
+        let mut order = Vec::new();
+        self.walk(0, 0, complete, history, stuck, &mut order).then_some(order)
+    }
+
+    fn walk(
+        &self,
+        at: usize,
+        done: u64,
+        complete: u64,
+        history: Tiny<'_>,
+        stuck: Option<u32>,
+        order: &mut Vec<u32>,
+    ) -> bool {
+        let node = &self.nodes[at];
+        if done == complete {
+            return stuck.is_none_or(|it| node.stuck.contains(&it));
+        }
+        for child in &node.children {
+            let operation = child.operation as usize;
+            let is_next = history.answers[operation] == Some(child.answer)
+                && history.before[operation] & complete & !done == 0;
+            if is_next {
+                order.push(child.operation);
+                if self.walk(child.node as usize, done | 1 << operation, complete, history, stuck, order) {
+                    return true;
+                }
+                order.pop();
+            }
+        }
+        false
+    }
+}
+
 impl Specification for ObservationSet {
     type State = u32;
     type Call = u32;
@@ -188,7 +242,7 @@ impl Specification for ObservationSet {
 
 #[cfg(test)]
 mod tests {
-    use clewline_core::{Budget, Event, History, Problem, Verdict};
+    use clewline_core::{Budget, Event, History, Problem, Random, Verdict};
 
     use super::*;
     use crate::{Options, Stuck, judge, stuck};
@@ -259,5 +313,92 @@ mod tests {
         let late = [Event::call(0, 0), Event::ret(0, AnswerId(0)), Event::call(1, 2)];
         let late = History::from_events(late).expect("well-formed");
         assert!(matches!(stuck(Problem::of_objects(&set, &late), &options), Stuck::Forbidden(_)));
+    }
+
+    /// Random serial histories of two processes with two operations each, and of a third with one.
+    fn random_set(random: &mut Random) -> ObservationSet {
+        let mut set = ObservationSet::new();
+        // What an operation answers depends on how many came before it, more or less.
+        let blocks = random.below(5) as u32;
+        let twist = random.below(3);
+        for _ in 0..1_500 {
+            let mut left = vec![vec![0, 1], vec![2, 3], vec![4]];
+            let mut history = SerialHistory::default();
+            while left.iter().any(|it| !it.is_empty()) {
+                let at = random.below(3);
+                if left[at].is_empty() {
+                    continue;
+                }
+                let operation = left[at].remove(0);
+                let place = history.complete.len();
+                if operation == blocks && place < 2 {
+                    history.stuck = Some(operation);
+                    break;
+                }
+                let earlier = history.complete.last().map_or(0, |it| it.0);
+                let answer = (place * twist + earlier as usize) % 2;
+                history.complete.push((operation, AnswerId(answer as u32)));
+            }
+            set.insert(&history);
+        }
+        set
+    }
+
+    /// A random history of the same operations: the last ones may be pending.
+    fn random_history(random: &mut Random) -> (Vec<Event<u32, AnswerId>>, bool) {
+        let mut left = vec![vec![0, 1], vec![2, 3], vec![4]];
+        let mut open = [false; 3];
+        let mut events = Vec::new();
+        let length = if random.below(2) == 0 { 10 } else { 1 + random.below(7) };
+        while events.len() < length {
+            let at = random.below(3);
+            if open[at] {
+                events.push(Event::ret(at as u32, AnswerId(random.below(2) as u32)));
+                open[at] = false;
+            } else if !left[at].is_empty() {
+                events.push(Event::call(at as u32, left[at].remove(0)));
+                open[at] = true;
+            }
+        }
+        let is_full = length == 10;
+        (events, is_full)
+    }
+
+    #[test]
+    fn the_walk_agrees_with_the_judges() {
+        let options = Options { budget: Budget::unlimited(), ..Options::default() };
+        let mut random = Random::new(11);
+        let mut counts = [0; 4];
+        for _ in 0..100 {
+            let set = random_set(&mut random);
+            for _ in 0..80 {
+                let (events, is_full) = random_history(&mut random);
+                let history = History::from_events(events).expect("well-formed");
+                let (mut answers, mut before) = (vec![None; 5], vec![0_u64; 5]);
+                for one in history.operations() {
+                    answers[*one.call as usize] = one.ret.copied();
+                    for other in history.operations().filter(|other| other.span.precedes(one.span)) {
+                        before[*one.call as usize] |= 1 << *other.call;
+                    }
+                }
+                let tiny = Tiny { answers: &answers, before: &before };
+                let pending: Vec<u32> =
+                    history.operations().filter(|it| it.ret.is_none()).map(|it| *it.call).collect();
+                let problems = || Problem::of_objects(&set, &history);
+                if is_full {
+                    let holds = matches!(judge(problems(), &options).verdict, Verdict::Holds(_));
+                    assert_eq!(set.witness(tiny, None).is_some(), holds);
+                    counts[usize::from(holds)] += 1;
+                } else if !pending.is_empty() {
+                    let all_wait = pending.iter().all(|&it| set.witness(tiny, Some(it)).is_some());
+                    let judged = matches!(judge(problems(), &options).verdict, Verdict::Holds(_))
+                        && stuck(problems(), &options) == Stuck::Allowed;
+                    // The set has every order, so an operation that has no answer in a state blocks there.
+                    assert_eq!(all_wait, judged, "{history:?}");
+                    counts[2 + usize::from(all_wait)] += 1;
+                }
+            }
+        }
+        assert!(counts.iter().all(|it| 50 < *it), "{counts:?}");
     }
 }

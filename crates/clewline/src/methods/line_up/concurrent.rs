@@ -6,12 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
+use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, Tiny, judge, stuck};
 use clewline_core::{
     AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
 use clewline_threads::{Trial, control::Outcome};
+use rustc_hash::FxBuildHasher;
 
 use super::{
     Unserializable,
@@ -60,7 +61,8 @@ pub(super) fn explore_all(
     texts: &mut Texts,
     extent: &Extent,
 ) -> Explored {
-    let (mut seen, mut renamed) = (HashSet::new(), Renamed::default());
+    let mut seen: HashSet<Vec<u32>, FxBuildHasher> = HashSet::default();
+    let mut renamed = Renamed::default();
     let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
     let mut key: Vec<u32> = Vec::new();
     let mut unserializable = extent.counts_unserializable.then(Unserializable::default);
@@ -145,6 +147,10 @@ impl Judged<'_> {
     fn judge(&self, golden: &Golden<'_>, texts: &mut Texts, renamed: &mut Renamed) -> Result<Wrong, String> {
         match golden {
             Golden::Observed(set) => {
+                if self.has_witnesses(set, texts, renamed) {
+                    return Ok(None);
+                }
+                // Nobody is accused on the word of one witness search alone.
                 let history = self.history(texts, renamed);
                 self.decide(|| Problem::of_objects(*set, &history))
             }
@@ -152,6 +158,31 @@ impl Judged<'_> {
                 let case = specified.case(self.trial, self.outcome)?;
                 self.decide(|| case.problems())
             }
+        }
+    }
+
+    /// Whether the serial histories explain this one, and each operation that waits in it. `false` if it is too large to say.
+    fn has_witnesses(&self, set: &ObservationSet, texts: &mut Texts, renamed: &mut Renamed) -> bool {
+        let operations = &self.outcome.operations;
+        if 64 < operations.len() {
+            return false;
+        }
+        let mut answers = [None; 64];
+        let mut before = [0_u64; 64];
+        for (at, operation) in operations.iter().enumerate() {
+            answers[at] = operation.ret.map(|(_, answer)| renamed.id(self.trial, texts, at, answer));
+            for (other, earlier) in operations.iter().enumerate() {
+                before[at] |= u64::from(earlier.precedes(operation)) << other;
+            }
+        }
+        let tiny = Tiny { answers: &answers[..operations.len()], before: &before[..operations.len()] };
+        if self.is_stuck {
+            let is_pending = |it: &&(usize, u32)| answers[it.0].is_none();
+            let called: Vec<(usize, u32)> = self.called().collect();
+            let mut pending = called.iter().filter(is_pending);
+            pending.all(|it| set.witness(tiny, Some(it.0 as u32)).is_some())
+        } else {
+            set.witness(tiny, None).is_some()
         }
     }
 

@@ -6,6 +6,7 @@ use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::AnswerId;
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::serial};
 use clewline_threads::{Trial, control::Outcome};
+use rustc_hash::FxBuildHasher;
 
 /// Answers as they are written, numbered across trials: a golden implementation and the subject may number theirs apart.
 #[derive(Debug, Default)]
@@ -32,7 +33,7 @@ impl Texts {
 
 /// The answers of a trial in the numbering of [`Texts`].
 #[derive(Debug, Default)]
-pub(super) struct Renamed(HashMap<(usize, AnswerId), AnswerId>);
+pub(super) struct Renamed(HashMap<(usize, AnswerId), AnswerId, FxBuildHasher>);
 
 impl Renamed {
     pub(super) fn id(
