@@ -61,7 +61,7 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
 }
 
 fn refuse_special(block: &ItemImpl) -> Result<()> {
-    if let Some((path, ..)) = block.trait_.as_ref().map(|it| (it.1.clone(), ())) {
+    if let Some((path, _)) = &block.trait_ {
         return Err(Error::new(
             path.span(),
             "not for the impl of a trait: write a block with methods that call it",

@@ -9,24 +9,24 @@ use clewline::{
 
 /// Keeps the latest value until someone takes it.
 #[derive(Debug)]
-pub struct Mailbox {
+struct Mailbox {
     value: AtomicU32,
     is_full: AtomicBool,
 }
 
 impl Mailbox {
-    pub fn new() -> Mailbox {
+    fn new() -> Mailbox {
         Mailbox { value: AtomicU32::new(0), is_full: AtomicBool::new(false) }
     }
 
     /// Puts a value in. If there was one, it is gone.
-    pub fn put(&self, value: u32) {
+    fn put(&self, value: u32) {
         self.value.store(value, SeqCst);
         self.is_full.store(true, SeqCst);
     }
 
     /// Takes the value out, if there is one.
-    pub fn take(&self) -> Option<u32> {
+    fn take(&self) -> Option<u32> {
         if self.is_full.swap(false, SeqCst) { Some(self.value.load(SeqCst)) } else { None }
     }
 }
@@ -39,22 +39,22 @@ impl Default for Mailbox {
 
 /// The same in one word, so that there is nothing between: 0 is an empty mailbox.
 #[derive(Debug, Default)]
-pub struct Mended(AtomicU32);
+struct Mended(AtomicU32);
 
 impl Mended {
     /// Puts a value in, which is not 0.
-    pub fn put(&self, value: u32) {
+    fn put(&self, value: u32) {
         self.0.store(value, SeqCst);
     }
 
     /// Takes the value out, if there is one.
-    pub fn take(&self) -> Option<u32> {
+    fn take(&self) -> Option<u32> {
         Some(self.0.swap(0, SeqCst)).filter(|it| *it != 0)
     }
 }
 
 /// What is found in the first.
-pub fn broken() -> String {
+pub(crate) fn broken() -> String {
     let line_up = LineUp::new(Mailbox::new)
         .call("put(1)", |it| it.put(1))
         .call("put(2)", |it| it.put(2))
@@ -65,7 +65,7 @@ pub fn broken() -> String {
 }
 
 /// What is found in the second.
-pub fn mended() -> String {
+pub(crate) fn mended() -> String {
     let line_up = LineUp::new(Mended::default)
         .call("put(1)", |it| it.put(1))
         .call("put(2)", |it| it.put(2))

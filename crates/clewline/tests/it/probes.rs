@@ -216,7 +216,7 @@ fn what_no_scheduler_controls_is_named_with_its_place() {
         LineUp::new(|| [AtomicUsize::new(0), AtomicUsize::new(0)]).call("add", |it: &[AtomicUsize; 2]| {
             it[0].fetch_add(1, SeqCst);
             // Now this one, now that one: a static keeps its value from execution to execution.
-            if CALLS.fetch_add(1, Relaxed) % 3 == 0 {
+            if CALLS.fetch_add(1, Relaxed).is_multiple_of(3) {
                 it[1].load(SeqCst);
             }
             it[0].load(SeqCst);
