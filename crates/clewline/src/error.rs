@@ -32,6 +32,8 @@ pub(crate) enum ErrorKind {
     OutOfOrder {
         line: usize,
     },
+    /// A matrix, or something else that an exploration is made of.
+    Matrix(String),
     /// An environment variable that says something else than it should.
     Environment {
         variable: &'static str,
@@ -69,6 +71,7 @@ impl Error {
             | ErrorKind::Algorithm(_)
             | ErrorKind::Mix(_)
             | ErrorKind::Format(_)
+            | ErrorKind::Matrix(_)
             | ErrorKind::Environment { .. } => false,
             ErrorKind::Unrecognised
             | ErrorKind::Io(_)
@@ -152,6 +155,7 @@ impl fmt::Display for ErrorKind {
                 "line {line}: expected an operation called after those before it, since earlier ones have been judged \
                  and forgotten; sort the lines by `call`, or judge them from a file",
             ),
+            ErrorKind::Matrix(reason) => f.write_str(reason),
             ErrorKind::Environment { variable, expected, found } => {
                 write!(f, "the environment variable {variable}: expected {expected}; found `{found}`")
             }

@@ -12,6 +12,8 @@
 //! clients did with one object, and can say what it should do when a single client uses it. Most objects are
 //! [built in](specs): registers, counters, maps, sets, stacks, queues, channels, locks.
 //!
+//! * In a test, with every interleaving of a few calls and no specification: [`LineUp`], or the attribute [`test`] on an impl
+//!   block.
 //! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
 //! * On files, from a program: [`check_file`], and [`Check`] for limits and other options.
@@ -103,6 +105,7 @@ pub use clewline_core::{
     Reason, Recording, Role, Rule, Span, Specification, Timed, Value, Values, Verdict, Violation, Witness,
     WitnessError, Written,
 };
+pub use clewline_macros::test;
 pub use clewline_report::{formats, render};
 pub use clewline_specs as specs;
 pub use clewline_subjects as subjects;
@@ -112,7 +115,7 @@ pub use assert::assert_linearizable;
 pub use check::{Check, Keys, Progress, check, check_file};
 pub use error::Error;
 pub use limits::available_memory;
-pub use methods::stress::Stress;
+pub use methods::{line_up::LineUp, stress::Stress};
 pub use report::Report;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
@@ -127,4 +130,54 @@ mod manual {
 
     #[doc = include_str!("../../../docs/stress.md")]
     struct Stress;
+
+    #[doc = include_str!("../../../docs/line-up.md")]
+    struct LineUp;
+
+    /// What the attribute refuses does not compile. The messages have tests beside the macro.
+    ///
+    /// ```
+    /// struct Counter;
+    ///
+    /// #[clewline::test(init = Counter)]
+    /// impl Counter {
+    ///     #[op(weight = 2, group = "one", once)]
+    ///     fn add(&self, #[values(1, 2)] _n: u32, _twice: Option<bool>) {}
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// ```compile_fail
+    /// struct Counter;
+    ///
+    /// #[clewline::test(init = Counter)]
+    /// impl Counter {
+    ///     #[op]
+    ///     fn add(&mut self, #[values(1, 2)] _n: u32, _twice: Option<bool>) {}
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// ```compile_fail
+    /// struct Counter;
+    ///
+    /// #[clewline::test]
+    /// impl Counter {
+    ///     #[op]
+    ///     fn add(&self, #[values(1, 2)] _n: u32, _twice: Option<bool>) {}
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// ```compile_fail
+    /// struct Counter;
+    ///
+    /// #[clewline::test(init = Counter)]
+    /// impl Counter {
+    ///     #[op(blocking)]
+    ///     fn add(&self, #[values(1, 2)] _n: u32, _twice: Option<bool>) {}
+    /// }
+    /// # fn main() {}
+    /// ```
+    struct Refused;
 }

@@ -47,7 +47,7 @@ fn a_panic_goes_to_whoever_joins() {
         drop(spawn(|| -> i32 { panic!("on purpose") }));
         1
     };
-    check(1, count, call, &["-: on purpose"]);
+    check(1, count, call, &["1: on purpose"]);
     let call = |it: &Count, _| {
         let handle = spawn(|| -> i32 { panic!("on purpose") });
         it.load();

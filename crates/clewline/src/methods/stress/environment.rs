@@ -23,7 +23,8 @@ pub(super) fn apply(mut stress: Stress, look_up: impl Fn(&str) -> Option<String>
     Ok(stress)
 }
 
-fn parsed<T>(
+/// What the variable says, if it is set.
+pub(crate) fn parsed<T>(
     look_up: impl Fn(&str) -> Option<String>,
     variable: &'static str,
     expected: &'static str,
@@ -37,7 +38,8 @@ fn parsed<T>(
     }
 }
 
-fn duration(text: &str) -> Option<Duration> {
+/// A duration such as `10s`.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     let (number, unit) = text.split_at(text.find(|it: char| it.is_ascii_alphabetic())?);
     let ms = match unit {
         "ms" => 1,

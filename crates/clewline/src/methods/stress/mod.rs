@@ -56,6 +56,8 @@ use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject,
 
 use crate::{Error, limits::available_memory, typed::name_of};
 
+pub(crate) use again::this_test;
+pub(crate) use environment::{duration, parsed};
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 
 /// A stress test in the making.

@@ -1,0 +1,89 @@
+//! What is said in the attribute itself.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{
+    Error, Expr, Ident, LitInt, LitStr, Path, Result, Token,
+    parse::{Parse, ParseStream},
+};
+
+/// The arguments of the attribute.
+pub(crate) struct Arguments {
+    /// Where the crate is.
+    pub(crate) krate: Path,
+    /// The name of the test.
+    pub(crate) name: Option<LitStr>,
+    /// How to make a fresh subject.
+    pub(crate) init: Option<Expr>,
+    /// Methods of the builder.
+    pub(crate) settings: Vec<TokenStream>,
+}
+
+const KNOWN: &str = "threads, operations, samples, preemptions, auto, seed, jobs, executions, scheduler, matrix, initial, last, \
+                     sequence, nondeterministic, name, init and crate";
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let krate = syn::parse_quote!(::clewline);
+        let mut arguments = Arguments { krate, name: None, init: None, settings: Vec::new() };
+        let mut seen: Vec<String> = Vec::new();
+        while !input.is_empty() {
+            arguments.one(input, &mut seen)?;
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+impl Arguments {
+    fn one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> Result<()> {
+        if input.peek(Token![crate]) {
+            input.parse::<Token![crate]>()?;
+            input.parse::<Token![=]>()?;
+            self.krate = input.parse()?;
+            return Ok(());
+        }
+        let key: Ident = input.parse()?;
+        let name = key.to_string();
+        if !matches!(&*name, "matrix" | "sequence") && seen.contains(&name) {
+            return Err(Error::new(key.span(), format!("`{name}` is there twice")));
+        }
+        if name == "nondeterministic" {
+            self.settings.push(quote!(.#key()));
+            seen.push(name);
+            return Ok(());
+        }
+        if !KNOWN.split([',', ' ']).any(|it| it == name && it != "and") {
+            return Err(Error::new(
+                key.span(),
+                format!("nothing is called `{name}` here; there are {KNOWN}"),
+            ));
+        }
+        input.parse::<Token![=]>()?;
+        match &*name {
+            "name" => self.name = Some(input.parse()?),
+            "init" => self.init = Some(input.parse()?),
+            "preemptions" if input.peek(Ident) => {
+                let none: Ident = input.parse()?;
+                if none != "none" {
+                    return Err(Error::new(none.span(), "expected a number, or `none`"));
+                }
+                self.settings.push(quote!(.#key(::core::option::Option::None)));
+            }
+            "scheduler" | "matrix" | "initial" | "last" | "sequence" => {
+                let text: LitStr = input.parse()?;
+                self.settings.push(quote!(.#key(#text)));
+            }
+            _ => {
+                let number: LitInt = input.parse()?;
+                // Of the type that the method takes.
+                let number = LitInt::new(number.base10_digits(), number.span());
+                self.settings.push(quote!(.#key(#number)));
+            }
+        }
+        seen.push(name);
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ItemImpl;
+
+use crate::generate;
+
+fn expand(arguments: TokenStream, block: TokenStream) -> Result<String, String> {
+    let block: ItemImpl = syn::parse2(block).map_err(|it| it.to_string())?;
+    generate::test(arguments, block).map(|it| it.to_string()).map_err(|it| it.to_string())
+}
+
+#[track_caller]
+fn check_refused(arguments: TokenStream, block: TokenStream, message: &str) {
+    match expand(arguments, block) {
+        Ok(text) => panic!("accepted: {text}"),
+        Err(found) => assert!(found.contains(message), "{found}"),
+    }
+}
+
+/// A method beside one that is as it should be.
+#[track_caller]
+fn check_method(method: TokenStream, message: &str) {
+    let block = quote!(impl Stack { #[op] fn pop(&self) {} #method });
+    check_refused(quote!(init = Stack), block, message);
+}
+
+#[track_caller]
+fn check_arguments(arguments: TokenStream, message: &str) {
+    check_refused(
+        arguments,
+        quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} }),
+        message,
+    );
+}
+
+#[test]
+fn the_block_stays_and_a_test_is_added() {
+    let block = quote! {
+        impl crate::stacks::LinkedStack<u32> {
+            #[init]
+            /// Makes one.
+            pub fn new() -> Self { todo() }
+            #[op(once)]
+            pub fn push(&self, #[values(1, 2)] value: u32) {}
+            fn other(&mut self) {}
+        }
+    };
+    let text = expand(quote!(threads = 2, matrix = "push(1) | push(2)", preemptions = none), block)
+        .expect("nothing is wrong with it");
+    for part in [
+        "pub fn push (& self , value : u32) { }",
+        "fn other (& mut self) { }",
+        "fn linked_stack_is_linearizable ()",
+        "named (\"LinkedStack\")",
+        ". once ()",
+        ". threads (2) . matrix (\"push(1) | push(2)\") . preemptions (:: core :: option :: Option :: None) . check ()",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    for ours in ["# [init]", "# [op", "# [values"] {
+        assert!(!text.contains(ours), "{ours} in {text}");
+    }
+}
+
+#[test]
+fn methods_that_cannot_be_operations_are_refused() {
+    let shared = "an operation takes `&self`: several threads call it at the same time";
+    check_method(
+        quote!(
+            #[op]
+            fn push(&mut self) {}
+        ),
+        shared,
+    );
+    check_method(
+        quote!(
+            #[op]
+            fn push(self) {}
+        ),
+        shared,
+    );
+    check_method(
+        quote!(
+            #[op]
+            fn push(self: Arc<Self>) {}
+        ),
+        shared,
+    );
+    check_method(
+        quote!(
+            #[op]
+            fn push() {}
+        ),
+        shared,
+    );
+}
+
+#[test]
+fn methods_that_cannot_be_called_plainly_are_refused() {
+    check_method(
+        quote!(
+            #[op]
+            async fn push(&self) {}
+        ),
+        "not for `async` methods",
+    );
+    check_method(
+        quote!(
+            #[op]
+            unsafe fn push(&self) {}
+        ),
+        "not for `unsafe` methods",
+    );
+    check_method(
+        quote!(
+            #[op]
+            fn push<T>(&self, value: T) {}
+        ),
+        "not for generic methods",
+    );
+    check_method(
+        quote!(
+            #[op]
+            fn push(&self, value: impl Copy) {}
+        ),
+        "an argument needs a type",
+    );
+    check_method(
+        quote!(
+            #[op]
+            fn push(&self, #[values()] value: u32) {}
+        ),
+        "at least one value",
+    );
+    check_method(
+        quote!(
+            #[op]
+            #[init]
+            fn push(&self) {}
+        ),
+        "a method is one of",
+    );
+}
+
+#[test]
+fn what_an_operation_does_not_have_is_refused() {
+    check_method(
+        quote!(
+            #[op(blocking)]
+            fn push(&self) {}
+        ),
+        "leave `blocking` out: every operation may block",
+    );
+    check_method(
+        quote!(
+            #[op(heavy)]
+            fn push(&self) {}
+        ),
+        "nothing is called `heavy` here; there are weight, group and once",
+    );
+    check_method(
+        quote!(
+            #[op(weight)]
+            fn push(&self) {}
+        ),
+        "expected `=`",
+    );
+    check_method(
+        quote!(
+            #[invariant]
+            fn is_fine(&self, n: u32) {}
+        ),
+        "an invariant takes `&self` and nothing else",
+    );
+    check_method(
+        quote!(
+            #[invariant]
+            fn is_fine(&self) -> u32 {}
+        ),
+        "an invariant answers a `bool`, or nothing",
+    );
+    check_method(
+        quote!(
+            #[invariant(often)]
+            fn is_fine(&self) {}
+        ),
+        "unexpected token",
+    );
+}
+
+#[test]
+fn blocks_without_a_subject_are_refused() {
+    check_refused(
+        quote!(),
+        quote!(impl Stack { #[op] fn pop(&self) {} }),
+        "nothing says how to make a fresh one",
+    );
+    check_refused(quote!(init = Stack), quote!(impl Stack { fn pop(&self) {} }), "nothing can be called");
+    check_refused(quote!(init = Stack), quote!(impl Clone for Stack {}), "not for the impl of a trait");
+    check_refused(
+        quote!(init = Stack),
+        quote!(
+            impl<T> Stack<T> {}
+        ),
+        "a test needs a type without parameters",
+    );
+    check_method(
+        quote!(
+            #[init]
+            fn new() -> Self {}
+        ),
+        "one way to make a fresh one is enough",
+    );
+    let with = quote!(impl Stack { #[init] fn new(n: usize) -> Self {} });
+    check_refused(quote!(), with, "what makes a fresh one takes no arguments");
+}
+
+#[test]
+fn what_the_attribute_does_not_have_is_refused() {
+    check_arguments(quote!(thread = 2), "nothing is called `thread` here; there are threads, operations");
+    check_arguments(quote!(and = 2), "nothing is called `and` here");
+    check_arguments(quote!(threads = 2, threads = 3), "`threads` is there twice");
+    check_arguments(quote!(threads = "2"), "expected integer literal");
+    check_arguments(quote!(preemptions = many), "expected a number, or `none`");
+    check_arguments(quote!(threads 2), "expected `=`");
+    check_arguments(quote!(name = "two words"), "unexpected token");
+}

@@ -1,0 +1,89 @@
+//! What came of a test, and how it is told.
+
+use std::fmt;
+
+use clewline_report::render::text::{Paint, shell_word};
+
+use super::{
+    Checked, Matrix, Options,
+    environment::{self, Replayed},
+    text::{self, Shown, Summary, Telling},
+};
+
+/// What came of a test. As text it is the whole report.
+#[derive(Debug)]
+#[must_use]
+pub struct Tested {
+    name: String,
+    options: Options,
+    // The name of the test, as far as it can be known.
+    test: Option<String>,
+    /// What the checks of all matrices gave.
+    pub summary: Summary,
+    /// The first matrix that fails, made as small as can be, or else the first of which nobody knows.
+    pub found: Option<Checked>,
+    /// That matrix before it was made smaller.
+    pub drawn: Option<Matrix>,
+    pub(super) is_replay: bool,
+}
+
+impl Tested {
+    pub(super) fn new(name: &str, options: &Options, test: Option<String>) -> Tested {
+        Tested {
+            name: name.to_owned(),
+            options: options.clone(),
+            test,
+            summary: Summary::default(),
+            found: None,
+            drawn: None,
+            is_replay: false,
+        }
+    }
+
+    /// Whether matrices were checked, and each of them holds.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.verdict() == "holds"
+    }
+
+    /// `holds`, `violated` or `unknown`.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        self.summary.verdict()
+    }
+
+    /// What to set the environment variable `CLEWLINE_REPLAY` to, to see the execution again.
+    #[must_use]
+    pub fn token(&self) -> Option<String> {
+        let found = self.found.as_ref()?;
+        found.finding().map(|it| Replayed::token(&found.matrix, &it.schedule))
+    }
+
+    /// What to type next.
+    fn next(&self) -> Vec<String> {
+        let test = self.test.as_ref().map_or_else(String::new, |it| format!(" {it}"));
+        let again = |token| format!("{}={} cargo test{test}", environment::REPLAY, shell_word(token));
+        self.token().filter(|_| !self.is_replay).iter().map(|it| again(it)).collect()
+    }
+}
+
+impl fmt::Display for Tested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let next = self.next();
+        let telling = Telling {
+            subject: &self.name,
+            options: &self.options,
+            next: &next,
+            shown: if self.is_replay { Shown::Full } else { Shown::Short },
+            paint: Paint::Plain,
+        };
+        let finding = self.found.as_ref().and_then(|it| it.finding().map(|finding| (it, finding)));
+        f.write_str(&match finding {
+            Some((checked, finding)) => {
+                let drawn = self.drawn.as_ref().filter(|it| **it != checked.matrix);
+                text::violated(&telling, checked, finding, drawn, &self.summary)
+            }
+            None => text::summary(&telling, &self.summary),
+        })
+    }
+}
