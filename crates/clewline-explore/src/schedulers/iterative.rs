@@ -8,10 +8,7 @@
 //!
 //! Cost: the choices of one schedule for each that is left to the next round.
 
-use super::{
-    Entry, Settings,
-    exhaustive::Path,
-};
+use super::{Entry, Settings, exhaustive::Path};
 use crate::{Choice, Diverged, Point, Scheduler};
 
 /// This file's line in the table.

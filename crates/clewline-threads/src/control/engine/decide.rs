@@ -1,0 +1,258 @@
+//! Who is next.
+
+use clewline_explore::{Choice, Diverged, Ending, Pick, Point, Scheduler, TaskId, TaskSet};
+
+use super::{Engine, Limit, Next, Task, Until};
+
+// In so many rounds in which nobody else can move, those who spin go in any order.
+const FREE_ROUNDS: u32 = 3;
+
+impl Engine {
+    /// Who could move, whatever fairness says.
+    #[inline]
+    pub(super) fn movable(&self) -> TaskSet {
+        let mut movable = TaskSet::EMPTY;
+        for task in &self.tasks {
+            if task.is_started && !task.is_ended && (!task.waits || self.is_ready(task)) {
+                movable.insert(task.pending.task);
+            }
+        }
+        movable.without(self.spinning).without(self.weak.undrained)
+    }
+
+    pub(super) fn is_ready(&self, task: &Task) -> bool {
+        let is_ready = match task.until {
+            Until::Met => self.is_met(task),
+            Until::Woken => task.is_woken && self.is_met(task),
+            Until::WokenOrLate => self.is_met(task),
+            Until::MetOrLate => true,
+        };
+        is_ready && self.have_ended(task.pending.after)
+    }
+
+    #[inline]
+    pub(super) fn is_met(&self, task: &Task) -> bool {
+        task.need.is_met(self.objects.level(task.pending.object))
+    }
+
+    #[inline]
+    pub(super) fn have_ended(&self, tasks: TaskSet) -> bool {
+        tasks.is_empty() || tasks.iter().all(|it| self.tasks[it.index()].is_ended && self.is_drained(it))
+    }
+
+    /// Ends the step that is being made and picks who is next. Answers whether anybody is.
+    #[inline]
+    pub(super) fn decide(&mut self) -> bool {
+        loop {
+            let goes_on = self.decide_once();
+            match self.next {
+                Next::Task(buffer) if goes_on && self.weak.buffers.contains(buffer) => self.flush(buffer),
+                Next::Task(_) | Next::Start | Next::Nobody => return goes_on,
+            }
+        }
+    }
+
+    pub(super) fn decide_once(&mut self) -> bool {
+        if self.unstarted_exists() {
+            self.next = Next::Start;
+            return false;
+        }
+        let mover = self.step.map(|it| it.task);
+        let mut movable = self.movable();
+        if let Some(mover) = mover
+            && movable.contains(mover)
+            && std::thread::panicking()
+        {
+            // Others would be taken for panicking as well, so a task that unwinds goes on if it can.
+            movable = TaskSet::only(mover);
+        }
+        let yields = mover.is_some_and(|it| std::mem::take(&mut self.tasks[it.index()].yields));
+        self.keep_fair(mover, yields, movable);
+        if let Some(mut step) = self.step.take()
+            && !self.is_free
+        {
+            // Who has moved since decides whom fairness holds back.
+            step.yields |= yields;
+            self.scheduler().executed(&step);
+        }
+        if self.ending.is_some() {
+            self.tell_never_made(TaskSet::EMPTY);
+            self.next = Next::Nobody;
+            return false;
+        }
+        if movable.is_empty() && !self.spinning.is_empty() {
+            movable = self.let_spinners_go();
+        }
+        if movable.is_empty() {
+            let is_full = self.tasks.iter().all(|it| it.is_ended);
+            return self.finish(if is_full { Ending::Full } else { Ending::Stuck });
+        }
+        if self.limits.steps <= self.steps {
+            self.limit = Some(Limit::Steps);
+            return self.finish(Ending::Cut);
+        }
+        let all = movable;
+        if !self.fairness.is_idle() {
+            movable = self.fairness.filter(movable);
+        }
+        self.held_back = all.without(movable);
+        let mut runner = if yields { None } else { mover };
+        if !self.weak.buffers.is_empty() {
+            // A flush does not take anybody's turn.
+            if mover.is_some_and(|it| self.weak.buffers.contains(it)) {
+                runner = self.weak.runner;
+            }
+            self.weak.runner = runner;
+        }
+        self.pick(movable, runner)
+    }
+
+    pub(super) fn unstarted_exists(&self) -> bool {
+        self.tasks.iter().any(|it| !it.is_started) && self.unstarted().is_some()
+    }
+
+    pub(super) fn keep_fair(&mut self, mover: Option<TaskId>, yields: bool, movable: TaskSet) {
+        if let Some(mover) = mover {
+            if !self.fairness.is_idle() {
+                let freed = self.fairness.moved(mover, movable);
+                freed.iter().for_each(|it| self.wakes(it));
+            }
+            if yields {
+                self.fairness.yields(mover, movable);
+            }
+        }
+    }
+
+    /// Tells the scheduler what those were about to do who have not ended, but for `others`.
+    pub(super) fn tell_never_made(&mut self, others: TaskSet) {
+        if self.is_free || self.ending == Some(Ending::Restart) {
+            return;
+        }
+        for at in 0..self.tasks.len() {
+            let task = &self.tasks[at];
+            if task.is_started && !task.is_ended && !others.contains(task.pending.task) {
+                let step = task.pending;
+                self.scheduler().never_made(&step);
+            }
+        }
+    }
+
+    pub(super) fn finish(&mut self, ending: Ending) -> bool {
+        if ending != Ending::Full {
+            self.tell_never_made(TaskSet::EMPTY);
+        }
+        let ending = if self.is_free { Ending::Redundant } else { ending };
+        self.ending = Some(ending);
+        self.next = Next::Nobody;
+        false
+    }
+
+    /// Nobody else can move: whoever spins makes another round, and perhaps gives up. Not for ever.
+    pub(super) fn let_spinners_go(&mut self) -> TaskSet {
+        self.idle_rounds += 1;
+        if self.limits.rounds < self.idle_rounds {
+            return TaskSet::EMPTY;
+        }
+        // In every order at first; then in turn, or there would be too many orders in which nothing happens.
+        let turn = self.idle_rounds as usize % self.spinning.len();
+        let one: TaskSet = self.spinning.iter().skip(turn).take(1).collect();
+        for spinners in [if self.idle_rounds <= FREE_ROUNDS { self.spinning } else { one }, self.spinning] {
+            for spinner in spinners {
+                self.tasks[spinner.index()].spins = None;
+            }
+            self.spinning = self.spinning.without(spinners);
+            let movable = self.movable();
+            if !movable.is_empty() {
+                return movable;
+            }
+        }
+        TaskSet::EMPTY
+    }
+
+    pub(super) fn scheduler(&mut self) -> &mut dyn Scheduler {
+        let scheduler = self.scheduler.expect("tasks run inside `run`");
+        // SAFETY: as in `value`.
+        unsafe { &mut *scheduler.as_ptr() }
+    }
+
+    #[inline]
+    pub(super) fn pick(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
+        if self.is_free {
+            let goes_on = mover.filter(|it| movable.contains(*it));
+            self.next = goes_on.or(movable.first()).map_or(Next::Nobody, Next::Task);
+            return true;
+        }
+        self.list(movable);
+        let running = mover.filter(|it| movable.contains(*it)).map(|it| self.places[it.index()].into());
+        let scheduler = self.scheduler.expect("tasks run inside `run`");
+        let point = Point { enabled: &self.enabled, running };
+        // SAFETY: as in `value`.
+        let choice = unsafe { (*scheduler.as_ptr()).choose(&point) };
+        match choice {
+            Choice::Step(index) => {
+                let task = self.enabled[index].task;
+                self.next = Next::Task(task);
+                if let Some(schedule) = &mut self.schedule {
+                    schedule.push(Pick::Task(task));
+                }
+                true
+            }
+            Choice::Redundant => {
+                // Those who could move have been seen to; those who wait have not.
+                self.tell_never_made(movable);
+                self.is_free = true;
+                self.pick(movable, mover)
+            }
+            Choice::Stop => self.stop(movable, mover),
+            Choice::Diverged(diverged) => self.diverged(diverged),
+        }
+    }
+
+    /// Has in `enabled` what those in `movable` are about to do. Mostly one of them has come to another point, and all else is as
+    /// it was.
+    #[inline]
+    pub(super) fn list(&mut self, movable: TaskSet) {
+        if self.listed == movable {
+            for task in self.stale.intersection(movable) {
+                let place = usize::from(self.places[task.index()]);
+                self.enabled[place] = self.tasks[task.index()].pending;
+            }
+        } else {
+            self.enabled.clear();
+            for task in movable {
+                self.places[task.index()] = self.enabled.len() as u8;
+                self.enabled.push(self.tasks[task.index()].pending);
+            }
+            self.listed = movable;
+        }
+        debug_assert!(
+            movable.iter().map(|it| self.tasks[it.index()].pending).eq(self.enabled.iter().copied())
+        );
+        self.stale = TaskSet::EMPTY;
+    }
+
+    /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.
+    pub(super) fn stop(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
+        if !self.held_back.is_empty() {
+            // Whoever is wanted lets others go first, which are not.
+            self.fairness.clear();
+            let all = movable.union(std::mem::take(&mut self.held_back));
+            return self.pick(all, mover);
+        }
+        if !self.spinning.is_empty() {
+            let movable = self.let_spinners_go();
+            if !movable.is_empty() {
+                return self.pick(movable, mover);
+            }
+        }
+        self.is_stopped = true;
+        self.finish(Ending::Stuck)
+    }
+
+    #[cold]
+    pub(super) fn diverged(&mut self, diverged: Box<Diverged>) -> bool {
+        self.ending = Some(Ending::Diverged(diverged));
+        self.next = Next::Nobody;
+        false
+    }
+}

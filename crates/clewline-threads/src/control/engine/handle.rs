@@ -1,0 +1,237 @@
+//! What a primitive knows of the execution it is in.
+
+use std::{
+    cell::Cell,
+    panic::Location,
+    ptr::{self, NonNull},
+};
+
+use clewline_explore::{Access, SharedId, TaskId};
+
+use super::{Attempt, Body, ENDING, ENGINE, Engine, Limit, Next, give_way, unwind};
+
+/// What the primitives of [`sync`](crate::sync) know of the execution they are in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Control(pub(super) NonNull<Engine>);
+
+/// The execution that this code is a task of, if it is one. On a thread of a crew, this is a [point](crate::point).
+#[inline(always)]
+#[track_caller]
+pub(crate) fn control() -> Option<Control> {
+    if !crate::noise::is_attention_wanted() {
+        return None;
+    }
+    let engine = ENGINE.try_with(Cell::get).ok().and_then(NonNull::new);
+    if engine.is_none() {
+        crate::noise::attend();
+        unwind::attend();
+    }
+    engine.map(Control)
+}
+
+/// The same, and never a point: for what is done when something is dropped.
+#[inline(always)]
+pub(crate) fn here() -> Option<Control> {
+    if !crate::noise::is_attention_wanted() {
+        return None;
+    }
+    ENGINE.try_with(Cell::get).ok().and_then(NonNull::new).map(Control)
+}
+
+/// Whether this code is a task.
+pub(crate) fn is_controlled() -> bool {
+    ENGINE.try_with(|it| !it.get().is_null()).unwrap_or(false)
+}
+
+/// Whether this code is what remains of a task that has been given up.
+pub(crate) fn is_ending() -> bool {
+    ENDING.try_with(|it| !it.get().is_null()).unwrap_or(false)
+}
+
+impl Control {
+    #[allow(clippy::mut_from_ref, reason = "the handle is not the engine")]
+    pub(super) fn engine(&self) -> &mut Engine {
+        // SAFETY: the pointer was taken from `ENGINE`, which is set only while `Engine::run` is on the stack of this very thread
+        // with the engine borrowed for as long. Only one task runs at a time, and no borrow made here is kept across
+        // a switch or a call of code that is not ours: callers use it for one expression or within one method.
+        unsafe { &mut *self.0.as_ptr() }
+    }
+
+    /// Who runs.
+    pub(crate) fn me(self) -> TaskId {
+        self.engine().current
+    }
+
+    /// Comes to a point: returns when the task has been chosen to make this access to the object at `address`. Answers
+    /// whether what it needed and waited for is there; if not, its time is up.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn attempt<T: ?Sized>(self, object: &T, attempt: Attempt) -> bool {
+        self.attempt_at(ptr::from_ref(object).cast::<()>() as usize, attempt, Location::caller())
+    }
+
+    /// Comes to a point before an access that is never kept waiting.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn access<T: ?Sized>(self, object: &T, access: Access) {
+        self.access_at(ptr::from_ref(object).cast::<()>() as usize, access, Location::caller());
+    }
+
+    pub(super) fn attempt_at(
+        self,
+        address: usize,
+        attempt: Attempt,
+        place: &'static Location<'static>,
+    ) -> bool {
+        let id = self.engine().objects.id(address);
+        self.arrive(id, attempt, place)
+    }
+
+    // Most points are of this kind, and need much less.
+    pub(super) fn access_at(self, address: usize, access: Access, place: &'static Location<'static>) {
+        let id = self.engine().objects.id(address);
+        self.arrive(id, Attempt::new(access), place);
+    }
+
+    #[inline(always)]
+    pub(super) fn arrive(
+        self,
+        object: SharedId,
+        attempt: Attempt,
+        place: &'static Location<'static>,
+    ) -> bool {
+        let engine = self.engine();
+        let me = engine.current;
+        if engine.is_ending {
+            give_way();
+            return false;
+        }
+        let is_started = engine.arrive(me, object, attempt, place);
+        // The first time, the task has only come from its beginning, and nobody decides yet.
+        let goes_on = is_started && engine.decide() && engine.next == Next::Task(me);
+        if !goes_on && self.suspend(me) {
+            return false;
+        }
+        self.engine().begin(me)
+    }
+
+    /// The object has changed: whoever waits for that goes on, and this task is not running idle.
+    #[inline]
+    pub(crate) fn changed<T: ?Sized>(self, object: &T) {
+        let engine = self.engine();
+        let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        if engine.memory.is_some() {
+            engine.changed_weakly(id);
+        }
+        engine.changed(id);
+    }
+
+    /// Whatever the kind of the object makes of it.
+    pub(crate) fn level<T: ?Sized>(self, object: &T) -> i32 {
+        let engine = self.engine();
+        let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        engine.objects.level(id)
+    }
+
+    /// Sets it. Whoever [needed](Need) that can go on.
+    pub(crate) fn set_level<T: ?Sized>(self, object: &T, level: i32) {
+        if self.level(object) != level {
+            self.set_level_quietly(object, level);
+            self.changed(object);
+        }
+    }
+
+    /// The object is dropped: what comes to its address next is another one.
+    pub(crate) fn forget<T: ?Sized>(self, object: &T) {
+        self.engine().objects.forget(ptr::from_ref(object).cast::<()>() as usize);
+    }
+
+    /// Lets `task` go on, if it waits to be woken.
+    pub(crate) fn wake(self, task: TaskId) {
+        let engine = self.engine();
+        engine.tasks[task.index()].is_woken = true;
+        if let Some(memory) = &mut engine.memory {
+            memory.wake(engine.current, task);
+        }
+        engine.wakes(task);
+    }
+
+    /// A number below `n`.
+    pub(crate) fn value(self, n: u32) -> u32 {
+        self.engine().value(n)
+    }
+
+    /// Starts a task. If there are too many of them already, the execution is cut.
+    #[track_caller]
+    pub(crate) fn spawn(self, body: Body) -> TaskId {
+        let engine = self.engine();
+        if engine.tasks[engine.current.index()].calls {
+            // What the task does must not come before the call of the operation that started it.
+            self.arrive(SharedId::NONE, Attempt::new(Access::Local), Location::caller());
+        }
+        if !self.engine().is_drained(self.me()) {
+            // What was stored before is seen by whoever is started.
+            self.arrive(SharedId::NONE, Attempt::new(Access::Fence), Location::caller());
+        }
+        if self.engine().tasks.len() == TaskId::MAX {
+            self.cut(Limit::Tasks);
+        }
+        self.engine().spawn(body)
+    }
+
+    /// Says that the task waits for someone else.
+    #[track_caller]
+    pub(crate) fn hint(self) {
+        let place = Location::caller();
+        let engine = self.engine();
+        let me = engine.current;
+        let task = &mut engine.tasks[me.index()];
+        task.yields = true;
+        // Whoever only ever says so would never come to a point.
+        if std::mem::replace(&mut task.is_idle, true) {
+            self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
+        } else {
+            engine.spin(me, place, SharedId::NONE);
+        }
+    }
+
+    /// Somebody tries a lock without waiting for it. Then it matters when a lock is released, and releases are points as
+    /// well; if they were not so far, the exploration begins again.
+    pub(crate) fn tries_locks(self) {
+        self.engine().want_release_points();
+    }
+
+    /// Whether the release of a lock is a point.
+    pub(crate) fn has_release_points(self) -> bool {
+        self.engine().has_release_points
+    }
+
+    /// Says what was read or written, if anyone is going to look at it.
+    #[inline]
+    pub(crate) fn detail(self, detail: impl FnOnce() -> String) {
+        let engine = self.engine();
+        if let Some(moment) = engine.moments.as_mut().and_then(|it| it.last_mut()) {
+            moment.detail = detail();
+        }
+    }
+
+    pub(in crate::control) fn call(self, operation: u32) {
+        let engine = self.engine();
+        let task = &mut engine.tasks[engine.current.index()];
+        (task.calls, task.operation) = (true, operation);
+        task.rounds.clear();
+        if task.spins.take().is_some() {
+            engine.spinning.remove(engine.current);
+        }
+    }
+
+    #[track_caller]
+    pub(in crate::control) fn ret(self) {
+        let engine = self.engine();
+        if engine.tasks[engine.current.index()].calls {
+            // An operation without a visible access has its place in the order all the same.
+            self.arrive(SharedId::NONE, Attempt::new(Access::Local), Location::caller());
+        }
+        self.engine().returned();
+    }
+}
