@@ -41,6 +41,9 @@ pub trait Trial: System {
     /// Keeps schedules from the next execution on, and every step if `moments`.
     fn keep(&mut self, schedule: bool, moments: bool);
 
+    /// Asks at the release of a lock as well, from the next execution on, as if some task had tried one without waiting.
+    fn ask_at_releases(&mut self);
+
     /// What was chosen in the last execution, if that was kept.
     fn schedule(&self) -> Option<Schedule>;
 
@@ -150,6 +153,10 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
 
     fn keep(&mut self, schedule: bool, moments: bool) {
         self.program.keep(schedule, moments);
+    }
+
+    fn ask_at_releases(&mut self) {
+        self.program.ask_at_releases();
     }
 
     fn schedule(&self) -> Option<Schedule> {

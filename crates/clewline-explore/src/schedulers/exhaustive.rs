@@ -44,6 +44,8 @@ pub(super) struct Path {
     steps: Vec<Step>,
     depth: usize,
     started: bool,
+    // Another number was asked for than before. The next point says so, if need be that of the next execution.
+    is_different: bool,
 }
 
 /// A moment at which there was a choice.
@@ -83,7 +85,7 @@ impl Path {
     /// Moves the deepest node that has another alternative with at most so many preemptions to it.
     pub(super) fn begin(&mut self, preemptions_max: u32) -> bool {
         self.depth = 0;
-        if !std::mem::replace(&mut self.started, true) {
+        if !std::mem::replace(&mut self.started, true) || self.is_different {
             return true;
         }
         while let Some(node) = self.nodes.last_mut() {
@@ -108,10 +110,11 @@ impl Path {
     }
 
     pub(super) fn choose(&mut self, point: &Point<'_>, preemptions: u32) -> Choice {
-        if let Some(node) = self.nodes.get(self.depth) {
-            let start = node.start as usize;
-            let before = self.steps.get(start..start + node.n as usize).unwrap_or_default();
-            if before != point.enabled {
+        if self.is_different || !self.is_new() {
+            let node = self.nodes.get(self.depth);
+            let steps = |it: &Node| self.steps.get(it.start as usize..it.start as usize + it.n as usize);
+            let before = node.and_then(steps).unwrap_or_default();
+            if before != point.enabled || self.is_different {
                 return Choice::Diverged(Box::new(Diverged {
                     step: self.depth,
                     expected: before.to_vec(),
@@ -140,9 +143,10 @@ impl Path {
             let preemptions = self.preemptions();
             self.nodes.push(Node { first: 0, tried: 1, n, start: NO_STEPS, preemptions, running: None });
         }
-        let chosen = self.nodes[self.depth].chosen();
+        let node = &self.nodes[self.depth];
+        self.is_different |= node.start != NO_STEPS || node.n != n;
+        let chosen = node.chosen();
         self.depth += 1;
-        // If another number was asked for, the next point finds out.
         chosen.min(n - 1)
     }
 

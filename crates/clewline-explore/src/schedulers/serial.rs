@@ -1,7 +1,7 @@
 //! Every order of whole operations: no switch inside of one, depth first.
 //!
-//! An operation that waits in the middle ends the execution: nobody else may go on, so it waits for ever. Tasks that an
-//! operation started go on with it.
+//! An operation that waits in the middle ends the execution: no other operation may go on, so it waits for ever. Tasks that
+//! operations started are none: they go on whenever they can, and an operation may wait for one that another started.
 
 use super::exhaustive::Path;
 use crate::{Choice, Point, Scheduler, Step, TaskId};
@@ -27,8 +27,7 @@ impl Scheduler for Serial {
         self.allowed.clear();
         self.indices.clear();
         for (at, step) in point.enabled.iter().enumerate() {
-            let root = step.cause.unwrap_or(step.task);
-            if self.open.is_none_or(|open| root == open) {
+            if self.open.is_none_or(|open| step.task == open || step.cause.is_some()) {
                 self.allowed.push(*step);
                 self.indices.push(at);
             }

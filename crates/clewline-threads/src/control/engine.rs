@@ -158,6 +158,8 @@ pub(crate) struct Engine {
     is_unwinding: bool,
     /// How many accesses it has made since it gave way.
     accesses: u32,
+    /// How often it has caught what it was given up with.
+    caught: u32,
     /// What atomics are besides their values, if they are.
     memory: Option<Box<State>>,
     weak: Weak,
@@ -211,6 +213,7 @@ impl Engine {
             is_ending: false,
             is_unwinding: false,
             accesses: 0,
+            caught: 0,
             memory: None,
             weak: Weak::default(),
         }
@@ -220,6 +223,11 @@ impl Engine {
     pub(super) fn keep(&mut self, schedule: bool, moments: bool) {
         self.schedule = schedule.then(Vec::new);
         self.moments = moments.then(Vec::new);
+    }
+
+    /// Releases of locks are points from now on.
+    pub(super) fn ask_at_releases(&mut self) {
+        self.has_release_points = true;
     }
 
     pub(super) fn schedule(&self) -> Option<Schedule> {

@@ -155,6 +155,11 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         self.engine.keep(schedule, moments);
     }
 
+    /// Asks at the release of a lock as well, from the next execution on, as if some task had tried one without waiting.
+    pub fn ask_at_releases(&mut self) {
+        self.engine.ask_at_releases();
+    }
+
     /// What the last execution left.
     #[must_use]
     pub fn outcome(&self) -> Outcome<R> {

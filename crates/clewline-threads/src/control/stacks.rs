@@ -4,8 +4,8 @@ use std::{cell::RefCell, io};
 
 use corosensei::stack::DefaultStack;
 
-// Enough for deep recursion of a structure, and with a guard page behind. Pages that are not touched cost nothing.
-const BYTES: usize = 256 << 10;
+// As threads of `std` have, and with a guard page behind: what recurses there does so here. Pages that are not touched cost nothing.
+const BYTES: usize = 2 << 20;
 
 // As many as a thread of the system ever used at once.
 thread_local! {

@@ -12,6 +12,7 @@ mod explore;
 mod generate;
 mod library;
 mod line_up;
+mod line_up_hard;
 mod macros;
 mod other;
 mod planted;

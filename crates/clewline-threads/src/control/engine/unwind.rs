@@ -21,6 +21,8 @@ struct GivenUp;
 
 // So often may those that are left give way to one another.
 const TURNS: u32 = 200;
+// Whoever catches so often what it is given up with runs for ever.
+const CATCHES: u32 = 100;
 // A destructor that makes so many accesses may wait for another task.
 const ACCESSES: u32 = 1_000;
 
@@ -48,8 +50,7 @@ fn ending() -> Option<*mut Engine> {
 pub(super) fn attend() {
     let Some(engine) = ending() else { return };
     if !thread::panicking() {
-        // Somebody caught it, and goes on as if nothing had happened.
-        panic::resume_unwind(Box::new(GivenUp));
+        give_up_again(engine);
     }
     // SAFETY: see `ending`.
     let accesses = unsafe { &mut (*engine).accesses };
@@ -63,10 +64,24 @@ pub(super) fn attend() {
 pub(crate) fn give_way() -> bool {
     let Some(engine) = ending() else { return false };
     if !thread::panicking() {
-        panic::resume_unwind(Box::new(GivenUp));
+        give_up_again(engine);
     }
     wait(engine);
     true
+}
+
+/// Somebody caught it, and goes on as if nothing had happened.
+fn give_up_again(engine: *mut Engine) -> ! {
+    // SAFETY: see `ending`.
+    let caught = unsafe { &mut (*engine).caught };
+    *caught += 1;
+    if *caught <= CATCHES {
+        panic::resume_unwind(Box::new(GivenUp));
+    }
+    loop {
+        // It is left where it is.
+        wait(engine);
+    }
 }
 
 fn wait(engine: *mut Engine) {
@@ -163,7 +178,7 @@ impl Engine {
                 stacks::give_back(fiber.into_stack());
                 continue;
             }
-            (this.current, this.is_unwinding) = (TaskId(at as u8), true);
+            (this.current, this.is_unwinding, this.caught) = (TaskId(at as u8), true, 0);
             let result = fiber.resume(());
             // SAFETY: the task has given up its turn.
             let this = unsafe { &mut *engine };

@@ -337,7 +337,7 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// No matrix is begun after so long.
+    /// No matrix is begun after so long. If there are more, nobody knows whether all hold.
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
@@ -440,7 +440,12 @@ impl<E: Explorable> LineUp<E> {
 
     fn all(&self, tested: &mut Tested) -> Result<Option<super::Checked>, Error> {
         let (until, alphabet) = (deadline(self.time), self.plan.alphabet());
-        let is_early = |_: &Matrix| until.is_none_or(|it| std::time::Instant::now() < it);
+        let is_late = std::sync::atomic::AtomicBool::new(false);
+        let is_early = |_: &Matrix| {
+            let is_early = until.is_none_or(|it| std::time::Instant::now() < it);
+            is_late.fetch_or(!is_early, std::sync::atomic::Ordering::Relaxed);
+            is_early
+        };
         let matrices = self.plan.matrices(&alphabet).take_while(is_early);
         let mut found = None;
         let visit = |checked: super::Checked| {
@@ -457,6 +462,9 @@ impl<E: Explorable> LineUp<E> {
         };
         check_all(&self.subject, matrices, &self.options, self.jobs, visit)
             .map_err(|it| ErrorKind::Matrix(it.0))?;
+        if is_late.into_inner() {
+            tested.summary.stopped = Some("time was up before all matrices were checked".to_owned());
+        }
         match found {
             Some(checked) if checked.finding().is_some() => {
                 tested.drawn = Some(checked.matrix.clone());

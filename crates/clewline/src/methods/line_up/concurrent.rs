@@ -187,11 +187,13 @@ impl Judged<'_> {
         if self.is_stuck {
             let is_pending = |it: &&(usize, u32)| answers[it.0].is_none();
             let called: Vec<(usize, u32)> = self.called().collect();
-            let mut pending = called.iter().filter(is_pending);
-            pending.all(|it| set.witness(tiny, Some(it.0 as u32)).is_some())
-        } else {
-            set.witness(tiny, None).is_some()
+            let mut pending = called.iter().filter(is_pending).peekable();
+            if pending.peek().is_some() {
+                return pending.all(|it| set.witness(tiny, Some(it.0 as u32)).is_some());
+            }
+            // Only threads that operations started wait for ever: what was answered needs a witness all the same.
         }
+        set.witness(tiny, None).is_some()
     }
 
     fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Wrong, String> {

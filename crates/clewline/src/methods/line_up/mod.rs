@@ -35,7 +35,7 @@ use std::{
 
 use clewline_core::{AnswerId, Cause, Misfit};
 use clewline_explore::{
-    Coverage, Diverged, Schedule,
+    Coverage, Diverged, Schedule, TaskId,
     schedulers::{Entry as SchedulerEntry, SCHEDULERS, Settings, replay::Replay},
 };
 use clewline_threads::{
@@ -133,10 +133,21 @@ pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
 ///
 /// # Errors
 ///
-/// If the matrix has a call that the subject does not know.
+/// If the matrix has a call that the subject does not know, or too many columns.
 pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Checked, Misfit> {
-    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
+    let mut trial = trial(subject, matrix, options)?;
     Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.run()
+}
+
+/// A matrix on a subject, ready to be run.
+fn trial(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Box<dyn Trial>, Misfit> {
+    // Those before and after all others need a task each.
+    let ends = [&matrix.initial, &matrix.last].into_iter().filter(|it| !it.is_empty()).count();
+    if TaskId::MAX < matrix.columns.len() + ends {
+        let most = TaskId::MAX - ends;
+        return Err(Misfit(format!("expected at most {most} columns, found {}", matrix.columns.len())));
+    }
+    subject.trial(&matrix.to_calls(), &options.limits)
 }
 
 /// Runs a matrix once, as `schedule` has it, and says what is wrong with that execution, if anything is.
@@ -150,7 +161,7 @@ pub fn replay(
     schedule: &Schedule,
     options: &Options,
 ) -> Result<Checked, Misfit> {
-    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
+    let mut trial = trial(subject, matrix, options)?;
     Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.replay(schedule)
 }
 
@@ -280,8 +291,10 @@ impl Check<'_> {
         match &explored.coverage {
             Coverage::Exhausted => Verdict::Holds,
             Coverage::Cut(n) => Verdict::Unknown(format!(
-                "{n} executions were longer than {} steps, and nobody knows how they would have ended",
-                self.options.limits.steps
+                "{n} executions were longer than {} steps or had more than {} tasks, and nobody knows how they would \
+                 have ended",
+                self.options.limits.steps,
+                TaskId::MAX
             )),
             Coverage::Limited => Verdict::Unknown(format!(
                 "the limit was reached after {} executions; those that were explored hold",
@@ -388,7 +401,13 @@ impl Check<'_> {
         self.trial.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
         let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
-        let explored = explore_all(self.trial, &mut once, &right.golden(), &mut self.texts, &extent);
+        let mut explored = explore_all(self.trial, &mut once, &right.golden(), &mut self.texts, &extent);
+        if !once.is_faithful() {
+            // It may have been found after some task had tried a lock, since when releases are asked for.
+            self.trial.ask_at_releases();
+            once = Replay::new(schedule.clone());
+            explored = explore_all(self.trial, &mut once, &right.golden(), &mut self.texts, &extent);
+        }
         if !once.is_faithful() {
             return Err(Misfit(
                 "the token is not of this matrix: its tasks are not those that run".to_owned(),

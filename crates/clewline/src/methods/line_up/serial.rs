@@ -68,9 +68,10 @@ pub(super) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: 
     let (coverage, executions) =
         explore(trial, &mut scheduler, executions_max, |trial, ending, _| match ending {
             Ending::Full | Ending::Stuck => {
-                let history = serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));
-                if observed.set.insert(&history) {
-                    observed.schedules.insert(history, trial.schedule().unwrap_or_default());
+                for history in serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it)) {
+                    if observed.set.insert(&history) {
+                        observed.schedules.insert(history, trial.schedule().unwrap_or_default());
+                    }
                 }
                 ControlFlow::Continue(())
             }
@@ -94,17 +95,30 @@ pub(super) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: 
     observed
 }
 
-/// The operations of a serial execution in their order.
-fn serial(outcome: &Outcome<AnswerId>, mut id: impl FnMut(usize, AnswerId) -> AnswerId) -> SerialHistory {
-    let mut history = SerialHistory::default();
+/// The operations of a serial execution in their order. If one was called and blocked, it is the last. If all that were called
+/// returned, and others block before their first step, each of these could have been the last: a history each.
+fn serial(
+    outcome: &Outcome<AnswerId>,
+    mut id: impl FnMut(usize, AnswerId) -> AnswerId,
+) -> Vec<SerialHistory> {
     let mut called: Vec<(u32, usize)> =
         outcome.operations.iter().enumerate().filter_map(|(at, it)| it.call.map(|call| (call, at))).collect();
     called.sort_unstable();
-    for (_, at) in called {
+    let (mut complete, mut blocked) = (Vec::new(), Vec::new());
+    for (call, at) in called {
         match outcome.operations[at].ret {
-            Some((_, answer)) => history.complete.push((at as u32, id(at, answer))),
-            None => history.stuck = Some(at as u32),
+            Some((_, answer)) => complete.push((at as u32, id(at, answer))),
+            None => blocked.push((call, at as u32)),
         }
     }
-    history
+    if let Some(&(call, at)) = blocked.first()
+        && call <= outcome.steps
+    {
+        // Whoever waits for what it holds has not been called.
+        return vec![SerialHistory { complete, stuck: Some(at) }];
+    }
+    if blocked.is_empty() {
+        return vec![SerialHistory { complete, stuck: None }];
+    }
+    blocked.iter().map(|it| SerialHistory { complete: complete.clone(), stuck: Some(it.1) }).collect()
 }
