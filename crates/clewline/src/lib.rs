@@ -109,7 +109,9 @@ pub use clewline_macros::test;
 pub use clewline_report::{formats, render};
 pub use clewline_specs as specs;
 pub use clewline_subjects as subjects;
-pub use clewline_threads::{ClockKind, Noise, Pinning, Subject, hint, point, sync, thread};
+pub use clewline_threads::{
+    ClockKind, Noise, Pinning, Subject, choose, hint, point, sync, thread, thread_local,
+};
 
 pub use assert::assert_linearizable;
 pub use check::{Check, Keys, Progress, check, check_file};

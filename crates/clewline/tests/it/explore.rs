@@ -3,7 +3,7 @@
 use clewline::{
     methods::line_up::{
         Checked, Matrix, Options, check, shrink,
-        text::{Shown, Summary, Telling, summary, violated},
+        text::{Reader, Shown, Summary, Telling, summary, violated},
     },
     render::text::Paint,
     sync::{
@@ -58,7 +58,15 @@ fn told_of(
     let mut all = Summary::default();
     all.add(&checked);
     let next = ["clewline explore …".to_owned()];
-    let telling = Telling { subject: "it", options: &options, next: &next, shown, paint: Paint::Plain };
+    let telling = Telling {
+        subject: "it",
+        reader: Reader::Shell,
+        is_replay: false,
+        options: &options,
+        next: &next,
+        shown,
+        paint: Paint::Plain,
+    };
     let text = if checked.finding().is_some() {
         let small = smaller(checked, &options);
         let found = Some(&matrix).filter(|it| **it != small.matrix);
