@@ -15,12 +15,14 @@ pub enum Cause {
     Panic,
     /// Two tasks get at the same data at the same time, and nothing orders them.
     Race,
+    /// Something that was made is still there when nobody can get at it any more.
+    Leak,
 }
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Cause; 5] =
-        [Cause::Nondeterministic, Cause::NotLinearizable, Cause::Blocking, Cause::Panic, Cause::Race];
+    pub const ALL: [Cause; 6] =
+        [Cause::Nondeterministic, Cause::NotLinearizable, Cause::Blocking, Cause::Panic, Cause::Race, Cause::Leak];
 
     /// The name used on the command line and in JSON.
     #[must_use]
@@ -31,6 +33,7 @@ impl Cause {
             Cause::Blocking => "blocking",
             Cause::Panic => "panic",
             Cause::Race => "race",
+            Cause::Leak => "leak",
         }
     }
 }

@@ -9,7 +9,7 @@ use clewline_core::{AnswerId, Case, History, Misfit, ObjectId, ProcessId, Timed}
 use clewline_explore::{Ending, Schedule, Scheduler, System};
 use rustc_hash::FxBuildHasher;
 
-use crate::control::{Calls, Limits, Moment, Outcome, Pending, Program};
+use crate::control::{Calls, Limits, Memory, Moment, Outcome, Pending, Program};
 
 /// Something whose executions can be explored.
 pub trait Explorable: Send + Sync {
@@ -34,6 +34,9 @@ pub trait Trial: System {
 
     /// An answer of an operation as it is written. Empty if the method answers nothing.
     fn answer(&self, operation: usize, answer: AnswerId) -> String;
+
+    /// Has executions from the next one on in another model of memory.
+    fn set_memory(&mut self, memory: Memory);
 
     /// Keeps schedules from the next execution on, and every step if `moments`.
     fn keep(&mut self, schedule: bool, moments: bool);
@@ -139,6 +142,10 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
         let call = self.program.calls().operations().nth(operation).map(|it| it.1);
         let ret = &self.answers.borrow().all[answer.index()];
         call.map_or_else(String::new, |call| (self.show)(call, ret))
+    }
+
+    fn set_memory(&mut self, memory: Memory) {
+        self.program.set_memory(memory);
     }
 
     fn keep(&mut self, schedule: bool, moments: bool) {

@@ -110,7 +110,8 @@ pub use clewline_report::{formats, render};
 pub use clewline_specs as specs;
 pub use clewline_subjects as subjects;
 pub use clewline_threads::{
-    ClockKind, Noise, Pinning, Subject, choose, hint, point, sync, thread, thread_local,
+    ClockKind, Component, Explorable, Noise, Pinning, Subject, choose, control, hint, point, sync, thread,
+    thread_local,
 };
 
 pub use assert::assert_linearizable;

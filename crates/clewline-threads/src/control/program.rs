@@ -141,8 +141,13 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     /// The same, in another model of memory.
     #[must_use]
     pub fn with_memory(mut self, memory: Memory) -> Self {
-        self.engine.set_memory(memory);
+        self.set_memory(memory);
         self
+    }
+
+    /// Has executions from the next one on in another model of memory.
+    pub fn set_memory(&mut self, memory: Memory) {
+        self.engine.set_memory(memory);
     }
 
     /// Keeps schedules from the next execution on, and every step if `moments`.

@@ -128,6 +128,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = units::duration)]
     timeout: Option<Duration>,
 
+    /// What loads may see: `sc`, `tso` (stores wait in buffers, as on x86) or `release-acquire` (as Rust says, but for the future)
+    #[arg(long, value_name = "MODEL", default_value = "sc", value_parser = ["sc", "tso", "release-acquire"])]
+    memory: String,
+
     /// Cut an execution after so many steps
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,

@@ -4,16 +4,19 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use clewline::{
     methods::line_up::{
-        Against, Alphabet, Checked, Matrix, Options, Verdict, check, check_all, replay, shrink,
+        self, Against, Alphabet, Checked, Matrix, Options, Verdict, check, check_all, replay, shrink,
     },
     subjects::{self, classes::CLASSES},
     sync::{
-        Mutex,
-        atomic::{AtomicU32, Ordering::SeqCst},
+        Mutex, UnsafeCell,
+        atomic::{AtomicU32, Ordering, Ordering::SeqCst},
     },
 };
 use clewline_core::Cause;
-use clewline_threads::{Component, Explorable};
+use clewline_threads::{
+    Component, Explorable,
+    control::{Memory, MemoryModel},
+};
 
 fn class(name: &str, variant: &str) -> Box<dyn Explorable> {
     let class = CLASSES.iter().find(|it| it.name == name).unwrap();
@@ -185,4 +188,80 @@ fn uncontrolled_nondeterminism_is_named_and_located() {
     let Verdict::Unknown(reason) = &checked.verdict else { panic!("{checked:#?}") };
     assert!(reason.starts_with("uncontrolled nondeterminism at "), "{reason}");
     assert!(reason.contains("line_up.rs:"), "{reason}");
+}
+
+/// A value that is written and then announced, with orderings that do or do not announce what was written before.
+struct Announced {
+    value: UnsafeCell<u32>,
+    is_there: AtomicU32,
+    order: Ordering,
+}
+
+// A scratch type of these tests: whether it is sound is what they ask.
+fn announced(order: Ordering) -> Component<Announced> {
+    let make = move || Announced { value: UnsafeCell::new(0), is_there: AtomicU32::new(0), order };
+    Component::new(make)
+        .call("put", |it: &Announced| {
+            it.value.with_mut(|_| ());
+            it.is_there.store(1, it.order);
+        })
+        .call("look", |it: &Announced| {
+            let order = if it.order == Ordering::Relaxed { Ordering::Relaxed } else { Ordering::Acquire };
+            let is_there = it.is_there.load(order) == 1;
+            if is_there {
+                it.value.with(|_| ());
+            }
+            is_there
+        })
+}
+
+#[test]
+fn a_data_race_is_a_cause_of_its_own() {
+    let options = Options::default();
+    expect(&check(&announced(Ordering::Release), &matrix("put | look"), &options).unwrap(), None);
+    let checked = check(&announced(Ordering::Relaxed), &matrix("put look | look look"), &options).unwrap();
+    expect(&checked, Some(Cause::Race));
+    let small = shrink(&announced(Ordering::Relaxed), checked, &options).unwrap();
+    assert_eq!(small.matrix.to_string(), "put | look");
+    assert!(small.finding().unwrap().race.is_some());
+}
+
+#[test]
+fn what_is_left_over_is_a_cause_of_its_own() {
+    let keeper = |forgets: bool| {
+        Component::new(|| clewline::sync::Arc::new(7)).call("copy", move |it: &clewline::sync::Arc<u32>| {
+            let copy = clewline::sync::Arc::clone(it);
+            if forgets {
+                std::mem::forget(copy)
+            }
+        })
+    };
+    expect(&check(&keeper(false), &matrix("copy | copy"), &Options::default()).unwrap(), None);
+    let checked = check(&keeper(true), &matrix("copy | copy"), &Options::default()).unwrap();
+    expect(&checked, Some(Cause::Leak));
+}
+
+#[test]
+fn a_model_of_memory_may_show_what_sequential_consistency_hides() {
+    // Each raises its flag and then looks at the other's: one of them sees it raised, if stores are seen at once.
+    let flags = Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
+        .call("raise(0)", |it: &[AtomicU32; 2]| it[0].store(1, Ordering::Release))
+        .call("raise(1)", |it: &[AtomicU32; 2]| it[1].store(1, Ordering::Release))
+        .call("look(0)", |it: &[AtomicU32; 2]| it[0].load(Ordering::Acquire))
+        .call("look(1)", |it: &[AtomicU32; 2]| it[1].load(Ordering::Acquire));
+    let checked = |model: MemoryModel, scheduler: &str| {
+        let memory = Memory { model, ..Memory::default() };
+        let scheduler = line_up::scheduler(scheduler).unwrap();
+        check(
+            &flags,
+            &matrix("raise(0) look(1) | raise(1) look(0)"),
+            &Options { memory, scheduler, ..Options::default() },
+        )
+        .unwrap()
+    };
+    for scheduler in ["bounded", "exhaustive"] {
+        expect(&checked(MemoryModel::SequentiallyConsistent, scheduler), None);
+        expect(&checked(MemoryModel::Tso, scheduler), Some(Cause::NotLinearizable));
+        expect(&checked(MemoryModel::ReleaseAcquire, scheduler), Some(Cause::NotLinearizable));
+    }
 }

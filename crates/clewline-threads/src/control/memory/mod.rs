@@ -34,6 +34,22 @@ pub enum MemoryModel {
     ReleaseAcquire,
 }
 
+impl MemoryModel {
+    /// Every model.
+    pub const ALL: [MemoryModel; 3] =
+        [MemoryModel::SequentiallyConsistent, MemoryModel::Tso, MemoryModel::ReleaseAcquire];
+
+    /// The name used on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            MemoryModel::SequentiallyConsistent => "sc",
+            MemoryModel::Tso => "tso",
+            MemoryModel::ReleaseAcquire => "release-acquire",
+        }
+    }
+}
+
 /// What an exploration asks of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {

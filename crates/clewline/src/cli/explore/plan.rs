@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clewline::{
+    control::MemoryModel,
     formats,
     methods::line_up::{
         Against, Alphabet, Checked, Matrix, Options, calls, observations::Observations, scheduler,
@@ -202,6 +203,8 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     options.settings.preemptions = args.preemptions.0;
     options.settings.seed = args.seed.or(plan.seed()).unwrap_or_default();
     options.limits.steps = args.steps;
+    let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory);
+    options.memory.model = model.unwrap_or_default();
     if let Some(most) = args.executions {
         (options.executions_max, options.settings.executions) = (most as u64, most as u64);
     }
@@ -293,6 +296,9 @@ fn judged_by(args: &Args) -> String {
     }
     if args.nondeterminism == Nondeterminism::Allow {
         add("nondeterminism", "allow");
+    }
+    if args.memory != "sc" {
+        command.push_str(&format!(" --memory {}", args.memory));
     }
     command
 }

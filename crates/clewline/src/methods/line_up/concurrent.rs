@@ -11,7 +11,10 @@ use clewline_core::{
     AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
-use clewline_threads::{Trial, control::Outcome};
+use clewline_threads::{
+    Trial,
+    control::{Outcome, Race},
+};
 use rustc_hash::FxBuildHasher;
 
 use super::{
@@ -76,8 +79,13 @@ pub(super) fn explore_all(
             match ending {
                 Ending::Full | Ending::Stuck => {
                     let outcome = trial.outcome();
+                    if outcome.race.as_ref().is_some_and(Race::is_certain) {
+                        wrong = Some((Cause::Race, trial.schedule().unwrap_or_default(), Vec::new()));
+                    } else if !outcome.leaks.is_empty() {
+                        wrong = Some((Cause::Leak, trial.schedule().unwrap_or_default(), Vec::new()));
+                    }
                     canonical(&outcome, &mut key);
-                    if !seen.contains(&key) {
+                    if wrong.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
                         n_stuck += usize::from(*ending == Ending::Stuck);
                         let judged = Judged { trial, outcome: &outcome, is_stuck: *ending == Ending::Stuck };

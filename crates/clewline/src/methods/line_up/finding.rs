@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clewline_core::Cause;
 use clewline_explore::{Coverage, Schedule};
-use clewline_threads::control::{Moment, Panic, Pending};
+use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
 
 use super::Matrix;
 
@@ -108,6 +108,10 @@ pub struct Finding {
     pub blocked: Vec<usize>,
     /// The panic.
     pub panic: Option<(usize, Panic)>,
+    /// The two accesses that nothing orders.
+    pub race: Option<Race>,
+    /// What was left over.
+    pub leaks: Vec<Leak>,
     /// Serial histories in which every operation that returned has the same answer: those that could have been witnesses, if
     /// they had the right order. For [`Cause::Nondeterministic`], the two that differ.
     pub tried: Vec<Serial>,

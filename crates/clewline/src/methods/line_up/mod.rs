@@ -40,7 +40,7 @@ use clewline_explore::{
 };
 use clewline_threads::{
     Explorable, Trial,
-    control::{Limits, Outcome},
+    control::{Limits, Memory, Outcome},
 };
 
 use self::{
@@ -70,6 +70,8 @@ pub struct Options {
     pub time: Option<Duration>,
     /// How long an execution may be, and what else the engine is told.
     pub limits: Limits,
+    /// What loads may see in the second phase. One call at a time, memory is sequentially consistent.
+    pub memory: Memory,
     /// What is right.
     pub against: Against,
     /// Whether serial executions may answer now this and now that. If not, that is what is wrong.
@@ -113,6 +115,7 @@ impl Default for Options {
             executions_max: 20_000_000,
             time: None,
             limits: Limits::default(),
+            memory: Memory::default(),
             against: Against::Serial,
             allows_nondeterminism: false,
             counts_unserializable: false,
@@ -183,6 +186,7 @@ impl Check<'_> {
             }
         }
         let begun = Instant::now();
+        self.trial.set_memory(self.options.memory);
         let mut scheduler = (self.options.scheduler.make)(&self.options.settings);
         let extent = Extent {
             executions_max: self.options.executions_max,
@@ -320,6 +324,8 @@ impl Check<'_> {
             pending: self.trial.pending().to_vec(),
             moments,
             blocked,
+            race: outcome.race,
+            leaks: outcome.leaks,
             panic: outcome.panic.map(|(task, panic)| (task.index(), panic)),
             tried,
         }
@@ -376,6 +382,7 @@ impl Check<'_> {
                 return Ok(checked);
             }
         }
+        self.trial.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
         let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
         let explored = explore_all(self.trial, &mut once, &right.golden(), &mut self.texts, &extent);

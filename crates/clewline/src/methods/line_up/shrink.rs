@@ -1,9 +1,9 @@
 //! Smaller matrices that fail as well.
 
-use clewline_core::Misfit;
+use clewline_core::{Cause, Misfit};
 use clewline_threads::Explorable;
 
-use super::{Checked, Matrix, Options, Verdict, check};
+use super::{Checked, Matrix, Options, check};
 
 /// See [`shrink`](super::shrink).
 pub(super) fn shrink(
@@ -11,7 +11,8 @@ pub(super) fn shrink(
     mut checked: Checked,
     options: &Options,
 ) -> Result<Checked, Misfit> {
-    while let Some(smaller) = first_that_fails(subject, checked.matrix.smaller(), options)? {
+    let cause = checked.finding().map(|it| it.cause);
+    while let Some(smaller) = first_that_fails(subject, checked.matrix.smaller(), options, cause)? {
         checked = smaller;
     }
     // With as few preemptions as will do.
@@ -20,7 +21,7 @@ pub(super) fn shrink(
             let mut fewer = options.clone();
             fewer.settings.preemptions = Some(preemptions);
             let again = check(subject, &checked.matrix, &fewer)?;
-            if matches!(again.verdict, Verdict::Violated(_)) {
+            if again.finding().map(|it| it.cause) == cause {
                 return Ok(again);
             }
         }
@@ -32,10 +33,12 @@ fn first_that_fails(
     subject: &dyn Explorable,
     matrices: Vec<Matrix>,
     options: &Options,
+    cause: Option<Cause>,
 ) -> Result<Option<Checked>, Misfit> {
     for matrix in matrices {
         let checked = check(subject, &matrix, options)?;
-        if matches!(checked.verdict, Verdict::Violated(_)) {
+        // Another fault is another story.
+        if cause.is_some() && checked.finding().map(|it| it.cause) == cause {
             return Ok(Some(checked));
         }
     }

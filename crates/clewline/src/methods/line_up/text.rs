@@ -10,6 +10,7 @@ use clewline_report::render::{
     count, grouped,
     text::{Paint, duration, hanging, painted, paragraph},
 };
+use clewline_threads::control::Touch;
 
 pub use super::drawing::Shown;
 use super::{
@@ -190,6 +191,7 @@ fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> Stri
             format!("{subject} panics{call}{when}")
         }
         Cause::Race => format!("{subject} has a data race"),
+        Cause::Leak => format!("{subject} leaks"),
     }
 }
 
@@ -227,11 +229,23 @@ fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
                 .to_owned()
         }
         Cause::Race => {
-            let told = finding.panic.as_ref().map(|it| format!(" {}.", it.1.message));
+            let told = finding.race.map(|race| {
+                let [one, other] = [race.first, race.second].map(|it| match it.touch {
+                    Touch::Read => format!("read at {}", it.place),
+                    Touch::Write => format!("written at {}", it.place),
+                    Touch::Drop => format!("dropped at {}", it.place),
+                    Touch::Pointer => format!("got at through a pointer taken at {}", it.place),
+                });
+                format!(" It is {one} by one of them, and {other} by the other.")
+            });
             format!(
                 "Two threads get at the same data at the same time, one of them to change it, and nothing orders them.{}",
                 told.unwrap_or_default()
             )
+        }
+        Cause::Leak => {
+            let places: Vec<String> = finding.leaks.iter().map(|it| it.place.to_string()).collect();
+            format!("What was made at {} is still there when the subject is gone.", places.join(", "))
         }
     }
 }
@@ -254,7 +268,7 @@ fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, findin
     };
     let is_judged = match finding.cause {
         Cause::NotLinearizable | Cause::Blocking => true,
-        Cause::Nondeterministic | Cause::Panic | Cause::Race => false,
+        Cause::Nondeterministic | Cause::Panic | Cause::Race | Cause::Leak => false,
     };
     if !has_serial || !is_judged {
         return;
