@@ -7,7 +7,7 @@ use clewline_explore::{TaskId, schedulers::SCHEDULERS};
 use clewline_subjects::{UnknownSubject, find_explorable};
 use clewline_threads::{
     Component, Explorable, Rig, Subject, Trial,
-    control::{Calls, Limits},
+    control::{Calls, Limits, MemoryModel},
 };
 
 use super::{
@@ -277,6 +277,25 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
+    /// What loads may see when calls overlap: `sc`, the newest store, unless something else is said; `tso`, as on x86; or
+    /// `release-acquire`, as in Rust, but for loads that see stores of the future. One call at a time it is always `sc`.
+    pub fn memory(mut self, model: &str) -> Self {
+        match memory_model(model) {
+            Some(found) => self.options.memory.model = found,
+            None => {
+                let names = MemoryModel::ALL.map(MemoryModel::name).join(", ");
+                self.complain(format!("no memory model is called `{model}`; there are {names}"));
+            }
+        }
+        self
+    }
+
+    /// `compare_exchange_weak` may fail for no reason, as it may on some processors: once in each place in each operation.
+    pub fn weak_failures(mut self) -> Self {
+        self.options.memory.spurious_failures = true;
+        self
+    }
+
     /// What is right is what `golden` does one call at a time: another implementation, with the same calls.
     pub fn against<G: Explorable + 'static>(mut self, golden: LineUp<G>) -> Self {
         self.options.against = Against::Golden(Arc::new(golden.subject));
@@ -445,6 +464,11 @@ impl<E: Explorable> LineUp<E> {
             other => Ok(other),
         }
     }
+}
+
+/// The memory model called `name`.
+pub(super) fn memory_model(name: &str) -> Option<MemoryModel> {
+    MemoryModel::ALL.into_iter().find(|it| it.name() == name)
 }
 
 /// The schedulers there are.

@@ -10,7 +10,7 @@ use clewline_report::render::{
     count, grouped,
     text::{Paint, duration, hanging, painted, paragraph},
 };
-use clewline_threads::control::Touch;
+use clewline_threads::control::{MemoryModel, Touch};
 
 pub use super::drawing::Shown;
 use super::{
@@ -459,11 +459,15 @@ fn explored(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
         }
         Some(_) | None => String::new(),
     };
+    let model = match options.memory.model {
+        MemoryModel::SequentiallyConsistent => String::new(),
+        model @ (MemoryModel::Tso | MemoryModel::ReleaseAcquire) => format!(", memory {}", model.name()),
+    };
     if telling.is_replay {
         fact(text, "phase 2", "this one execution, run again");
     } else if summary.executions != 0 {
         let told = format!(
-            "{} by {}{bound}: {}{}",
+            "{} by {}{bound}{model}: {}{}",
             count(summary.executions, "execution", "executions"),
             options.scheduler.name,
             count(summary.histories, "distinct history", "distinct histories"),
