@@ -330,12 +330,10 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
         } else {
             format!(": {}", moment.detail.replace("->", "→"))
         };
-        let freed = objects.name(moment.step.frees);
-        let freed = if freed.is_empty() { freed } else { format!(", unlock{freed}") };
         lines.push(Line {
             step: Some(step),
             process,
-            told: format!("{}{}{detail}{freed}", verb(moment.step.access), objects.name(moment.step.object)),
+            told: format!("{}{}{detail}", verb(moment.step.access), objects.name(moment.step.object)),
             place: files.show(moment.place),
         });
         let returned = mine().find_map(|it| it.returned.as_ref().filter(|it| is_at(it.0)));
@@ -402,14 +400,14 @@ fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, files: &File
     (!told.is_empty()).then(|| format!("  Then nobody can go on:\n{told}"))
 }
 
-/// What the task waits to be notified by: once it is, it waits for its lock.
+/// What the task waits to be notified by, if nobody did so since. Once somebody has, it may be waiting for its lock.
 fn unnotified(finding: &Finding, pending: &Pending) -> Option<SharedId> {
     let mut own = None;
     for moment in &finding.moments {
         if moment.step.task == pending.task {
             own = Some(&moment.step);
-        } else if moment.step.wakes.contains(pending.task) {
-            own = None;
+        } else if moment.step.access == Access::Notify {
+            own = own.filter(|it| it.object != moment.step.object);
         }
     }
     own.filter(|it| it.access == Access::Wait).map(|it| it.object)
@@ -526,10 +524,10 @@ mod tests {
         assert_eq!(staggered(&rows, 100), aligned(&rows));
         assert_eq!(
             staggered(&rows, 50).join("\n"),
-            "step  a         b         c             where\n\
-             1     store x1: 0 → 12345678            a.rs:1\n\
-             2               store x1: 12345678 → 0  a.rs:2\n\
-             3                         load x1: 0    a.rs:3"
+            "step  a            b            c           where\n\
+             1     store x1: 0 → 12345678                a.rs:1\n\
+             2                  store x1: 12345678 → 0   a.rs:2\n\
+             3                               load x1: 0  a.rs:3"
         );
     }
 }
