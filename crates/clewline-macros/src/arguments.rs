@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     pub(crate) settings: Vec<TokenStream>,
 }
 
-const KNOWN: &str = "threads, operations, samples, preemptions, auto, seed, jobs, executions, scheduler, matrix, initial, last, \
+const KNOWN: &str = "threads, operations, samples, preemptions, auto, seed, jobs, executions, scheduler, memory, matrix, initial, last, \
                      sequence, nondeterministic, name, init and crate";
 
 impl Parse for Arguments {
@@ -72,7 +72,7 @@ impl Arguments {
                 }
                 self.settings.push(quote!(.#key(::core::option::Option::None)));
             }
-            "scheduler" | "matrix" | "initial" | "last" | "sequence" => {
+            "scheduler" | "memory" | "matrix" | "initial" | "last" | "sequence" => {
                 let text: LitStr = input.parse()?;
                 self.settings.push(quote!(.#key(#text)));
             }

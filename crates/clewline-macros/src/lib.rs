@@ -40,7 +40,7 @@ use syn::{ItemImpl, parse_macro_input};
 ///
 /// # On the block
 ///
-/// `threads`, `operations`, `samples`, `preemptions` (a number or `none`), `auto`, `seed`, `jobs`, `executions`, `scheduler`, `matrix`
+/// `threads`, `operations`, `samples`, `preemptions` (a number or `none`), `auto`, `seed`, `jobs`, `executions`, `scheduler`, `memory`, `matrix`
 /// (may be there more than once), `initial`, `last`, `sequence` and `nondeterministic` are the methods of `LineUp` of that
 /// name. Besides there are
 ///

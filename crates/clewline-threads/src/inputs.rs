@@ -101,10 +101,11 @@ pub struct Rig<S: Specification> {
 
 /// How calls and answers are written.
 struct Written<S: Specification> {
-    read_call: fn(&S, &Values, &str, Value) -> Result<S::Call, Misfit>,
+    read_call: ReadCall<S>,
     show_return: fn(&S, &Values, &S::Call, &S::Return) -> String,
 }
 
+type ReadCall<S> = fn(&S, &Values, &str, Value) -> Result<<S as Specification>::Call, Misfit>;
 type Make<S> = Arc<dyn Fn() -> Arc<dyn Subject<S>> + Send + Sync>;
 type ToCase<S> = fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn Case>;
 type Draw<S> = Arc<dyn Fn(&S, &mut Dice) -> <S as Specification>::Call + Send + Sync>;

@@ -1,11 +1,18 @@
-//! Real threads: running operations of a concurrent object at the same time, and recording them without getting in
-//! the way.
+//! Threads: operations of a concurrent object that run at the same time, under control or for real.
+//!
+//! Under control, threads are tasks that run one at a time, and a scheduler decides who goes on before each visible access:
+//!
+//! * [`control`] is the engine, and a [`System`](clewline_explore::System) that can be explored.
+//! * [`sync`], [`thread`], [`hint`] and [`choose`](fn@choose) are what tasks use. They mirror `std`; outside of an exploration they are `std`.
+//! * [`Explorable`] and [`Trial`] are how a method explores a subject without knowing its type.
+//!
+//! For real, they run on the processors there are, and are recorded without getting in the way:
 //!
 //! * [`Subject`] is what is tested: an object and how a call is made on it.
 //! * [`Crew`] is a number of threads that start together, each with its calls, and leave a history.
 //! * [`Clock`] is where the stamps come from that say which operation came before which.
 //! * [`Noise`] and [`point`] disturb threads, on request, where disturbing them may bring a bug to light.
-//! * [`sync`] is a facade of atomics and locks that calls [`point`] before each access.
+//! * [`sync`] calls [`point`] before each access.
 //!
 //! # What the recorder claims
 //!
@@ -19,8 +26,9 @@
 //! hide the very bugs that a test on real processors can find. So an object whose operations return before their effect
 //! can be seen is not linearizable in real time, and is told so.
 //!
-//! This is the only crate with `unsafe` code. There is little of it: reading the time-stamp counter, pinning a thread
-//! to a processor, and the log's slots, which are written by one thread and read by another once they are full.
+//! This is the only crate with `unsafe` code: reading the time-stamp counter, pinning a thread to a processor, the log's slots,
+//! which are written by one thread and read by another once they are full; and, under control, cells that only the one task
+//! gets at whose turn it is. Each block says why it is sound.
 
 mod choose;
 pub mod clock;

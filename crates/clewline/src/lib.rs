@@ -18,7 +18,7 @@
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
 //! * On files, from a program: [`check_file`], and [`Check`] for limits and other options.
 //! * From a shell: the binary, `clewline check FILE --spec queue` and, for structures that are [built in](subjects),
-//!   `clewline stress NAME`.
+//!   `clewline explore NAME` and `clewline stress NAME`.
 //!
 //! No, if operations are transactions over several objects (that is serializability), or if clients may see old
 //! values (a weaker model than this one).

@@ -100,7 +100,15 @@ pub fn digits(number: f64) -> String {
     }
 }
 
+// Wider than this, a table is told in several blocks.
+const WIDE: usize = 100;
+
+// A column of this name stands beside the one before it, whose figures it is compared with.
+const OURS: &str = "ours";
+
 /// The table for people: title, aligned columns, notes of at most `width` characters a line.
+///
+/// A table that is too wide for most screens is told in blocks, one below the other, each of which begins with the first column.
 #[must_use]
 pub fn text(table: &Table, width: usize) -> String {
     let headings = table.columns.iter().map(|it| it.heading.to_owned()).collect();
@@ -114,20 +122,39 @@ pub fn text(table: &Table, width: usize) -> String {
     let is_name = |at: usize| table.rows.iter().any(|row| matches!(row.get(at), Some(Cell::Text(_))));
     let is_name: Vec<bool> = (0..table.columns.len()).map(is_name).collect();
     let mut text = format!("{}\n\n", table.title);
-    for row in rows {
-        let mut line = String::from("  ");
-        for ((cell, &width), &is_name) in row.iter().zip(&widths).zip(&is_name) {
-            let pad = " ".repeat(width - cell.chars().count());
-            line += &if is_name { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") };
+    for (place, block) in blocks(&table.columns, &widths).iter().enumerate() {
+        text += if place == 0 { "" } else { "\n" };
+        for row in &rows {
+            let mut line = String::from("  ");
+            for &at in block {
+                let cell = &row[at];
+                let pad = " ".repeat(widths[at] - cell.chars().count());
+                line += &if is_name[at] { format!("{cell}{pad}  ") } else { format!("{pad}{cell}  ") };
+            }
+            text += line.trim_end();
+            text.push('\n');
         }
-        text += line.trim_end();
-        text.push('\n');
     }
     for note in &table.notes {
         text.push('\n');
         text += &filled(note, width);
     }
     text
+}
+
+/// Which columns stand beside each other.
+fn blocks(columns: &[Column], widths: &[usize]) -> Vec<Vec<usize>> {
+    let mut blocks: Vec<Vec<usize>> = vec![Vec::new()];
+    let wide = |block: &[usize]| block.iter().map(|&it| widths[it] + 2).sum::<usize>();
+    for pair in (0..columns.len()).collect::<Vec<_>>().chunk_by(|_, &it| columns[it].heading == OURS) {
+        let last = blocks.last_mut().expect("there is always one");
+        if last.len() < 2 || wide(last) + wide(pair) <= WIDE {
+            last.extend(pair);
+        } else {
+            blocks.push(std::iter::once(0).chain(pair.iter().copied()).collect());
+        }
+    }
+    blocks
 }
 
 /// The table for spreadsheets: a line of keys, then one line a row (RFC 4180, but for the line ends).
@@ -219,6 +246,22 @@ A note that is longer than the
 line that it stands on.
 ";
         assert_eq!(text(&example(), 30), expected);
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_is_told_in_blocks() {
+        let name = "something with a name that is long";
+        let mut table = example();
+        table.columns = ["first", "paper", OURS, "second", "third", OURS]
+            .map(|heading| Column { key: "key", heading })
+            .to_vec();
+        table.rows = vec![[name, "1", "2", name, name, "3"].map(|it| Cell::Text(it.to_owned())).to_vec()];
+        table.notes.clear();
+        let expected = format!(
+            "A table\n\n  {:34}  paper  ours  second\n  {name}  1      2     {name}\n\n  {:34}  {:34}  ours\n  {name}  {name}  3\n",
+            "first", "first", "third"
+        );
+        assert_eq!(text(&table, 80), expected);
     }
 
     #[test]

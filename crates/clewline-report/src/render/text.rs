@@ -287,6 +287,19 @@ pub fn paragraph(text: &mut String, sentences: &str, width: usize) {
     text.push('\n');
 }
 
+/// Appends `label` and, after it, `told`, in lines of at most `width` characters that all begin where the first of them does.
+pub fn hanging(text: &mut String, label: &str, told: &str, width: usize) {
+    const INDENT: usize = 2;
+    let column = label.chars().count();
+    let mut lines = String::new();
+    // A paragraph is indented, which is taken away again.
+    paragraph(&mut lines, told, width.saturating_sub(column) + INDENT);
+    for (place, line) in lines.lines().enumerate() {
+        let label = if place == 0 { label } else { "" };
+        text.push_str(&format!("{label:column$}{}\n", line.trim_start()));
+    }
+}
+
 /// `text` as a shell takes it for one word.
 #[must_use]
 pub fn shell_word(text: &str) -> String {

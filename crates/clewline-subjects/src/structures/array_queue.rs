@@ -54,7 +54,7 @@ pub const ENTRY: Entry = Entry {
     source: "C.-H. Shann, T.-L. Huang, C. Chen, A practical nonblocking queue algorithm using compare-and-swap, 2000; corrected after R. Colvin, L. Groves, Formal verification of an array-based nonblocking queue, 2005",
     spec: "queue:4",
     lacks: &[],
-    invocations: &["enq(1)", "enq(2)", "deq"],
+    invocations: &["enq(1)", "deq", "enq(2)"],
     variants: &[
         Variant {
             name: "",

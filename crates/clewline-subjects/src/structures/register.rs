@@ -20,7 +20,7 @@ pub const ENTRY: Entry = Entry {
     source: "G. Lowe, Testing for linearizability, 2017, section 8",
     spec: "register",
     lacks: &[],
-    invocations: &["write(1)", "write(2)", "read"],
+    invocations: &["write(1)", "read", "write(2)"],
     variants: &[
         Variant {
             name: "",

@@ -28,7 +28,7 @@ pub const ENTRY: Entry = Entry {
     source: "R. K. Treiber, Systems programming: coping with parallelism, 1986",
     spec: "stack",
     lacks: &[],
-    invocations: &["push(1)", "push(2)", "pop"],
+    invocations: &["push(1)", "pop", "push(2)"],
     variants: &[
         Variant {
             name: "",

@@ -33,7 +33,7 @@ pub const ENTRY: Entry = Entry {
     source: "M. M. Michael and M. L. Scott, Simple, fast, and practical non-blocking and blocking concurrent queue algorithms, 1996",
     spec: "queue",
     lacks: &[],
-    invocations: &["enq(1)", "enq(2)", "deq"],
+    invocations: &["enq(1)", "deq", "enq(2)"],
     variants: &[
         Variant {
             name: "",

@@ -19,13 +19,12 @@ use clewline::{
         Checked, Matrix, Options, check_all,
         observations::{observe, violation},
         replay, shrink,
-        text::{Shown, Summary, Telling, summary, violated},
+        text::{Reader, Shown, Summary, Telling, summary, violated},
     },
     render::grouped,
 };
 use clewline_explore::Schedule;
 
-pub(super) use self::subject::class_name;
 use self::{plan::Plan, subject::Subject};
 use super::{
     Failure, Output, Status, generate,
@@ -97,8 +96,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N|none", default_value = "2", value_parser = plan::preemptions)]
     preemptions: plan::Preemptions,
 
-    /// Who picks the schedules
-    #[arg(long, value_name = "NAME", default_value = "bounded")]
+    /// Who picks the schedules; `--help` lists who can
+    #[arg(long, value_name = "NAME", default_value = "bounded", long_help = plan::schedulers())]
     scheduler: String,
 
     /// What is right: what the subject does one call at a time, or a specification that `clewline specs` lists
@@ -174,7 +173,7 @@ const EXAMPLES: &str = "\
 Examples:
   clewline explore treiber-stack
   clewline explore manual-reset-event:pre --matrix \"wait | set reset set\"
-  clewline explore ms-queue --rows 2 --columns 2 --samples 50 --preemptions none
+  clewline explore ms-queue --rows 2 --columns 2 --scheduler dpor
   clewline explore treiber-stack --auto 2 --invocations \"push(1), pop\"
 
 Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
@@ -332,6 +331,8 @@ impl Exploration<'_> {
         let next = plan::next(self.args, plan, &self.summary, shown);
         let telling = Telling {
             subject: &self.args.subject,
+            reader: Reader::Shell,
+            is_replay: self.args.replay.is_some(),
             options: self.options,
             next: &next,
             shown: if self.args.full { Shown::Full } else { Shown::Short },

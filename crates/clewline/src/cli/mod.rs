@@ -24,8 +24,8 @@ use clap::{Parser, Subcommand};
 
 /// Does this object behave as if its operations happened one at a time?
 ///
-/// Clewline reads a record of what several processes called and what they were told, or makes one with real
-/// threads, and says whether some order of the operations explains every answer. If none does, it shows the few
+/// Clewline reads a record of what several processes called and what they were told, or makes one, with
+/// threads that are real or under control, and says whether some order of the operations explains every answer. If none does, it shows the few
 /// operations that contradict each other.
 #[derive(Debug, Parser)]
 #[command(name = "clewline", version, max_term_width = 100, after_long_help = EXAMPLES)]

@@ -1,12 +1,12 @@
 //! `clewline subjects`: what can be tested without writing anything.
 
 use clewline::{
-    render::text::paragraph,
-    subjects::{Class, ClassVariant, Found, classes::CLASSES, subjects},
+    render::text::{hanging, paragraph},
+    subjects::{Class, ClassVariant, Found, FoundExplorable, classes::CLASSES, find_explorable, subjects},
 };
 use serde_json::{Value as Json, json};
 
-use super::{Failure, Output, Status, explore::class_name, output::Stdout};
+use super::{Failure, Output, Status, output::Stdout};
 
 /// List the subjects that `stress` and `explore` test
 #[derive(Debug, clap::Args)]
@@ -57,9 +57,9 @@ fn as_text() -> String {
         for variant in variants {
             let told = match variant.variant.flaw {
                 Some(flaw) => format!("a bug: {flaw}"),
-                None => "right, as far as anyone knows".to_owned(),
+                None => RIGHT.to_owned(),
             };
-            text.push_str(&format!("  {:width$}  {told}\n", variant.name()));
+            hanging(&mut text, &format!("  {:width$}  ", variant.name()), &told, WIDTH);
         }
     }
     text
@@ -71,25 +71,46 @@ fn classes_as_text() -> String {
     for class in CLASSES {
         text.push_str(&format!("\n{}: {}\n", class.name, class.about));
         paragraph(&mut text, &format!("for `explore` only; from {}", class.source), WIDTH);
+        hanging(&mut text, "  calls: ", &calls(class).join(", "), WIDTH);
         let width = class.variants.iter().map(|it| class_name(class, it).chars().count()).max().unwrap_or(0);
         for variant in class.variants {
             let told = match &variant.flaw {
                 Some(flaw) => format!("root cause {}: {} ({})", flaw.letter, flaw.about, flaw.cause),
-                None => "right, as far as anyone knows".to_owned(),
+                None => RIGHT.to_owned(),
             };
-            text.push_str(&format!("  {:width$}  {told}\n", class_name(class, variant)));
+            hanging(&mut text, &format!("  {:width$}  ", class_name(class, variant)), &told, WIDTH);
         }
     }
     text
 }
 
-fn class_as_json(class: &Class, variant: &ClassVariant) -> Json {
+const RIGHT: &str = "right, as far as anyone knows";
+
+/// What matrices are made of, of any of the variants.
+fn calls(class: &'static Class) -> Vec<String> {
+    let mut calls = Vec::new();
+    for variant in class.variants {
+        for call in (variant.build)().invocations() {
+            if !calls.contains(&call) {
+                calls.push(call);
+            }
+        }
+    }
+    calls
+}
+
+fn class_name(class: &'static Class, variant: &'static ClassVariant) -> String {
+    FoundExplorable::Class(class, variant).name()
+}
+
+fn class_as_json(class: &'static Class, variant: &'static ClassVariant) -> Json {
     let flaw = variant.flaw.as_ref();
     json!({
         "name": class_name(class, variant),
         "about": class.about,
         "source": class.source,
         "spec": null,
+        "calls": (variant.build)().invocations(),
         "flaw": flaw.map(|it| it.about),
         "letter": flaw.map(|it| it.letter.to_string()),
         "cause": flaw.map(|it| it.cause.name()),
@@ -105,6 +126,7 @@ fn as_json(found: &Found) -> Json {
         "about": entry.about,
         "source": entry.source,
         "spec": entry.spec,
+        "calls": find_explorable(&found.name()).ok().map(|it| it.invocations()),
         "flaw": variant.flaw,
     })
 }

@@ -3,11 +3,11 @@
 use clewline::{
     methods::line_up::{
         Checked, Matrix, Options, check, shrink,
-        text::{Shown, Summary, Telling, summary, violated},
+        text::{Reader, Shown, Summary, Telling, summary, violated},
     },
     render::text::Paint,
     sync::{
-        Mutex,
+        Condvar, Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
 };
@@ -58,7 +58,15 @@ fn told_of(
     let mut all = Summary::default();
     all.add(&checked);
     let next = ["clewline explore …".to_owned()];
-    let telling = Telling { subject: "it", options: &options, next: &next, shown, paint: Paint::Plain };
+    let telling = Telling {
+        subject: "it",
+        reader: Reader::Shell,
+        is_replay: false,
+        options: &options,
+        next: &next,
+        shown,
+        paint: Paint::Plain,
+    };
     let text = if checked.finding().is_some() {
         let small = smaller(checked, &options);
         let found = Some(&matrix).filter(|it| **it != small.matrix);
@@ -112,7 +120,7 @@ violated: it is not linearizable: no order of its calls explains the answers
 
   There are 2 serial histories: in none did the calls answer this.
 
-  How it came about, one step a line (x1, x2, … are the atomics and locks):
+  How it came about, one step a line (x1, x2, … are atomics and locks):
 
   step  a                b                where
         calls inc
@@ -147,6 +155,28 @@ fn who_waits_for_ever_is_named_with_the_place() {
         "  b in other waits: lock x1 (explore.rs:#",
         "a lost wake-up, or a deadlock",
     ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn who_was_never_notified_is_told_from_those_who_returned() {
+    type Event = (AtomicU32, Mutex<()>, Condvar);
+    let event = Component::new(|| (AtomicU32::new(0), Mutex::new(()), Condvar::new()))
+        .call("set", |it: &Event| {
+            it.0.store(1, SeqCst);
+            it.2.notify_all();
+        })
+        .call("wait", |it: &Event| {
+            if it.0.load(SeqCst) == 0 {
+                // Nobody looks again under the lock.
+                drop(it.2.wait(it.1.lock().unwrap()));
+            }
+        });
+    let text = told(&event, "set | wait", Shown::Short);
+    assert!(text.starts_with("violated: it waits for ever in wait where it should not\n"), "{text}");
+    for part in ["b in wait waits to be notified: x3 (explore.rs:#", "in none does wait wait for ever after"]
+    {
         assert!(text.contains(part), "{part} in {text}");
     }
 }
@@ -276,6 +306,7 @@ fn bad_usage_says_what_was_expected() {
         (&["treiber-stack", "--matrix", "push(1"], "--matrix: `push(1` has a bracket"),
         (&["treiber-stack", "--matrix", "fly | pop"], "fly"),
         (&["treiber-stack", "--matrix", " | "], "--matrix: a matrix needs at least one call"),
+        (&["lazy", "--spec", "queue", "--seed", "1"], "expected one of the operations `enq`"),
         (&["treiber-stack", "--scheduler", "bound", "--seed", "1"], "did you mean `bounded`?"),
         (&["treiber-stack", "--spec", "stak", "--seed", "1"], "--spec: no specification is called `stak`"),
         (&["treiber-stack", "--matrix", "pop", "--replay", "a!"], "--replay: not a replay token"),

@@ -302,6 +302,8 @@ fn the_manual_shows_what_is_printed() {
     for line in told.lines().filter(|it| !differs(it)) {
         assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{told}");
     }
+    // A test has no flags.
+    assert!(!told.contains("--matrix"), "{told}");
     let told = mailbox::mended();
     assert!(told.starts_with("holds: "), "{told}");
 }

@@ -65,6 +65,13 @@ pub(super) fn shrinking(text: &str) -> Result<Shrinking, String> {
     }
 }
 
+/// Who can pick the schedules, one a line.
+pub(super) fn schedulers() -> String {
+    let width = SCHEDULERS.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    let line = |it: &clewline_explore::schedulers::Entry| format!("\n  {:width$}  {}", it.name, it.about);
+    format!("Who picks the schedules:{}", SCHEDULERS.iter().map(line).collect::<String>())
+}
+
 // The engine names tasks by letters, and has so many.
 const COLUMNS_MAX: usize = 14;
 
@@ -157,11 +164,6 @@ fn entries(args: &Args, subject: &Subject) -> Result<Vec<Vec<String>>, Failure> 
     if entries.is_empty() {
         entries = subject.invocations().into_iter().map(|it| vec![it]).collect();
     }
-    if entries.is_empty() {
-        return Err(Failure::Told(
-            "nothing is known to call on this subject; say it with --invocations \"push(1), pop\"".to_owned(),
-        ));
-    }
     Ok(entries)
 }
 
@@ -244,7 +246,7 @@ fn golden_of(failure: Failure) -> Failure {
 /// What to type next, best first. `shown` is what is wrong.
 pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&Checked>) -> Vec<String> {
     // What decides which schedules are explored has no say in a replay.
-    let scheduler =
+    let picked =
         if args.scheduler == "bounded" { String::new() } else { format!(" --scheduler {}", args.scheduler) };
     if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
         let command = of_matrix(args, &checked.matrix);
@@ -262,13 +264,17 @@ pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&C
         }
         Plan::Auto { most, .. } => format!("{} --auto {most}", basis(args)),
     };
-    let command = command + &scheduler;
+    let command = command + &picked;
     if summary.verdict() == "unknown" {
         return match (args.timeout, args.executions) {
             (Some(time), _) => vec![format!("{command} --timeout {}", units::show_duration(10 * time))],
             (None, Some(most)) => vec![format!("{command} --executions {}", most.saturating_mul(10))],
             (None, None) => Vec::new(),
         };
+    }
+    if scheduler(&args.scheduler).is_some_and(|it| !it.is_exhaustive) {
+        let drawn = args.executions.unwrap_or(10_000);
+        return vec![format!("{command} --executions {}", drawn.saturating_mul(10))];
     }
     match (plan, args.preemptions.0) {
         (Plan::One(_), Some(_)) if summary.bounded != 0 => vec![format!("{command} --preemptions none")],

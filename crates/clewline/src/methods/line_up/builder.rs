@@ -4,10 +4,10 @@ use std::{fmt, num::NonZero, ops::ControlFlow, sync::Arc, thread, time::Duration
 
 use clewline_core::{Misfit, Notation};
 use clewline_explore::{TaskId, schedulers::SCHEDULERS};
-use clewline_subjects::{UnknownSubject, classes::CLASSES};
+use clewline_subjects::{UnknownSubject, find_explorable};
 use clewline_threads::{
-    Component, Explorable, Rig, Subject, Testable, Trial,
-    control::{Calls, Limits},
+    Component, Explorable, Rig, Subject, Trial,
+    control::{Calls, Limits, MemoryModel},
 };
 
 use super::{
@@ -60,21 +60,7 @@ impl<E> fmt::Debug for LineUp<E> {
 }
 
 /// A subject whose type is forgotten: one of the tables, or one with a specification.
-pub struct BuiltIn(Kind);
-
-enum Kind {
-    Structure(Box<dyn Testable>),
-    Class(Box<dyn Explorable>),
-}
-
-impl BuiltIn {
-    fn explorable(&self) -> &dyn Explorable {
-        match &self.0 {
-            Kind::Structure(it) => it.explorable(),
-            Kind::Class(it) => &**it,
-        }
-    }
-}
+pub struct BuiltIn(Box<dyn Explorable>);
 
 impl fmt::Debug for BuiltIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,11 +70,11 @@ impl fmt::Debug for BuiltIn {
 
 impl Explorable for BuiltIn {
     fn invocations(&self) -> Vec<String> {
-        self.explorable().invocations()
+        self.0.invocations()
     }
 
     fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
-        self.explorable().trial(calls, limits)
+        self.0.trial(calls, limits)
     }
 }
 
@@ -131,21 +117,14 @@ impl<T: 'static> LineUp<Component<T>> {
 }
 
 impl LineUp<BuiltIn> {
-    /// Tests a subject that is built in: a class or a structure, as `clewline subjects` names it. If it does not know by itself what
-    /// can be called on it, [`calls`](Self::calls) says so.
+    /// Tests a subject that is built in: a class or a structure, as `clewline subjects` names it. It knows what can be called on
+    /// it; [`calls`](Self::calls) says something else.
     ///
     /// # Errors
     ///
     /// If there is none of that name.
     pub fn subject(name: &str) -> Result<Self, UnknownSubject> {
-        let (class_name, variant_name) = name.split_once(':').unwrap_or((name, ""));
-        let class = CLASSES.iter().find(|it| it.name == class_name);
-        let variant = class.and_then(|it| it.variants.iter().find(|it| it.name == variant_name));
-        let kind = match variant {
-            Some(variant) => Kind::Class((variant.build)()),
-            None => Kind::Structure((clewline_subjects::find(name)?.variant.build)()),
-        };
-        let subject = BuiltIn(kind);
+        let subject = BuiltIn(find_explorable(name)?.build());
         let invocations = subject.invocations();
         let mut line_up = LineUp::of(name, subject);
         line_up.plan.entries = invocations.into_iter().map(|it| Entry::new(vec![it])).collect();
@@ -161,8 +140,8 @@ impl LineUp<BuiltIn> {
         S::Return: Send + Sync,
         T: Subject<S>,
     {
-        let rig: Box<dyn Testable> = Box::new(Rig::new(specification, make));
-        LineUp::of(name_of::<T>(), BuiltIn(Kind::Structure(rig))).against_specification()
+        let rig = Rig::new(specification, make);
+        LineUp::of(name_of::<T>(), BuiltIn(Box::new(rig))).against_specification()
     }
 
     /// What is right is what the subject's specification says, if it has one.
@@ -295,6 +274,25 @@ impl<E: Explorable> LineUp<E> {
             Some(found) => self.options.scheduler = found,
             None => self.complain(format!("no scheduler is called `{name}`; {}", scheduler_names())),
         }
+        self
+    }
+
+    /// What loads may see when calls overlap: `sc`, the newest store, unless something else is said; `tso`, as on x86; or
+    /// `release-acquire`, as in Rust, but for loads that see stores of the future. One call at a time it is always `sc`.
+    pub fn memory(mut self, model: &str) -> Self {
+        match memory_model(model) {
+            Some(found) => self.options.memory.model = found,
+            None => {
+                let names = MemoryModel::ALL.map(MemoryModel::name).join(", ");
+                self.complain(format!("no memory model is called `{model}`; there are {names}"));
+            }
+        }
+        self
+    }
+
+    /// `compare_exchange_weak` may fail for no reason, as it may on some processors: once in each place in each operation.
+    pub fn weak_failures(mut self) -> Self {
+        self.options.memory.spurious_failures = true;
         self
     }
 
@@ -474,6 +472,11 @@ impl<E: Explorable> LineUp<E> {
             other => Ok(other),
         }
     }
+}
+
+/// The memory model called `name`.
+pub(super) fn memory_model(name: &str) -> Option<MemoryModel> {
+    MemoryModel::ALL.into_iter().find(|it| it.name() == name)
 }
 
 /// The schedulers there are.

@@ -206,12 +206,13 @@ impl Judged<'_> {
         if !self.is_stuck {
             return Ok(None);
         }
-        // Numbers in the problems are those of the operations that were called, in their order.
-        let called: Vec<usize> = self.called().map(|it| it.0).collect();
+        // Numbers in the problems are those of the operations that were called, in the order of their calls.
+        let mut called: Vec<(usize, u32)> = self.called().collect();
+        called.sort_by_key(|it| it.1);
         match stuck(problems(), &options) {
             Stuck::Allowed => Ok(None),
             Stuck::Forbidden(them) | Stuck::OneForbidden(them) => {
-                Ok(Some((Cause::Blocking, them.into_iter().map(|it| called[it.index()]).collect())))
+                Ok(Some((Cause::Blocking, them.into_iter().map(|it| called[it.index()].0).collect())))
             }
             Stuck::Unknown(reason) => Err(reason.to_string()),
         }

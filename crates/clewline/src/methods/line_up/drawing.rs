@@ -1,6 +1,9 @@
 //! Pictures of a matrix, of a history and of an interleaving: one column a thread.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    panic::Location,
+};
 
 use clewline_core::Cause;
 use clewline_explore::{Access, SharedId};
@@ -246,8 +249,8 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> 
     let threads = Threads::of(matrix);
     let objects = Objects::of(&finding.moments, &finding.pending);
     let places = finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
-    let folder = common_folder(places.map(std::panic::Location::file));
-    let mut lines = lines(finding, &objects, &folder);
+    let files = Files::of(places.map(Location::file));
+    let mut lines = lines(finding, &objects, &files);
     if shown == Shown::Short {
         lines = shortened(&threads, lines);
     }
@@ -265,17 +268,55 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> 
         row
     };
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
-    let mut text = indented(aligned(&rows));
-    if !folder.is_empty() {
-        text.push_str(&format!("\n  Files are in {folder}\n"));
-    }
-    if let Some(waiting) = waiting(&threads, finding, &objects, &folder) {
+    let mut text = indented(staggered(&rows, WIDE - 2));
+    text.push_str(&files.legend());
+    if let Some(waiting) = waiting(&threads, finding, &objects, &files) {
         text.push_str(&format!("\n{waiting}"));
     }
     text
 }
 
-fn lines(finding: &Finding, objects: &Objects, folder: &str) -> Vec<Line> {
+// An interleaving is as wide as this if it must be, but not wider if that can be helped.
+const WIDE: usize = 100;
+
+/// Rows of a step, of one cell that says something, and of a place. If they get too wide, threads are moved together, and what
+/// one does reaches into the columns to its right, where nothing stands.
+fn staggered(rows: &[Vec<String>], width: usize) -> Vec<String> {
+    // As far as threads are moved.
+    const LEAST: usize = 6;
+    let plain = aligned(rows);
+    let long = |lines: &[String]| lines.iter().map(|it| it.chars().count()).max().unwrap_or(0);
+    let columns = rows.first().map_or(0, Vec::len);
+    if long(&plain) <= width || columns < 4 {
+        return plain;
+    }
+    let (steps, places) = (0, columns - 1);
+    let cells = |at: usize| rows.iter().map(move |it| it[at].chars().count());
+    let mut widths: Vec<usize> = (0..columns).map(|at| cells(at).max().unwrap_or(0)).collect();
+    loop {
+        let start = |at: usize, widths: &[usize]| widths[..at].iter().map(|it| it + 2).sum::<usize>();
+        let end = |at: usize| start(at, &widths) + cells(at).max().unwrap_or(0);
+        let ends = (0..places).map(end).max().unwrap_or(0);
+        // The widest is moved, and the last has nobody to its right.
+        let widest = (steps + 1..places - 1).max_by_key(|&at| widths[at]);
+        let narrow = widest.filter(|&at| LEAST < widths[at] && width < ends + 2 + widths[places]);
+        let Some(at) = narrow else {
+            let line = |row: &Vec<String>| {
+                let mut line = String::new();
+                for (at, cell) in row.iter().enumerate().filter(|it| !it.1.is_empty()) {
+                    let from = if at == places { ends + 2 } else { start(at, &widths) };
+                    line.push_str(&" ".repeat(from.saturating_sub(line.chars().count())));
+                    line.push_str(cell);
+                }
+                line
+            };
+            return rows.iter().map(line).collect();
+        };
+        widths[at] -= 1;
+    }
+}
+
+fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
     let mut lines = Vec::new();
     for (at, moment) in finding.moments.iter().enumerate() {
         let (step, process) = (at + 1, moment.step.task.index());
@@ -293,7 +334,7 @@ fn lines(finding: &Finding, objects: &Objects, folder: &str) -> Vec<Line> {
             step: Some(step),
             process,
             told: format!("{}{}{detail}", verb(moment.step.access), objects.name(moment.step.object)),
-            place: short(moment.place, folder),
+            place: files.show(moment.place),
         });
         let returned = mine().find_map(|it| it.returned.as_ref().filter(|it| is_at(it.0)));
         lines.extend(returned.map(|(_, answer)| talk(format!("returns {answer}").trim_end().to_owned())));
@@ -333,7 +374,7 @@ fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
 }
 
 /// Where those stand who cannot go on.
-fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, folder: &str) -> Option<String> {
+fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, files: &Files) -> Option<String> {
     let mut told = String::new();
     for pending in &finding.pending {
         let process = pending.task.index();
@@ -341,6 +382,8 @@ fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, folder: &str
         let operation = finding.operations.iter().find(open);
         let what = if pending.spins {
             format!("runs round a loop that reads{}", objects.name(pending.object))
+        } else if let Some(condition) = unnotified(finding, pending) {
+            format!("waits to be notified:{}", objects.name(condition))
         } else {
             format!("waits: {}{}", verb(pending.access), objects.name(pending.object))
         };
@@ -350,16 +393,60 @@ fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, folder: &str
             "  {} {}{what} ({}){}\n",
             threads.name(process),
             operation.map_or_else(String::new, |it| format!("in {} ", it.call)),
-            short(pending.place, folder),
+            files.show(pending.place),
             if is_wrong { ", and should not" } else { "" },
         ));
     }
     (!told.is_empty()).then(|| format!("  Then nobody can go on:\n{told}"))
 }
 
-fn short(place: &std::panic::Location<'_>, folder: &str) -> String {
-    let file = place.file().strip_prefix(folder).unwrap_or(place.file());
-    format!("{file}:{}", place.line())
+/// What the task waits to be notified by, if nobody did so since. Once somebody has, it may be waiting for its lock.
+fn unnotified(finding: &Finding, pending: &Pending) -> Option<SharedId> {
+    let mut own = None;
+    for moment in &finding.moments {
+        if moment.step.task == pending.task {
+            own = Some(&moment.step);
+        } else if moment.step.access == Access::Notify {
+            own = own.filter(|it| it.object != moment.step.object);
+        }
+    }
+    own.filter(|it| it.access == Access::Wait).map(|it| it.object)
+}
+
+/// How places in the source are written: as briefly as tells them apart.
+struct Files {
+    folder: String,
+}
+
+impl Files {
+    fn of<'a>(files: impl Iterator<Item = &'a str>) -> Files {
+        Files { folder: common_folder(files.filter(|it| library(it).is_none())) }
+    }
+
+    fn show(&self, place: &Location<'_>) -> String {
+        match library(place.file()) {
+            // Nobody wrote that line: a guard goes out of scope.
+            Some("core/src/ptr/mod.rs") => "when dropped".to_owned(),
+            Some(file) => format!("{file}:{}", place.line()),
+            None => {
+                let file = place.file().strip_prefix(&self.folder).unwrap_or(place.file());
+                format!("{file}:{}", place.line())
+            }
+        }
+    }
+
+    fn legend(&self) -> String {
+        if self.folder.is_empty() { String::new() } else { format!("\n  Files are in {}\n", self.folder) }
+    }
+}
+
+/// A file of the standard library, without where it is on the machine that compiled it.
+fn library(file: &str) -> Option<&str> {
+    const FOLDER: &str = "/library/";
+    let inside = &file[file.find(FOLDER)? + FOLDER.len()..];
+    let is_standard = ["core/src/", "alloc/src/", "std/src/"].iter().any(|it| inside.starts_with(it));
+    let is_compiled = file.starts_with("/rustc/") || file.contains("/rustlib/");
+    (is_standard && is_compiled).then_some(inside)
 }
 
 /// The folder, with a slash at its end, that all files are in; empty if there is none.
@@ -414,5 +501,33 @@ mod tests {
         assert_eq!(common_folder(["a/b/c.rs", "a/bx/d.rs"].into_iter()), "a/");
         assert_eq!(common_folder(["c.rs", "a/bx/d.rs"].into_iter()), "");
         assert_eq!(common_folder(["/é/c.rs", "/è/d.rs"].into_iter()), "/");
+    }
+
+    #[test]
+    fn files_of_the_standard_library_are_told_without_their_folder() {
+        assert_eq!(library("/rustc/59807616/library/core/src/ptr/mod.rs"), Some("core/src/ptr/mod.rs"));
+        let installed = "/home/me/lib/rustlib/src/rust/library/std/src/sync/once.rs";
+        assert_eq!(library(installed), Some("std/src/sync/once.rs"));
+        assert_eq!(library("my/library/core/src/ptr/mod.rs"), None);
+        assert_eq!(library("src/lib.rs"), None);
+    }
+
+    #[test]
+    fn threads_are_moved_together_where_rows_would_be_too_wide() {
+        let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
+        let rows = [
+            row(["step", "a", "b", "c", "where"]),
+            row(["1", "store x1: 0 → 12345678", "", "", "a.rs:1"]),
+            row(["2", "", "store x1: 12345678 → 0", "", "a.rs:2"]),
+            row(["3", "", "", "load x1: 0", "a.rs:3"]),
+        ];
+        assert_eq!(staggered(&rows, 100), aligned(&rows));
+        assert_eq!(
+            staggered(&rows, 50).join("\n"),
+            "step  a            b            c           where\n\
+             1     store x1: 0 → 12345678                a.rs:1\n\
+             2                  store x1: 12345678 → 0   a.rs:2\n\
+             3                               load x1: 0  a.rs:3"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use clewline_explore::Schedule;
 
-use super::{LineUp, Matrix, calls, scheduler};
+use super::{LineUp, Matrix, builder::memory_model, calls, scheduler};
 use crate::{
     Error,
     methods::stress::{duration, parsed},
@@ -14,6 +14,7 @@ const PREEMPTIONS: &str = "CLEWLINE_PREEMPTIONS";
 const SAMPLES: &str = "CLEWLINE_SAMPLES";
 const JOBS: &str = "CLEWLINE_JOBS";
 const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
+const MEMORY: &str = "CLEWLINE_MEMORY";
 const TIME: &str = "CLEWLINE_TIME";
 
 /// One execution: a matrix, and what was chosen.
@@ -87,6 +88,9 @@ pub(super) fn apply<E>(
     if let Some(found) = parsed(&look_up, SCHEDULER, "the name of a scheduler", scheduler)? {
         line_up.options.scheduler = found;
     }
+    if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or release-acquire", memory_model)? {
+        line_up.options.memory.model = model;
+    }
     parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", Replayed::parse)
 }
 
@@ -105,7 +109,7 @@ mod tests {
         let replayed = apply(&mut line_up, look_up).map_err(|it| it.to_string())?;
         let settings = &line_up.options.settings;
         let told = format!(
-            "seed {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}",
+            "seed {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}, {}",
             line_up.plan.seed,
             settings.seed,
             settings.preemptions,
@@ -113,13 +117,14 @@ mod tests {
             line_up.time,
             line_up.jobs,
             line_up.options.scheduler.name,
+            line_up.options.memory.model.name(),
         );
         Ok((told, replayed))
     }
 
     #[test]
     fn what_is_not_set_changes_nothing() {
-        let told = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded";
+        let told = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded, sc";
         assert_eq!(applied(&[(SEED, "")]), Ok((told.to_owned(), None)));
     }
 
@@ -132,10 +137,11 @@ mod tests {
             (TIME, "2m"),
             (JOBS, "4"),
             (SCHEDULER, "random"),
+            (MEMORY, "tso"),
         ];
         let time = Duration::from_secs(120);
         let told =
-            format!("seed 3 3, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random");
+            format!("seed 3 3, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random, tso");
         assert_eq!(applied(&variables), Ok((told, None)));
         let told = applied(&[(TIME, "2m"), (PREEMPTIONS, "0")]).expect("nothing is wrong").0;
         assert!(told.contains(&format!("preemptions Some(0), samples Some({})", u64::MAX)), "{told}");
@@ -154,6 +160,7 @@ mod tests {
             (SAMPLES, "many"),
             (JOBS, "0"),
             (SCHEDULER, "fate"),
+            (MEMORY, "perfect"),
             (TIME, "9"),
         ];
         for variable in wrong {

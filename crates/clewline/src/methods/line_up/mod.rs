@@ -248,10 +248,7 @@ impl Check<'_> {
             }
             Against::Observed(_) => return Err(Misfit("the observations are of another matrix".to_owned())),
             Against::Specification => Right::Specified(Specified::Own),
-            Against::Named(name) => {
-                let specification = clewline_specs::find(name).map_err(|it| Misfit(it.to_string()))?;
-                Right::Specified(Specified::Named(specification))
-            }
+            Against::Named(name) => Right::Specified(Specified::named(name, self.trial)?),
         })
     }
 

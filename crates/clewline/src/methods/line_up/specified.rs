@@ -15,6 +15,24 @@ pub(super) enum Specified {
 }
 
 impl Specified {
+    /// The specification of that name, if it knows what can be called in `trial`.
+    pub(super) fn named(name: &str, trial: &dyn Trial) -> Result<Specified, Misfit> {
+        let specification = clewline_specs::find(name).map_err(|it| Misfit(it.to_string()))?;
+        let mut values = Values::new();
+        let mut calls = Vec::new();
+        for (at, (_, label)) in trial.operations().iter().enumerate() {
+            let (method, arg) = read_label(label, &mut values)?;
+            let call = RawCall { method: values.text(method), arg };
+            // Nobody waits for anybody: each is called by a process of its own, and pending.
+            let process = ProcessId::from_index(at);
+            calls.push(Timed { process, object: ObjectId(0), call, called: 0, returned: None });
+        }
+        let history = History::from_operations(calls).expect("each process makes one call");
+        let recording = Recording::new(history, values, Names::default());
+        specification.load(recording).map_err(|it| it.misfit)?;
+        Ok(Specified::Named(specification))
+    }
+
     pub(super) fn case(
         &self,
         trial: &dyn Trial,

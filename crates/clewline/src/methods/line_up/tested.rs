@@ -7,7 +7,7 @@ use clewline_report::render::text::{Paint, shell_word};
 use super::{
     Checked, Matrix, Options,
     environment::{self, Replayed},
-    text::{self, Shown, Summary, Telling},
+    text::{self, Reader, Shown, Summary, Telling},
 };
 
 /// What came of a test. As text it is the whole report.
@@ -72,6 +72,8 @@ impl fmt::Display for Tested {
         let next = self.next();
         let telling = Telling {
             subject: &self.name,
+            reader: Reader::Test,
+            is_replay: self.is_replay,
             options: &self.options,
             next: &next,
             shown: if self.is_replay { Shown::Full } else { Shown::Short },

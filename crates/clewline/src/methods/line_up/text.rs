@@ -8,9 +8,9 @@ use clewline_core::Cause;
 use clewline_explore::Coverage;
 use clewline_report::render::{
     count, grouped,
-    text::{Paint, duration, painted, paragraph},
+    text::{Paint, duration, hanging, painted, paragraph},
 };
-use clewline_threads::control::Touch;
+use clewline_threads::control::{MemoryModel, Touch};
 
 pub use super::drawing::Shown;
 use super::{
@@ -20,11 +20,24 @@ use super::{
 
 const WIDTH: usize = 80;
 
+/// Who reads a report: what they are told to say is in words that they can say it with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// Someone at a command line, which has flags.
+    Shell,
+    /// Someone whose test failed, who has the methods of the builder, the attribute and the environment.
+    Test,
+}
+
 /// What a report tells besides what was found.
 #[derive(Clone, Copy, Debug)]
 pub struct Telling<'a> {
-    /// The subject, as it is named on the command line.
+    /// The subject, as its user names it.
     pub subject: &'a str,
+    /// Who reads it.
+    pub reader: Reader,
+    /// Whether one execution was run again, and no other.
+    pub is_replay: bool,
     /// How matrices were checked.
     pub options: &'a Options,
     /// What to type next, best first.
@@ -119,7 +132,7 @@ pub fn violated(
 ) -> String {
     let mut text =
         format!("{}: {}\n\n", painted("violated", telling.paint), headline(telling, checked, finding));
-    paragraph(&mut text, &cause(telling.options, finding), WIDTH);
+    paragraph(&mut text, &cause(telling, finding), WIDTH);
     let is_alone = checked.matrix.columns.len() == 1;
     text.push_str(match (is_alone, found.is_some()) {
         (true, _) => "\n  The calls:\n\n",
@@ -139,11 +152,10 @@ pub fn violated(
         witnesses(&mut text, telling, checked, finding);
     }
     if !finding.moments.is_empty() {
-        text.push_str(if finding.cause == Cause::Nondeterministic {
-            "\n  How the second came about, one step a line (x1, x2, … are the atomics and locks):\n\n"
-        } else {
-            "\n  How it came about, one step a line (x1, x2, … are the atomics and locks):\n\n"
-        });
+        let which = if finding.cause == Cause::Nondeterministic { "the second" } else { "it" };
+        text.push_str(&format!(
+            "\n  How {which} came about, one step a line (x1, x2, … are atomics and locks):\n\n"
+        ));
         text.push_str(&drawing::interleaving(&checked.matrix, finding, telling.shown));
     }
     text.push('\n');
@@ -184,16 +196,21 @@ fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> Stri
 }
 
 /// Which kind of root cause it is, in plain words.
-fn cause(options: &Options, finding: &Finding) -> String {
-    let right = match &options.against {
+fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
+    let right = match &telling.options.against {
         Against::Serial | Against::Observed(_) => "the same calls were made one at a time, in every order",
         Against::Golden(_) => "the golden implementation was called one call at a time, in every order",
         Against::Specification | Against::Named(_) => "the specification was asked for every order",
     };
     match finding.cause {
-        Cause::Nondeterministic => "Called one call at a time, and with the same calls before, it does now this and now that. So no \
-             deterministic specification fits. Either that is a bug, or it is meant to be so; then say --nondeterminism allow."
-            .to_owned(),
+        Cause::Nondeterministic => format!(
+            "Called one call at a time, and with the same calls before, it does now this and now that. So no \
+             deterministic specification fits. Either that is a bug, or it is meant to be so; then say {}.",
+            match telling.reader {
+                Reader::Shell => "--nondeterminism allow",
+                Reader::Test => "`nondeterministic`",
+            }
+        ),
         Cause::NotLinearizable => format!(
             "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
              are then, in any order that keeps what had returned before something else was called."
@@ -207,7 +224,9 @@ fn cause(options: &Options, finding: &Finding) -> String {
                 let place = panic.place.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
                 format!("The message is: {}{place}.", panic.message)
             });
-            format!("An operation panics instead of answering. {}", told.unwrap_or_default()).trim_end().to_owned()
+            format!("An operation panics instead of answering. {}", told.unwrap_or_default())
+                .trim_end()
+                .to_owned()
         }
         Cause::Race => {
             let told = finding.race.map(|race| {
@@ -257,11 +276,17 @@ fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, findin
     let all = checked.serial_histories() as u64;
     text.push('\n');
     if finding.tried.is_empty() {
-        let told = format!(
-            "{}: in none did the calls answer this.",
-            count(all, "serial history", "serial histories")
-        );
-        paragraph(text, &format!("There are {told}"), WIDTH);
+        let is_are = if all == 1 { "is" } else { "are" };
+        let there = format!("There {is_are} {}", count(all, "serial history", "serial histories"));
+        let none = match (finding.cause, finding.blocked.first()) {
+            // Those in which it does not wait have an answer of it, so that none has just these.
+            (Cause::Blocking, Some(&it)) => format!(
+                "in none does {} wait for ever after the calls that returned here, with these answers",
+                finding.operations[it].call
+            ),
+            _ => "in none did the calls answer this".to_owned(),
+        };
+        paragraph(text, &format!("{there}: {none}."), WIDTH);
         return;
     }
     let told = format!(
@@ -277,10 +302,9 @@ fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, findin
 fn serial_histories(text: &mut String, checked: &Checked, finding: &Finding) {
     let threads = Threads::of(&checked.matrix);
     for (number, serial) in finding.tried.iter().take(TRIED).enumerate() {
-        let line = format!("{}. {}", number + 1, one_serial(&threads, finding, serial));
-        paragraph(text, &line, WIDTH);
+        hanging(text, &format!("  {}. ", number + 1), &one_serial(&threads, finding, serial), WIDTH);
         if let Some(why) = why_not(&threads, finding, serial) {
-            text.push_str(&format!("     but {why}\n"));
+            hanging(text, "     ", &format!("but {why}"), WIDTH);
         }
     }
     let rest = finding.tried.len().saturating_sub(TRIED) as u64;
@@ -329,24 +353,28 @@ fn facts(
     found: Option<&Matrix>,
     summary: &Summary,
 ) {
-    fact(text, "matrix", &typed(&checked.matrix));
+    fact(text, "matrix", &typed(&checked.matrix, telling.reader));
     if let Some(found) = found {
-        fact(text, "found in", &typed(found));
+        fact(text, "found in", &typed(found, telling.reader));
     }
     if !finding.is_serial {
         let preemptions = count(finding.preemptions as u64, "preemption", "preemptions");
         fact(text, "schedule", &format!("{} with {preemptions}", finding.schedule));
     }
-    explored(text, telling.options, summary);
+    explored(text, telling, summary);
 }
 
 /// The matrix as it is typed.
 #[must_use]
-pub fn typed(matrix: &Matrix) -> String {
-    let part = |name: &str, calls: &[String]| {
-        if calls.is_empty() { String::new() } else { format!(" --{name} \"{}\"", calls.join(" ")) }
+pub fn typed(matrix: &Matrix, reader: Reader) -> String {
+    let (columns, before, after) = match reader {
+        Reader::Shell => ("--matrix ", " --initial ", " --final "),
+        Reader::Test => ("", ", initial: ", ", last: "),
     };
-    format!("--matrix \"{matrix}\"{}{}", part("initial", &matrix.initial), part("final", &matrix.last))
+    let part = |name: &str, calls: &[String]| {
+        if calls.is_empty() { String::new() } else { format!("{name}\"{}\"", calls.join(" ")) }
+    };
+    format!("{columns}\"{matrix}\"{}{}", part(before, &matrix.initial), part(after, &matrix.last))
 }
 
 /// The report of matrices in which nothing is wrong, or of which nobody knows.
@@ -364,11 +392,14 @@ pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
             format!("{}: no matrix was checked on {subject}\n\n", painted(word, telling.paint))
         }
         _ => {
-            let unknown = count(summary.unknown, "matrix", "matrices");
             let told = match summary.matrices {
                 1 => where_,
                 _ if summary.unknown == 0 => format!("{where_}, and more were asked for"),
-                n => format!("{unknown} of {} on {subject}", grouped(n)),
+                n => format!(
+                    "nobody knows about {} of {} matrices on {subject}",
+                    grouped(summary.unknown),
+                    grouped(n)
+                ),
             };
             format!("{}: {told}\n\n", painted(word, telling.paint))
         }
@@ -378,18 +409,19 @@ pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
         paragraph(&mut text, &format!("{}{rest}.", first.to_uppercase()), WIDTH);
     }
     if word == "holds" {
-        paragraph(&mut text, &meaning(telling.options, summary), WIDTH);
-    } else {
+        paragraph(&mut text, &meaning(telling, summary), WIDTH);
+    } else if summary.executions != 0 {
         paragraph(&mut text, "What was explored holds, but that is not all there is.", WIDTH);
     }
     text.push('\n');
-    explored(&mut text, telling.options, summary);
+    explored(&mut text, telling, summary);
     next(&mut text, telling);
     text
 }
 
 /// What `holds` means, and what it does not.
-fn meaning(options: &Options, summary: &Summary) -> String {
+fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
+    let options = telling.options;
     let right = match &options.against {
         Against::Serial | Against::Observed(_) => {
             "the same answers in a serial history of the subject itself"
@@ -398,6 +430,7 @@ fn meaning(options: &Options, summary: &Summary) -> String {
         Against::Specification | Against::Named(_) => "an order that the specification allows",
     };
     let schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.settings.preemptions) {
+        _ if telling.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
         (false, _, _) => "Schedules were drawn; others may still go wrong".to_owned(),
         (true, 0, _) => "Every schedule was explored".to_owned(),
         (true, _, Some(most)) => format!(
@@ -412,7 +445,8 @@ fn meaning(options: &Options, summary: &Summary) -> String {
     )
 }
 
-fn explored(text: &mut String, options: &Options, summary: &Summary) {
+fn explored(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
+    let options = telling.options;
     let stuck = |n: u64| if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) };
     let of = |n: u64| if n == 1 { String::new() } else { format!(" in {}", count(n, "matrix", "matrices")) };
     if summary.serial_histories != 0 {
@@ -420,14 +454,20 @@ fn explored(text: &mut String, options: &Options, summary: &Summary) {
         fact(text, "phase 1", &format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices)));
     }
     let bound = match options.settings.preemptions {
-        Some(most) if summary.bounded != 0 => {
+        Some(most) if summary.bounded != 0 && options.scheduler.is_exhaustive => {
             format!(", at most {}", count(u64::from(most), "preemption", "preemptions"))
         }
         Some(_) | None => String::new(),
     };
-    if summary.executions != 0 {
+    let model = match options.memory.model {
+        MemoryModel::SequentiallyConsistent => String::new(),
+        model @ (MemoryModel::Tso | MemoryModel::ReleaseAcquire) => format!(", memory {}", model.name()),
+    };
+    if telling.is_replay {
+        fact(text, "phase 2", "this one execution, run again");
+    } else if summary.executions != 0 {
         let told = format!(
-            "{} by {}{bound}: {}{}",
+            "{} by {}{bound}{model}: {}{}",
             count(summary.executions, "execution", "executions"),
             options.scheduler.name,
             count(summary.histories, "distinct history", "distinct histories"),
@@ -451,14 +491,9 @@ fn next(text: &mut String, telling: &Telling<'_>) {
 
 /// A line that says what `name` is, and more lines if it is long.
 fn fact(text: &mut String, name: &str, told: &str) {
-    // Where all of them begin. A paragraph is indented by two, which are taken away again.
+    // Where all of them begin.
     const COLUMN: usize = 10;
-    let mut lines = String::new();
-    paragraph(&mut lines, told, WIDTH - COLUMN + 2);
-    for (place, line) in lines.lines().enumerate() {
-        let label = if place == 0 { format!("{name}:") } else { String::new() };
-        text.push_str(&format!("{label:COLUMN$}{}\n", line.trim_start()));
-    }
+    hanging(text, &format!("{:COLUMN$}", format!("{name}:")), told, WIDTH);
 }
 
 /// Whether everything was seen: no bound left anything out, and nothing stopped the exploration.

@@ -5,8 +5,11 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use clewline_core::Cause;
-use clewline_report::render::table::{Cell, Column, Table};
-use clewline_subjects::{Class, ClassVariant, classes::CLASSES};
+use clewline_report::render::{
+    grouped,
+    table::{Cell, Column, Table},
+};
+use clewline_subjects::{Class, ClassVariant, FoundExplorable, classes::CLASSES};
 
 use super::{
     Entry, Form, Options, Outcome, Size, Step, caution,
@@ -59,6 +62,9 @@ const fn right(
 const fn wrong(row: Row, causes: &'static [(char, &'static str)], fail: u64, failed: f64) -> Row {
     Row { causes, fail, failed: Some(failed), ..row }
 }
+
+/// How many tests the paper ran of each class.
+const PAPER_TESTS: u64 = 100;
 
 /// In the order of the paper. A root cause that two of its rows have is in one of ours.
 const ROWS: [Row; 18] = [
@@ -231,22 +237,25 @@ fn smallest(row: &Row, variant: &ClassVariant) -> Option<(String, Cause)> {
     checked.finding().map(|it| (format!("{columns}x{rows}"), it.cause))
 }
 
-const COLUMNS: [Column; 20] = [
-    Column { key: "class", heading: "class" },
-    Column { key: "subject", heading: "ours" },
+// Each figure of the paper with ours beside it, so that they stay together where the table is too wide for one block.
+const COLUMNS: [Column; 22] = [
+    Column { key: "subject", heading: "subject" },
+    Column { key: "class", heading: "class, paper" },
     Column { key: "bound", heading: "PB" },
-    Column { key: "root_cause", heading: "root cause" },
+    Column { key: "root_cause", heading: "cause" },
     Column { key: "category", heading: "category" },
     Column { key: "paper_smallest", heading: "smallest, paper" },
     Column { key: "ours_smallest", heading: "ours" },
-    Column { key: "paper_histories", heading: "histories, paper" },
+    Column { key: "paper_histories", heading: "serial, paper" },
     Column { key: "ours_histories", heading: "ours" },
-    Column { key: "paper_histories_max", heading: "max, paper" },
+    Column { key: "paper_histories_max", heading: "max., paper" },
     Column { key: "ours_histories_max", heading: "ours" },
+    Column { key: "paper_pass", heading: "pass, paper" },
+    Column { key: "ours_pass", heading: "ours" },
     Column { key: "paper_fail", heading: "fail, paper" },
     Column { key: "ours_fail", heading: "ours" },
     Column { key: "ours_unknown", heading: "unknown" },
-    Column { key: "paper_serial_s", heading: "phase 1 s, paper" },
+    Column { key: "paper_serial_s", heading: "phase 1, paper" },
     Column { key: "ours_serial_s", heading: "ours" },
     Column { key: "paper_pass_s", heading: "pass s, paper" },
     Column { key: "ours_pass_s", heading: "ours" },
@@ -262,15 +271,12 @@ fn cells(row: &Row, cause: Option<(char, &str)>, is_first: bool, plan: &Plan, se
     // The paper's figures are of the class with all its root causes: they stand once.
     let paper = |it: f64| if is_first { Cell::Number(60.0 * it) } else { Cell::Missing };
     let paper_count = |it: u64| if is_first { Cell::Count(it) } else { Cell::Missing };
-    let subject = found.map(|(class, variant)| match variant.name {
-        "" => class.name.to_owned(),
-        name => format!("{}:{name}", class.name),
-    });
+    let subject = found.map(|(class, variant)| FoundExplorable::Class(class, variant).name());
     let category = smallest.as_ref().map(|it| it.1).or(measured.causes.first().copied());
-    let fails = if found.is_some() { Cell::Count(measured.failed.len() as u64) } else { Cell::Missing };
+    let ours = |it: usize| if found.is_some() { Cell::Count(it as u64) } else { Cell::Missing };
     vec![
-        Cell::Text(row.paper.to_owned()),
         text(subject),
+        Cell::Text(row.paper.to_owned()),
         Cell::Count(u64::from(row.bound)),
         text(cause.map(|it| it.0.to_string())),
         text(category.map(|it| it.to_string())),
@@ -280,8 +286,10 @@ fn cells(row: &Row, cause: Option<(char, &str)>, is_first: bool, plan: &Plan, se
         count(measured.histories.mean()),
         paper_count(row.histories.1),
         count(measured.histories.greatest()),
+        paper_count(PAPER_TESTS - row.fail),
+        ours(measured.passed.len()),
         paper_count(row.fail),
-        fails,
+        ours(measured.failed.len()),
         Cell::Count(measured.unknown),
         paper(row.serial),
         Cell::of(measured.serial_s.mean()),
@@ -296,11 +304,13 @@ fn notes(plan: &Plan) -> Vec<String> {
     let (n, dimension) = (plan.samples, plan.dimension);
     let mut notes = vec![
         format!(
-            "Ours: {n} random {dimension}x{dimension} matrices of each subject, at the paper's bound on preemptions (PB); fail is how many of them \
-             fail, and unknown how many took longer than {:?} or {} executions. The paper: 100 random 3x3 tests.",
-            plan.time, plan.executions
+            "Ours: {n} random {dimension}x{dimension} matrices of each subject, at the paper's bound on preemptions (PB); pass and fail are how many \
+             hold and are violated, and unknown how many took longer than {:?} or {} executions. The paper: {PAPER_TESTS} random 3x3 tests.",
+            plan.time,
+            grouped(plan.executions)
         ),
-        "Smallest: columns x rows of the smallest test that shows the root cause; ours is the matrix that the subject names, checked here."
+        "Cause: the paper's letter. Category: what our report says. Smallest: columns x rows of the smallest test that shows it; ours is the \
+         matrix that the subject names, checked here. Serial: serial histories of a test, on average and at most."
             .to_owned(),
         "Times are averages in seconds; the paper gives minutes. Phase 1 makes the calls one at a time; pass and fail are phase 2 of \
          matrices that hold and that are violated."
