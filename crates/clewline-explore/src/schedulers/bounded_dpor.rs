@@ -52,22 +52,26 @@ impl BoundedDpor {
         for at in 0..self.causality.races.len() {
             let event = self.causality.races[at] as usize;
             self.want(event, step.task);
-            self.want(self.block_of(event), step.task);
+            for free in self.free_switches(event) {
+                self.want(free, step.task);
+            }
         }
         for at in 0..self.causality.enablers.len() {
             let event = self.causality.enablers[at] as usize;
             self.want_enabled(event, step.task);
-            self.want_enabled(self.block_of(event), step.task);
+            for free in self.free_switches(event) {
+                self.want_enabled(free, step.task);
+            }
         }
     }
 
-    /// The first event of the block of steps of one task that `event` is in.
-    fn block_of(&self, mut event: usize) -> usize {
+    /// Where in the block of steps of one task that `event` is in another task costs no more preemptions: at its first event, and
+    /// wherever the task let others run.
+    fn free_switches(&self, event: usize) -> Vec<usize> {
         let events = &self.causality.events;
-        while 0 < event && events[event - 1].step.task == events[event].step.task {
-            event -= 1;
-        }
-        event
+        let task = events[event].step.task;
+        let block = (0..=event).rev().take_while(|it| events[*it].step.task == task);
+        block.filter(|it| self.tree.nodes[events[*it].node as usize].running != Some(task)).collect()
     }
 
     /// Wants `task` where `event` was chosen, if it could move there: it may come to where it waits for `event`, and then to go

@@ -96,7 +96,8 @@ impl Engine {
             movable = self.fairness.filter(movable);
         }
         self.held_back = all.without(movable);
-        let mut runner = if yields { None } else { mover };
+        let goes_on = |it: &TaskId| !yields && !self.tasks[it.index()].until.is_brief();
+        let mut runner = mover.filter(goes_on);
         if !self.weak.buffers.is_empty() {
             // A flush does not take anybody's turn.
             if mover.is_some_and(|it| self.weak.buffers.contains(it)) {
