@@ -31,7 +31,9 @@ impl Control {
         if let Some(step) = &mut engine.step
             && step.object != id
         {
-            // Whoever waits for the lock can go on after this step, though it touches another object.
+            // Whoever waits for the lock can go on after this step, though it touches another object. If there are several such
+            // locks, its order with any step is taken to matter.
+            step.yields |= step.frees != SharedId::NONE && step.frees != id;
             step.frees = id;
         }
         if engine.has_release_points && !engine.spinning.is_empty() {

@@ -21,6 +21,11 @@ pub(super) use programs::{Action, History, KINDS, Matrix, histories_within, hist
 // Programs that take more executions are left out.
 pub(super) const EXECUTIONS_MAX: u64 = 1_000;
 
+/// Whether only some kind is looked at.
+fn is_partial() -> bool {
+    std::env::var_os("CLEWLINE_KIND").is_some()
+}
+
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
@@ -142,7 +147,7 @@ fn bounded_dpor(bound: u32) -> impl Fn() -> Box<dyn Scheduler> {
 #[test]
 fn dpor_sees_every_canonical_history() {
     let (programs, all, few) = check_random("dpor", 100, &exhaustive, &dpor);
-    assert!(1_000 < programs && few < all / 2, "{programs} programs, {all} executions, {few} with reduction");
+    assert!(is_partial() || 1_000 < programs && few < all / 2, "{programs} programs, {all} executions, {few} with reduction");
 }
 
 #[test]
@@ -150,7 +155,7 @@ fn bounded_dpor_sees_what_bounded_does() {
     for bound in 0..=3 {
         let (expect, find) = (bounded(bound), bounded_dpor(bound));
         let (programs, all, few) = check_random(&format!("bound {bound}"), 50, &expect, &find);
-        assert!(1_000 < programs && few < all, "{programs} programs, {all} executions, {few} with reduction");
+        assert!(is_partial() || 1_000 < programs && few < all, "{programs} programs, {all} executions, {few} with reduction");
     }
 }
 

@@ -485,7 +485,8 @@ pub(in super::super) fn random_program(random: &mut Random, kind: &[Action]) -> 
 fn operations_of(random: &mut Random, kind: &[Action], n: usize, most: usize) -> Vec<Vec<Action>> {
     // Now and then one that touches nothing.
     let one = |random: &mut Random| {
-        if random.below(8) == 0 { Vec::new() } else { random_actions(random, kind, 1, most, 1) }
+        let depth = if random.below(4) == 0 { 2 } else { 1 };
+        if random.below(8) == 0 { Vec::new() } else { random_actions(random, kind, 1, most, depth) }
     };
     (0..n).map(|_| one(random)).collect()
 }
