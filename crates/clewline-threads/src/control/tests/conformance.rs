@@ -76,12 +76,12 @@ fn make(entry: &Entry, settings: &Settings) -> Watched {
 }
 
 fn histories(matrix: &Matrix, scheduler: &mut dyn Scheduler) -> (BTreeSet<History>, Option<u64>) {
-    histories_within(matrix, scheduler, EXECUTIONS_MAX)
+    histories_within(matrix, MemoryModel::SequentiallyConsistent, scheduler, EXECUTIONS_MAX)
 }
 
 /// Each execution's schedule and history.
 fn executions(matrix: &Matrix, scheduler: &mut dyn Scheduler, most: usize) -> Vec<(Schedule, History)> {
-    let mut program = program_of(matrix);
+    let mut program = program_of(matrix, MemoryModel::SequentiallyConsistent);
     program.keep(true, false);
     let mut all = Vec::new();
     explore(&mut program, scheduler, 1_000, |program, ending, _| {

@@ -15,7 +15,7 @@ use clewline_explore::{
 };
 
 use super::*;
-use programs::{PLAIN, smaller};
+use programs::{PLAIN, WEAK_KINDS, smaller};
 pub(super) use programs::{Action, History, KINDS, Matrix, histories_within, history, program_of, random_program};
 
 // Programs that take more executions are left out.
@@ -32,56 +32,93 @@ fn number(name: &str, default: u64) -> u64 {
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Scheduler>;
 
-/// What `find` does not see of what `expect` does in `matrix`, and the other way round; and how many executions each takes. `None` if
-/// those are too many.
-fn compare(matrix: &Matrix, expect: Make<'_>, find: Make<'_>, most: u64) -> Option<(Vec<History>, u64, u64)> {
-    let (expected, executions) = histories_within(matrix, &mut *expect(), most);
-    let executions = executions?;
-    // A reduction never takes more.
-    let (found, reduced) = histories_within(matrix, &mut *find(), executions + 1);
-    Some((expected.symmetric_difference(&found).cloned().collect(), executions, reduced.unwrap_or(u64::MAX)))
+/// What is compared with what.
+#[derive(Clone, Copy)]
+struct Comparison<'a> {
+    model: MemoryModel,
+    expect: Make<'a>,
+    find: Make<'a>,
+    executions_max: u64,
 }
 
-/// Panics if `find` does not see what `expect` does, with the smallest such program.
-fn check_equal(matrix: &Matrix, expect: Make<'_>, find: Make<'_>, most: u64) -> Option<(u64, u64)> {
-    let fails = |it: &Matrix| compare(it, expect, find, most).is_some_and(|it| !it.0.is_empty());
-    let (lost, executions, reduced) = compare(matrix, expect, find, most)?;
-    if !lost.is_empty() {
-        let mut least = matrix.clone();
-        while let Some(less) = smaller(&least).into_iter().find(fails) {
-            least = less;
-        }
-        let lost = compare(&least, expect, find, most).unwrap().0;
-        let expected = histories_within(&least, &mut *expect(), most).0;
-        let is_wrong = lost.iter().any(|it| !expected.contains(it));
-        panic!("{least:?}: lost {lost:?}{}", if is_wrong { ", or should not have seen" } else { "" });
+/// What came of it: histories that only one of the two saw, and how many executions each took.
+struct Compared {
+    differences: Vec<History>,
+    executions: u64,
+    reduced: u64,
+}
+
+impl Comparison<'_> {
+    /// `None` if there are too many executions.
+    fn compare(&self, matrix: &Matrix) -> Option<Compared> {
+        let see = |make: Make<'_>, most: u64| histories_within(matrix, self.model, &mut *make(), most);
+        let (expected, executions) = see(self.expect, self.executions_max);
+        let executions = executions?;
+        // A reduction never takes more.
+        let (found, reduced) = see(self.find, executions + 1);
+        let differences = expected.symmetric_difference(&found).cloned().collect();
+        Some(Compared { differences, executions, reduced: reduced.unwrap_or(u64::MAX) })
     }
-    assert!(reduced <= executions, "{matrix:?}: {reduced} executions instead of {executions}");
-    Some((executions, reduced))
-}
 
-/// How many programs there were, and the executions without and with the reduction.
-fn check_random(name: &str, programs: usize, expect: Make<'_>, find: Make<'_>) -> (usize, u64, u64) {
-    let (seeds, most) = (number("CLEWLINE_SEEDS", 1), number("CLEWLINE_EXECUTIONS", EXECUTIONS_MAX));
-    let only = std::env::var("CLEWLINE_KIND").ok();
-    let mut all = (0, 0, 0);
-    for (kind, actions) in KINDS.iter().filter(|it| only.as_ref().is_none_or(|only| only == it.0)) {
-        let mut some = (0, 0, 0);
-        for seed in SEED..SEED + seeds {
-            let mut random = Random::new(seed);
-            for _ in 0..programs {
-                let program = random_program(&mut random, actions);
-                if let Some((executions, reduced)) = check_equal(&program, expect, find, most) {
-                    some = (some.0 + 1, some.1 + executions, some.2 + reduced);
+    /// Panics if they do not see the same, with the smallest such program.
+    fn check(&self, matrix: &Matrix) -> Option<Compared> {
+        let compared = self.compare(matrix)?;
+        let fails = |it: &Matrix| self.compare(it).filter(|it| !it.differences.is_empty());
+        if !compared.differences.is_empty() {
+            let (mut least, mut differences) = (matrix.clone(), compared.differences);
+            while let Some((less, compared)) =
+                smaller(&least).into_iter().find_map(|it| fails(&it).map(|compared| (it, compared)))
+            {
+                (least, differences) = (less, compared.differences);
+            }
+            panic!("{least:?}: one of the two does not see {differences:?}");
+        }
+        let Compared { executions, reduced, .. } = compared;
+        assert!(reduced <= executions, "{matrix:?}: {reduced} executions instead of {executions}");
+        Some(compared)
+    }
+
+    /// How many programs there were, and the executions without and with the reduction.
+    fn check_random(
+        self,
+        name: &str,
+        kinds: &[(&str, &[Action])],
+        programs: usize,
+    ) -> (usize, u64, u64) {
+        let seeds = number("CLEWLINE_SEEDS", 1);
+        let only = std::env::var("CLEWLINE_KIND").ok();
+        let mut all = (0, 0, 0);
+        for (kind, actions) in kinds.iter().filter(|it| only.as_ref().is_none_or(|only| only == it.0)) {
+            let mut some = (0, 0, 0);
+            for seed in SEED..SEED + seeds {
+                let mut random = Random::new(seed);
+                for _ in 0..programs {
+                    if let Some(it) = self.check(&random_program(&mut random, actions)) {
+                        some = (some.0 + 1, some.1 + it.executions, some.2 + it.reduced);
+                    }
                 }
             }
+            if 1 < seeds {
+                let (programs, all, few) = some;
+                eprintln!(
+                    "{name}, {kind}: {programs} programs, {all} executions, {few} with reduction, 0 lost"
+                );
+            }
+            all = (all.0 + some.0, all.1 + some.1, all.2 + some.2);
         }
-        if 1 < seeds {
-            eprintln!("{name}, {kind}: {} programs, {} executions, {} with reduction, 0 lost", some.0, some.1, some.2);
-        }
-        all = (all.0 + some.0, all.1 + some.1, all.2 + some.2);
+        all
     }
-    all
+}
+
+/// `dpor` and `exhaustive`.
+fn unbounded(find: Make<'_>) -> Comparison<'_> {
+    let expect = &|| -> Box<dyn Scheduler> { Box::new(Exhaustive::default()) };
+    let executions_max = number("CLEWLINE_EXECUTIONS", EXECUTIONS_MAX);
+    Comparison { model: MemoryModel::SequentiallyConsistent, expect, find, executions_max }
+}
+
+fn dpor() -> Box<dyn Scheduler> {
+    Box::new(Dpor::new(Dependence::Histories))
 }
 
 // One seed for all, so that a failure can be seen again; what it says is the smallest program it found.
@@ -117,45 +154,68 @@ fn hard_programs() -> Vec<Matrix> {
     all.into_iter().map(|columns| Calls { columns, ..Calls::default() }).collect()
 }
 
-fn exhaustive() -> Box<dyn Scheduler> {
-    Box::new(Exhaustive::default())
-}
-
-fn dpor() -> Box<dyn Scheduler> {
-    Box::new(Dpor::new(Dependence::Histories))
+/// Does something with `bounded-dpor` and `bounded`, for some bounds.
+fn with_bounds(act: impl Fn(u32, Comparison<'_>)) {
+    for bound in 0..=3 {
+        let expect = || -> Box<dyn Scheduler> { Box::new(Bounded::new(Some(bound))) };
+        let find = || -> Box<dyn Scheduler> { Box::new(BoundedDpor::new(Some(bound))) };
+        act(bound, Comparison { expect: &expect, find: &find, ..unbounded(&dpor) });
+    }
 }
 
 #[test]
 fn hard_programs_lose_no_history() {
     for matrix in hard_programs() {
-        assert!(check_equal(&matrix, &exhaustive, &dpor, 100_000).is_some());
-        for bound in 0..=3 {
-            let (expect, find) = (bounded(bound), bounded_dpor(bound));
-            assert!(check_equal(&matrix, &expect, &find, 100_000).is_some());
-        }
+        assert!(Comparison { executions_max: 100_000, ..unbounded(&dpor) }.check(&matrix).is_some());
+        with_bounds(|_, it| {
+            assert!(Comparison { executions_max: 100_000, ..it }.check(&matrix).is_some());
+        });
     }
-}
-
-fn bounded(bound: u32) -> impl Fn() -> Box<dyn Scheduler> {
-    move || Box::new(Bounded::new(Some(bound)))
-}
-
-fn bounded_dpor(bound: u32) -> impl Fn() -> Box<dyn Scheduler> {
-    move || Box::new(BoundedDpor::new(Some(bound)))
 }
 
 #[test]
 fn dpor_sees_every_canonical_history() {
-    let (programs, all, few) = check_random("dpor", 100, &exhaustive, &dpor);
-    assert!(is_partial() || 1_000 < programs && few < all / 2, "{programs} programs, {all} executions, {few} with reduction");
+    let (programs, all, few) = unbounded(&dpor).check_random("dpor", KINDS, 100);
+    assert!(
+        is_partial() || 1_000 < programs && few < all / 2,
+        "{programs} programs, {all} executions, {few} with reduction"
+    );
 }
 
 #[test]
 fn bounded_dpor_sees_what_bounded_does() {
-    for bound in 0..=3 {
-        let (expect, find) = (bounded(bound), bounded_dpor(bound));
-        let (programs, all, few) = check_random(&format!("bound {bound}"), 50, &expect, &find);
-        assert!(is_partial() || 1_000 < programs && few < all, "{programs} programs, {all} executions, {few} with reduction");
+    with_bounds(|bound, it| {
+        let (programs, all, few) = it.check_random(&format!("bound {bound}"), KINDS, 50);
+        assert!(
+            is_partial() || 1_000 < programs && few < all,
+            "{programs} programs, {all} executions, {few} with reduction"
+        );
+    });
+}
+
+#[test]
+fn dpor_sees_every_canonical_history_in_other_models_of_memory() {
+    for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
+        let comparison = Comparison { model, ..unbounded(&dpor) };
+        let (programs, all, few) = comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, 50);
+        assert!(
+            is_partial() || 300 < programs && few < all,
+            "{programs} programs, {all} executions, {few} with reduction"
+        );
+    }
+}
+
+#[test]
+fn bounded_dpor_sees_what_bounded_does_in_other_models_of_memory() {
+    for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
+        with_bounds(|bound, it| {
+            let name = format!("bound {bound}, {model:?}");
+            let (programs, all, few) = Comparison { model, ..it }.check_random(&name, WEAK_KINDS, 25);
+            assert!(
+                is_partial() || 200 < programs && few <= all,
+                "{programs} programs, {all} executions, {few} with reduction"
+            );
+        });
     }
 }
 
@@ -166,8 +226,8 @@ fn reduction_that_looks_at_conflicts_alone_loses_histories() {
     let (mut lost, mut programs) = (0, 0);
     for _ in 0..200 {
         let matrix = random_program(&mut random, PLAIN);
-        if let Some((missing, ..)) = compare(&matrix, &exhaustive, &conflicts, EXECUTIONS_MAX) {
-            (lost, programs) = (lost + u32::from(!missing.is_empty()), programs + 1);
+        if let Some(compared) = unbounded(&conflicts).compare(&matrix) {
+            (lost, programs) = (lost + u32::from(!compared.differences.is_empty()), programs + 1);
         }
     }
     assert!(programs / 2 < lost, "{lost} of {programs}");

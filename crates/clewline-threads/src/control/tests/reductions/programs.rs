@@ -5,6 +5,7 @@ use std::{
     collections::BTreeSet,
     ops::ControlFlow,
     rc::Rc,
+    sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release},
     time::Duration,
 };
 
@@ -13,7 +14,7 @@ use clewline_explore::{Access, Coverage, Ending, Scheduler, TaskId, explore};
 
 use super::super::*;
 use crate::{
-    sync::{Barrier, Condvar, Once, RwLock, mpsc},
+    sync::{Barrier, Condvar, Once, RwLock, atomic::fence, mpsc},
     thread,
 };
 
@@ -23,6 +24,7 @@ pub(in super::super) enum Action {
     Load(usize),
     Store(usize, usize),
     Add(usize),
+    Fence,
     /// Adds in a loop, until nobody came in between.
     Cas(usize),
     Lock(usize, Vec<Action>),
@@ -137,12 +139,16 @@ fn act(objects: &Rc<Objects>, actions: &[Action]) -> usize {
 fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
     let inside = |inner: &[Action]| act(objects, inner);
     match action {
-        Load(at) => objects.cells[*at].load(SeqCst),
+        Load(at) => objects.cells[*at].load([Relaxed, Acquire, SeqCst][*at]),
         Store(at, value) => {
-            objects.cells[*at].store(*value, SeqCst);
+            objects.cells[*at].store(*value, [Relaxed, Release, SeqCst][*value % 3]);
             0
         }
-        Add(at) => objects.cells[*at].fetch_add(1, SeqCst),
+        Add(at) => objects.cells[*at].fetch_add(1, [Relaxed, AcqRel, SeqCst][*at]),
+        Fence => {
+            fence(SeqCst);
+            0
+        }
         Cas(at) => {
             let mut old = objects.cells[*at].load(SeqCst);
             while let Err(now) = objects.cells[*at].compare_exchange(old, old + 1, SeqCst, SeqCst) {
@@ -335,6 +341,7 @@ pub(in super::super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> Hi
 
 pub(in super::super) fn program_of(
     matrix: &Matrix,
+    model: MemoryModel,
 ) -> Program<Rc<Objects>, (Option<usize>, Vec<Action>), usize> {
     let with = |column: Option<usize>, it: &Vec<Action>| (column, it.clone());
     let calls = Calls {
@@ -358,17 +365,19 @@ pub(in super::super) fn program_of(
         drop(threads);
         act(it, actions)
     };
-    Program::new(calls, || Rc::new(Objects::new()), call, limits)
+    let memory = Memory { model, ..Memory::default() };
+    Program::new(calls, || Rc::new(Objects::new()), call, limits).with_memory(memory)
 }
 
 /// The canonical histories that `scheduler` sees, and how many executions that takes: `None` if they are too many, or some too
 /// long.
 pub(in super::super) fn histories_within(
     matrix: &Matrix,
+    model: MemoryModel,
     scheduler: &mut dyn Scheduler,
     most: u64,
 ) -> (BTreeSet<History>, Option<u64>) {
-    let mut program = program_of(matrix);
+    let mut program = program_of(matrix, model);
     let mut seen = BTreeSet::new();
     let (coverage, executions) = explore(&mut program, scheduler, most, |program, ending, _| {
         seen.insert(history(&program.outcome(), ending));
@@ -417,6 +426,22 @@ pub(in super::super) const KINDS: &[(&str, &[Action])] = &[
 
 pub(super) const PLAIN: &[Action] = &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0)];
 
+/// The same for memory that is not sequentially consistent.
+pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[
+    ("weak", PLAIN),
+    ("weak updates", &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0), Cas(0)]),
+    ("weak fences", &[Load(0), Load(0), Store(0, 0), Store(0, 0), Fence]),
+    ("weak locks", &[Load(0), Store(0, 0), Lock(0, NONE), TryLock(0, NONE)]),
+    ("weak values", &[Load(0), Store(0, 0), Store(0, 0), Choose(1)]),
+    ("weak spins", &[Load(0), Store(0, 0), Store(0, 0), SpinUntil(0, false), YieldUntil(0)]),
+    ("weak channels", &[Load(0), Store(0, 0), Send, Receive, ReceiveOrLate]),
+    ("weak tokens", &[Load(0), Store(0, 0), Park, ParkOrLate, Unpark(0), Unpark(0)]),
+    ("weak conditions", &[Load(0), Store(0, 0), WaitUntil(0), WaitOrLate(0), Notify(0, true)]),
+    ("weak shared locks", &[Load(0), Store(0, 0), Read(NONE), Write(NONE)]),
+    ("weak threads", &[Load(0), Store(0, 0), Spawn(NONE, false), Once(NONE)]),
+    ("weak panics", &[Load(0), Store(0, 0), PanicIf(0), Spawn(NONE, false)]),
+];
+
 /// Something like `action`.
 fn vary(random: &mut Random, action: &Action, kind: &[Action], depth: u32) -> Action {
     let (cell, lock, coin) = (random.below(3), random.below(2), random.below(2) == 0);
@@ -449,7 +474,7 @@ fn vary(random: &mut Random, action: &Action, kind: &[Action], depth: u32) -> Ac
         Once(_) => Once(inner()),
         Start(..) => Start(inner(), coin),
         Spawn(..) => Spawn(inner(), coin),
-        Yield | Hint | Sleep | SleepOrLate | Wake | Wait(_) | WaitOrLate(_) | Park | ParkOrLate | Send
+        Fence | Yield | Hint | Sleep | SleepOrLate | Wake | Wait(_) | WaitOrLate(_) | Park | ParkOrLate | Send
         | Receive | ReceiveOrLate | TryReceive | Barrier => action.clone(),
     }
 }
