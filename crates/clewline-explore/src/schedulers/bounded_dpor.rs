@@ -3,7 +3,7 @@
 //! As [`dpor`](super::dpor), whenever a step raced with an earlier one its task is to be tried where the earlier one was chosen.
 //! But that may be a preemption too many, where another schedule of the same history has fewer: one that switches where the
 //! interrupted task had only begun to run. So the task is to be tried there as well, at the beginning of the block of steps that the
-//! earlier one is in.
+//! earlier one is in, and wherever in this block the interrupted task let others run.
 //!
 //! Nobody sleeps: what a sleeper led to may have needed more preemptions. So a history can be seen more than once.
 //!

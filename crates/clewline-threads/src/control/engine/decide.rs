@@ -2,7 +2,7 @@
 
 use clewline_explore::{Choice, Diverged, Ending, Pick, Point, Scheduler, TaskId, TaskSet};
 
-use super::{Engine, Limit, Next, Task, Until};
+use super::{super::memory::MemoryModel, Engine, Limit, Next, Task, Until};
 
 // In so many rounds in which nobody else can move, those who spin go in any order.
 const FREE_ROUNDS: u32 = 3;
@@ -72,7 +72,9 @@ impl Engine {
             && !self.is_free
         {
             // Who has moved since decides whom fairness holds back.
-            step.yields |= yields;
+            // What a load may see in another model of memory depends on more than its object, so there every order matters, and
+            // nothing is reduced.
+            step.yields |= yields || self.weak.settings.model != MemoryModel::SequentiallyConsistent;
             self.scheduler().executed(&step);
         }
         if self.ending.is_some() {

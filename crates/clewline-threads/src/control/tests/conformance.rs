@@ -9,7 +9,9 @@ use clewline_explore::{
 };
 
 use super::{
-    reductions::{EXECUTIONS_MAX, History, KINDS, Matrix, histories_within, history, program_of, random_program},
+    reductions::{
+        EXECUTIONS_MAX, History, KINDS, Matrix, histories_within, history, program_of, random_program,
+    },
     *,
 };
 

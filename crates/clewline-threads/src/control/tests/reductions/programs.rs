@@ -274,8 +274,7 @@ fn wait_or_wake(objects: &Rc<Objects>, action: &Action) -> usize {
         Park => thread::park(),
         ParkOrLate => thread::park_timeout(LONG),
         Unpark(column) => {
-            let thread =
-                objects.threads.borrow().iter().find(|it| it.0 == *column).map(|it| it.1.clone());
+            let thread = objects.threads.borrow().iter().find(|it| it.0 == *column).map(|it| it.1.clone());
             thread.inspect(thread::Thread::unpark);
         }
         other => return wait_or_send(objects, other),
@@ -420,8 +419,60 @@ pub(in super::super) const KINDS: &[(&str, &[Action])] = &[
     ("threads", &[Load(0), Store(0, 0), Add(0), Spawn(NONE, false)]),
     ("locks and tasks", &[Load(0), Store(0, 0), Lock(0, NONE), Start(NONE, false)]),
     ("locks and threads", &[Load(0), Store(0, 0), Lock(0, NONE), Spawn(NONE, false), PanicIf(0)]),
-    ("much", &[Load(0), Store(0, 0), Add(0), Lock(0, NONE), TryLock(0, NONE), Choose(1), PanicIf(0), Take(0), TakeOrLate(0), Put(0), Sleep, SleepOrLate, Wake, Start(NONE, false)]),
-    ("all", &[Load(0), Store(0, 0), Cas(0), Lock(0, NONE), TryLock(0, NONE), SpinLock(0, false, NONE), Read(NONE), Write(NONE), TryRead(NONE), TryWrite(NONE), Choose(1), PanicIf(0), SpinUntil(0, false), YieldUntil(0), Yield, Hint, Wait(0), WaitOrLate(0), WaitUntil(0), Notify(0, false), Park, ParkOrLate, Unpark(0), Send, Receive, ReceiveOrLate, TryReceive, Once(NONE), Barrier, Spawn(NONE, false)]),
+    (
+        "much",
+        &[
+            Load(0),
+            Store(0, 0),
+            Add(0),
+            Lock(0, NONE),
+            TryLock(0, NONE),
+            Choose(1),
+            PanicIf(0),
+            Take(0),
+            TakeOrLate(0),
+            Put(0),
+            Sleep,
+            SleepOrLate,
+            Wake,
+            Start(NONE, false),
+        ],
+    ),
+    (
+        "all",
+        &[
+            Load(0),
+            Store(0, 0),
+            Cas(0),
+            Lock(0, NONE),
+            TryLock(0, NONE),
+            SpinLock(0, false, NONE),
+            Read(NONE),
+            Write(NONE),
+            TryRead(NONE),
+            TryWrite(NONE),
+            Choose(1),
+            PanicIf(0),
+            SpinUntil(0, false),
+            YieldUntil(0),
+            Yield,
+            Hint,
+            Wait(0),
+            WaitOrLate(0),
+            WaitUntil(0),
+            Notify(0, false),
+            Park,
+            ParkOrLate,
+            Unpark(0),
+            Send,
+            Receive,
+            ReceiveOrLate,
+            TryReceive,
+            Once(NONE),
+            Barrier,
+            Spawn(NONE, false),
+        ],
+    ),
 ];
 
 pub(super) const PLAIN: &[Action] = &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0)];
@@ -445,8 +496,7 @@ pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[
 /// Something like `action`.
 fn vary(random: &mut Random, action: &Action, kind: &[Action], depth: u32) -> Action {
     let (cell, lock, coin) = (random.below(3), random.below(2), random.below(2) == 0);
-    let mut inner =
-        || if depth == 0 { Vec::new() } else { random_actions(random, kind, 0, 2, depth - 1) };
+    let mut inner = || if depth == 0 { Vec::new() } else { random_actions(random, kind, 0, 2, depth - 1) };
     match action {
         Load(_) => Load(cell),
         Store(..) => Store(cell, 1 + random.below(90)),
@@ -474,12 +524,18 @@ fn vary(random: &mut Random, action: &Action, kind: &[Action], depth: u32) -> Ac
         Once(_) => Once(inner()),
         Start(..) => Start(inner(), coin),
         Spawn(..) => Spawn(inner(), coin),
-        Fence | Yield | Hint | Sleep | SleepOrLate | Wake | Wait(_) | WaitOrLate(_) | Park | ParkOrLate | Send
-        | Receive | ReceiveOrLate | TryReceive | Barrier => action.clone(),
+        Fence | Yield | Hint | Sleep | SleepOrLate | Wake | Wait(_) | WaitOrLate(_) | Park | ParkOrLate
+        | Send | Receive | ReceiveOrLate | TryReceive | Barrier => action.clone(),
     }
 }
 
-fn random_actions(random: &mut Random, kind: &[Action], least: usize, most: usize, depth: u32) -> Vec<Action> {
+fn random_actions(
+    random: &mut Random,
+    kind: &[Action],
+    least: usize,
+    most: usize,
+    depth: u32,
+) -> Vec<Action> {
     let n = least + random.below(most + 1 - least);
     (0..n)
         .map(|_| {
