@@ -254,8 +254,13 @@ impl Engine {
 
     #[cold]
     pub(super) fn diverged(&mut self, diverged: Box<Diverged>) -> bool {
-        self.ending = Some(Ending::Diverged(diverged));
         self.next = Next::Nobody;
+        if diverged.expected.is_empty() && !self.has_release_points {
+            // What is replayed may be of an exploration in which somebody tried locks, and nobody has come to that yet.
+            self.want_release_points();
+        } else {
+            self.ending = Some(Ending::Diverged(diverged));
+        }
         false
     }
 }

@@ -22,11 +22,11 @@ impl Control {
     pub(crate) fn set_level_quietly<T: ?Sized>(self, object: &T, level: i32) {
         let engine = self.engine();
         let id = id(engine, object);
-        if engine.memory.is_some() {
-            engine.changed_weakly(id);
-        }
         if std::mem::replace(&mut engine.objects.state(id).level, level) == level {
             return;
+        }
+        if engine.memory.is_some() {
+            engine.changed_weakly(id);
         }
         if let Some(step) = &mut engine.step
             && step.object != id
