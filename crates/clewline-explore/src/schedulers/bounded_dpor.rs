@@ -3,7 +3,7 @@
 //! As [`dpor`](super::dpor), whenever a step raced with an earlier one its task is to be tried where the earlier one was chosen.
 //! But that may be a preemption too many, where another schedule of the same history has fewer: one that switches where the
 //! interrupted task had only begun to run. So the task is to be tried there as well, at the beginning of the block of steps that the
-//! earlier one is in.
+//! earlier one is in, and wherever in this block the interrupted task let others run.
 //!
 //! Nobody sleeps: what a sleeper led to may have needed more preemptions. So a history can be seen more than once.
 //!
@@ -16,7 +16,7 @@ use super::{
     causality::{Causality, Dependence},
     tree::{NOTHING, Node, Tree},
 };
-use crate::{Choice, Point, Scheduler, Step, TaskId, TaskSet};
+use crate::{Access, Choice, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -52,22 +52,28 @@ impl BoundedDpor {
         for at in 0..self.causality.races.len() {
             let event = self.causality.races[at] as usize;
             self.want(event, step.task);
-            self.want(self.block_of(event), step.task);
+            for free in self.free_switches(event) {
+                self.want(free, step.task);
+            }
         }
         for at in 0..self.causality.enablers.len() {
             let event = self.causality.enablers[at] as usize;
             self.want_enabled(event, step.task);
-            self.want_enabled(self.block_of(event), step.task);
+            for free in self.free_switches(event) {
+                self.want_enabled(free, step.task);
+            }
         }
     }
 
-    /// The first event of the block of steps of one task that `event` is in.
-    fn block_of(&self, mut event: usize) -> usize {
+    /// Where in the block of steps of one task that `event` is in another task costs no more preemptions: at its first event, and
+    /// wherever the task let others run. Flushes do not end a block, since they take nobody's turn.
+    fn free_switches(&self, event: usize) -> Vec<usize> {
         let events = &self.causality.events;
-        while 0 < event && events[event - 1].step.task == events[event].step.task {
-            event -= 1;
-        }
-        event
+        let node = |it: usize| &self.tree.nodes[events[it].node as usize];
+        let is_flush = |it: usize| events[it].step.access == Access::Flush;
+        let task = if is_flush(event) { node(event).running } else { Some(events[event].step.task) };
+        let block = (0..=event).rev().take_while(|it| is_flush(*it) || Some(events[*it].step.task) == task);
+        block.filter(|it| node(*it).running != task || task.is_none()).collect()
     }
 
     /// Wants `task` where `event` was chosen, if it could move there: it may come to where it waits for `event`, and then to go
@@ -121,6 +127,8 @@ impl Scheduler for BoundedDpor {
             return self.tree.again(point, self.causality.made(), self.causality.is_different());
         }
         let enabled: TaskSet = point.enabled.iter().map(|it| it.task).collect();
+        let is_flush = |it: &&Step| it.access == Access::Flush;
+        let flushes = point.enabled.iter().filter(is_flush).map(|it| it.task).collect();
         let running = point.running.map(|it| point.enabled[it].task);
         let chosen = running.unwrap_or(point.enabled[0].task);
         let preemptions = match self.causality.events.last() {
@@ -131,7 +139,7 @@ impl Scheduler for BoundedDpor {
             None => 0,
         };
         let (events, wanted) = (self.causality.events.len() as u32, TaskSet::only(chosen));
-        let node = Node { enabled, wanted, running, preemptions, events, ..NOTHING };
+        let node = Node { enabled, wanted, running, flushes, preemptions, events, ..NOTHING };
         self.tree.push(point, chosen, node)
     }
 

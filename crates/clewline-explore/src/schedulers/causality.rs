@@ -65,6 +65,8 @@ pub(super) struct Event {
     links: [u32; LISTS],
     // The last event before this one that freed the same lock.
     freed: u32,
+    // What it freed was a share only.
+    frees_share: bool,
 }
 
 // For each task, lists of its events, latest first. Numbers in lists are those of events, from 1; 0 ends them.
@@ -191,6 +193,7 @@ impl Causality {
             woken_by: std::mem::take(&mut task.woken_by),
             links: task.last,
             freed: 0,
+            frees_share: false,
         };
         task.clock = clock;
         task.events.push(number);
@@ -207,7 +210,9 @@ impl Causality {
             event.links[CHANGES] = std::mem::replace(self.list(step), number);
         }
         if step.frees != SharedId::NONE {
-            event.freed = std::mem::replace(&mut self.object(step.frees).freed, number);
+            let lock = self.object(step.frees);
+            event.freed = std::mem::replace(&mut lock.freed, number);
+            event.frees_share = lock.changes[me] < lock.reads[me];
         }
         self.seen.insert(step.task);
         for other in step.wakes {
@@ -389,11 +394,16 @@ impl Causality {
         while number != 0 {
             let event = &self.events[number as usize - 1];
             let task = event.step.task.index();
-            if event.clock[task] <= clock[task] {
+            // Those who share a lock do not wait for one another.
+            let is_waited_for = !(event.frees_share && step.access == Access::AcquireShared);
+            if is_waited_for && clock[task] < event.clock[task] {
+                join(clock, &event.clock);
+                self.enablers.push(number - 1);
+            }
+            if !event.frees_share {
+                // Whoever had the lock alone came after all others before.
                 break;
             }
-            join(clock, &event.clock);
-            self.enablers.push(number - 1);
             number = event.freed;
         }
     }

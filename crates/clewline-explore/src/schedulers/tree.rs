@@ -22,6 +22,8 @@ pub(super) struct Node {
     pub(super) chosen: TaskId,
     /// Who made the last step and could go on.
     pub(super) running: Option<TaskId>,
+    /// Whose step is a flush, which takes nobody's turn.
+    pub(super) flushes: TaskSet,
     /// Preemptions before this choice.
     pub(super) preemptions: u32,
     /// How many steps had been made.
@@ -46,7 +48,8 @@ impl Node {
 
     /// How many preemptions there are if `task` is taken.
     pub(super) fn preemptions_with(&self, task: TaskId) -> u32 {
-        self.preemptions + u32::from(self.running.is_some_and(|it| it != task))
+        let interrupts = self.running.is_some_and(|it| it != task) && !self.flushes.contains(task);
+        self.preemptions + u32::from(interrupts)
     }
 }
 
@@ -166,6 +169,7 @@ pub(super) const NOTHING: Node = Node {
     asleep: TaskSet::EMPTY,
     chosen: TaskId(0),
     running: None,
+    flushes: TaskSet::EMPTY,
     preemptions: 0,
     events: 0,
     mark: 0,

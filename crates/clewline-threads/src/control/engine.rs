@@ -28,6 +28,9 @@ pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
 pub(crate) use words::{Attempt, Need, Until};
 pub use words::{Limit, Limits, Moment, Pending};
 
+// Whoever was too late so often in one operation lets others go first from then on.
+const LATE_MAX: u32 = 3;
+
 type Fiber = Coroutine<(), (), (), DefaultStack>;
 pub(super) type Body = Box<dyn FnOnce()>;
 
@@ -47,6 +50,8 @@ struct Task {
     operation: u32,
     /// It said that it lets others run.
     yields: bool,
+    /// How often its time was up in this operation.
+    late: u32,
     /// Its last hint was not followed by an access.
     is_idle: bool,
     /// The objects of the loop that it runs round, if it waits for one of them to change.
@@ -81,6 +86,7 @@ impl Task {
             calls: false,
             operation: u32::MAX,
             yields: false,
+            late: 0,
             is_idle: false,
             spins: None,
             rounds: Rounds::default(),
@@ -430,8 +436,9 @@ impl Engine {
         task.waits =
             attempt.need != Need::Nothing || attempt.until != Until::Met || !task.pending.after.is_empty();
         (task.calls, task.is_idle) = (false, false);
-        // Whoever waits for some time only lets others run.
-        task.yields |= matches!(attempt.until, Until::WokenOrLate | Until::MetOrLate);
+        // Whoever was too late again and again runs round a loop, and lets others go first; but not before, or it could never be
+        // too late twice while somebody else takes his time.
+        task.yields |= task.until.is_brief() && LATE_MAX <= task.late;
         self.stale.insert(me);
         if self.memory.is_some() {
             self.arrive_weakly(me, attempt.access);
@@ -459,6 +466,7 @@ impl Engine {
         };
         if !is_met {
             // Its time is up: a loop of such rounds is one that waits.
+            task.late += 1;
             self.spin(me, place, SharedId::NONE);
         }
         if self.memory.is_some() {

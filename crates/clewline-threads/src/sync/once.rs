@@ -118,10 +118,7 @@ impl<'a> Gate<'a> {
             while ending_control().is_some_and(|it| it.level(self.id) == RUNNING) && give_way() {}
             return work();
         };
-        if control.level(self.id) <= DONE {
-            control.access(self.id, Access::Read);
-            return work();
-        }
+        // Also if all seems to be done: what a task sees without an access must not decide which access comes next.
         let attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(IDLE));
         while !control.attempt(self.id, attempt) && control.level(self.id) == RUNNING {}
         if control.level(self.id) <= DONE {

@@ -2,7 +2,7 @@
 
 use clewline_explore::{Choice, Diverged, Ending, Pick, Point, Scheduler, TaskId, TaskSet};
 
-use super::{Engine, Limit, Next, Task, Until};
+use super::{super::memory::MemoryModel, Engine, Limit, Next, Task, Until};
 
 // In so many rounds in which nobody else can move, those who spin go in any order.
 const FREE_ROUNDS: u32 = 3;
@@ -72,7 +72,9 @@ impl Engine {
             && !self.is_free
         {
             // Who has moved since decides whom fairness holds back.
-            step.yields |= yields;
+            // What a load may see in another model of memory depends on more than its object, so there every order matters, and
+            // nothing is reduced.
+            step.yields |= yields || self.weak.settings.model != MemoryModel::SequentiallyConsistent;
             self.scheduler().executed(&step);
         }
         if self.ending.is_some() {
@@ -96,7 +98,8 @@ impl Engine {
             movable = self.fairness.filter(movable);
         }
         self.held_back = all.without(movable);
-        let mut runner = if yields { None } else { mover };
+        let goes_on = |it: &TaskId| !yields && !self.tasks[it.index()].until.is_brief();
+        let mut runner = mover.filter(goes_on);
         if !self.weak.buffers.is_empty() {
             // A flush does not take anybody's turn.
             if mover.is_some_and(|it| self.weak.buffers.contains(it)) {
@@ -251,8 +254,13 @@ impl Engine {
 
     #[cold]
     pub(super) fn diverged(&mut self, diverged: Box<Diverged>) -> bool {
-        self.ending = Some(Ending::Diverged(diverged));
         self.next = Next::Nobody;
+        if diverged.expected.is_empty() && !self.has_release_points {
+            // What is replayed may be of an exploration in which somebody tried locks, and nobody has come to that yet.
+            self.want_release_points();
+        } else {
+            self.ending = Some(Ending::Diverged(diverged));
+        }
         false
     }
 }

@@ -218,7 +218,7 @@ impl Control {
     pub(in crate::control) fn call(self, operation: u32) {
         let engine = self.engine();
         let task = &mut engine.tasks[engine.current.index()];
-        (task.calls, task.operation) = (true, operation);
+        (task.calls, task.operation, task.late) = (true, operation, 0);
         task.rounds.clear();
         if task.spins.take().is_some() {
             engine.spinning.remove(engine.current);

@@ -22,16 +22,18 @@ impl Control {
     pub(crate) fn set_level_quietly<T: ?Sized>(self, object: &T, level: i32) {
         let engine = self.engine();
         let id = id(engine, object);
-        if engine.memory.is_some() {
-            engine.changed_weakly(id);
-        }
         if std::mem::replace(&mut engine.objects.state(id).level, level) == level {
             return;
+        }
+        if engine.memory.is_some() {
+            engine.changed_weakly(id);
         }
         if let Some(step) = &mut engine.step
             && step.object != id
         {
-            // Whoever waits for the lock can go on after this step, though it touches another object.
+            // Whoever waits for the lock can go on after this step, though it touches another object. If there are several such
+            // locks, its order with any step is taken to matter.
+            step.yields |= step.frees != SharedId::NONE && step.frees != id;
             step.frees = id;
         }
         if engine.has_release_points && !engine.spinning.is_empty() {

@@ -62,6 +62,16 @@ pub(crate) enum Until {
     MetOrLate,
 }
 
+impl Until {
+    /// Whether it waits for some time only. To let others run in the meantime is no preemption.
+    pub(super) const fn is_brief(self) -> bool {
+        match self {
+            Until::WokenOrLate | Until::MetOrLate => true,
+            Until::Met | Until::Woken => false,
+        }
+    }
+}
+
 /// A visible access that a task is about to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
