@@ -21,8 +21,14 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause.
-    pub const ALL: [Cause; 6] =
-        [Cause::Nondeterministic, Cause::NotLinearizable, Cause::Blocking, Cause::Panic, Cause::Race, Cause::Leak];
+    pub const ALL: [Cause; 6] = [
+        Cause::Nondeterministic,
+        Cause::NotLinearizable,
+        Cause::Blocking,
+        Cause::Panic,
+        Cause::Race,
+        Cause::Leak,
+    ];
 
     /// The name used on the command line and in JSON.
     #[must_use]

@@ -406,9 +406,15 @@ impl Engine {
         self.spinning.remove(task);
     }
 
+    /// The subject could not be made, or not be dropped: no task did that.
+    pub(super) fn panicked_outside(&mut self, payload: &(dyn Any + Send)) -> Ending {
+        self.panic = Some((TaskId(u8::MAX), panics::caught(payload)));
+        Ending::Panicked
+    }
+
     fn panicked(&mut self, payload: &(dyn Any + Send)) {
         self.panic = Some((self.current, panics::caught(payload)));
-        self.ending = Some(Ending::Panicked);
+        self.ending = Some(if self.is_free { Ending::Redundant } else { Ending::Panicked });
         // Nobody else moves after it, so its order with any step matters.
         if let Some(step) = &mut self.step {
             step.yields = true;

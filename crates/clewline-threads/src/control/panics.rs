@@ -27,7 +27,7 @@ pub(super) fn keep() {
     KEEP.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
-            if super::is_controlled() || super::is_ending() {
+            if super::is_controlled() || super::is_ending() || super::is_making() {
                 PLACE.set(info.location().map(ToString::to_string));
             } else {
                 before(info);

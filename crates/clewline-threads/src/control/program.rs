@@ -3,6 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     fmt,
+    panic::{self, AssertUnwindSafe},
     rc::Rc,
 };
 
@@ -279,7 +280,13 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
         self.answers.borrow_mut().fill(None);
         self.engine.prepare(self.calls.len());
         let watch = leaks::Watch::begin();
-        let subject = Rc::new(making(&self.make));
+        let subject = match panic::catch_unwind(AssertUnwindSafe(|| making(&self.make))) {
+            Ok(subject) => Rc::new(subject),
+            Err(payload) => {
+                drop(watch);
+                return self.engine.panicked_outside(&*payload);
+            }
+        };
         let mut first = 0;
         // Columns come first, so that the first column is the first task, whoever comes before it.
         let columns = self.calls.columns.len();
@@ -302,8 +309,14 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
         self.is_stuck = ending == Ending::Stuck;
         let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
         self.pending = if is_asked { self.engine.pending() } else { Vec::new() };
-        drop(subject);
+        let dropped = panic::catch_unwind(AssertUnwindSafe(|| making(|| drop(subject))));
         self.leaks = watch.end();
+        let ending = match (dropped, ending) {
+            (Err(payload), Ending::Full | Ending::Stuck | Ending::Cut) => {
+                self.engine.panicked_outside(&*payload)
+            }
+            (_, ending) => ending,
+        };
         if ending != Ending::Full {
             self.leaks.clear();
         }

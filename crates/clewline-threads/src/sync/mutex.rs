@@ -9,7 +9,7 @@ use std::{
 use clewline_explore::Access;
 
 use super::Identity;
-use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending};
+use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending, is_making};
 
 /// See `std`.
 #[derive(Default)]
@@ -58,6 +58,10 @@ impl<T: ?Sized> Mutex<T> {
         if let Some(control) = control() {
             control.attempt(&self.id, Mutex::<T>::ATTEMPT);
             return self.taken(control);
+        }
+        if is_making() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) {
+            // All tasks have ended; to wait would be to hang.
+            panic!("this lock is held, and nobody is left who could release it");
         }
         // What a task drops while it is unwound may need what another one holds.
         while is_ending() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) && give_way() {}

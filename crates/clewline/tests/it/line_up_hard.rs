@@ -165,7 +165,7 @@ fn a_lock_that_is_tried_only_when_calls_overlap_can_be_replayed() {
 #[test]
 fn other_numbers_of_choices_are_uncontrolled_nondeterminism() {
     static TURN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-    let draw = || choose(TURN.fetch_add(1, SeqCst) % 3 + 1);
+    let draw = || choose(TURN.fetch_add(1, SeqCst) % 2 + 2);
     let before = move |it: &AtomicU32| {
         let _ = draw();
         it.load(SeqCst)
@@ -201,4 +201,25 @@ fn time_that_is_up_is_no_success() {
         .unwrap();
     assert_eq!(tested.verdict(), "unknown");
     assert!(tested.to_string().contains("Time was up"), "{tested}");
+}
+
+#[test]
+fn a_subject_that_cannot_be_made_or_dropped_panics() {
+    let unmade =
+        Component::new(|| -> AtomicU32 { panic!("no memory") }).call("get", |it: &AtomicU32| it.load(SeqCst));
+    let checked = check(&unmade, &"get | get".parse().unwrap(), &Options::default()).unwrap();
+    assert_eq!(checked.finding().map(|it| it.cause), Some(Cause::Panic), "{checked:#?}");
+
+    struct Held(Mutex<u32>);
+    impl Drop for Held {
+        fn drop(&mut self) {
+            let _again = self.0.lock();
+        }
+    }
+    let undropped =
+        Component::new(|| Held(Mutex::new(0))).call("keep", |it: &Held| std::mem::forget(it.0.lock()));
+    let checked = check(&undropped, &"keep".parse().unwrap(), &Options::default()).unwrap();
+    let finding = checked.finding().unwrap();
+    assert_eq!(finding.cause, Cause::Panic);
+    assert!(finding.panic.as_ref().unwrap().1.message.contains("nobody is left"), "{finding:#?}");
 }
