@@ -95,7 +95,7 @@ fn executions(matrix: &Matrix, scheduler: &mut dyn Scheduler, most: usize) -> Ve
 
 #[test]
 fn those_that_exhaust_see_exactly_the_canonical_histories() {
-    for matrix in programs(12) {
+    for matrix in programs(5) {
         let (expected, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
         for entry in SCHEDULERS {
             let (found, _) = histories(&matrix, &mut make(entry, &SETTINGS));
@@ -112,7 +112,7 @@ fn those_that_exhaust_see_exactly_the_canonical_histories() {
 #[test]
 fn those_that_bound_see_the_same_within_the_bound() {
     let names = ["bounded", "bounded-dpor", "iterative"];
-    for matrix in programs(10) {
+    for matrix in programs(4) {
         for preemptions in 0..3 {
             let settings = Settings { preemptions: Some(preemptions), ..SETTINGS };
             let seen: Vec<BTreeSet<History>> = SCHEDULERS
@@ -129,7 +129,7 @@ fn those_that_bound_see_the_same_within_the_bound() {
 
 #[test]
 fn a_schedule_that_is_replayed_gives_the_same_history() {
-    for matrix in programs(3) {
+    for matrix in programs(2) {
         for entry in SCHEDULERS {
             for (schedule, expected) in executions(&matrix, &mut make(entry, &SETTINGS), 20) {
                 let token: Schedule = schedule.to_string().parse().unwrap();
@@ -146,7 +146,7 @@ fn a_schedule_that_is_replayed_gives_the_same_history() {
 
 #[test]
 fn one_seed_gives_one_sequence_of_executions_also_after_a_restart() {
-    for matrix in programs(3) {
+    for matrix in programs(2) {
         for entry in SCHEDULERS {
             let mut scheduler = make(entry, &SETTINGS);
             let first = executions(&matrix, &mut scheduler, 100);
@@ -179,7 +179,7 @@ fn what_is_not_deterministic_is_found_out() {
 
 #[test]
 fn iterative_makes_each_schedule_once_and_those_with_fewer_preemptions_first() {
-    for matrix in programs(4) {
+    for matrix in programs(2) {
         let settings = Settings { preemptions: Some(2), ..SETTINGS };
         let entry = |name: &str| SCHEDULERS.iter().find(|it| it.name == name).unwrap();
         let of = |name: &str| executions(&matrix, &mut make(entry(name), &settings), 1_000);

@@ -183,9 +183,9 @@ fn hard_programs_lose_no_history() {
 
 #[test]
 fn dpor_sees_every_canonical_history() {
-    let (programs, all, few) = unbounded(&dpor).check_random("dpor", KINDS, 100);
+    let (programs, all, few) = unbounded(&dpor).check_random("dpor", KINDS, 40);
     assert!(
-        is_partial() || 1_000 < programs && few < all / 2,
+        is_partial() || 700 < programs && few < all / 2,
         "{programs} programs, {all} executions, {few} with reduction"
     );
 }
@@ -193,9 +193,9 @@ fn dpor_sees_every_canonical_history() {
 #[test]
 fn bounded_dpor_sees_what_bounded_does() {
     with_bounds(|bound, it| {
-        let (programs, all, few) = it.check_random(&format!("bound {bound}"), KINDS, 50);
+        let (programs, all, few) = it.check_random(&format!("bound {bound}"), KINDS, 15);
         assert!(
-            is_partial() || 1_000 < programs && few < all,
+            is_partial() || 300 < programs && few < all,
             "{programs} programs, {all} executions, {few} with reduction"
         );
     });
@@ -205,9 +205,9 @@ fn bounded_dpor_sees_what_bounded_does() {
 fn dpor_sees_every_canonical_history_in_other_models_of_memory() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         let comparison = Comparison { model, ..unbounded(&dpor) };
-        let (programs, all, few) = comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, 50);
+        let (programs, all, few) = comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, 12);
         assert!(
-            is_partial() || 300 < programs && few <= all,
+            is_partial() || 70 < programs && few <= all,
             "{programs} programs, {all} executions, {few} with reduction"
         );
     }
@@ -218,9 +218,9 @@ fn bounded_dpor_sees_what_bounded_does_in_other_models_of_memory() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         with_bounds(|bound, it| {
             let name = format!("bound {bound}, {model:?}");
-            let (programs, all, few) = Comparison { model, ..it }.check_random(&name, WEAK_KINDS, 25);
+            let (programs, all, few) = Comparison { model, ..it }.check_random(&name, WEAK_KINDS, 5);
             assert!(
-                is_partial() || 200 < programs && few <= all,
+                is_partial() || 20 < programs && few <= all,
                 "{programs} programs, {all} executions, {few} with reduction"
             );
         });

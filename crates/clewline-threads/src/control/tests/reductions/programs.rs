@@ -192,27 +192,32 @@ fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
             answer.get()
         }
         Barrier => usize::from(objects.barrier.wait().is_leader()),
-        Start(inner, joins) => {
-            let control = control().unwrap();
-            let (shared, inner) = (Rc::clone(objects), inner.clone());
-            let answer = Rc::new(Cell::new(0));
-            let place = Rc::clone(&answer);
-            let task = control.spawn(Box::new(move || place.set(act(&shared, &inner))));
-            if *joins {
-                control.attempt(&objects.joins, Attempt::new(Access::Join).after(task));
-            }
-            if *joins { answer.get() } else { 0 }
-        }
-        Spawn(inner, joins) => {
-            let carried = Carried((Rc::clone(objects), inner.clone()));
-            let spawned = thread::spawn(move || {
-                let (objects, inner) = carried.get();
-                act(&objects, &inner)
-            });
-            if *joins { spawned.join().unwrap_or(7) } else { 0 }
-        }
+        Start(inner, joins) => start(objects, inner, *joins),
+        Spawn(inner, joins) => spawn(objects, inner, *joins),
         other => wait_or_wake(objects, other),
     }
+}
+
+fn start(objects: &Rc<Objects>, inner: &[Action], joins: bool) -> usize {
+    let control = control().unwrap();
+    let (shared, inner) = (Rc::clone(objects), inner.to_vec());
+    let answer = Rc::new(Cell::new(0));
+    let place = Rc::clone(&answer);
+    let task = control.spawn(Box::new(move || place.set(act(&shared, &inner))));
+    if !joins {
+        return 0;
+    }
+    control.attempt(&objects.joins, Attempt::new(Access::Join).after(task));
+    answer.get()
+}
+
+fn spawn(objects: &Rc<Objects>, inner: &[Action], joins: bool) -> usize {
+    let carried = Carried((Rc::clone(objects), inner.to_vec()));
+    let spawned = thread::spawn(move || {
+        let (objects, inner) = carried.get();
+        act(&objects, &inner)
+    });
+    if joins { spawned.join().unwrap_or(7) } else { 0 }
 }
 
 fn wait_or_wake(objects: &Rc<Objects>, action: &Action) -> usize {
