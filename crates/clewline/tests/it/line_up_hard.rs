@@ -165,7 +165,7 @@ fn a_lock_that_is_tried_only_when_calls_overlap_can_be_replayed() {
 #[test]
 fn other_numbers_of_choices_are_uncontrolled_nondeterminism() {
     static TURN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-    let draw = || choose(TURN.fetch_add(1, SeqCst) % 2 + 2);
+    let draw = || choose(TURN.fetch_add(1, SeqCst) % 3 + 2);
     let before = move |it: &AtomicU32| {
         let _ = draw();
         it.load(SeqCst)
