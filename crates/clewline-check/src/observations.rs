@@ -322,7 +322,7 @@ mod tests {
         let blocks = random.below(5) as u32;
         let twist = random.below(3);
         for _ in 0..1_500 {
-            let mut left = vec![vec![0, 1], vec![2, 3], vec![4]];
+            let mut left = [vec![0, 1], vec![2, 3], vec![4]];
             let mut history = SerialHistory::default();
             while left.iter().any(|it| !it.is_empty()) {
                 let at = random.below(3);
@@ -346,7 +346,7 @@ mod tests {
 
     /// A random history of the same operations: the last ones may be pending.
     fn random_history(random: &mut Random) -> (Vec<Event<u32, AnswerId>>, bool) {
-        let mut left = vec![vec![0, 1], vec![2, 3], vec![4]];
+        let mut left = [vec![0, 1], vec![2, 3], vec![4]];
         let mut open = [false; 3];
         let mut events = Vec::new();
         let length = if random.below(2) == 0 { 10 } else { 1 + random.below(7) };

@@ -49,7 +49,7 @@ Exit codes of `check`, `stress` and `explore`: 0 holds, 1 violated, 2 bad usage 
 enum Command {
     Check(check::Args),
     Stress(stress::Args),
-    Explore(explore::Args),
+    Explore(Box<explore::Args>),
     Subjects(subjects::Args),
     Specs(specs::Args),
     Generate(generate::Args),

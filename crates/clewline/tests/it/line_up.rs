@@ -179,7 +179,7 @@ fn uncontrolled_nondeterminism_is_named_and_located() {
         "inc",
         |it: &(AtomicU32, AtomicU32)| {
             // A static of `std` keeps its value from one execution to the next.
-            let first = if EXECUTIONS.fetch_add(1, SeqCst) / 7 % 2 == 0 { &it.0 } else { &it.1 };
+            let first = if (EXECUTIONS.fetch_add(1, SeqCst) / 7).is_multiple_of(2) { &it.0 } else { &it.1 };
             first.load(SeqCst);
             it.0.load(SeqCst)
         },
