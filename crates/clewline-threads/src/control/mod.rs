@@ -4,7 +4,7 @@
 //! *point*: it says what it is about to do, and a [`Scheduler`](clewline_explore::Scheduler) picks whose access is next.
 //! If that is the same task it simply goes on. So a step is one visible access and everything up to the next one.
 //!
-//! [`Control`] is what the primitives of [`sync`](crate::sync) know of all this: [`control()`] answers one to code that runs in a task, and `None` to
+//! `Control` is what the primitives of [`sync`](crate::sync) know of all this: `control()` answers one to code that runs in a task, and `None` to
 //! everybody else.
 //!
 //! * `engine` decides: what is enabled, who is next, when an execution is over.
