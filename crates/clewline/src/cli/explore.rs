@@ -132,6 +132,22 @@ pub(super) struct Args {
     #[arg(long, value_name = "MODEL", default_value = "sc", value_parser = ["sc", "tso", "release-acquire"])]
     memory: String,
 
+    /// Look for data races from the start, and not only once a cell is accessed
+    #[arg(long)]
+    races: bool,
+
+    /// Let `compare_exchange_weak` fail for no reason, once in each operation and place
+    #[arg(long)]
+    weak_failures: bool,
+
+    /// Let each thread wake up for no reason so many times, from a condition variable or `park`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    spurious: u32,
+
+    /// At so many places `pct` changes who goes first
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    depth: u32,
+
     /// Cut an execution after so many steps
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
     steps: u32,

@@ -205,6 +205,9 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     options.limits.steps = args.steps;
     let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory);
     options.memory.model = model.unwrap_or_default();
+    (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
+    options.limits.spurious = args.spurious;
+    options.settings.depth = args.depth;
     if let Some(most) = args.executions {
         (options.executions_max, options.settings.executions) = (most as u64, most as u64);
     }
@@ -299,6 +302,12 @@ fn judged_by(args: &Args) -> String {
     }
     if args.memory != "sc" {
         command.push_str(&format!(" --memory {}", args.memory));
+    }
+    if args.weak_failures {
+        command.push_str(" --weak-failures");
+    }
+    if args.spurious != 0 {
+        command.push_str(&format!(" --spurious {}", args.spurious));
     }
     command
 }
