@@ -61,9 +61,10 @@ fn what_is_right_is_not_accused() {
 
 #[test]
 fn what_is_wrong_is_found() {
+    // A moment on an idle machine; other tests may have most of this one.
     for found in subjects().filter(|it| it.variant.flaw.is_some()) {
         let name = found.name();
-        let stress = Stress::subject(&name).unwrap().with_time(Duration::from_secs(60));
+        let stress = Stress::subject(&name).unwrap().with_time(Duration::from_secs(300));
         let outcome = stress.with_shrinking(Duration::ZERO).without_saving().run().unwrap();
         assert!(outcome.finding.is_some(), "{name}: {outcome}");
     }
