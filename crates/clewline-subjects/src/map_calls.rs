@@ -3,6 +3,10 @@
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content};
 
+/// The calls that matrices on maps are made of.
+pub(crate) const INVOCATIONS: &[&str] =
+    &["get(1)", "put(1,10)", "insert(1,20)", "remove(1)", "contains(1)", "put(2,10)", "remove(2)"];
+
 /// A structure that holds at most one value for each key.
 pub(crate) trait Keyed {
     /// What `key` holds.

@@ -14,15 +14,7 @@ pub const ENTRY: Entry = Entry {
     source: "the crate dashmap",
     spec: "map",
     lacks: &["append", "cas"],
-    invocations: &[
-        "get(1)",
-        "put(1,10)",
-        "insert(1,20)",
-        "remove(1)",
-        "contains(1)",
-        "put(2,10)",
-        "remove(2)",
-    ],
+    invocations: crate::map_calls::INVOCATIONS,
     variants: &[Variant {
         name: "",
         flaw: None,

@@ -48,15 +48,7 @@ pub const ENTRY: Entry = Entry {
              G. Lowe, Concurrent hash maps: a comparative study, 2014",
     spec: "map",
     lacks: &["append"],
-    invocations: &[
-        "get(1)",
-        "put(1,10)",
-        "insert(1,20)",
-        "remove(1)",
-        "contains(1)",
-        "put(2,10)",
-        "remove(2)",
-    ],
+    invocations: crate::map_calls::INVOCATIONS,
     variants: &[
         Variant {
             name: "",
