@@ -145,7 +145,12 @@ fn pieces(problem: &Problem<'_>) -> Vec<Range<usize>> {
 /// Cuts where nobody is using the object and as many elements have left it as came.
 pub(crate) fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
     let is_counted = match columns.kind {
-        Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Multiset => true,
+        Kind::Queue
+        | Kind::QuasiQueue { .. }
+        | Kind::Stack
+        | Kind::PriorityQueue
+        | Kind::Bag
+        | Kind::Multiset => true,
         Kind::Set | Kind::Counter | Kind::Register { .. } => false,
     };
     let mut pieces: Vec<Range<usize>> = Vec::new();

@@ -7,6 +7,7 @@ mod judge;
 pub mod monitor;
 mod observations;
 mod prefix;
+pub mod quasi;
 pub mod search;
 mod settle;
 mod stuck;

@@ -13,6 +13,12 @@ pub enum Kind {
     Set,
     /// Elements leave in the order in which they came.
     Queue,
+    /// Elements leave nearly in the order in which they came: each passes at most so many that came before it, and is passed
+    /// by at most so many that came after it.
+    QuasiQueue {
+        /// How many.
+        factor: u32,
+    },
     /// The element that came last leaves first.
     Stack,
     /// The greatest element leaves first; elements are integers, as 64 bits with a sign.

@@ -213,6 +213,23 @@ pub enum Rule {
     /// it left. One that added or found the first, a later one that added the second; one that found the second, a
     /// later one that found the first. The last is missing if the first element is not known to have left.
     FirstInFirstOut,
+    /// Nobody passes too many: one element was certainly added after more others than are allowed, and certainly removed before
+    /// them. Those who added and removed it; then the same for each of the others, of which some may never be removed.
+    OvertakesMany {
+        /// How many it may pass.
+        allowed: u32,
+    },
+    /// Nobody is passed too often: one element was certainly added before more others than are allowed, which were certainly
+    /// removed before it. Those who added and removed it, if somebody did; then the same for each of the others.
+    OvertakenOften {
+        /// How many may pass it.
+        allowed: u32,
+    },
+    /// Nobody is too far out of order: operations on elements, of which one is, however they are ordered.
+    OutOfOrder {
+        /// How many may be passed, and how often one may be.
+        allowed: u32,
+    },
     /// Elements are at the front one after the other: two were each at the front before the other left. One that
     /// found the first, a later one that found the second; one that found the second, a later one that found the
     /// first. The last is missing if the first element is not known to have left. If neither is, there are

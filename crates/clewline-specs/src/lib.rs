@@ -11,6 +11,7 @@ mod copies;
 mod find;
 mod given;
 mod parameter;
+pub mod relaxed;
 
 use clewline_core::Catalogued;
 
@@ -57,6 +58,10 @@ clewline_core::registry! {
     multiset,
     mutex,
     priority_queue,
+    quasi_min_priority_queue,
+    quasi_priority_queue,
+    quasi_queue,
+    quasi_stack,
     queue,
     register,
     semaphore,

@@ -39,9 +39,19 @@ impl<T: Default> Arena<T> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         assert!(index != NONE, "an arena holds at most 2^32 nodes");
         let (chunk, _) = place(index);
-        self.chunks[chunk]
-            .get_or_init(|| (0..1_usize << (FIRST as usize + chunk)).map(|_| T::default()).collect());
+        let _nodes = self.chunk(chunk);
         index
+    }
+
+    /// The node at `index`, whether it was given or not: a place in an array without an end.
+    ///
+    /// # Panics
+    ///
+    /// If the index is [`NONE`].
+    pub fn reach(&self, index: u32) -> &T {
+        assert!(index != NONE, "this index stands for no node");
+        let (chunk, at) = place(index);
+        &self.chunk(chunk)[at]
     }
 
     /// The node at `index`.
@@ -53,6 +63,13 @@ impl<T: Default> Arena<T> {
     pub fn get(&self, index: u32) -> &T {
         let (chunk, at) = place(index);
         &self.chunks[chunk].get().expect("an index that was given")[at]
+    }
+}
+
+impl<T: Default> Arena<T> {
+    fn chunk(&self, chunk: usize) -> &[T] {
+        self.chunks[chunk]
+            .get_or_init(|| (0..1_usize << (FIRST as usize + chunk)).map(|_| T::default()).collect())
     }
 }
 

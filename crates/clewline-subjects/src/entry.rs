@@ -16,13 +16,15 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from: authors, title, year.
     pub source: &'static str,
-    /// What it should do: the name of a specification, with its parameter.
+    /// What it should do: the name of a specification, with its parameter. A variant that [may be out of
+    /// order](Variant::quasi) should meet the relaxed one of that name: [`Found::spec`].
     pub spec: &'static str,
     /// Methods of the specification that it does not offer, and that are not to be called.
     pub lacks: &'static [&'static str],
     /// The calls of which a matrix is made, as they are written, when it is explored.
     pub invocations: &'static [&'static str],
-    /// The plain variant, whose name is empty, and then the others. There is no plain one where none is right.
+    /// The plain variant, whose name is empty, and then the others. There is no plain one where none is right, unless
+    /// there is only one at all.
     pub variants: &'static [Variant],
 }
 
@@ -33,6 +35,9 @@ pub struct Variant {
     pub name: &'static str,
     /// What is wrong with it; `None` if nothing is.
     pub flaw: Option<&'static str>,
+    /// How far out of order its answers may be: a method that removes, and the quasi factor k of the relaxed
+    /// specification that it should meet. `None` if it should answer in order.
+    pub quasi: Option<(&'static str, u32)>,
     /// How to stress it, unless something else is said.
     pub recipe: Recipe,
     /// Makes it.
@@ -84,6 +89,15 @@ impl Found {
         match self.variant.name {
             "" => self.entry.name.to_owned(),
             variant => format!("{}:{variant}", self.entry.name),
+        }
+    }
+
+    /// The name of the specification that it should meet: that of its entry, relaxed if it may be out of order.
+    #[must_use]
+    pub fn spec(&self) -> String {
+        match self.variant.quasi {
+            None => self.entry.spec.to_owned(),
+            Some((_, factor)) => format!("quasi-{}:{factor}", self.entry.spec),
         }
     }
 }

@@ -13,6 +13,7 @@
 pub mod arena;
 mod class;
 pub mod classes;
+mod container;
 #[cfg(feature = "crates")]
 pub mod crates;
 mod entry;

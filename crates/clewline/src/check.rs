@@ -1,6 +1,7 @@
 //! The front door: a history in, a report out.
 
 use std::{
+    borrow::Cow,
     fmt,
     fs::File,
     io::{self, Read},
@@ -17,6 +18,7 @@ use crate::{
     Report,
     error::{Error, ErrorKind},
     limits::{Metered, Timer, with_process_memory},
+    quasi::{Plan, Quasi, QuasiReading, Told},
     typed::{NoCase, TypedCase, name_of},
     watch::{
         follow::{Followed, LineOrder, follow},
@@ -101,6 +103,7 @@ pub struct Check {
     // None: recognised by what the file begins with.
     input: Option<&'static dyn Format>,
     keys: Keys,
+    quasi: Option<Quasi>,
     // Files from this length on are judged while they are read.
     streamed_from: u64,
     window: usize,
@@ -139,6 +142,7 @@ impl Check {
             configurations: None,
             input: None,
             keys: Keys::None,
+            quasi: None,
             streamed_from: LARGE,
             window: FEWEST,
             progress: Arc::new(|_| ()),
@@ -199,6 +203,13 @@ impl Check {
     #[must_use]
     pub fn with_keys(self, keys: Keys) -> Check {
         Check { keys, ..self }
+    }
+
+    /// Judges quasi linearizability, with these factors, of histories that are read. Those that a program made are
+    /// judged as they are: see [`history`](Self::history).
+    #[must_use]
+    pub fn with_quasi(self, quasi: Quasi) -> Check {
+        Check { quasi: Some(quasi), ..self }
     }
 
     /// Files of so many bytes or more are [judged while they are read](Self::stream): half a gigabyte, unless
@@ -282,15 +293,24 @@ impl Check {
         specification: &str,
         order: LineOrder,
     ) -> Result<Report<'static>, Error> {
+        let (specification, told) = match self.planned(specification)? {
+            Planned::Plain(specification, told) => (specification, told),
+            Planned::Quasi(quasi, plan) => {
+                return self.judge_quasi(name, input, specification, (quasi, &plan));
+            }
+        };
+        let specification = &*specification;
         let begun = Instant::now();
         let object = clewline_specs::find(specification)?;
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         let budget = &options.budget;
+        let reported =
+            |judged| Report { quasi: told.clone(), ..self.report(name, specification, begun, judged) };
         let head = match (first_line(&mut input, budget), budget.stopped()) {
             (Ok(head), _) => head,
             (Err(_), Some(reason)) => {
-                return Ok(self.report(name, specification, begun, self.not_judged(reason)));
+                return Ok(reported(self.not_judged(reason)));
             }
             (Err(error), None) => return Err(Error::of_file(name, error)),
         };
@@ -298,7 +318,7 @@ impl Check {
         let mut input = io::Cursor::new(head).chain(input);
         if format.name() != "jsonl" || !matches!(self.algorithm, Algorithm::Auto) {
             let judged = self.judge_whole(name, Patient { input, budget }, &*object, &options)?;
-            return Ok(self.report(name, specification, begun, judged));
+            return Ok(reported(judged));
         }
         let progress = |it: Progress<'_>| (self.progress)(it);
         let followed = follow(&*object, &mut input, options.clone(), self.window, order, &progress);
@@ -306,7 +326,7 @@ impl Check {
             Followed::Whole(seen) => {
                 let input = Patient { input: io::Cursor::new(seen).chain(input), budget };
                 let judged = self.judge_whole(name, input, &*object, &options)?;
-                Ok(self.report(name, specification, begun, judged))
+                Ok(reported(judged))
             }
             Followed::OutOfOrder(line) => Err(Error::of_file(name, ErrorKind::OutOfOrder { line })),
             Followed::Judged(case, judgement, stream) => Ok(Report {
@@ -317,6 +337,7 @@ impl Check {
                 judgement,
                 elapsed: begun.elapsed(),
                 stream: Some(stream),
+                quasi: told,
             }),
         }
     }
@@ -332,12 +353,33 @@ impl Check {
         input: impl Read,
         specification: &str,
     ) -> Result<Report<'static>, Error> {
+        let (specification, told) = match self.planned(specification)? {
+            Planned::Plain(specification, told) => (specification, told),
+            Planned::Quasi(quasi, plan) => {
+                return self.judge_quasi(name, input, specification, (quasi, &plan));
+            }
+        };
         let begun = Instant::now();
-        let object = clewline_specs::find(specification)?;
+        let object = clewline_specs::find(&specification)?;
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         let judged = self.judge_whole(name, input, &*object, &options)?;
-        Ok(self.report(name, specification, begun, judged))
+        Ok(Report { quasi: told, ..self.report(name, &specification, begun, judged) })
+    }
+
+    /// What is to be judged.
+    fn planned<'s>(&self, specification: &'s str) -> Result<Planned<'s, '_>, Error> {
+        let Some(quasi) = &self.quasi else { return Ok(Planned::Plain(Cow::Borrowed(specification), None)) };
+        Ok(match quasi.plan(specification)? {
+            Plan::Relaxed(relaxed) => {
+                Planned::Plain(Cow::Owned(relaxed), Some(Told::new(quasi, QuasiReading::Relaxed)))
+            }
+            plan @ (Plan::LeastRelaxed(_) | Plan::Displacement) => Planned::Quasi(quasi, plan),
+        })
+    }
+
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.timeout
     }
 
     /// Reads all, and judges it.
@@ -359,7 +401,7 @@ impl Check {
         }
     }
 
-    fn not_judged(&self, reason: Reason) -> (Box<dyn Case>, Judgement) {
+    pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn Case>, Judgement) {
         let judgement = Judgement {
             verdict: Verdict::Unknown(reason),
             parts: 0,
@@ -369,7 +411,7 @@ impl Check {
         (Box::new(NoCase::default()), judgement)
     }
 
-    fn report(
+    pub(crate) fn report(
         &self,
         name: &str,
         specification: &str,
@@ -384,6 +426,7 @@ impl Check {
             judgement,
             elapsed: begun.elapsed(),
             stream: None,
+            quasi: None,
         }
     }
 
@@ -399,7 +442,7 @@ impl Check {
         }
     }
 
-    fn read(&self, name: &str, mut input: impl Read, budget: &Budget) -> Result<Reading, Error> {
+    pub(crate) fn read(&self, name: &str, mut input: impl Read, budget: &Budget) -> Result<Reading, Error> {
         let mut head = Vec::new();
         if let Err(error) = input.by_ref().take(HEAD).read_to_end(&mut head) {
             let stopped = budget.stopped().map(Reading::Stopped);
@@ -427,7 +470,7 @@ impl Check {
         formats::detect(head, extension).ok_or_else(|| Error::of_file(name, ErrorKind::Unrecognised))
     }
 
-    fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         let mut budget = Budget::unlimited();
         if let Some(configurations) = self.configurations {
             budget = budget.with_configurations(configurations);
@@ -481,8 +524,14 @@ impl<R: Read> Read for Patient<'_, R> {
     }
 }
 
+/// Linearizability by a specification, and what a report says of it besides; or something else.
+enum Planned<'s, 'q> {
+    Plain(Cow<'s, str>, Option<Told>),
+    Quasi(&'q Quasi, Plan),
+}
+
 /// What became of reading.
-enum Reading {
+pub(crate) enum Reading {
     Whole(Box<Recording>),
     Stopped(Reason),
 }
@@ -502,6 +551,7 @@ where
         judgement,
         elapsed: begun.elapsed(),
         stream: None,
+        quasi: None,
     }
 }
 
@@ -521,6 +571,7 @@ impl fmt::Debug for Check {
             .field("configurations", &self.configurations)
             .field("input", &self.input.map(|it| it.name()))
             .field("keys", &self.keys)
+            .field("quasi", &self.quasi)
             .finish_non_exhaustive()
     }
 }

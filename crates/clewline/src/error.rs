@@ -21,6 +21,8 @@ pub(crate) enum ErrorKind {
     Algorithm(UnknownAlgorithm),
     Mix(MixError),
     Format(String),
+    /// Factors, or a reading, of quasi linearizability.
+    Quasi(String),
     Unrecognised,
     Io(io::Error),
     Read(ReadError),
@@ -72,6 +74,7 @@ impl Error {
             | ErrorKind::Mix(_)
             | ErrorKind::Format(_)
             | ErrorKind::Matrix(_)
+            | ErrorKind::Quasi(_)
             | ErrorKind::Environment { .. } => false,
             ErrorKind::Unrecognised
             | ErrorKind::Io(_)
@@ -155,7 +158,7 @@ impl fmt::Display for ErrorKind {
                 "line {line}: expected an operation called after those before it, since earlier ones have been judged \
                  and forgotten; sort the lines by `call`, or judge them from a file",
             ),
-            ErrorKind::Matrix(reason) => f.write_str(reason),
+            ErrorKind::Matrix(reason) | ErrorKind::Quasi(reason) => f.write_str(reason),
             ErrorKind::Environment { variable, expected, found } => {
                 write!(f, "the environment variable {variable}: expected {expected}; found `{found}`")
             }

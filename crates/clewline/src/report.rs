@@ -9,6 +9,8 @@ use clewline_report::render::{
     text::{self, Paint, Style},
 };
 
+use crate::quasi::{QuasiReading, Told, told};
+
 /// A verdict on one history, with all that can be told about it. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `verdict` or `holds`"]
 #[derive(Debug)]
@@ -20,6 +22,7 @@ pub struct Report<'a> {
     pub(crate) judgement: Judgement,
     pub(crate) elapsed: Duration,
     pub(crate) stream: Option<Stream>,
+    pub(crate) quasi: Option<Told>,
 }
 
 impl Report<'_> {
@@ -38,6 +41,12 @@ impl Report<'_> {
     #[must_use]
     pub fn algorithm(&self) -> &str {
         &self.judgement.algorithm
+    }
+
+    /// The least quasi factor with which it holds, if it was asked for and there is one.
+    #[must_use]
+    pub fn least_factor(&self) -> Option<u32> {
+        self.quasi.as_ref().and_then(|it| it.least)
     }
 
     /// How many operations the history has.
@@ -67,13 +76,25 @@ impl Report<'_> {
     /// The report for people.
     #[must_use]
     pub fn text(&self, style: &Style<'_>) -> String {
-        text::report(&self.judged(), style)
+        let told = match &self.quasi {
+            Some(told) if told.reading == QuasiReading::Displacement => return told::text(self, told, style),
+            Some(told) => told.about_least(self.verdict()),
+            None => None,
+        };
+        let text = text::report(&self.judged(), style);
+        match (told, text.split_once('\n')) {
+            (Some(least), Some((headline, rest))) => format!("{headline}\n\n  {least}\n{rest}"),
+            (_, _) => text,
+        }
     }
 
     /// The first line of that report, which is the verdict.
     #[must_use]
     pub fn headline(&self, paint: Paint) -> String {
-        text::headline(&self.judged(), paint)
+        match &self.quasi {
+            Some(told) if told.reading == QuasiReading::Displacement => told::headline(self, told, paint),
+            Some(_) | None => text::headline(&self.judged(), paint),
+        }
     }
 
     /// Writes the report for programs: one JSON object, on one line.
@@ -82,7 +103,14 @@ impl Report<'_> {
     ///
     /// If `out` cannot be written.
     pub fn write_json(&self, witness: WitnessShown, out: &mut dyn io::Write) -> io::Result<()> {
-        json::report(&self.judged(), witness, out)
+        let Some(told) = &self.quasi else { return json::report(&self.judged(), witness, out) };
+        if told.reading == QuasiReading::Displacement {
+            return told::write_json(self, told, witness, out);
+        }
+        let mut line = Vec::new();
+        json::report(&self.judged(), witness, &mut line)?;
+        out.write_all(line.strip_suffix(b"}\n").unwrap_or(&line))?;
+        writeln!(out, ",\"quasi\":{}}}", told.json())
     }
 
     pub(crate) fn judged(&self) -> Judged<'_> {

@@ -136,6 +136,7 @@ where
             judgement,
             elapsed: self.begun.elapsed(),
             stream: Some(Stream { operations, objects: self.objects.len(), most_held, line }),
+            quasi: None,
         }
         .text(&Style::default());
         Ok(Some(Alarm { verdict, event, text }))

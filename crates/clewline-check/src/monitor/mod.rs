@@ -9,6 +9,7 @@
 //! |---|---|---|---|
 //! | [`set`] | everything | O(n) | nothing |
 //! | [`queue`] | distinct values | O(n) | values that are there twice |
+//! | [`quasi_queue`] | distinct values, no looks | O(n log n) and a search, mostly O(n k) | values that are there twice, looks |
 //! | [`stack`] | distinct values | O(n log n) | values that are there twice |
 //! | [`priority_queue`] | distinct values | O(n log n), mostly sorting | values that are there twice |
 //! | [`bag`] | distinct values; or no empty answers | O(n) | values there twice, where some find nothing |
@@ -42,6 +43,7 @@ clewline_core::registry! {
     counter,
     multiset,
     priority_queue,
+    quasi_queue,
     queue,
     register,
     set,

@@ -56,6 +56,7 @@ impl Monitor for Register {
             Kind::Set
             | Kind::Queue
             | Kind::Stack
+            | Kind::QuasiQueue { .. }
             | Kind::PriorityQueue
             | Kind::Bag
             | Kind::Multiset

@@ -44,6 +44,9 @@ fn named(rule: Rule, operations: &[OperationId], is_drawn: impl Fn(&OperationId)
         | Rule::TakenOnce
         | Rule::Gone
         | Rule::Empty
+        | Rule::OvertakesMany { .. }
+        | Rule::OvertakenOften { .. }
+        | Rule::OutOfOrder { .. }
         | Rule::OneInFront
         | Rule::FrontInTurn
         | Rule::GreatestFirst
@@ -107,6 +110,21 @@ fn broken(
         Rule::Empty => {
             format!("{} found nothing, though something was certainly there {}.", name(0), there())
         }
+        Rule::OvertakesMany { allowed } => format!(
+            "{} overtakes {}, which were certainly there before it; {} allowed.",
+            name(1),
+            count(u64::from(allowed) + 1, "element", "elements"),
+            count(u64::from(allowed), "is", "are"),
+        ),
+        Rule::OvertakenOften { allowed } => format!(
+            "What {} added is overtaken {}, by what certainly came after it; {} allowed.",
+            name(0),
+            count(u64::from(allowed) + 1, "time", "times"),
+            count(u64::from(allowed), "is", "are"),
+        ),
+        Rule::OutOfOrder { allowed } => format!(
+            "However these are ordered, an element passes more than {allowed} others, or is passed by more."
+        ),
         Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => {
             out_of_turn(rule, operations.len(), name, before)
         }

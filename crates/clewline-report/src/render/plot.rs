@@ -61,6 +61,8 @@ pub enum Stroke {
     Solid,
     /// With gaps.
     Dashed,
+    /// Not at all: its points alone, as crosses.
+    Points,
 }
 
 const HEIGHT: f64 = 440.0;
@@ -278,11 +280,21 @@ impl Page {
         self.add(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\"{space}{attributes}>{}</text>", escaped(text)));
     }
 
+    fn crosses(&mut self, colour: &str, points: &[(f64, f64)]) {
+        for (x, y) in points {
+            let (left, top) = (x - 4.0, y - 4.0);
+            self.add(&format!(
+                "<path class=\"line\" stroke=\"{colour}\" d=\"M{left:.1} {y:.1}h8M{x:.1} {top:.1}v8\"/>"
+            ));
+        }
+    }
+
     fn series(&mut self, series: &Series, points: &[(f64, f64)]) {
         let colour = HUES[series.hue % HUES.len()];
         let dash = match series.stroke {
             Stroke::Solid => "",
             Stroke::Dashed => " stroke-dasharray=\"6 4\"",
+            Stroke::Points => return self.crosses(colour, points),
         };
         let mut path = String::new();
         for (place, (x, y)) in points.iter().enumerate() {

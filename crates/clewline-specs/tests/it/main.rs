@@ -11,5 +11,6 @@ mod errors;
 mod laws;
 mod meaning;
 mod notation;
+mod relaxed;
 mod roles;
 mod support;

@@ -18,14 +18,21 @@ fn at_first(kind: Kind) -> Inside {
     match kind {
         Kind::Register { initial } => vec![initial],
         Kind::Counter => vec![0],
-        Kind::Set | Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Multiset => {
-            Vec::new()
-        }
+        Kind::Set
+        | Kind::Queue
+        | Kind::QuasiQueue { .. }
+        | Kind::Stack
+        | Kind::PriorityQueue
+        | Kind::Bag
+        | Kind::Multiset => Vec::new(),
     }
 }
 
 /// What may be inside after an operation of this role: nothing may, if it is not allowed.
 fn next(kind: Kind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
+    if let Kind::QuasiQueue { factor } = kind {
+        return next_in_quasi_queue(factor, inside, role);
+    }
     let (act, element) = (role.act(), role.element());
     let second = if let Role::Replace(_, second) = role { second } else { 0 };
     let is_there = if kind == Kind::Set || kind == Kind::Multiset || kind == Kind::Bag {
@@ -51,10 +58,35 @@ fn next(kind: Kind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     BTreeSet::from([after])
 }
 
+/// The same for a queue out of order by at most `factor`. What is inside alternates with how often it was overtaken.
+fn next_in_quasi_queue(factor: u32, inside: &Inside, role: Role) -> BTreeSet<Inside> {
+    let factor = u64::from(factor);
+    let line: Vec<(u64, u64)> = inside.chunks(2).map(|it| (it[0], it[1])).collect();
+    // Of equals the first leaves.
+    let may_leave = |place: &usize| {
+        let is_before = |&(element, overtaken): &(u64, u64)| overtaken < factor && element != line[*place].0;
+        *place as u64 <= factor && line[..*place].iter().all(is_before)
+    };
+    let without = |place: usize| -> Inside {
+        let passed = line[..place].iter().map(|&(element, overtaken)| (element, overtaken + 1));
+        passed.chain(line[place + 1..].iter().copied()).flat_map(|(a, b)| [a, b]).collect()
+    };
+    let places = (0..line.len()).filter(may_leave);
+    match role {
+        Role::Add(element) => BTreeSet::from([[inside, &[element, 0][..]].concat()]),
+        Role::Remove(element) => places.filter(|&it| line[it].0 == element).map(without).collect(),
+        Role::See(element) => places.filter(|&it| line[it].0 == element).map(|_| inside.clone()).collect(),
+        Role::Take if !line.is_empty() => places.map(without).collect(),
+        Role::Empty if !line.is_empty() => BTreeSet::new(),
+        Role::Empty | Role::Take | Role::Nothing => BTreeSet::from([inside.clone()]),
+        Role::Miss(_) | Role::Replace(..) => panic!("{role:?} on a queue"),
+    }
+}
+
 /// What a removal that does not choose would get, or what is there.
 fn front(kind: Kind, inside: &Inside) -> Option<u64> {
     match kind {
-        Kind::Queue => inside.first().copied(),
+        Kind::Queue | Kind::QuasiQueue { .. } => inside.first().copied(),
         Kind::Stack | Kind::Counter | Kind::Register { .. } => inside.last().copied(),
         Kind::PriorityQueue => inside.iter().copied().max_by_key(|it| it.cast_signed()),
         Kind::Set | Kind::Bag | Kind::Multiset => None,
@@ -64,7 +96,7 @@ fn front(kind: Kind, inside: &Inside) -> Option<u64> {
 fn added(kind: Kind, inside: &Inside, element: u64) -> Inside {
     let mut inside = inside.clone();
     match kind {
-        Kind::Queue | Kind::Stack => inside.push(element),
+        Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack => inside.push(element),
         Kind::Set | Kind::Bag | Kind::Multiset | Kind::PriorityQueue => {
             inside.push(element);
             inside.sort_unstable();
@@ -98,7 +130,10 @@ fn is_known(kind: Kind, act: Act) -> bool {
         Act::Remove => !matches!(kind, Kind::Counter | Kind::Register { .. }),
         Act::Miss => matches!(kind, Kind::Set | Kind::Multiset | Kind::Register { .. }),
         Act::Empty | Act::Take => {
-            matches!(kind, Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag)
+            matches!(
+                kind,
+                Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::PriorityQueue | Kind::Bag
+            )
         }
         Act::Replace => matches!(kind, Kind::Register { .. }),
     }

@@ -18,9 +18,12 @@ macro_rules! for_every_specification {
         use clewline_specs::{
             Capacity, bag::Bag, cas_register::CasRegister, channel::Channel, counter::Counter, deque::Deque,
             map::Map, multiset::Multiset, mutex::Mutex, priority_queue::First, priority_queue::PriorityQueue,
-            queue::Queue, register::Register, semaphore::Semaphore, set::Set, stack::Stack,
+            queue::Queue, register::Register, relaxed::Relaxed, semaphore::Semaphore, set::Set, stack::Stack,
         };
         let two = Capacity::bounded(2);
+        fn greatest_first() -> PriorityQueue {
+            PriorityQueue { first: First::Greatest }
+        }
         $law("bag", &Bag, |dice| Bag.sample(dice));
         $law("cas-register", &CasRegister, |dice| CasRegister.sample(dice));
         $law("channel", &Channel, |dice| Channel.sample(dice));
@@ -36,6 +39,19 @@ macro_rules! for_every_specification {
         $law("mutex", &Mutex, |dice| Mutex.sample(dice));
         let greatest = PriorityQueue { first: First::Greatest };
         $law("priority-queue", &greatest, |dice| PriorityQueue { first: First::Least }.sample(dice));
+        let quasi = |first, factor| Relaxed { plain: PriorityQueue { first }, factor };
+        $law("quasi-min-priority-queue:2", &quasi(First::Least, 2), |dice| greatest_first().sample(dice));
+        $law("quasi-priority-queue:0", &quasi(First::Greatest, 0), |dice| greatest_first().sample(dice));
+        $law("quasi-priority-queue:1", &quasi(First::Greatest, 1), |dice| greatest_first().sample(dice));
+        $law("quasi-priority-queue:2", &quasi(First::Greatest, 2), |dice| greatest_first().sample(dice));
+        for factor in [0, 1, 2] {
+            let quasi = Relaxed { plain: Queue::default(), factor };
+            $law("quasi-queue", &quasi, |dice| Queue::default().sample(dice));
+        }
+        for factor in [0, 1, 2] {
+            let quasi = Relaxed { plain: Stack::default(), factor };
+            $law("quasi-stack", &quasi, |dice| Stack::default().sample(dice));
+        }
         $law("queue", &Queue::default(), |dice| Queue::default().sample(dice));
         $law("queue:2", &Queue { capacity: two }, |dice| Queue::default().sample(dice));
         $law("register", &Register, |dice| Register.sample(dice));

@@ -18,6 +18,7 @@ pub const ENTRY: Entry = Entry {
     variants: &[Variant {
         name: "",
         flaw: None,
+        quasi: None,
         recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
         build: || {
             let enq = |queue: &ConcurrentQueue<u64>, word| queue.push(word).is_ok();

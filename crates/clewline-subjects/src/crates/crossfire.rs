@@ -21,6 +21,7 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || {
                 use crossfire::{MRx, MTx, TryRecvError, mpmc};
@@ -39,6 +40,7 @@ pub const ENTRY: Entry = Entry {
             flaw: Some(
                 "a receiver is told that the channel is closed, and a value is in it (crossfire-rs issue 70)",
             ),
+            quasi: None,
             recipe: RECIPE,
             build: || {
                 use crossfire_3::{MRx, MTx, TryRecvError, mpmc};

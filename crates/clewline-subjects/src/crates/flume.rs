@@ -27,6 +27,7 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || {
                 use flume::{Receiver, Sender, unbounded};
@@ -40,6 +41,7 @@ pub const ENTRY: Entry = Entry {
             flaw: Some(
                 "a receiver is told that the channel is closed, and a value is in it (flume issue 120)",
             ),
+            quasi: None,
             recipe: RECIPE,
             build: || {
                 use flume_010::{Receiver, Sender, unbounded};

@@ -18,6 +18,7 @@ pub const ENTRY: Entry = Entry {
     variants: &[Variant {
         name: "",
         flaw: None,
+        quasi: None,
         recipe: Recipe { mix: &[("get", 4), ("insert", 3), ("remove", 2), ("contains", 1)], ..Recipe::PLAIN },
         build: || Box::new(Rig::new(Map::default(), AsMap::<HashMap<u64, u64>>::default)),
     }],

@@ -17,6 +17,7 @@ pub const ENTRY: Entry = Entry {
     variants: &[Variant {
         name: "",
         flaw: None,
+        quasi: None,
         recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
         build: || {
             let enq = |queue: &scc::Queue<u64>, word| {

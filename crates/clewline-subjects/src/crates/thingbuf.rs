@@ -28,6 +28,7 @@ pub const ENTRY: Entry = Entry {
         flaw: Some(
             "a push into a full queue waits for whoever still looks at what it took (thingbuf issue 83)",
         ),
+        quasi: None,
         recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
         build: || {
             let queue = Queue { capacity: Capacity::bounded(4) };

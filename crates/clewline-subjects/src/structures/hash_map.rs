@@ -53,18 +53,21 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RESIZING,
             build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::None))),
         },
         Variant {
             name: "delete-stores",
             flaw: Some("a removal stores its mark where it should compare and swap"),
+            quasi: None,
             recipe: DELETING,
             build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::DeleteStores))),
         },
         Variant {
             name: "resize-marks",
             flaw: Some("resizing stores its mark where it should compare and swap"),
+            quasi: None,
             recipe: RESIZING,
             build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::ResizeMarks))),
         },

@@ -38,18 +38,21 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Set, || ListSet::new(Way::Sound))),
         },
         Variant {
             name: "sees-removed",
             flaw: Some("contains finds elements that are marked as removed"),
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Set, || ListSet::new(Way::SeesRemoved))),
         },
         Variant {
             name: "unmarked",
             flaw: Some("remove takes a node out without marking it first"),
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Set, || ListSet::new(Way::Unmarked))),
         },

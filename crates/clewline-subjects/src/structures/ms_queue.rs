@@ -39,6 +39,7 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Queue::default(), || MsQueue::new(Linking::First))),
         },
@@ -46,6 +47,7 @@ pub const ENTRY: Entry = Entry {
             name: "unlinked-tail",
             flaw: Some("the tail moves to a node before the node is linked, and the gap looks like the end"),
             // A thread has to lose time in the gap. Runs are short, since losing time takes time.
+            quasi: None,
             recipe: Recipe { operations: 256, noise: Noise { between: 0.0, inside: 0.01 }, ..RECIPE },
             build: || Box::new(Rig::new(Queue::default(), || MsQueue::new(Linking::Last))),
         },

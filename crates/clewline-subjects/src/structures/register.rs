@@ -25,12 +25,14 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Register, || Word::new(Ordering::SeqCst))),
         },
         Variant {
             name: "unsynchronized",
             flaw: Some("reads and writes are not ordered between processors"),
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Register, || Word::new(Ordering::Relaxed))),
         },

@@ -47,12 +47,14 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Map::default(), || ShardedMap::new(Publishing::WrittenValues))),
         },
         Variant {
             name: "publishes-early",
             flaw: Some("an update says that the key is there before it writes the value"),
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Map::default(), || ShardedMap::new(Publishing::Early))),
         },

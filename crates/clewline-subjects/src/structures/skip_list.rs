@@ -42,12 +42,14 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Set, || SkipList::new(Order::HashThenElement, one_bit))),
         },
         Variant {
             name: "skips-equal-hashes",
             flaw: Some("a search skips elements of equal hash that do not appear on a higher level"),
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Set, || SkipList::new(Order::Hash, one_bit))),
         },

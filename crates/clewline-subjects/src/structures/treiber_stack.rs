@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Stack::default(), || TreiberStack::new(Reuse::Never))),
         },
@@ -42,6 +43,7 @@ pub const ENTRY: Entry = Entry {
                 "nodes are used again, and a head that was replaced and put back passes for one that was not",
             ),
             // A pop has to lose time while others pop twice and push. Runs are short, since losing time takes time.
+            quasi: None,
             recipe: Recipe { operations: 256, noise: Noise { between: 0.0, inside: 0.02 }, ..RECIPE },
             build: || Box::new(Rig::new(Stack::default(), || TreiberStack::new(Reuse::AtOnce))),
         },

@@ -38,12 +38,14 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "",
             flaw: None,
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Queue::default(), || TwoLockQueue::new(HeadLock::Taken))),
         },
         Variant {
             name: "one-lock-missing",
             flaw: Some("dequeuers take no lock"),
+            quasi: None,
             recipe: RECIPE,
             build: || Box::new(Rig::new(Queue::default(), || TwoLockQueue::new(HeadLock::Forgotten))),
         },

@@ -9,7 +9,7 @@ use std::{
 };
 
 use clewline::{
-    Check, Error, Keys, LineOrder, Report, Verdict,
+    Check, Error, Keys, LineOrder, Quasi, QuasiReading, Report, Verdict,
     checkers::checkers,
     formats,
     render::{
@@ -55,6 +55,20 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", default_value = "auto", help = "Who decides", long_help = algorithm_help())]
     pub(super) algorithm: String,
 
+    /// Judge quasi linearizability: by how many places which operations may be out of order
+    ///
+    /// As in deq=2; enq=0,deq=2; all=1, for all operations together; deq=?, for the least factor that is enough.
+    #[arg(long, value_name = "METHOD=K,…")]
+    pub(super) quasi: Option<String>,
+
+    /// What out of order means: relaxed or displacement [default: relaxed where there is such a specification]
+    ///
+    /// relaxed: a removal may pass over K elements, and an element may be passed K times; real-time order is kept. For
+    /// queues, stacks and priority queues. displacement: places in an order that real time allows, and in one that
+    /// the specification allows, differ by at most K.
+    #[arg(long, value_name = "READING", requires = "quasi")]
+    pub(super) reading: Option<String>,
+
     /// Give up on a file after this long, as in 500ms, 10s, 1m30s [default: never]
     #[arg(long, value_name = "DURATION", value_parser = units::duration)]
     pub(super) timeout: Option<Duration>,
@@ -89,6 +103,7 @@ Examples:
   clewline check recorded.jsonl --spec queue
   clewline check runs/*.jsonl --spec map --timeout 30s --format json
   clewline check etcd.log --spec cas-register --algorithm jit-graph+wg-graph
+  clewline check k-fifo.jsonl --spec queue --quasi deq=?
   clewline generate --spec stack --violate swap | clewline check - --spec stack
   tail -n +1 -f live.jsonl | clewline check - --spec queue
 
@@ -147,6 +162,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     }
     // Asked for now, so that a mistyped name is not told once a file.
     clewline::specs::find(&args.spec).map_err(|it| Failure::Told(format!("--spec: {it}")))?;
+    let quasi = quasi(args)?;
     let jobs = args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     let mut check = Check::new()
         .with_algorithm(&args.algorithm)
@@ -155,6 +171,9 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         .map_err(|it| Failure::at("--input", it))?
         .with_keys(if args.keyed { Keys::InValues } else { Keys::None })
         .with_jobs(jobs);
+    if let Some(quasi) = quasi {
+        check = check.with_quasi(quasi);
+    }
     if let Some(timeout) = args.timeout {
         check = check.with_timeout(timeout);
     }
@@ -163,6 +182,19 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         check = check.with_memory(memory);
     }
     Ok(check)
+}
+
+/// The factors that were asked for, if any were; says what should be known about them.
+fn quasi(args: &Args) -> Result<Option<Quasi>, Failure> {
+    let Some(factors) = &args.quasi else { return Ok(None) };
+    let mut quasi = Quasi::parse(factors).map_err(|it| Failure::at("--quasi", it))?;
+    if let Some(reading) = &args.reading {
+        quasi = quasi.with_reading(QuasiReading::parse(reading).map_err(|it| Failure::at("--reading", it))?);
+    }
+    if let Some(warning) = quasi.warning(&args.spec).map_err(|it| Failure::at("--quasi", it))? {
+        eprintln!("note: {warning}");
+    }
+    Ok(Some(quasi))
 }
 
 fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {

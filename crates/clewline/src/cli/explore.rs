@@ -2,6 +2,7 @@
 
 mod json;
 mod plan;
+mod quasi;
 mod subject;
 
 use std::{
@@ -15,11 +16,14 @@ use std::{
 };
 
 use clewline::{
-    methods::line_up::{
-        Checked, Matrix, Options, check_all,
-        observations::{observe, violation},
-        replay, shrink,
-        text::{Reader, Shown, Summary, Telling, summary, violated},
+    methods::{
+        line_up::{
+            Checked, Matrix, Options, check_all,
+            observations::{observe, violation},
+            replay, shrink,
+            text::{Reader, Shown, Summary, Telling, summary, violated},
+        },
+        round_up::Factors,
     },
     render::grouped,
 };
@@ -108,6 +112,18 @@ pub(super) struct Args {
     #[arg(long, value_name = "SUBJECT", conflicts_with = "spec")]
     golden: Option<String>,
 
+    /// How far out of order answers may be: `deq=2`, `enq=0,deq=2`, `all=1`; `deq=?` finds out
+    #[arg(long, value_name = "METHOD=N, …", conflicts_with_all = ["from_observations", "observations"])]
+    quasi: Option<Factors>,
+
+    /// What that means: `relaxed` (the specification lets values be overtaken) or `displacement` (calls change places)
+    #[arg(long, value_name = "READING", requires = "quasi", value_parser = ["relaxed", "displacement"])]
+    reading: Option<String>,
+
+    /// Take matrices that do not take out as much as they put in, with calls that change places
+    #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = ["forbid", "allow"])]
+    ill_formed: String,
+
     /// Let the subject answer now this and now that, one call at a time
     #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = plan::nondeterminism)]
     nondeterminism: plan::Nondeterminism,
@@ -191,6 +207,7 @@ Examples:
   clewline explore manual-reset-event:pre --matrix \"wait | set reset set\"
   clewline explore ms-queue --rows 2 --columns 2 --scheduler dpor
   clewline explore treiber-stack --auto 2 --invocations \"push(1), pop\"
+  clewline explore quasi-queue --quasi deq=?
 
 Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
 

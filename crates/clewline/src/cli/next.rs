@@ -65,6 +65,12 @@ struct Given {
 fn command(args: &Args, file: &Path, given: Given) -> String {
     let mut command =
         format!("clewline check {} --spec {}", quoted(&file.display().to_string()), quoted(&args.spec));
+    if let Some(quasi) = &args.quasi {
+        command.push_str(&format!(" --quasi {}", quoted(quasi)));
+    }
+    if let Some(reading) = &args.reading {
+        command.push_str(&format!(" --reading {reading}"));
+    }
     if args.input != "auto" {
         command.push_str(&format!(" --input {}", args.input));
     }

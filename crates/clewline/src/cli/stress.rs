@@ -195,7 +195,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 
 fn configure(args: &Args) -> Result<Stress, Failure> {
     let found = subjects::find(&args.subject).map_err(|it| Failure::Told(it.to_string()))?;
-    specs::check_mix(found.entry.spec, &args.mix).map_err(|it| Failure::at("--mix", it))?;
+    specs::check_mix(&found.spec(), &args.mix).map_err(|it| Failure::at("--mix", it))?;
     if let Some((method, _)) = args.mix.iter().find(|it| found.entry.lacks.contains(&it.0.as_str())) {
         return Err(Failure::Told(format!("--mix: {} does not offer `{method}`", found.entry.name)));
     }

@@ -47,7 +47,7 @@ fn as_text() -> String {
         text.push_str(if place == 0 { "" } else { "\n" });
         text.push_str(&format!("{}: {}\n", entry.name, entry.about));
         paragraph(&mut text, &format!("should be a {}; from {}", entry.spec, entry.source), WIDTH);
-        if variants.iter().all(|it| it.variant.flaw.is_some()) {
+        if variants.iter().all(|it| it.variant.flaw.is_some() && !it.variant.name.is_empty()) {
             // Somebody may want the right one to compare with.
             text.push_str(
                 "  in versions that are wrong only: those that are right cannot be built beside them\n",
@@ -55,9 +55,10 @@ fn as_text() -> String {
         }
         let width = variants.iter().map(|it| it.name().chars().count()).max().unwrap_or(0);
         for variant in variants {
-            let told = match variant.variant.flaw {
-                Some(flaw) => format!("a bug: {flaw}"),
-                None => RIGHT.to_owned(),
+            let told = match (variant.variant.flaw, variant.variant.quasi) {
+                (Some(flaw), _) => format!("a bug: {flaw}"),
+                (None, None) => RIGHT.to_owned(),
+                (None, Some((method, factor))) => format!("{RIGHT}, with {method} out of order by {factor}"),
             };
             hanging(&mut text, &format!("  {:width$}  ", variant.name()), &told, WIDTH);
         }
@@ -125,8 +126,9 @@ fn as_json(found: &Found) -> Json {
         "name": found.name(),
         "about": entry.about,
         "source": entry.source,
-        "spec": entry.spec,
+        "spec": found.spec(),
         "calls": find_explorable(&found.name()).ok().map(|it| it.invocations()),
+        "quasi": variant.quasi.map(|(method, factor)| format!("{method}={factor}")),
         "flaw": variant.flaw,
     })
 }

@@ -2,4 +2,5 @@
 
 pub mod line_up;
 pub mod reproduce;
+pub mod round_up;
 pub mod stress;

@@ -170,7 +170,7 @@ impl Labels<'_> {
             Kind::Register { .. } => {
                 (0..=count.min(self.roles.iter().filter_map(greatest).max().unwrap_or(0) + 1)).collect()
             }
-            Kind::Set | Kind::Queue | Kind::Stack | Kind::Bag | Kind::Multiset => {
+            Kind::Set | Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::Bag | Kind::Multiset => {
                 (0..count.min(self.roles.iter().filter_map(greatest).max().map_or(1, |it| it + 2))).collect()
             }
         }
@@ -186,7 +186,7 @@ impl Labels<'_> {
                     it == initial || self.roles.iter().any(|&role| self::written(role) == Some(it))
                 })
             }
-            Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag => {
+            Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::PriorityQueue | Kind::Bag => {
                 matches!(role, Role::Add(_) | Role::Remove(_)) && self.roles.contains(&role)
             }
         }
@@ -202,7 +202,7 @@ impl Labels<'_> {
             Kind::Register { initial } => {
                 word != initial && !self.roles.iter().any(|&it| written(it) == Some(word))
             }
-            Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag => {
+            Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::PriorityQueue | Kind::Bag => {
                 !self.roles.contains(&Role::Add(word))
             }
         };
@@ -232,9 +232,13 @@ impl Labels<'_> {
                 let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + left + 1 < *sum as usize);
                 !self.menu.is_distinct || !self.roles.last().is_some_and(is_far)
             }
-            Kind::Set | Kind::Queue | Kind::Stack | Kind::Bag | Kind::Multiset | Kind::Register { .. } => {
-                self.missing() <= left
-            }
+            Kind::Set
+            | Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::Bag
+            | Kind::Multiset
+            | Kind::Register { .. } => self.missing() <= left,
         }
     }
 

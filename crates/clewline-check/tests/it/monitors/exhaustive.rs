@@ -102,6 +102,7 @@ fn every_monitor_is_tried() {
     let kinds = [
         Kind::Set,
         Kind::Queue,
+        Kind::QuasiQueue { factor: 1 },
         Kind::Stack,
         Kind::PriorityQueue,
         Kind::Bag,
@@ -126,6 +127,23 @@ fn in_turn(kind: Kind) -> Trial {
 fn every_small_queue_history() {
     check_every(&container(Kind::Queue, CONTAINER));
     check_every(&[in_turn(Kind::Queue)]);
+}
+
+#[test]
+fn every_small_history_of_a_queue_out_of_order() {
+    for factor in [1, 2] {
+        let kind = Kind::QuasiQueue { factor };
+        let acts = &[Act::Add, Act::Remove, Act::Empty];
+        let distinct = Menu { kind, acts, pending: &[], values: 8, sees: 0, is_distinct: true };
+        let pending = Menu { pending: TAKING, ..distinct };
+        // Three elements, all of them removed: the fewest that can be out of order by two.
+        let whole = Menu { acts: &[Act::Add, Act::Remove], values: 3, ..distinct };
+        check_every(&[
+            Trial { menu: distinct, most: 6, most_at_length: 7, refused: 0.0 },
+            Trial { menu: pending, most: 5, most_at_length: 6, refused: 0.0 },
+            Trial { menu: whole, most: 7, most_at_length: 8, refused: 0.0 },
+        ]);
+    }
 }
 
 #[test]

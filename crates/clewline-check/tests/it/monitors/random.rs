@@ -295,9 +295,15 @@ fn expect_holds(part: &Problem<'_>, about: &str) -> bool {
 
 fn elements_are_independent(part: &Problem<'_>) -> bool {
     match part.kind() {
-        Some(Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Set | Kind::Multiset) => {
-            true
-        }
+        Some(
+            Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::PriorityQueue
+            | Kind::Bag
+            | Kind::Set
+            | Kind::Multiset,
+        ) => true,
         Some(Kind::Counter | Kind::Register { .. }) | None => false,
     }
 }

@@ -9,6 +9,8 @@ use super::every::Small;
 struct State {
     items: [i8; MOST],
     len: u8,
+    // How often each was overtaken, where that matters.
+    overtaken: [u8; MOST],
 }
 
 /// Words are small, or small and negative.
@@ -24,9 +26,13 @@ impl State {
         match kind {
             Kind::Counter => State::default().with(0),
             Kind::Register { initial } => State::default().with(item(initial)),
-            Kind::Set | Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Multiset => {
-                State::default()
-            }
+            Kind::Set
+            | Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::PriorityQueue
+            | Kind::Bag
+            | Kind::Multiset => State::default(),
         }
     }
 
@@ -62,8 +68,23 @@ impl State {
             Kind::Queue => Some(0),
             // What came last, or what is greatest.
             Kind::Stack | Kind::PriorityQueue => self.inside().len().checked_sub(1),
-            Kind::Set | Kind::Bag | Kind::Multiset | Kind::Counter | Kind::Register { .. } => None,
+            Kind::QuasiQueue { .. }
+            | Kind::Set
+            | Kind::Bag
+            | Kind::Multiset
+            | Kind::Counter
+            | Kind::Register { .. } => None,
         }
+    }
+
+    /// A queue out of order after the element at `place` has left, if it may.
+    fn overtaking(mut self, place: usize, factor: u32) -> Option<State> {
+        let may =
+            place <= factor as usize && self.overtaken[..place].iter().all(|&it| u32::from(it) < factor);
+        self.overtaken[..place].iter_mut().for_each(|it| *it += 1);
+        self.overtaken.copy_within(place + 1.., place);
+        self.overtaken[MOST - 1] = 0;
+        may.then(|| self.without(place))
     }
 
     /// Calls `each` with the states in which `role` may leave the object.
@@ -81,7 +102,18 @@ impl State {
             (Kind::Register { .. }, Role::Replace(old, new)) => {
                 allow(self.items[0] == item(old), State::default().with(item(new)));
             }
-            (Kind::Queue | Kind::Stack, Role::Add(word)) => each(self.with(item(word))),
+            (Kind::QuasiQueue { factor }, Role::Remove(word) | Role::See(word)) => {
+                for place in (0..self.inside().len()).filter(|&it| self.inside()[it] == item(word)) {
+                    let after = self.overtaking(place, factor);
+                    allow(after.is_some(), after.filter(|_| matches!(role, Role::Remove(_))).unwrap_or(self));
+                }
+            }
+            (Kind::QuasiQueue { factor }, Role::Take) if self.len != 0 => {
+                (0..self.inside().len()).filter_map(|it| self.overtaking(it, factor)).for_each(each);
+            }
+            (Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack, Role::Add(word)) => {
+                each(self.with(item(word)))
+            }
             (Kind::PriorityQueue | Kind::Bag | Kind::Multiset, Role::Add(word)) => {
                 each(self.with(item(word)).sorted());
             }

@@ -40,6 +40,11 @@ pub(super) fn object(
     if let Some(it) = &checked.unserializable {
         object.insert("unserializable".to_owned(), it.executions.into());
     }
+    if let Some(needed) = &checked.needed {
+        object.insert("least_factor".to_owned(), needed.factor().into());
+        let histories = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
+        object.insert("histories_by_factor".to_owned(), Json::Object(histories.collect()));
+    }
     if let Some((smallest, finding)) = smallest.and_then(|it| Some((it, it.finding()?))) {
         let mut less = Map::new();
         calls(&mut less, &smallest.matrix);
@@ -62,4 +67,7 @@ fn found(object: &mut Map<String, Json>, finding: &Finding) {
     object.insert("cause".to_owned(), finding.cause.name().into());
     object.insert("replay".to_owned(), finding.schedule.to_string().into());
     object.insert("preemptions".to_owned(), finding.preemptions.into());
+    if let Some(told) = &finding.told {
+        object.insert("out_of_place".to_owned(), told.as_str().into());
+    }
 }

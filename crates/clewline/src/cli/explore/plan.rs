@@ -5,9 +5,12 @@ use std::sync::Arc;
 use clewline::{
     control::MemoryModel,
     formats,
-    methods::line_up::{
-        Against, Alphabet, Checked, Matrix, Options, calls, observations::Observations, scheduler,
-        text::Summary,
+    methods::{
+        line_up::{
+            Against, Alphabet, Checked, Matrix, Options, calls, observations::Observations, scheduler,
+            text::Summary,
+        },
+        round_up::Roles,
     },
     render::text::shell_word,
     specs,
@@ -15,14 +18,25 @@ use clewline::{
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_report::ReadOptions;
 
-use super::{Args, subject, subject::Subject};
+use super::{Args, quasi, subject, subject::Subject};
 use crate::cli::{Failure, units};
 
 /// Which matrices are checked.
 pub(super) enum Plan {
     One(Matrix),
-    Random { alphabet: Alphabet, rows: usize, columns: usize, samples: usize, seed: u64 },
-    Auto { alphabet: Alphabet, most: usize },
+    Random {
+        alphabet: Alphabet,
+        rows: usize,
+        columns: usize,
+        samples: usize,
+        seed: u64,
+        roles: Option<Roles>,
+    },
+    Auto {
+        alphabet: Alphabet,
+        most: usize,
+        roles: Option<Roles>,
+    },
 }
 
 /// How many preemptions there may be; `None`: any number.
@@ -90,9 +104,10 @@ impl Plan {
             few(matrix.columns.len())?;
             return Ok(Plan::One(Matrix { initial, last, ..matrix }));
         }
+        let roles = super::quasi::roles(args, subject);
         let alphabet = Alphabet { entries: entries(args, subject)?, initial, last };
         if let Some(most) = args.auto {
-            return Ok(Plan::Auto { alphabet, most: few(most)? });
+            return Ok(Plan::Auto { alphabet, most: few(most)?, roles });
         }
         let seed = args.seed.unwrap_or_else(|| {
             let seed = new_seed();
@@ -106,6 +121,7 @@ impl Plan {
             columns: few(args.columns.unwrap_or(3))?,
             samples: args.samples.unwrap_or(100),
             seed,
+            roles,
         })
     }
 
@@ -113,10 +129,13 @@ impl Plan {
     pub(super) fn iter(&self) -> Box<dyn Iterator<Item = Matrix> + Send + '_> {
         match self {
             Plan::One(matrix) => Box::new(std::iter::once(matrix.clone())),
-            Plan::Random { alphabet, rows, columns, samples, seed } => {
-                Box::new((0..*samples as u64).map(move |it| alphabet.random(*columns, *rows, *seed, it)))
+            Plan::Random { alphabet, rows, columns, samples, seed, roles } => {
+                let draw = move |it| alphabet.random(*columns, *rows, *seed, it);
+                Box::new((0..*samples as u64).map(draw).map(|it| complete(*roles, it)))
             }
-            Plan::Auto { alphabet, most } => Box::new((1..=*most).flat_map(|n| alphabet.all(n))),
+            Plan::Auto { alphabet, most, roles } => {
+                Box::new((1..=*most).flat_map(|n| alphabet.all(n)).map(|it| complete(*roles, it)))
+            }
         }
     }
 
@@ -125,7 +144,7 @@ impl Plan {
         match self {
             Plan::One(_) => Some(1),
             Plan::Random { samples, .. } => Some(*samples as u64),
-            Plan::Auto { alphabet, most } => (1..=*most).try_fold(0_u64, |sum, n| {
+            Plan::Auto { alphabet, most, .. } => (1..=*most).try_fold(0_u64, |sum, n| {
                 let base = n.min(alphabet.entries.len()) as u64;
                 sum.checked_add(base.checked_pow(u32::try_from(n * n).ok()?)?)
             }),
@@ -137,6 +156,14 @@ impl Plan {
             Plan::One(_) | Plan::Auto { .. } => None,
             Plan::Random { seed, .. } => Some(*seed),
         }
+    }
+}
+
+/// A matrix that takes out as much as it puts in, if that is wanted.
+fn complete(roles: Option<Roles>, matrix: Matrix) -> Matrix {
+    match roles {
+        Some(roles) => roles.complete(matrix),
+        None => matrix,
     }
 }
 
@@ -200,6 +227,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
         counts_unserializable: args.serializability,
         ..Options::default()
     };
+    quasi::ask(args, subject, plan, &mut options)?;
     options.settings.preemptions = args.preemptions.0;
     options.settings.seed = args.seed.or(plan.seed()).unwrap_or_default();
     options.limits.steps = args.steps;
@@ -299,6 +327,15 @@ fn judged_by(args: &Args) -> String {
     }
     if args.nondeterminism == Nondeterminism::Allow {
         add("nondeterminism", "allow");
+    }
+    if let Some(factors) = &args.quasi {
+        add("quasi", &factors.to_string());
+    }
+    if let Some(reading) = &args.reading {
+        add("reading", reading);
+    }
+    if args.ill_formed == "allow" {
+        add("ill-formed", "allow");
     }
     if args.memory != "sc" {
         command.push_str(&format!(" --memory {}", args.memory));

@@ -8,7 +8,7 @@ use std::{
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, Tiny, judge, stuck};
 use clewline_core::{
-    AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
+    AnswerId, Cause, History, ObjectId, OperationId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
 use clewline_threads::{
@@ -18,11 +18,13 @@ use clewline_threads::{
 use rustc_hash::FxBuildHasher;
 
 use super::{
-    Unserializable,
+    Judging, Needed, Unserializable,
+    drawing::answered,
     serial::{Renamed, Texts},
     serializability,
     specified::Specified,
 };
+use crate::methods::round_up::{Judgement, judge_displaced, method};
 
 /// What is right.
 pub(super) enum Golden<'a> {
@@ -32,6 +34,23 @@ pub(super) enum Golden<'a> {
     Specified(&'a Specified),
 }
 
+/// What is asked.
+pub(super) struct Asked<'a> {
+    pub(super) golden: Golden<'a>,
+    pub(super) judging: &'a Judging,
+}
+
+/// An execution that is wrong.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    pub(super) cause: Cause,
+    pub(super) schedule: Schedule,
+    /// Who should not wait.
+    pub(super) blocked: Vec<usize>,
+    /// What is out of place.
+    pub(super) told: Option<String>,
+}
+
 /// What the second phase saw.
 #[derive(Debug)]
 pub(super) struct Explored {
@@ -39,11 +58,12 @@ pub(super) struct Explored {
     pub(super) histories: usize,
     pub(super) stuck: usize,
     pub(super) coverage: Coverage,
-    /// The first execution that has no witness, what is wrong with it, and who should not wait.
-    pub(super) wrong: Option<(Cause, Schedule, Vec<usize>)>,
+    /// The first execution that has no witness.
+    pub(super) wrong: Option<Wrong>,
     /// Why some history was not judged.
     pub(super) unknown: Option<String>,
     pub(super) unserializable: Option<Unserializable>,
+    pub(super) needed: Option<Needed>,
 }
 
 /// How long and how far to look.
@@ -60,7 +80,7 @@ const LOOK: u64 = 256;
 pub(super) fn explore_all(
     trial: &mut dyn Trial,
     scheduler: &mut dyn Scheduler,
-    golden: &Golden<'_>,
+    asked: &Asked<'_>,
     texts: &mut Texts,
     extent: &Extent,
 ) -> Explored {
@@ -68,6 +88,7 @@ pub(super) fn explore_all(
     let mut renamed = Renamed::default();
     let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
     let mut key: Vec<u32> = Vec::new();
+    let mut needed = asked.judging.is_question().then(Needed::default);
     let mut unserializable = extent.counts_unserializable.then(Unserializable::default);
     trial.keep(true, extent.counts_unserializable);
     let (coverage, executions) =
@@ -80,32 +101,39 @@ pub(super) fn explore_all(
                 Ending::Full | Ending::Stuck => {
                     let outcome = trial.outcome();
                     if outcome.race.as_ref().is_some_and(Race::is_certain) {
-                        wrong = Some((Cause::Race, trial.schedule().unwrap_or_default(), Vec::new()));
+                        wrong = Some(Wrong::of(Cause::Race, trial));
                     } else if !outcome.leaks.is_empty() {
-                        wrong = Some((Cause::Leak, trial.schedule().unwrap_or_default(), Vec::new()));
+                        wrong = Some(Wrong::of(Cause::Leak, trial));
                     }
                     canonical(&outcome, &mut key);
                     if wrong.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
                         n_stuck += usize::from(*ending == Ending::Stuck);
                         let judged = Judged { trial, outcome: &outcome, is_stuck: *ending == Ending::Stuck };
-                        match judged.judge(golden, texts, &mut renamed) {
-                            Ok(None) => (),
-                            Ok(Some((cause, blocked))) => {
-                                wrong = Some((cause, trial.schedule().unwrap_or_default(), blocked));
+                        match judged.judge(asked, texts, &mut renamed) {
+                            Ok(Judgement::Right) => (),
+                            Ok(Judgement::Needs(factor)) => {
+                                needed.get_or_insert_default().note(factor);
+                            }
+                            Ok(Judgement::Waits(blocked)) => {
+                                wrong = Some(Wrong { blocked, ..Wrong::of(Cause::Blocking, trial) });
+                            }
+                            Ok(Judgement::Wrong(told)) => {
+                                wrong = Some(Wrong { told, ..Wrong::of(Cause::NotLinearizable, trial) });
                             }
                             Err(reason) => unknown = unknown.take().or(Some(reason)),
                         }
                     }
                 }
                 Ending::Panicked => {
-                    wrong = Some((Cause::Panic, trial.schedule().unwrap_or_default(), Vec::new()));
+                    wrong = Some(Wrong::of(Cause::Panic, trial));
                 }
                 Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
             }
             if wrong.is_some() || is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-    Explored { executions, histories: seen.len(), stuck: n_stuck, coverage, wrong, unknown, unserializable }
+    let histories = seen.len();
+    Explored { executions, histories, stuck: n_stuck, coverage, wrong, unknown, unserializable, needed }
 }
 
 fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializable) {
@@ -120,7 +148,7 @@ fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializab
 }
 
 /// What tells a history from others: answers, and what precedes what.
-pub(super) fn canonical(outcome: &Outcome<AnswerId>, key: &mut Vec<u32>) {
+pub(in crate::methods) fn canonical(outcome: &Outcome<AnswerId>, key: &mut Vec<u32>) {
     key.clear();
     for operation in &outcome.operations {
         key.push(match (&operation.ret, operation.call) {
@@ -141,6 +169,19 @@ pub(super) fn canonical(outcome: &Outcome<AnswerId>, key: &mut Vec<u32>) {
     }
 }
 
+/// The method of an operation of a problem: numbers there are those of the operations that were called, in the order of
+/// their calls.
+pub(in crate::methods) fn method_of<'a>(
+    trial: &'a dyn Trial,
+    outcome: &Outcome<AnswerId>,
+    id: OperationId,
+) -> &'a str {
+    let operations = outcome.operations.iter().enumerate();
+    let mut called: Vec<(u32, usize)> = operations.filter_map(|(at, it)| Some((it.call?, at))).collect();
+    called.sort_unstable();
+    called.get(id.index()).map_or("", |it| method(&trial.operations()[it.1].1))
+}
+
 /// A history to be judged.
 struct Judged<'a> {
     trial: &'a dyn Trial,
@@ -148,15 +189,74 @@ struct Judged<'a> {
     is_stuck: bool,
 }
 
-type Wrong = Option<(Cause, Vec<usize>)>;
+impl Wrong {
+    fn of(cause: Cause, trial: &dyn Trial) -> Wrong {
+        Wrong { cause, schedule: trial.schedule().unwrap_or_default(), blocked: Vec::new(), told: None }
+    }
+}
 
 impl Judged<'_> {
     /// What is wrong with it, or why nobody knows.
-    fn judge(&self, golden: &Golden<'_>, texts: &mut Texts, renamed: &mut Renamed) -> Result<Wrong, String> {
+    fn judge(
+        &self,
+        asked: &Asked<'_>,
+        texts: &mut Texts,
+        renamed: &mut Renamed,
+    ) -> Result<Judgement, String> {
+        match asked.judging {
+            Judging::Linearizable => self.judge_linearizable(&asked.golden, texts, renamed),
+            Judging::Displaced(..) | Judging::LeastRelaxed(_) if self.is_stuck => {
+                Err("a call waits for ever, and nobody has said how far out of place that may be".to_owned())
+            }
+            Judging::Displaced(factors, _) => match &asked.golden {
+                Golden::Observed(set) => {
+                    let history = self.history(texts, renamed);
+                    let calls: Vec<String> = self.trial.operations().iter().map(|it| it.1.clone()).collect();
+                    let texts = &*texts;
+                    let show = |at: &u32, answer: Option<&AnswerId>| {
+                        let call = &calls[*at as usize];
+                        answer.map_or_else(|| call.clone(), |it| answered(call, texts.text(*it)))
+                    };
+                    let problems = Problem::of_objects_shown(*set, &history, &show);
+                    judge_displaced(factors, &problems, |it| self.method(it))
+                }
+                Golden::Specified(specified) => {
+                    let case = specified.case(self.trial, self.outcome)?;
+                    judge_displaced(factors, &case.problems(), |it| self.method(it))
+                }
+            },
+            Judging::LeastRelaxed(name) => self.judge_relaxed(name),
+        }
+    }
+
+    fn method(&self, id: OperationId) -> &str {
+        method_of(self.trial, self.outcome, id)
+    }
+
+    /// The least factor of the specification `name` that allows it. A greater one than there are operations changes nothing.
+    fn judge_relaxed(&self, name: &str) -> Result<Judgement, String> {
+        for factor in 0..=self.outcome.operations.len() as u32 {
+            let found = clewline_specs::find(&format!("{name}:{factor}")).map_err(|it| it.to_string())?;
+            let case = Specified::Named(found).case(self.trial, self.outcome)?;
+            match self.decide(|| case.problems())? {
+                Judgement::Right => return Ok(Judgement::Needs(factor)),
+                Judgement::Wrong(_) => (),
+                other @ (Judgement::Needs(_) | Judgement::Waits(_)) => return Ok(other),
+            }
+        }
+        Ok(Judgement::Wrong(Some(format!("no factor of {name} is great enough"))))
+    }
+
+    fn judge_linearizable(
+        &self,
+        golden: &Golden<'_>,
+        texts: &mut Texts,
+        renamed: &mut Renamed,
+    ) -> Result<Judgement, String> {
         match golden {
             Golden::Observed(set) => {
                 if self.has_witnesses(set, texts, renamed) {
-                    return Ok(None);
+                    return Ok(Judgement::Right);
                 }
                 // Nobody is accused on the word of one witness search alone.
                 let history = self.history(texts, renamed);
@@ -196,23 +296,23 @@ impl Judged<'_> {
         set.witness(tiny, None).is_some()
     }
 
-    fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Wrong, String> {
+    fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Judgement, String> {
         let options = JudgeOptions { core_configurations: 0, ..JudgeOptions::default() };
         match judge(problems(), &options).verdict {
             HistoryVerdict::Holds(_) => (),
-            HistoryVerdict::Violated(_) => return Ok(Some((Cause::NotLinearizable, Vec::new()))),
+            HistoryVerdict::Violated(_) => return Ok(Judgement::Wrong(None)),
             HistoryVerdict::Unknown(reason) => return Err(reason.to_string()),
         }
         if !self.is_stuck {
-            return Ok(None);
+            return Ok(Judgement::Right);
         }
         // Numbers in the problems are those of the operations that were called, in the order of their calls.
         let mut called: Vec<(usize, u32)> = self.called().collect();
         called.sort_by_key(|it| it.1);
         match stuck(problems(), &options) {
-            Stuck::Allowed => Ok(None),
+            Stuck::Allowed => Ok(Judgement::Right),
             Stuck::Forbidden(them) | Stuck::OneForbidden(them) => {
-                Ok(Some((Cause::Blocking, them.into_iter().map(|it| called[it.index()].0).collect())))
+                Ok(Judgement::Waits(them.into_iter().map(|it| called[it.index()].0).collect()))
             }
             Stuck::Unknown(reason) => Err(reason.to_string()),
         }

@@ -6,7 +6,7 @@ use clewline_core::Cause;
 use clewline_explore::{Coverage, Schedule};
 use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
 
-use super::Matrix;
+use super::{Matrix, Needed};
 
 /// What became of one matrix.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Checked {
     pub is_bounded: bool,
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<Unserializable>,
+    /// Which factors its histories need, if that was asked.
+    pub needed: Option<Needed>,
     /// How long the phases took.
     pub elapsed: [Duration; 2],
 }
@@ -112,6 +114,8 @@ pub struct Finding {
     pub race: Option<Race>,
     /// What was left over.
     pub leaks: Vec<Leak>,
+    /// What is out of place, if places are what was asked about.
+    pub told: Option<String>,
     /// Serial histories in which every operation that returned has the same answer: those that could have been witnesses, if
     /// they had the right order. For [`Cause::Nondeterministic`], the two that differ.
     pub tried: Vec<Serial>,

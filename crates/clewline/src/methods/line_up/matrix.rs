@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use clewline_core::Random;
+use clewline_core::{Misfit, Random};
 use clewline_threads::control::Calls;
 
 /// A finite test: columns of calls that are made at the same time, calls before, and calls after.
@@ -24,6 +24,9 @@ pub struct Matrix {
     /// After all others, one after the other.
     pub last: Vec<String>,
 }
+
+// So many calls have few enough orders: 40,320.
+const APART: usize = 8;
 
 /// Not a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +113,22 @@ impl Matrix {
     }
 
     /// The calls as a program takes them.
-    pub(super) fn to_calls(&self) -> Calls<String> {
+    pub(in crate::methods) fn to_calls(&self) -> Calls<String> {
         Calls { initial: self.initial.clone(), columns: self.columns.clone(), last: self.last.clone() }
+    }
+
+    /// The same operations, each in a column of its own, so that serial executions make them in every order.
+    pub(super) fn to_apart(&self) -> Result<Calls<String>, Misfit> {
+        let all = self.initial.iter().chain(self.columns.iter().flatten()).chain(&self.last);
+        let columns: Vec<Vec<String>> = all.map(|it| vec![it.clone()]).collect();
+        if APART < columns.len() {
+            return Err(Misfit(format!(
+                "a golden implementation is called in every order, which is too much for {} calls ({APART} are not); take a \
+                 specification",
+                columns.len()
+            )));
+        }
+        Ok(Calls { initial: Vec::new(), columns, last: Vec::new() })
     }
 
     /// Every matrix that has a column, or else a call, less: the ones with fewest calls first.

@@ -44,11 +44,16 @@ use clewline_threads::{
 };
 
 use self::{
-    concurrent::{Explored, Extent, Golden, deadline, explore_all},
+    concurrent::{Asked, Explored, Extent, Golden, deadline, explore_all},
     observations::Observations,
-    serial::{Observed, Texts, observe},
-    specified::Specified,
+    serial::Observed,
 };
+
+use super::round_up::{Judging, Needed};
+
+pub(in crate::methods) use concurrent::{canonical, method_of};
+pub(in crate::methods) use serial::{Texts, observe};
+pub(in crate::methods) use specified::Specified;
 
 pub use builder::{BuiltIn, LineUp};
 pub use every::{Answer, Every};
@@ -74,6 +79,8 @@ pub struct Options {
     pub memory: Memory,
     /// What is right.
     pub against: Against,
+    /// What a history is asked: whether it is linearizable, or how far it is from that.
+    pub judging: Judging,
     /// Whether serial executions may answer now this and now that. If not, that is what is wrong.
     pub allows_nondeterminism: bool,
     /// Whether to count, besides, the executions that are not conflict-serializable.
@@ -117,6 +124,7 @@ impl Default for Options {
             limits: Limits::default(),
             memory: Memory::default(),
             against: Against::Serial,
+            judging: Judging::Linearizable,
             allows_nondeterminism: false,
             counts_unserializable: false,
         }
@@ -204,7 +212,8 @@ impl Check<'_> {
             until: deadline(self.options.time),
             counts_unserializable: self.options.counts_unserializable,
         };
-        let explored = explore_all(self.trial, &mut *scheduler, &right.golden(), &mut self.texts, &extent);
+        let asked = Asked { golden: right.golden(), judging: &self.options.judging };
+        let explored = explore_all(self.trial, &mut *scheduler, &asked, &mut self.texts, &extent);
         checked.is_bounded = scheduler.is_bounded();
         checked.verdict = self.verdict_of_concurrent(&explored, observed);
         checked.elapsed[1] = begun.elapsed();
@@ -214,6 +223,7 @@ impl Check<'_> {
             stuck: explored.stuck,
             coverage: explored.coverage,
             unserializable: explored.unserializable,
+            needed: explored.needed,
             ..checked
         })
     }
@@ -230,6 +240,7 @@ impl Check<'_> {
             coverage: Coverage::Limited,
             is_bounded: false,
             unserializable: None,
+            needed: None,
             elapsed: [Duration::ZERO; 2],
         }
     }
@@ -238,9 +249,24 @@ impl Check<'_> {
     fn right(&mut self) -> Result<Right, Misfit> {
         let most = self.options.executions_max;
         Ok(match &self.options.against {
-            Against::Serial => Right::Observed(observe(self.trial, &mut self.texts, most)),
+            Against::Serial => match self.options.judging {
+                Judging::Linearizable | Judging::LeastRelaxed(_) => {
+                    Right::Observed(observe(self.trial, &mut self.texts, most))
+                }
+                Judging::Displaced(..) => {
+                    return Err(Misfit(
+                        "what the subject does one call at a time is relaxed as well: say what is right with a specification or \
+                         a golden implementation"
+                            .to_owned(),
+                    ));
+                }
+            },
             Against::Golden(golden) => {
-                let mut trial = golden.trial(&self.matrix.to_calls(), &self.options.limits)?;
+                let calls = match self.options.judging {
+                    Judging::Linearizable | Judging::LeastRelaxed(_) => self.matrix.to_calls(),
+                    Judging::Displaced(..) => self.matrix.to_apart()?,
+                };
+                let mut trial = golden.trial(&calls, &self.options.limits)?;
                 Right::Observed(observe(&mut *trial, &mut self.texts, most))
             }
             Against::Observed(it) if it.matrix() == self.matrix => {
@@ -279,8 +305,10 @@ impl Check<'_> {
     }
 
     fn verdict_of_concurrent(&mut self, explored: &Explored, observed: Option<&Observed>) -> Verdict {
-        if let Some((cause, schedule, blocked)) = &explored.wrong {
-            return self.violated(*cause, schedule, blocked.clone(), false, observed);
+        if let Some(wrong) = &explored.wrong {
+            let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
+            finding.told.clone_from(&wrong.told);
+            return Verdict::Violated(Box::new(finding));
         }
         if let Some(reason) = &explored.unknown {
             return Verdict::Unknown(reason.clone());
@@ -339,6 +367,7 @@ impl Check<'_> {
             blocked,
             race: outcome.race,
             leaks: outcome.leaks,
+            told: None,
             panic: outcome.panic.map(|(task, panic)| (task.index(), panic)),
             tried,
         }
@@ -398,12 +427,13 @@ impl Check<'_> {
         self.trial.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
         let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
-        let mut explored = explore_all(self.trial, &mut once, &right.golden(), &mut self.texts, &extent);
+        let asked = Asked { golden: right.golden(), judging: &self.options.judging };
+        let mut explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
         if !once.is_faithful() {
             // It may have been found after some task had tried a lock, since when releases are asked for.
             self.trial.ask_at_releases();
             once = Replay::new(schedule.clone());
-            explored = explore_all(self.trial, &mut once, &right.golden(), &mut self.texts, &extent);
+            explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
         }
         if !once.is_faithful() {
             return Err(Misfit(
@@ -416,6 +446,7 @@ impl Check<'_> {
             executions: explored.executions,
             histories: explored.histories,
             stuck: explored.stuck,
+            needed: explored.needed,
             coverage: Coverage::Limited,
             ..checked
         })

@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 /// Answers as they are written, numbered across trials: a golden implementation and the subject may number theirs apart.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(in crate::methods) struct Texts {
     ids: HashMap<String, AnswerId>,
     texts: Vec<String>,
 }
@@ -49,18 +49,18 @@ impl Renamed {
 
 /// What the first phase saw.
 #[derive(Debug, Default)]
-pub(super) struct Observed {
-    pub(super) set: ObservationSet,
+pub(in crate::methods) struct Observed {
+    pub(in crate::methods) set: ObservationSet,
     /// The executions: of each distinct history the schedule that led to it.
     pub(super) schedules: HashMap<SerialHistory, Schedule>,
     /// The schedule of an execution that panicked.
     pub(super) panicked: Option<Schedule>,
     /// Why what was seen is not all there is.
-    pub(super) incomplete: Option<String>,
+    pub(in crate::methods) incomplete: Option<String>,
 }
 
 /// Explores every serial execution of `trial`. Nothing is bounded here: whoever is found wrong is wrong.
-pub(super) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: u64) -> Observed {
+pub(in crate::methods) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: u64) -> Observed {
     let mut observed = Observed::default();
     let mut renamed = Renamed::default();
     trial.keep(true, false);

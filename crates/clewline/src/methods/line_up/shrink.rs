@@ -3,7 +3,8 @@
 use clewline_core::{Cause, Misfit};
 use clewline_threads::Explorable;
 
-use super::{Checked, Matrix, Options, check};
+use super::{Checked, Judging, Matrix, Options, check};
+use crate::methods::round_up::WellFormed;
 
 /// See [`shrink`](super::shrink).
 pub(super) fn shrink(
@@ -12,7 +13,7 @@ pub(super) fn shrink(
     options: &Options,
 ) -> Result<Checked, Misfit> {
     let cause = checked.finding().map(|it| it.cause);
-    while let Some(smaller) = first_that_fails(subject, checked.matrix.smaller(), options, cause)? {
+    while let Some(smaller) = first_that_fails(subject, smaller(&checked.matrix, options), options, cause)? {
         checked = smaller;
     }
     // With as few preemptions as will do.
@@ -27,6 +28,22 @@ pub(super) fn shrink(
         }
     }
     Ok(checked)
+}
+
+/// The next smaller matrices. Where as much must be taken out as is put in, two calls go at a time.
+fn smaller(matrix: &Matrix, options: &Options) -> Vec<Matrix> {
+    let smaller = matrix.smaller();
+    match &options.judging {
+        Judging::Displaced(_, WellFormed::Required(roles)) => {
+            let pairs = smaller.iter().flat_map(Matrix::smaller);
+            let mut all: Vec<Matrix> = smaller.iter().cloned().chain(pairs).collect();
+            all.retain(|it| roles.check(it).is_ok());
+            all
+        }
+        Judging::Displaced(_, WellFormed::Whatever) | Judging::Linearizable | Judging::LeastRelaxed(_) => {
+            smaller
+        }
+    }
 }
 
 fn first_that_fails(

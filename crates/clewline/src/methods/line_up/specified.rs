@@ -7,7 +7,7 @@ use clewline_core::{
 use clewline_threads::{Trial, control::Outcome};
 
 /// What makes a case of an outcome, to be judged by itself.
-pub(super) enum Specified {
+pub(in crate::methods) enum Specified {
     /// The subject's own specification.
     Own,
     /// One from the catalog.
@@ -16,7 +16,7 @@ pub(super) enum Specified {
 
 impl Specified {
     /// The specification of that name, if it knows what can be called in `trial`.
-    pub(super) fn named(name: &str, trial: &dyn Trial) -> Result<Specified, Misfit> {
+    pub(in crate::methods) fn named(name: &str, trial: &dyn Trial) -> Result<Specified, Misfit> {
         let specification = clewline_specs::find(name).map_err(|it| Misfit(it.to_string()))?;
         let mut values = Values::new();
         let mut calls = Vec::new();
@@ -33,7 +33,7 @@ impl Specified {
         Ok(Specified::Named(specification))
     }
 
-    pub(super) fn case(
+    pub(in crate::methods) fn case(
         &self,
         trial: &dyn Trial,
         outcome: &Outcome<AnswerId>,

@@ -14,9 +14,11 @@ use clewline_threads::control::{MemoryModel, Touch};
 
 pub use super::drawing::Shown;
 use super::{
-    Against, Checked, Finding, Matrix, Options, Seen, Serial, Verdict,
+    Against, Checked, Finding, Judging, Matrix, Needed, Options, Seen, Serial, Verdict,
     drawing::{self, Threads, answered, label},
 };
+
+use crate::methods::round_up::Factors;
 
 const WIDTH: usize = 80;
 
@@ -75,6 +77,8 @@ pub struct Summary {
     pub bounded: u64,
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<u64>,
+    /// Of each matrix, which factors its histories need, if that was asked.
+    pub needed: Vec<(Matrix, Needed)>,
     /// How long both phases took, added up.
     pub elapsed: Duration,
     /// Why there were not more matrices.
@@ -105,6 +109,7 @@ impl Summary {
         if let Some(it) = &checked.unserializable {
             *self.unserializable.get_or_insert(0) += it.executions;
         }
+        self.needed.extend(checked.needed.iter().map(|it| (checked.matrix.clone(), it.clone())));
         self.elapsed += checked.elapsed.iter().sum();
     }
 
@@ -168,11 +173,22 @@ fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> Stri
     let subject = telling.subject;
     match finding.cause {
         Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
-        Cause::NotLinearizable => match &telling.options.against {
-            Against::Named(spec) => {
+        Cause::NotLinearizable => match (&telling.options.against, &telling.options.judging) {
+            (_, Judging::Displaced(factors, _)) => {
+                format!(
+                    "{subject} is not quasi linearizable with {factors}: some call is farther out of place"
+                )
+            }
+            (_, Judging::LeastRelaxed(spec)) => {
+                format!("{subject} is not linearizable as {spec}, however great its factor")
+            }
+            (Against::Named(spec), Judging::Linearizable) => {
                 format!("{subject} is not linearizable as {spec}: no order of its calls explains the answers")
             }
-            Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_) => {
+            (
+                Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_),
+                Judging::Linearizable,
+            ) => {
                 format!("{subject} is not linearizable: no order of its calls explains the answers")
             }
         },
@@ -211,6 +227,9 @@ fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
                 Reader::Test => "`nondeterministic`",
             }
         ),
+        Cause::NotLinearizable if let Judging::Displaced(factors, _) = &telling.options.judging => {
+            displaced(telling.options, factors, finding)
+        }
         Cause::NotLinearizable => format!(
             "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
              are then, in any order that keeps what had returned before something else was called."
@@ -250,6 +269,21 @@ fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
     }
 }
 
+/// What it means that something is out of place, and what is.
+fn displaced(options: &Options, factors: &Factors, finding: &Finding) -> String {
+    let right = match &options.against {
+        Against::Golden(_) | Against::Serial | Against::Observed(_) => {
+            "in which the golden implementation answers the same"
+        }
+        Against::Specification | Against::Named(_) => "that the specification allows",
+    };
+    let told = finding.told.as_deref().unwrap_or("there are none");
+    format!(
+        "There must be two orders of the calls: one that keeps what had returned before something else was called, and one \
+         {right}. Counted among its like, no call's places in the two may differ by more than {factors}. Here, {told}."
+    )
+}
+
 fn not_called(text: &mut String, finding: &Finding) {
     let rest = finding.operations.iter().filter(|it| it.called.is_none()).count() as u64;
     if rest != 0 {
@@ -262,6 +296,10 @@ const TRIED: usize = 10;
 
 /// Serial histories with the same answers, and why none of them is a witness.
 fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, finding: &Finding) {
+    // Where orders may differ, the serial histories that have the same order say nothing.
+    if !matches!(telling.options.judging, Judging::Linearizable) {
+        return;
+    }
     let has_serial = match &telling.options.against {
         Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
         Against::Specification | Against::Named(_) => false,
@@ -387,6 +425,10 @@ pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
         (_, n) => format!("{} on {subject}", count(n, "matrix", "matrices")),
     };
     let mut text = match word {
+        "holds" if telling.options.judging.is_question() => {
+            let least = summary.needed.iter().map(|it| it.1.factor()).max().unwrap_or(0);
+            format!("{} with factor {least} and no smaller one: {where_}\n\n", painted(word, telling.paint))
+        }
         "holds" => format!("{}: no violation found in {where_}\n\n", painted(word, telling.paint)),
         _ if summary.matrices == 0 => {
             format!("{}: no matrix was checked on {subject}\n\n", painted(word, telling.paint))
@@ -414,9 +456,40 @@ pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
         paragraph(&mut text, "What was explored holds, but that is not all there is.", WIDTH);
     }
     text.push('\n');
+    needed(&mut text, telling, summary);
     explored(&mut text, telling, summary);
     next(&mut text, telling);
     text
+}
+
+// More are left out.
+const NEEDED: usize = 20;
+
+/// How far histories are out of order: in all, and of each matrix, those with the greatest factor first.
+fn needed(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
+    let mut all = Needed::default();
+    summary.needed.iter().for_each(|it| all.add(&it.1));
+    let Some(greatest) = all.histories.keys().next_back().copied() else { return };
+    let rows = (0..=greatest).map(|it| (it, all.histories.get(&it).copied().unwrap_or(0)));
+    text.push_str("  factor  distinct histories that need it\n");
+    for (factor, n) in rows {
+        text.push_str(&format!("  {factor:>6}  {}\n", grouped(n)));
+    }
+    text.push('\n');
+    if summary.needed.len() == 1 {
+        return;
+    }
+    let mut matrices: Vec<&(Matrix, Needed)> = summary.needed.iter().collect();
+    matrices.sort_by_key(|it| std::cmp::Reverse(it.1.factor()));
+    text.push_str("  factor  matrix\n");
+    for (matrix, needed) in matrices.iter().take(NEEDED) {
+        text.push_str(&format!("  {:>6}  {}\n", needed.factor(), typed(matrix, telling.reader)));
+    }
+    let rest = matrices.len().saturating_sub(NEEDED) as u64;
+    if rest != 0 {
+        text.push_str(&format!("          … and {}, with no greater factor\n", count(rest, "more", "more")));
+    }
+    text.push('\n');
 }
 
 /// What `holds` means, and what it does not.
@@ -439,6 +512,22 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
         ),
         (true, _, None) => "Not every schedule was explored; others may still go wrong".to_owned(),
     };
+    match &options.judging {
+        Judging::Linearizable => (),
+        Judging::Displaced(factors, _) => {
+            return format!(
+                "Of every history that was seen there are two orders, one that keeps what precedes what and one that is right, and in \
+                 which no call's places differ by more than {factors}. {schedules}. Other calls, longer columns and more \
+                 threads were not tried."
+            );
+        }
+        Judging::LeastRelaxed(spec) => {
+            return format!(
+                "Every history that was seen is linearizable as {spec} with that factor, and one is not with less. {schedules}. Other \
+                 calls, longer columns and more threads may need more."
+            );
+        }
+    }
     format!(
         "Every history that was seen has {right}, in an order that keeps what precedes what; a call that waited for ever waits \
          there, too. {schedules}. Other calls, longer columns and more threads were not tried."

@@ -18,6 +18,7 @@
 mod lowe;
 mod lowe_comparison;
 mod monitoring;
+mod round_up;
 mod statistics;
 mod stopwatch;
 
@@ -37,6 +38,11 @@ clewline_core::registry! {
     lowe_fig7,
     monitoring_fig1,
     monitoring_fig2,
+    round_up_fig8,
+    round_up_fig9,
+    round_up_table_2,
+    round_up_table_3,
+    round_up_table_5,
 }
 
 /// A table or a figure of a paper.

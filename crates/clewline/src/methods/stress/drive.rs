@@ -231,6 +231,7 @@ impl<'s> Judging<'s> {
             judgement,
             elapsed: begun.elapsed(),
             stream: None,
+            quasi: None,
         };
         let workload = self.stress.workload.clone();
         let finding = Finding { run, cause, report, after: self.begun.elapsed(), workload };

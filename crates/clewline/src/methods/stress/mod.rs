@@ -227,7 +227,7 @@ impl Stress {
     /// If there is none of that name.
     pub fn subject(name: &str) -> Result<Stress, UnknownSubject> {
         let found = clewline_subjects::find(name)?;
-        let stress = Stress::of(name, found.entry.spec.to_owned(), (found.variant.build)().into());
+        let stress = Stress::of(name, found.spec(), (found.variant.build)().into());
         let usual = Workload::from(found.variant.recipe);
         Ok(Stress { workload: usual.clone(), origin: Origin::Table(usual), ..stress })
     }

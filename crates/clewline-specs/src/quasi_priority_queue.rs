@@ -1,0 +1,70 @@
+//! A priority queue that may answer out of order by a bound: [`Relaxed`]. Equal integers overtake none of each other.
+
+use clewline_core::Kind;
+
+use crate::{
+    Entry,
+    priority_queue::{Call, First, PriorityQueue, Return},
+    relaxed::{Deed, Equals, Line, Ordered, Relaxed},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "quasi-priority-queue",
+    about: "a priority queue, greatest first, out of order by at most K: add, poll, peek",
+    operations: &[
+        ("add n", "adds an integer of 64 bits (also: insert, offer)"),
+        (
+            "poll",
+            "removes and answers an integer than which at most K are greater, of which none is overtaken more than K times; null if there is none",
+        ),
+        ("peek", "answers what poll could, null if there is none"),
+    ],
+    parameter: Some("its quasi factor K"),
+    build: |parameter| Ok(Box::new(Relaxed::parse(PriorityQueue { first: First::Greatest }, parameter)?)),
+};
+
+/// The specification.
+pub type QuasiPriorityQueue = Relaxed<PriorityQueue>;
+
+impl Ordered for PriorityQueue {
+    type Element = i64;
+
+    fn relaxed_name(&self) -> &'static str {
+        match self.first {
+            First::Greatest => ENTRY.name,
+            First::Least => crate::quasi_min_priority_queue::ENTRY.name,
+        }
+    }
+
+    fn deed(&self, call: &Call) -> Deed<i64> {
+        match *call {
+            Call::Add(int) => Deed::Add(int),
+            Call::Poll => Deed::Remove,
+            Call::Peek => Deed::Look,
+        }
+    }
+
+    fn added(&self) -> Return {
+        Return::Done(true)
+    }
+
+    fn found(&self, element: Option<i64>) -> Return {
+        Return::First(element)
+    }
+
+    fn place(&self, line: &Line<i64>, element: i64) -> usize {
+        line.partition_point(|it| match self.first {
+            First::Greatest => element <= it,
+            First::Least => it <= element,
+        })
+    }
+
+    fn equals(&self) -> Equals {
+        Equals::Alike
+    }
+
+    fn relaxed_kind(&self, _factor: u32) -> Option<Kind> {
+        None
+    }
+}

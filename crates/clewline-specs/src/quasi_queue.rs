@@ -1,0 +1,65 @@
+//! A queue that may answer out of order by a bound: [`Relaxed`].
+
+use clewline_core::{Kind, Value};
+
+use crate::{
+    Entry,
+    queue::{Call, Queue},
+    relaxed::{Deed, Equals, Line, Ordered, Relaxed},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "quasi-queue",
+    about: "a queue out of order by at most K: enq, deq, peek",
+    operations: &[
+        ("enq value", "puts a value at the back (also: enqueue, offer)"),
+        (
+            "deq",
+            "removes and answers one of the first K + 1 values, of which none is overtaken more than K times; null if there is none (also: dequeue, poll)",
+        ),
+        ("peek", "answers what deq could, null if there is none"),
+    ],
+    parameter: Some("its quasi factor K"),
+    build: |parameter| Ok(Box::new(Relaxed::parse(Queue::default(), parameter)?)),
+};
+
+/// The specification.
+pub type QuasiQueue = Relaxed<Queue>;
+
+// A queue without a capacity: a full one would have to say what is overtaken by a refusal.
+impl Ordered for Queue {
+    type Element = Value;
+
+    fn relaxed_name(&self) -> &'static str {
+        ENTRY.name
+    }
+
+    fn deed(&self, call: &Call) -> Deed<Value> {
+        match *call {
+            Call::Enq(value) => Deed::Add(value),
+            Call::Deq => Deed::Remove,
+            Call::Peek => Deed::Look,
+        }
+    }
+
+    fn added(&self) -> Value {
+        Value::TRUE
+    }
+
+    fn found(&self, element: Option<Value>) -> Value {
+        element.unwrap_or(Value::NIL)
+    }
+
+    fn place(&self, line: &Line<Value>, _element: Value) -> usize {
+        line.len()
+    }
+
+    fn equals(&self) -> Equals {
+        Equals::FirstLeaves
+    }
+
+    fn relaxed_kind(&self, factor: u32) -> Option<Kind> {
+        Some(Kind::QuasiQueue { factor })
+    }
+}

@@ -1,0 +1,256 @@
+//! A bounded queue: a ring of segments, inside of which order is not kept.
+//!
+//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues", 2013, the bounded one. An
+//! enqueuer puts its value into a free slot of the tail's segment, and moves the tail on if there is none. A dequeuer takes
+//! any value of the head's segment, and moves the head on if there is none. Before it takes a value of the only segment
+//! it moves the tail away, so that nothing is put where something has been taken, and a value is overtaken only by those
+//! that were in the segment with it. With k + 1 slots in a segment the queue is out of order by k. Here k is 2.
+//!
+//! An enqueuer may come late: its value is in a slot that the head has passed, or passes now. So it looks again, and
+//! is *committed* if the segment is behind the head; if it is the head's, it changes a count beside the head, so that
+//! whoever wanted to move the head without having seen the value fails; else it takes its value back, and starts anew.
+//!
+//! Positions of segments only grow here, where the original goes round and has counters beside every index. And the first
+//! free slot is taken, and not any: inside of a segment order is not kept anyway.
+//!
+//! **uncommitted** never looks again, and loses values.
+
+use std::sync::OnceLock;
+
+use clewline_core::Value;
+use clewline_specs::{queue::Queue, relaxed::Relaxed};
+use clewline_threads::{
+    Noise, Rig,
+    sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
+};
+
+use crate::{
+    Entry, Recipe, Variant,
+    container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
+    nodes::{NONE, Nodes},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "bk-queue",
+    about: "a k-FIFO queue: a ring of segments, inside of which order is not kept; bounded",
+    source: "C. M. Kirsch, M. Lippautz, H. Payer, Fast and scalable, lock-free k-FIFO queues, 2013",
+    spec: "queue",
+    lacks: &["peek"],
+    invocations: &["enq(1)", "enq(2)", "deq"],
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            quasi: Some(("deq", FACTOR)),
+            recipe: QUEUE_RECIPE,
+            build: || Box::new(Rig::new(SPEC, || AsQueue(BkQueue::new(Late::LooksAgain)))),
+        },
+        Variant {
+            name: "uncommitted",
+            flaw: Some("an enqueuer does not look whether the head has passed its value"),
+            quasi: Some(("deq", FACTOR)),
+            recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..QUEUE_RECIPE },
+            build: || Box::new(Rig::new(SPEC, || AsQueue(BkQueue::new(Late::Returns)))),
+        },
+    ],
+};
+
+const FACTOR: u32 = 2;
+const SPEC: Relaxed<Queue> = relaxed_queue(FACTOR);
+
+// The specification knows no capacity, so there have to be more slots than a run fills.
+const SLOTS: usize = FACTOR as usize + 1;
+const SEGMENTS: u32 = 64;
+
+/// What an enqueuer does once its value is in a slot.
+#[derive(Clone, Copy)]
+enum Late {
+    LooksAgain,
+    Returns,
+}
+
+/// The queue. Always `head <= tail < head + SEGMENTS`, in positions.
+struct BkQueue {
+    values: Nodes<Value>,
+    // A segment is made when it is first needed, since most runs need few.
+    ring: Box<[OnceLock<[AtomicU64; SLOTS]>]>,
+    // A `Head`.
+    head: AtomicU64,
+    tail: AtomicU32,
+    late: Late,
+}
+
+/// The position of the head, and how often it was held there by an enqueuer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Head {
+    position: u32,
+    held: u32,
+}
+
+impl Head {
+    fn of(word: u64) -> Head {
+        Head { position: (word >> 32) as u32, held: word as u32 }
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.position) << 32 | u64::from(self.held)
+    }
+}
+
+/// What is in a slot: a value's index or none, and how often the slot has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Content {
+    value: u32,
+    changes: u32,
+}
+
+impl Content {
+    fn of(word: u64) -> Content {
+        Content { value: (word >> 32) as u32, changes: word as u32 }
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.value) << 32 | u64::from(self.changes)
+    }
+
+    fn changed(self, value: u32) -> Content {
+        Content { value, changes: self.changes.wrapping_add(1) }
+    }
+}
+
+impl BkQueue {
+    fn new(late: Late) -> Self {
+        BkQueue {
+            values: Nodes::new(),
+            ring: (0..SEGMENTS).map(|_| OnceLock::new()).collect(),
+            head: AtomicU64::new(0),
+            tail: AtomicU32::new(0),
+            late,
+        }
+    }
+
+    fn segment(&self, position: u32) -> &[AtomicU64; SLOTS] {
+        self.ring[(position % SEGMENTS) as usize].get_or_init(Default::default)
+    }
+
+    fn head(&self) -> Head {
+        Head::of(self.head.load(SeqCst))
+    }
+
+    fn free_slot(&self, position: u32) -> Option<(&AtomicU64, Content)> {
+        let slots = self.segment(position).iter();
+        slots.map(|it| (it, Content::of(it.load(SeqCst)))).find(|it| it.1.value == NONE)
+    }
+
+    fn full_slots(&self, position: u32) -> Vec<(&AtomicU64, Content)> {
+        let slots = self.segment(position).iter();
+        slots.map(|it| (it, Content::of(it.load(SeqCst)))).filter(|it| it.1.value != NONE).collect()
+    }
+
+    /// Moves the tail on, unless someone else has.
+    fn move_tail(&self, from: u32) {
+        let _is_moved = self.tail.compare_exchange(from, from + 1, SeqCst, SeqCst);
+    }
+
+    /// Moves the head on, unless it has moved or was held.
+    fn move_head(&self, from: Head) {
+        let to = Head { position: from.position + 1, held: 0 };
+        let _is_moved = self.head.compare_exchange(from.word(), to.word(), SeqCst, SeqCst);
+    }
+
+    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
+    fn is_committed(&self, position: u32, slot: &AtomicU64, content: Content) -> bool {
+        if matches!(self.late, Late::Returns) || slot.load(SeqCst) != content.word() {
+            return true;
+        }
+        let head = self.head();
+        if head.position < position {
+            return true;
+        }
+        if head.position == position {
+            let held = Head { held: head.held + 1, ..head };
+            if self.head.compare_exchange(head.word(), held.word(), SeqCst, SeqCst).is_ok() {
+                return true;
+            }
+        }
+        change(slot, content, NONE).is_none()
+    }
+
+    /// Makes room at the tail. Answers whether there is any.
+    fn make_room(&self, tail: u32) -> bool {
+        let head = self.head();
+        if tail + 1 < head.position + SEGMENTS {
+            self.move_tail(tail);
+            return true;
+        }
+        if self.full_slots(head.position).is_empty() {
+            self.move_head(head);
+            return true;
+        }
+        // The head's segment had a value when we looked, if it still is the head's.
+        self.head() != head
+    }
+}
+
+/// Replaces what is in a slot, if that is still there. Answers what is there then.
+fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
+    let changed = content.changed(value);
+    slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
+}
+
+impl Container for BkQueue {
+    fn add(&self, value: Value) -> bool {
+        let value = self.values.add(value);
+        loop {
+            let tail = self.tail.load(SeqCst);
+            let free = self.free_slot(tail);
+            // The slot was free while the tail was there.
+            if tail != self.tail.load(SeqCst) {
+                continue;
+            }
+            match free {
+                Some((slot, content)) => {
+                    if let Some(content) = change(slot, content, value)
+                        && self.is_committed(tail, slot, content)
+                    {
+                        return true;
+                    }
+                }
+                None => {
+                    if !self.make_room(tail) {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+
+    fn remove(&self) -> Option<Value> {
+        loop {
+            let head = self.head();
+            let found = self.full_slots(head.position);
+            let tail = self.tail.load(SeqCst);
+            if head != self.head() {
+                continue;
+            }
+            match any_of(&found) {
+                Some((slot, content)) => {
+                    if head.position == tail {
+                        self.move_tail(tail);
+                    }
+                    if change(slot, content, NONE).is_some() {
+                        return Some(*self.values.get(content.value));
+                    }
+                }
+                // Nothing is taken from the only segment before the tail has moved: it was empty when we looked.
+                None if head.position == tail => {
+                    if tail == self.tail.load(SeqCst) {
+                        return None;
+                    }
+                }
+                None => self.move_head(head),
+            }
+        }
+    }
+}

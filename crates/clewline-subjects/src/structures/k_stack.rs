@@ -1,0 +1,266 @@
+//! A stack of segments, inside of which order is not kept.
+//!
+//! Source: T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, "Quantitative relaxation of concurrent data
+//! structures", 2013. A push puts its value into a free slot of the top segment, and adds a segment if there is none. A pop
+//! takes any value of the top segment; if there is none it removes the segment, or finds the stack empty if that is the
+//! only one. Values above another one in its segment are at most as many as the other slots: with k + 1 of them the
+//! stack is out of order by k. Here k is 2.
+//!
+//! A push may come late: its value is in a segment that is being removed. Who removes one says so first, and looks after
+//! that whether it is still empty. So a push that finds nobody removing is *committed*: whoever comes later sees its
+//! value. Else, if the segment is still on top, it changes a count beside the top, so that the one who removes fails; or it
+//! takes its value back, and starts anew.
+//!
+//! **scal** is how the suite Scal had it, after L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, section VI-D. A
+//! push reads twice whether someone is removing: it is committed if the first read says no, and sees to its value if the
+//! second says yes. If the one who removes finds the segment not empty in between, and gives up, neither is the case: the
+//! push starts anew and leaves its value where it is, which then is in the stack twice. The plain one reads once.
+//!
+//! Departures: the first free slot is taken, and not any, since inside of a segment order is not kept anyway. And a pop
+//! finds the stack empty only if it sees all slots free twice, and unchanged.
+
+use std::sync::Arc;
+
+use clewline_core::Value;
+use clewline_specs::{relaxed::Relaxed, stack::Stack};
+use clewline_threads::{
+    Noise, Rig,
+    sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
+};
+
+use crate::{
+    Entry, Recipe, Variant,
+    container::{AsStack, Container, STACK_RECIPE, any_of, relaxed_stack},
+    nodes::{NONE, Nodes},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "k-stack",
+    about: "a stack of segments, inside of which order is not kept",
+    source: "T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin, A. Sokolova, Quantitative relaxation of concurrent data structures, 2013",
+    spec: "stack",
+    lacks: &["peek"],
+    invocations: &["push(1)", "push(2)", "pop"],
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            quasi: Some(("pop", FACTOR)),
+            recipe: STACK_RECIPE,
+            build: || Box::new(Rig::new(SPEC, || AsStack(KStack::new(Look::Once)))),
+        },
+        Variant {
+            name: "scal",
+            flaw: Some(
+                "push looks twice whether its segment is being removed, and pushes its value twice if that changes",
+            ),
+            quasi: Some(("pop", FACTOR)),
+            // Two threads have to lose time in turns.
+            recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..STACK_RECIPE },
+            build: || Box::new(Rig::new(SPEC, || AsStack(KStack::new(Look::Twice)))),
+        },
+    ],
+};
+
+const FACTOR: u32 = 2;
+const SPEC: Relaxed<Stack> = relaxed_stack(FACTOR);
+const SLOTS: usize = FACTOR as usize + 1;
+
+/// How often a push looks whether its segment is being removed.
+#[derive(Clone, Copy)]
+enum Look {
+    Once,
+    Twice,
+}
+
+/// The stack.
+struct KStack {
+    values: Nodes<Value>,
+    segments: Nodes<Segment>,
+    // A `Top`.
+    top: AtomicU64,
+    look: Look,
+}
+
+struct Segment {
+    // Each a `Content`.
+    slots: [AtomicU64; SLOTS],
+    // How many are removing it. It stays above 0 once it is removed.
+    removers: AtomicU32,
+    below: u32,
+}
+
+/// The segment on top, and how often the top has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Top {
+    segment: u32,
+    changes: u32,
+}
+
+impl Top {
+    fn of(word: u64) -> Top {
+        Top { segment: (word >> 32) as u32, changes: word as u32 }
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.segment) << 32 | u64::from(self.changes)
+    }
+}
+
+/// What is in a slot: a value's index or none, and how often the slot has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Content {
+    value: u32,
+    changes: u32,
+}
+
+impl Content {
+    fn of(word: u64) -> Content {
+        Content { value: (word >> 32) as u32, changes: word as u32 }
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.value) << 32 | u64::from(self.changes)
+    }
+
+    fn changed(self, value: u32) -> Content {
+        Content { value, changes: self.changes.wrapping_add(1) }
+    }
+}
+
+impl KStack {
+    fn new(look: Look) -> Self {
+        let segments = Nodes::new();
+        let bottom = segments.add(Segment::on(NONE));
+        let top = Top { segment: bottom, changes: 0 };
+        KStack { values: Nodes::new(), segments, top: AtomicU64::new(top.word()), look }
+    }
+
+    fn top(&self) -> Top {
+        Top::of(self.top.load(SeqCst))
+    }
+
+    /// Puts a segment on top, if the top is still `from`; answers whether it was.
+    fn replace_top(&self, from: Top, segment: u32) -> bool {
+        let to = Top { segment, changes: from.changes.wrapping_add(1) };
+        self.top.compare_exchange(from.word(), to.word(), SeqCst, SeqCst).is_ok()
+    }
+
+    fn add_segment(&self, top: Top) {
+        if self.top() == top {
+            let added = self.segments.add(Segment::on(top.segment));
+            let _is_added = self.replace_top(top, added);
+        }
+    }
+
+    fn remove_segment(&self, top: Top, segment: &Segment) {
+        if self.top() != top {
+            return;
+        }
+        segment.removers.fetch_add(1, SeqCst);
+        if segment.full_slots().is_empty() && self.replace_top(top, segment.below) {
+            return;
+        }
+        segment.removers.fetch_sub(1, SeqCst);
+    }
+
+    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back, or should have been.
+    fn is_committed(&self, top: Top, segment: &Segment, slot: &AtomicU64, content: Content) -> bool {
+        if slot.load(SeqCst) != content.word() {
+            return true;
+        }
+        if segment.removers.load(SeqCst) == 0 {
+            return true;
+        }
+        let is_going = match self.look {
+            Look::Once => true,
+            Look::Twice => segment.removers.load(SeqCst) != 0,
+        };
+        if is_going {
+            let is_held = self.top() == top && self.replace_top(top, top.segment);
+            return is_held || change(slot, content, NONE).is_none();
+        }
+        // The flaw: someone was removing it, and is not any more.
+        false
+    }
+}
+
+impl Segment {
+    fn on(below: u32) -> Self {
+        Segment { slots: Default::default(), removers: AtomicU32::new(0), below }
+    }
+
+    fn contents(&self) -> [Content; SLOTS] {
+        self.slots.each_ref().map(|it| Content::of(it.load(SeqCst)))
+    }
+
+    fn free_slot(&self) -> Option<(&AtomicU64, Content)> {
+        let slots = self.slots.iter().map(|it| (it, Content::of(it.load(SeqCst))));
+        slots.into_iter().find(|it| it.1.value == NONE)
+    }
+
+    fn full_slots(&self) -> Vec<(&AtomicU64, Content)> {
+        self.slots.iter().zip(self.contents()).filter(|it| it.1.value != NONE).collect()
+    }
+
+    /// Whether there was a moment at which no slot held a value.
+    fn was_empty(&self) -> bool {
+        let contents = self.contents();
+        contents.iter().all(|it| it.value == NONE) && contents == self.contents()
+    }
+}
+
+/// Replaces what is in a slot, if that is still there. Answers what is there then.
+fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
+    let changed = content.changed(value);
+    slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
+}
+
+impl Container for KStack {
+    fn add(&self, value: Value) -> bool {
+        let value = self.values.add(value);
+        loop {
+            let top = self.top();
+            let segment: Arc<Segment> = self.segments.get(top.segment);
+            let free = segment.free_slot();
+            // The slot was free while the segment was on top.
+            if self.top() != top {
+                continue;
+            }
+            let Some((slot, content)) = free else {
+                self.add_segment(top);
+                continue;
+            };
+            if let Some(content) = change(slot, content, value)
+                && self.is_committed(top, &segment, slot, content)
+            {
+                return true;
+            }
+        }
+    }
+
+    fn remove(&self) -> Option<Value> {
+        loop {
+            let top = self.top();
+            let segment = self.segments.get(top.segment);
+            let found = segment.full_slots();
+            if self.top() != top {
+                continue;
+            }
+            match any_of(&found) {
+                Some((slot, content)) => {
+                    if change(slot, content, NONE).is_some() {
+                        return Some(*self.values.get(content.value));
+                    }
+                }
+                None if segment.below != NONE => self.remove_segment(top, &segment),
+                None => {
+                    if segment.was_empty() && self.top() == top {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+}

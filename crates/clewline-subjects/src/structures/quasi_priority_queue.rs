@@ -1,0 +1,143 @@
+//! A priority queue in a sorted list that is never changed, but replaced.
+//!
+//! Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. What theirs was like inside is
+//! not said. Here the list is one word: who adds or removes an integer copies the nodes before it, and replaces the first
+//! by compare-and-swap. The greatest integer is first.
+//!
+//! A node says how often its integer has been overtaken. One of the first k + 1 is removed, and none from behind an
+//! integer that has been overtaken k times: so the queue is out of order by k. Here k is 2.
+//!
+//! **b2** removes one of the first k + 2, whatever was overtaken, and so one that is more than k away from the head.
+
+use std::sync::Arc;
+
+use clewline_specs::{
+    priority_queue::{First, PriorityQueue},
+    relaxed::Relaxed,
+};
+use clewline_threads::{
+    Rig,
+    sync::atomic::{AtomicU32, Ordering::SeqCst},
+};
+
+use crate::{
+    Entry, Recipe, Variant,
+    container::{AsPriorityQueue, Integers, QUEUE_RECIPE, any_of},
+    nodes::{NONE, Nodes},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "quasi-priority-queue",
+    about: "a priority queue that removes one of the greatest, in a sorted list",
+    source: "L. Zhang, A. Chattopadhyay, C. Wang, Round-Up: runtime checking quasi linearizability of concurrent data structures, 2013",
+    spec: "priority-queue",
+    lacks: &["peek"],
+    invocations: &["add(1)", "add(2)", "poll"],
+    variants: &[
+        Variant {
+            name: "",
+            flaw: None,
+            quasi: Some(("poll", FACTOR)),
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(SPEC, || AsPriorityQueue(QuasiPriorityQueue::new(Reach::Right)))),
+        },
+        Variant {
+            name: "b2",
+            flaw: Some("poll removes an integer more than k away from the head"),
+            quasi: Some(("poll", FACTOR)),
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(SPEC, || AsPriorityQueue(QuasiPriorityQueue::new(Reach::TooFar)))),
+        },
+    ],
+};
+
+const FACTOR: u32 = 2;
+const SPEC: Relaxed<PriorityQueue> =
+    Relaxed { plain: PriorityQueue { first: First::Greatest }, factor: FACTOR };
+
+const RECIPE: Recipe = Recipe { mix: &[("add", 1), ("poll", 1)], ..QUEUE_RECIPE };
+
+/// How far from the head integers are removed.
+#[derive(Clone, Copy)]
+enum Reach {
+    Right,
+    TooFar,
+}
+
+/// The queue.
+struct QuasiPriorityQueue {
+    nodes: Nodes<Node>,
+    head: AtomicU32,
+    reach: Reach,
+}
+
+/// A node never changes.
+struct Node {
+    int: i64,
+    overtaken: u32,
+    next: u32,
+}
+
+impl QuasiPriorityQueue {
+    fn new(reach: Reach) -> Self {
+        QuasiPriorityQueue { nodes: Nodes::new(), head: AtomicU32::new(NONE), reach }
+    }
+
+    /// The nodes from `head` on as long as they are wanted.
+    fn first(&self, head: u32, is_wanted: impl Fn(&[Arc<Node>], &Node) -> bool) -> Vec<Arc<Node>> {
+        let mut first = Vec::new();
+        let mut at = head;
+        while at != NONE {
+            let node = self.nodes.get(at);
+            if !is_wanted(&first, &node) {
+                break;
+            }
+            at = node.next;
+            first.push(node);
+        }
+        first
+    }
+
+    fn may_be_removed(&self, before: &[Arc<Node>]) -> bool {
+        let k = FACTOR as usize;
+        match self.reach {
+            Reach::Right => before.len() <= k && before.iter().all(|it| it.overtaken < FACTOR),
+            Reach::TooFar => before.len() <= k + 1,
+        }
+    }
+
+    /// The list of `first`, each overtaken so often again, and then of `next`.
+    fn list(&self, first: &[Arc<Node>], again: u32, next: u32) -> u32 {
+        first.iter().rev().fold(next, |next, it| {
+            self.nodes.add(Node { int: it.int, overtaken: it.overtaken + again, next })
+        })
+    }
+}
+
+impl Integers for QuasiPriorityQueue {
+    fn add(&self, int: i64) {
+        loop {
+            let head = self.head.load(SeqCst);
+            let before = self.first(head, |_, it| int <= it.int);
+            let next = before.last().map_or(head, |it| it.next);
+            let added = self.nodes.add(Node { int, overtaken: 0, next });
+            let list = self.list(&before, 0, added);
+            if self.head.compare_exchange(head, list, SeqCst, SeqCst).is_ok() {
+                return;
+            }
+        }
+    }
+
+    fn remove(&self) -> Option<i64> {
+        loop {
+            let head = self.head.load(SeqCst);
+            let first = self.first(head, |before, _| self.may_be_removed(before));
+            let at = any_of(&(0..first.len()).collect::<Vec<_>>())?;
+            let list = self.list(&first[..at], 1, first[at].next);
+            if self.head.compare_exchange(head, list, SeqCst, SeqCst).is_ok() {
+                return Some(first[at].int);
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Figure 8 of the Round-Up paper: permutations with and without its optimizations.
+
+use super::{Entry, Form, Options, Outcome, Step, round_up::PAPER, round_up_fig9::compare};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "round-up-fig8",
+    about: "permutations that are tried with and without the optimizations, on Scal's structures",
+    paper: PAPER,
+    form: Form::Plot,
+    run,
+};
+
+fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+    let title = "Permutations with and without optimizations (Zhang et al. 2013, Figure 8)";
+    compare(title, "permutations", options, progress, |it| it.counts.permutations as f64)
+}

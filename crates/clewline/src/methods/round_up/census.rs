@@ -1,0 +1,219 @@
+//! All histories of a matrix, counted: how many are linearizable, how many are quasi linearizable in each reading, and how
+//! much the paper's enumeration has to try.
+
+use std::{
+    collections::HashSet,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use clewline_check::{
+    Options as JudgeOptions, judge,
+    quasi::enumeration::{Again, Arranging, Counts, Enumeration, Plan, Sequentializing, Until},
+};
+use clewline_core::{AnswerId, Budget, Misfit, OperationId, Problem, Verdict};
+use clewline_explore::{Coverage, Ending, explore};
+use clewline_threads::{Explorable, Trial, control::Outcome};
+
+use super::{Factors, Judgement, judge_displaced};
+use crate::methods::line_up::{Matrix, Options, Specified, Texts, canonical, method_of, observe};
+
+/// What is asked of every history.
+#[derive(Clone, Debug)]
+pub struct Readings {
+    /// What is right: the name of a specification.
+    pub plain: String,
+    /// The specification of the relaxed reading, with its factor.
+    pub relaxed: String,
+    /// The factors of the displacement reading.
+    pub factors: Factors,
+    /// The factors with which permutations are enumerated.
+    pub enumerated: Factors,
+}
+
+/// What is enumerated besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// Each sequentialization of each distinct history, and each permutation of it.
+    Distinct,
+    /// The same, and nothing else, with the paper's optimizations: orders that were met before, in whatever history, are skipped.
+    Optimized,
+    /// Each sequentialization of every execution, and each permutation of it, and nothing else.
+    Everything,
+}
+
+/// What was counted.
+#[derive(Clone, Debug)]
+pub struct Census {
+    /// Serial histories of the golden model.
+    pub serial_histories: usize,
+    /// Executions of the second phase.
+    pub executions: u64,
+    /// Distinct histories that came to an end: answers, and what precedes what.
+    pub histories: u64,
+    /// Of these, those that are not linearizable.
+    pub not_linearizable: u64,
+    /// Those that the relaxed specification does not allow.
+    pub not_relaxed: u64,
+    /// Those that are not quasi linearizable by displacement.
+    pub not_displaced: u64,
+    /// Executions that panicked or got stuck: of none of these readings is any of them.
+    pub broken: u64,
+    /// Why some history was not judged.
+    pub unknown: Option<String>,
+    /// What was enumerated.
+    pub counts: Counts,
+    /// How much of the space was seen.
+    pub coverage: Coverage,
+    /// Whether preemptions were left out, as was asked for.
+    pub is_bounded: bool,
+    /// How long the phases took, without what was enumerated.
+    pub elapsed: [Duration; 2],
+    /// How long the enumeration took.
+    pub enumerated: Duration,
+}
+
+/// Counts the histories of a matrix on a subject. `golden` is called one call at a time in the first phase. What
+/// `options` says about what is right has no say here.
+///
+/// # Errors
+///
+/// If the matrix has a call that one of them does not know, or there is no such specification.
+pub fn census(
+    subject: &dyn Explorable,
+    golden: &dyn Explorable,
+    matrix: &Matrix,
+    readings: &Readings,
+    counting: Counting,
+    options: &Options,
+) -> Result<Census, Misfit> {
+    let find = |name: &str| clewline_specs::find(name).map_err(|it| Misfit(it.to_string()));
+    let begun = Instant::now();
+    let mut right = golden.trial(&matrix.to_calls(), &options.limits)?;
+    let observed = observe(&mut *right, &mut Texts::default(), options.executions_max);
+    let serial = begun.elapsed();
+    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
+    trial.set_memory(options.memory);
+    trial.keep(false, false);
+    let mut counter = Counter {
+        plain: Specified::Named(find(&readings.plain)?),
+        relaxed: Specified::Named(find(&readings.relaxed)?),
+        readings,
+        enumeration: Enumeration::new(plan(counting)),
+        counting,
+        seen: HashSet::new(),
+        census: Census {
+            serial_histories: observed.set.full() + observed.set.stuck(),
+            executions: 0,
+            histories: 0,
+            not_linearizable: 0,
+            not_relaxed: 0,
+            not_displaced: 0,
+            broken: 0,
+            unknown: observed.incomplete,
+            counts: Counts::default(),
+            coverage: Coverage::Limited,
+            is_bounded: false,
+            elapsed: [serial, Duration::ZERO],
+            enumerated: Duration::ZERO,
+        },
+    };
+    let begun = Instant::now();
+    let until = options.time.and_then(|it| begun.checked_add(it));
+    let mut scheduler = (options.scheduler.make)(&options.settings);
+    let (coverage, executions) =
+        explore(&mut *trial, &mut *scheduler, options.executions_max, |trial, ending, _| {
+            match ending {
+                Ending::Full => counter.count(trial, &trial.outcome()),
+                Ending::Stuck | Ending::Panicked => counter.census.broken += 1,
+                Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
+            }
+            if until.is_some_and(|it| it <= Instant::now()) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+    Ok(Census {
+        executions,
+        histories: counter.seen.len() as u64,
+        counts: counter.enumeration.counts(),
+        coverage,
+        is_bounded: scheduler.is_bounded(),
+        elapsed: [serial, begun.elapsed().saturating_sub(counter.census.enumerated)],
+        ..counter.census
+    })
+}
+
+fn plan(counting: Counting) -> Plan {
+    let again = match counting {
+        Counting::Distinct | Counting::Everything => Again::Repeat,
+        Counting::Optimized => Again::Skip,
+    };
+    Plan {
+        sequentializing: Sequentializing::Complete,
+        arranging: Arranging::ClassByClass,
+        until: Until::Exhausted,
+        histories: again,
+        orders: again,
+    }
+}
+
+struct Counter<'a> {
+    plain: Specified,
+    relaxed: Specified,
+    readings: &'a Readings,
+    enumeration: Enumeration,
+    counting: Counting,
+    seen: HashSet<Vec<u32>>,
+    census: Census,
+}
+
+impl Counter<'_> {
+    fn count(&mut self, trial: &dyn Trial, outcome: &Outcome<AnswerId>) {
+        let mut key = Vec::new();
+        canonical(outcome, &mut key);
+        let is_new = self.seen.insert(key);
+        if !is_new && self.counting != Counting::Everything {
+            return;
+        }
+        if let Err(reason) = self.judge(trial, outcome, is_new) {
+            self.census.unknown.get_or_insert(reason);
+        }
+    }
+
+    fn judge(&mut self, trial: &dyn Trial, outcome: &Outcome<AnswerId>, is_new: bool) -> Result<(), String> {
+        let plain = self.plain.case(trial, outcome)?;
+        let problems = plain.problems();
+        let of = |id: OperationId| method_of(trial, outcome, id);
+        let begun = Instant::now();
+        for problem in &problems {
+            let relaxation =
+                self.readings.enumerated.relaxation(problem.operations().iter().map(|&it| of(it)));
+            let tried = self.enumeration.judge(problem, &relaxation, &Budget::unlimited());
+            tried.map_err(|it| it.to_string())?;
+        }
+        self.census.enumerated += begun.elapsed();
+        // Where the enumeration is compared with itself, nothing else may take time.
+        if !is_new || self.counting != Counting::Distinct {
+            return Ok(());
+        }
+        match judge_displaced(&self.readings.factors, &problems, of)? {
+            Judgement::Right | Judgement::Needs(_) => (),
+            Judgement::Wrong(_) | Judgement::Waits(_) => self.census.not_displaced += 1,
+        }
+        self.census.not_linearizable += u64::from(!holds(problems)?);
+        let relaxed = self.relaxed.case(trial, outcome)?;
+        self.census.not_relaxed += u64::from(!holds(relaxed.problems())?);
+        Ok(())
+    }
+}
+
+fn holds(problems: Vec<Problem<'_>>) -> Result<bool, String> {
+    let options = JudgeOptions { core_configurations: 0, ..JudgeOptions::default() };
+    match judge(problems, &options).verdict {
+        Verdict::Holds(_) => Ok(true),
+        Verdict::Violated(_) => Ok(false),
+        Verdict::Unknown(reason) => Err(reason.to_string()),
+    }
+}

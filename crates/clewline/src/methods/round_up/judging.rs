@@ -1,0 +1,128 @@
+//! What every history of an exploration is asked.
+
+use std::{collections::BTreeMap, fmt};
+
+use clewline_check::quasi::{LeastFactor, Quasi, displaced, least_factor};
+use clewline_core::{Budget, OperationId, Problem};
+
+use super::{Factors, Roles};
+
+/// What every history is asked.
+#[derive(Clone, Debug, Default)]
+pub enum Judging {
+    /// Whether it is linearizable.
+    #[default]
+    Linearizable,
+    /// Whether its operations are out of place by no more than the factors, in the displacement reading; or, if one of them
+    /// is asked for, by how much they are.
+    Displaced(Factors, WellFormed),
+    /// How far a specification must be relaxed to allow it: the least K for which it is linearizable as `NAME:K`.
+    LeastRelaxed(String),
+}
+
+/// Which matrices make sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WellFormed {
+    /// Only those with as many removes as adds.
+    Required(Roles),
+    /// All.
+    Whatever,
+}
+
+/// What was said about a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::methods) enum Judgement {
+    /// It is right.
+    Right,
+    /// It is right with this factor, and with no smaller one.
+    Needs(u32),
+    /// It is not: why, if places are what was asked about.
+    Wrong(Option<String>),
+    /// These operations wait, and should not.
+    Waits(Vec<usize>),
+}
+
+/// The factors that histories need: a structure's real relaxation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needed {
+    /// How many distinct histories need each factor, and no greater one.
+    pub histories: BTreeMap<u32, u64>,
+}
+
+impl Needed {
+    /// The greatest: the least with which all hold.
+    #[must_use]
+    pub fn factor(&self) -> u32 {
+        self.histories.keys().next_back().copied().unwrap_or(0)
+    }
+
+    /// Takes what others need in, too.
+    pub fn add(&mut self, other: &Needed) {
+        for (factor, n) in &other.histories {
+            *self.histories.entry(*factor).or_default() += n;
+        }
+    }
+
+    pub(in crate::methods) fn note(&mut self, factor: u32) {
+        *self.histories.entry(factor).or_default() += 1;
+    }
+}
+
+impl fmt::Display for Needed {
+    /// `0: 12 histories, 1: 3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told: Vec<String> = self.histories.iter().map(|(factor, n)| format!("{factor}: {n}")).collect();
+        f.write_str(&told.join(", "))
+    }
+}
+
+impl Judging {
+    /// Whether a factor is asked for.
+    #[must_use]
+    pub fn is_question(&self) -> bool {
+        match self {
+            Judging::Linearizable => false,
+            Judging::Displaced(factors, _) => factors.asked().is_some(),
+            Judging::LeastRelaxed(_) => true,
+        }
+    }
+}
+
+// A history of a matrix is small. If it takes longer than this, say so.
+const CONFIGURATIONS: u64 = 5_000_000;
+
+/// Judges the history of `problems` by displacement. `method` is that of an operation.
+pub(in crate::methods) fn judge_displaced<'a>(
+    factors: &Factors,
+    problems: &[Problem<'_>],
+    method: impl Fn(OperationId) -> &'a str,
+) -> Result<Judgement, String> {
+    let mut most = 0;
+    for problem in problems {
+        let relaxation = factors.relaxation(problem.operations().iter().map(|&it| method(it)));
+        let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
+        if let Some((class, method)) = factors.asked() {
+            match least_factor(problem, &relaxation, class, &budget) {
+                LeastFactor::Least { factor, witness } => {
+                    let enough = relaxation.with_factor(class, factor);
+                    witness.verify(problem, &enough).map_err(|it| format!("a witness is none: {it}"))?;
+                    most = most.max(factor);
+                }
+                LeastFactor::Never => {
+                    return Ok(Judgement::Wrong(Some(format!("no factor of {method} is great enough"))));
+                }
+                LeastFactor::Unknown { reason, .. } => return Err(reason.to_string()),
+            }
+            continue;
+        }
+        match displaced(problem, &relaxation, &budget) {
+            Quasi::Holds(witness) => {
+                // Nobody is acquitted on the word of the search alone.
+                witness.verify(problem, &relaxation).map_err(|it| format!("a witness is none: {it}"))?;
+            }
+            Quasi::Violated(violation) => return Ok(Judgement::Wrong(Some(violation.text(problem)))),
+            Quasi::Unknown(reason) => return Err(reason.to_string()),
+        }
+    }
+    Ok(if factors.asked().is_some() { Judgement::Needs(most) } else { Judgement::Right })
+}

@@ -1,0 +1,192 @@
+//! Judging what needs the whole history: the least factor, and places in two orders.
+
+use std::{io::Read, time::Instant};
+
+use clewline_check::{
+    Judgement, Options, judge,
+    quasi::{LeastFactor, Quasi as Displaced, QuasiWitness, Relaxation, displaced, least_factor},
+};
+use clewline_core::{
+    Case, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
+};
+
+use super::{ALL, Factor, Plan, Quasi, QuasiReading, Told};
+use crate::{Check, Report, check::Reading, error::Error, limits::Timer, specs};
+
+impl Check {
+    /// Reads all, and judges it as `quasi` says.
+    pub(crate) fn judge_quasi(
+        &self,
+        name: &str,
+        input: impl Read,
+        specification: &str,
+        (quasi, plan): (&Quasi, &Plan),
+    ) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let options = self.options();
+        let _timer = Timer::start(self.timeout(), &options.budget)?;
+        let recording = match self.read(name, input, &options.budget)? {
+            Reading::Whole(recording) => *recording,
+            Reading::Stopped(reason) => {
+                let told = Some(Told::new(quasi, quasi.reading(specification)?));
+                let report = self.report(name, specification, begun, self.not_judged(reason));
+                return Ok(Report { quasi: told, ..report });
+            }
+        };
+        let load = |spec: &str, recording: Recording| -> Result<Box<dyn Case>, Error> {
+            specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
+        };
+        let (spec, Outcome { case, judgement, told }) = match plan {
+            Plan::LeastRelaxed(relaxed) => {
+                let with = |factor: u32| load(&format!("{relaxed}:{factor}"), recording.clone());
+                let (factor, outcome) = least_relaxed(quasi, &with, &options)?;
+                (format!("{relaxed}:{factor}"), outcome)
+            }
+            Plan::Relaxed(relaxed) => {
+                let case = load(relaxed, recording)?;
+                let judgement = judge(case.problems(), &options);
+                (relaxed.clone(), Outcome { case, judgement, told: Told::new(quasi, QuasiReading::Relaxed) })
+            }
+            Plan::Displacement => {
+                let case = load(specification, recording)?;
+                let (judgement, told) = judge_places(&case.problems(), quasi, &options);
+                (specification.to_owned(), Outcome { case, judgement, told })
+            }
+        };
+        Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
+    }
+}
+
+/// A history, how it was judged, and what else was found out.
+struct Outcome {
+    case: Box<dyn Case>,
+    judgement: Judgement,
+    told: Told,
+}
+
+/// The least factor with which a history holds: it is doubled until it is enough, and then halved in between.
+fn least_relaxed(
+    quasi: &Quasi,
+    with: &dyn Fn(u32) -> Result<Box<dyn Case>, Error>,
+    options: &Options,
+) -> Result<(u32, Outcome), Error> {
+    // Nobody asks who it is that is out of order.
+    let quick = Options { core_configurations: 0, ..options.clone() };
+    let mut told = Told::new(quasi, QuasiReading::Relaxed);
+    let mut above = 0;
+    let mut enough: Option<(u32, Box<dyn Case>, Judgement)> = None;
+    let mut factor = 0;
+    loop {
+        let case = with(factor)?;
+        let most = case.problems().iter().map(Problem::len).max().unwrap_or(0) as u32;
+        let judgement = judge(case.problems(), &quick);
+        match &judgement.verdict {
+            Verdict::Holds(_) => enough = Some((factor, case, judgement)),
+            Verdict::Unknown(_) => return Ok((factor, Outcome { case, judgement, told })),
+            // Nothing can be out of order by more than there is.
+            Verdict::Violated(_) if most <= factor => {
+                let judgement = judge(case.problems(), options);
+                return Ok((factor, Outcome { case, judgement, told }));
+            }
+            Verdict::Violated(_) => above = factor + 1,
+        }
+        factor = match enough.take_if(|it| it.0 == above) {
+            Some((least, case, judgement)) => {
+                told.least = Some(least);
+                return Ok((least, Outcome { case, judgement, told }));
+            }
+            None => enough.as_ref().map_or((2 * factor).max(1).min(most), |it| above.midpoint(it.0)),
+        };
+    }
+}
+
+/// Judges each object by the places of its operations in two orders.
+fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, Told) {
+    let mut told = Told::new(quasi, QuasiReading::Displacement);
+    let mut verdict = Verdict::Holds(Witness::default());
+    let asked = quasi.factors().position(|it| it.1 == Factor::Least);
+    let visited = options.budget.visited();
+    for problem in problems {
+        let relaxation = relaxation(problem, quasi);
+        let judged = match asked {
+            Some(class) => {
+                let least = least_factor(problem, &relaxation, class, &options.budget);
+                told_least(problem, least, &mut told)
+            }
+            None => told_places(problem, &relaxation, options, &mut told),
+        };
+        verdict = verdict.merge(judged);
+        if let Verdict::Violated(_) = verdict {
+            break;
+        }
+    }
+    if !matches!(verdict, Verdict::Holds(_)) {
+        told.least = None;
+    }
+    let judgement = Judgement {
+        verdict,
+        parts: problems.len(),
+        algorithm: "displacement search".to_owned(),
+        configurations: options.budget.visited() - visited,
+    };
+    (judgement, told)
+}
+
+fn told_places(
+    problem: &Problem<'_>,
+    relaxation: &Relaxation,
+    options: &Options,
+    told: &mut Told,
+) -> Verdict {
+    match displaced(problem, relaxation, &options.budget) {
+        Displaced::Holds(witness) => {
+            debug_assert_eq!(witness.verify(problem, relaxation), Ok(()));
+            holds(witness, told)
+        }
+        Displaced::Violated(violation) => {
+            told.why = Some(violation.text(problem));
+            Verdict::Violated(about(violation.operation))
+        }
+        Displaced::Unknown(reason) => Verdict::Unknown(reason),
+    }
+}
+
+fn told_least(problem: &Problem<'_>, least: LeastFactor, told: &mut Told) -> Verdict {
+    match least {
+        LeastFactor::Least { factor, witness } => {
+            told.least = told.least.max(Some(factor));
+            holds(witness, told)
+        }
+        LeastFactor::Never => match problem.operations().first() {
+            Some(&operation) => Verdict::Violated(about(operation)),
+            None => Verdict::Unknown(Reason::Refused("there are no operations".to_owned())),
+        },
+        LeastFactor::Unknown { reason, .. } => Verdict::Unknown(reason),
+    }
+}
+
+fn holds(witness: QuasiWitness, told: &mut Told) -> Verdict {
+    let order = witness.sequentialization.clone();
+    told.witnesses.push(witness);
+    Verdict::Holds(Witness { order })
+}
+
+fn about(operation: OperationId) -> Violation {
+    let explanation = Explanation::Exhausted { prefix: Vec::new(), next: operation };
+    Violation { core: vec![operation], is_minimal: false, explanation }
+}
+
+/// The class of each operation is that of its method.
+fn relaxation(problem: &Problem<'_>, quasi: &Quasi) -> Relaxation {
+    let classes: Vec<&str> = quasi.factors().map(|it| it.0).collect();
+    let class = |&id: &OperationId| {
+        let label = problem.label(id);
+        let method = label.split('(').next().unwrap_or_default();
+        classes.iter().position(|&it| it == ALL || it == method)
+    };
+    let factors = quasi.factors().map(|it| match it.1 {
+        Factor::Is(factor) => factor,
+        Factor::Least => 0,
+    });
+    Relaxation { class_of: problem.operations().iter().map(class).collect(), factors: factors.collect() }
+}
