@@ -9,6 +9,7 @@
 //! Everything here is a function of its inputs and one seed. Nothing knows what a thread is, or a message; dependence of
 //! steps is decided from what a [`Step`] says about itself.
 
+pub mod actors;
 mod explore;
 mod schedule;
 mod scheduler;
