@@ -12,11 +12,15 @@ pub(crate) mod told;
 
 use std::fmt;
 
+use clewline_check::quasi::Relaxation;
+use clewline_core::{OperationId, Problem};
+
 use crate::{
     error::{Error, ErrorKind},
     specs,
 };
 
+pub(crate) use judge::{Outcome as Judged, judge_recording};
 pub(crate) use told::Told;
 
 /// By how much which operations may be out of order: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
@@ -99,7 +103,7 @@ impl QuasiReading {
 }
 
 // The class of all operations.
-const ALL: &str = "all";
+pub(crate) const ALL: &str = "all";
 
 /// An object that has a relaxed specification, and its methods.
 struct Relaxable {
@@ -174,6 +178,12 @@ impl Quasi {
         Quasi { reading: Some(reading), ..self }
     }
 
+    /// The reading that was asked for, if one was.
+    #[must_use]
+    pub fn chosen(&self) -> Option<QuasiReading> {
+        self.reading
+    }
+
     /// The classes, by the names of their methods, and their factors, as given.
     pub fn factors(&self) -> impl Iterator<Item = (&str, Factor)> {
         self.factors.iter().map(|(class, factor)| (class.as_str(), *factor))
@@ -206,6 +216,27 @@ impl Quasi {
             ),
             QuasiReading::Displacement | QuasiReading::Relaxed => None,
         })
+    }
+
+    /// The class whose factor is asked for: its place among the classes, and its method.
+    pub(crate) fn asked(&self) -> Option<(usize, &str)> {
+        let at = self.factors.iter().position(|it| it.1 == Factor::Least)?;
+        Some((at, &self.factors[at].0))
+    }
+
+    /// The classes of the operations of a problem: each is in that of its method. Of a method about which nothing is said, operations
+    /// may be anywhere.
+    pub(crate) fn relaxation(&self, problem: &Problem<'_>) -> Relaxation {
+        let class = |&id: &OperationId| {
+            let label = problem.label(id);
+            let method = label.split(['(', ' ']).next().unwrap_or_default();
+            self.factors.iter().position(|it| it.0 == ALL || it.0 == method)
+        };
+        let factors = self.factors().map(|it| match it.1 {
+            Factor::Is(factor) => factor,
+            Factor::Least => 0,
+        });
+        Relaxation { class_of: problem.operations().iter().map(class).collect(), factors: factors.collect() }
     }
 
     pub(crate) fn plan(&self, specification: &str) -> Result<Plan, Error> {
@@ -260,7 +291,7 @@ impl fmt::Display for Quasi {
     }
 }
 
-fn quasi_error(reason: String) -> Error {
+pub(crate) fn quasi_error(reason: String) -> Error {
     ErrorKind::Quasi(reason).into()
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use clewline::{
-    Check, Error, Keys, LineOrder, Quasi, QuasiReading, Report, Verdict,
+    Check, Error, Keys, LineOrder, Quasi, Report, Verdict,
     checkers::checkers,
     formats,
     render::{
@@ -21,7 +21,7 @@ use clewline::{
 use super::{
     DASH, Failure, Output, Status, next,
     output::{Stdout, paint},
-    progress,
+    progress, quasi,
     ticking::Ticking,
     units,
 };
@@ -186,15 +186,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
 
 /// The factors that were asked for, if any were; says what should be known about them.
 fn quasi(args: &Args) -> Result<Option<Quasi>, Failure> {
-    let Some(factors) = &args.quasi else { return Ok(None) };
-    let mut quasi = Quasi::parse(factors).map_err(|it| Failure::at("--quasi", it))?;
-    if let Some(reading) = &args.reading {
-        quasi = quasi.with_reading(QuasiReading::parse(reading).map_err(|it| Failure::at("--reading", it))?);
-    }
-    if let Some(warning) = quasi.warning(&args.spec).map_err(|it| Failure::at("--quasi", it))? {
-        eprintln!("note: {warning}");
-    }
-    Ok(Some(quasi))
+    quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), &args.spec)
 }
 
 fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {

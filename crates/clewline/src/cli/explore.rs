@@ -16,14 +16,11 @@ use std::{
 };
 
 use clewline::{
-    methods::{
-        line_up::{
-            Checked, Matrix, Options, check_all,
-            observations::{observe, violation},
-            replay, shrink,
-            text::{Reader, Shown, Summary, Telling, summary, violated},
-        },
-        round_up::Factors,
+    methods::line_up::{
+        Checked, Matrix, Options, check_all,
+        observations::{observe, violation},
+        replay, shrink,
+        text::{Reader, Shown, Summary, Telling, summary, violated},
     },
     render::grouped,
 };
@@ -114,10 +111,10 @@ pub(super) struct Args {
 
     /// How far out of order answers may be: `deq=2`, `enq=0,deq=2`, `all=1`; `deq=?` finds out
     #[arg(long, value_name = "METHOD=N, …", conflicts_with_all = ["from_observations", "observations"])]
-    quasi: Option<Factors>,
+    quasi: Option<String>,
 
     /// What that means: `relaxed` (the specification lets values be overtaken) or `displacement` (calls change places)
-    #[arg(long, value_name = "READING", requires = "quasi", value_parser = ["relaxed", "displacement"])]
+    #[arg(long, value_name = "READING", requires = "quasi")]
     reading: Option<String>,
 
     /// Take matrices that do not take out as much as they put in, with calls that change places
@@ -213,8 +210,9 @@ Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothin
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let subject = subject::find(&args.subject)?;
-    let plan = Plan::of(args, &subject)?;
-    let options = plan::options(args, &subject, &plan)?;
+    let mut plan = Plan::of(args, &subject)?;
+    let mut options = plan::options(args, &subject, &plan)?;
+    plan.set_roles(quasi::ask(args, &subject, &mut options)?);
     if let (Some(path), Plan::One(matrix)) = (&args.observations, &plan) {
         let observed = observe(subject.explorable(), matrix, &options).map_err(misfit)?;
         save(path, &observed.to_xml())?;

@@ -10,6 +10,7 @@ mod generate;
 mod next;
 mod output;
 mod progress;
+mod quasi;
 mod reproduce;
 mod specs;
 mod stress;

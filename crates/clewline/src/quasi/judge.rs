@@ -10,7 +10,7 @@ use clewline_core::{
     Case, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
 };
 
-use super::{ALL, Factor, Plan, Quasi, QuasiReading, Told};
+use super::{Plan, Quasi, QuasiReading, Told};
 use crate::{Check, Report, check::Reading, error::Error, limits::Timer, specs};
 
 impl Check {
@@ -33,35 +33,47 @@ impl Check {
                 return Ok(Report { quasi: told, ..report });
             }
         };
-        let load = |spec: &str, recording: Recording| -> Result<Box<dyn Case>, Error> {
-            specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
-        };
-        let (spec, Outcome { case, judgement, told }) = match plan {
-            Plan::LeastRelaxed(relaxed) => {
-                let with = |factor: u32| load(&format!("{relaxed}:{factor}"), recording.clone());
-                let (factor, outcome) = least_relaxed(quasi, &with, &options)?;
-                (format!("{relaxed}:{factor}"), outcome)
-            }
-            Plan::Relaxed(relaxed) => {
-                let case = load(relaxed, recording)?;
-                let judgement = judge(case.problems(), &options);
-                (relaxed.clone(), Outcome { case, judgement, told: Told::new(quasi, QuasiReading::Relaxed) })
-            }
-            Plan::Displacement => {
-                let case = load(specification, recording)?;
-                let (judgement, told) = judge_places(&case.problems(), quasi, &options);
-                (specification.to_owned(), Outcome { case, judgement, told })
-            }
-        };
+        let (spec, Outcome { case, judgement, told }) =
+            judge_recording(name, recording, specification, (quasi, plan), &options)?;
         Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
     }
 }
 
 /// A history, how it was judged, and what else was found out.
-struct Outcome {
-    case: Box<dyn Case>,
-    judgement: Judgement,
-    told: Told,
+pub(crate) struct Outcome {
+    pub(crate) case: Box<dyn Case>,
+    pub(crate) judgement: Judgement,
+    pub(crate) told: Told,
+}
+
+/// Judges a history as `quasi` says, and answers by which specification. `name` is for errors.
+pub(crate) fn judge_recording(
+    name: &str,
+    recording: Recording,
+    specification: &str,
+    (quasi, plan): (&Quasi, &Plan),
+    options: &Options,
+) -> Result<(String, Outcome), Error> {
+    let load = |spec: &str, recording: Recording| -> Result<Box<dyn Case>, Error> {
+        specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
+    };
+    Ok(match plan {
+        Plan::LeastRelaxed(relaxed) => {
+            let with = |factor: u32| load(&format!("{relaxed}:{factor}"), recording.clone());
+            let (factor, outcome) = least_relaxed(quasi, &with, options)?;
+            (format!("{relaxed}:{factor}"), outcome)
+        }
+        Plan::Relaxed(relaxed) => {
+            let case = load(relaxed, recording)?;
+            let judgement = judge(case.problems(), options);
+            (relaxed.clone(), Outcome { case, judgement, told: Told::new(quasi, QuasiReading::Relaxed) })
+        }
+        Plan::Displacement => {
+            let case = load(specification, recording)?;
+            let (judgement, told) = judge_places(&case.problems(), quasi, options);
+            (specification.to_owned(), Outcome { case, judgement, told })
+        }
+    })
 }
 
 /// The least factor with which a history holds: it is doubled until it is enough, and then halved in between.
@@ -104,10 +116,10 @@ fn least_relaxed(
 fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, Told) {
     let mut told = Told::new(quasi, QuasiReading::Displacement);
     let mut verdict = Verdict::Holds(Witness::default());
-    let asked = quasi.factors().position(|it| it.1 == Factor::Least);
+    let asked = quasi.asked().map(|it| it.0);
     let visited = options.budget.visited();
     for problem in problems {
-        let relaxation = relaxation(problem, quasi);
+        let relaxation = quasi.relaxation(problem);
         let judged = match asked {
             Some(class) => {
                 let least = least_factor(problem, &relaxation, class, &options.budget);
@@ -174,19 +186,4 @@ fn holds(witness: QuasiWitness, told: &mut Told) -> Verdict {
 fn about(operation: OperationId) -> Violation {
     let explanation = Explanation::Exhausted { prefix: Vec::new(), next: operation };
     Violation { core: vec![operation], is_minimal: false, explanation }
-}
-
-/// The class of each operation is that of its method.
-fn relaxation(problem: &Problem<'_>, quasi: &Quasi) -> Relaxation {
-    let classes: Vec<&str> = quasi.factors().map(|it| it.0).collect();
-    let class = |&id: &OperationId| {
-        let label = problem.label(id);
-        let method = label.split('(').next().unwrap_or_default();
-        classes.iter().position(|&it| it == ALL || it == method)
-    };
-    let factors = quasi.factors().map(|it| match it.1 {
-        Factor::Is(factor) => factor,
-        Factor::Least => 0,
-    });
-    Relaxation { class_of: problem.operations().iter().map(class).collect(), factors: factors.collect() }
 }

@@ -18,7 +18,7 @@ use clewline::{
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_report::ReadOptions;
 
-use super::{Args, quasi, subject, subject::Subject};
+use super::{Args, subject, subject::Subject};
 use crate::cli::{Failure, units};
 
 /// Which matrices are checked.
@@ -104,10 +104,9 @@ impl Plan {
             few(matrix.columns.len())?;
             return Ok(Plan::One(Matrix { initial, last, ..matrix }));
         }
-        let roles = super::quasi::roles(args, subject);
         let alphabet = Alphabet { entries: entries(args, subject)?, initial, last };
         if let Some(most) = args.auto {
-            return Ok(Plan::Auto { alphabet, most: few(most)?, roles });
+            return Ok(Plan::Auto { alphabet, most: few(most)?, roles: None });
         }
         let seed = args.seed.unwrap_or_else(|| {
             let seed = new_seed();
@@ -121,8 +120,16 @@ impl Plan {
             columns: few(args.columns.unwrap_or(3))?,
             samples: args.samples.unwrap_or(100),
             seed,
-            roles,
+            roles: None,
         })
+    }
+
+    /// Matrices that are drawn take out as much as they put in, if it is known what does either.
+    pub(super) fn set_roles(&mut self, found: Option<Roles>) {
+        match self {
+            Plan::One(_) => (),
+            Plan::Random { roles, .. } | Plan::Auto { roles, .. } => *roles = found,
+        }
     }
 
     /// The matrices, in the order in which they are checked.
@@ -227,7 +234,6 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
         counts_unserializable: args.serializability,
         ..Options::default()
     };
-    quasi::ask(args, subject, plan, &mut options)?;
     options.settings.preemptions = args.preemptions.0;
     options.settings.seed = args.seed.or(plan.seed()).unwrap_or_default();
     options.limits.steps = args.steps;
@@ -328,15 +334,7 @@ fn judged_by(args: &Args) -> String {
     if args.nondeterminism == Nondeterminism::Allow {
         add("nondeterminism", "allow");
     }
-    if let Some(factors) = &args.quasi {
-        add("quasi", &factors.to_string());
-    }
-    if let Some(reading) = &args.reading {
-        add("reading", reading);
-    }
-    if args.ill_formed == "allow" {
-        add("ill-formed", "allow");
-    }
+    command.push_str(&args.typed_quasi());
     if args.memory != "sc" {
         command.push_str(&format!(" --memory {}", args.memory));
     }
