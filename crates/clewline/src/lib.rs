@@ -139,6 +139,9 @@ mod manual {
     #[doc = include_str!("../../../docs/line-up.md")]
     struct LineUp;
 
+    #[doc = include_str!("../../../docs/round-up.md")]
+    struct RoundUp;
+
     /// What the attribute refuses does not compile. The messages have tests beside the macro.
     ///
     /// ```
