@@ -20,12 +20,11 @@
 //! structures", 2013.
 
 mod census;
-mod factors;
 mod judging;
 mod shape;
 
+pub use crate::quasi::{ALL, Factor, Factors};
 pub use census::{Census, Counting, Readings, census};
-pub use factors::{ALL, BadFactors, Factor, Factors};
 pub use judging::{Judging, Needed, WellFormed};
 pub use shape::{IllFormed, Roles};
 
