@@ -110,21 +110,13 @@ fn broken(
         Rule::Empty => {
             format!("{} found nothing, though something was certainly there {}.", name(0), there())
         }
-        Rule::OvertakesMany { allowed } => format!(
-            "{} overtakes {}, which were certainly there before it; {} allowed.",
-            name(1),
-            count(u64::from(allowed) + 1, "element", "elements"),
-            count(u64::from(allowed), "is", "are"),
-        ),
-        Rule::OvertakenOften { allowed } => format!(
-            "What {} added is overtaken {}, by what certainly came after it; {} allowed.",
-            name(0),
-            count(u64::from(allowed) + 1, "time", "times"),
-            count(u64::from(allowed), "is", "are"),
-        ),
-        Rule::OutOfOrder { allowed } => format!(
-            "However these are ordered, an element passes more than {allowed} others, or is passed by more."
-        ),
+        Rule::OvertakesMany { allowed } => format!("{} overtakes {}.", name(1), beyond(allowed)),
+        Rule::OvertakenOften { allowed } => {
+            format!("What {} added is overtaken by {}.", name(0), beyond(allowed))
+        }
+        Rule::OutOfOrder { allowed } => {
+            format!("In every order of these, one overtakes, or is overtaken by, more than {allowed} others.")
+        }
         Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => {
             out_of_turn(rule, operations.len(), name, before)
         }
@@ -161,6 +153,12 @@ fn broken(
         }
         Rule::Sum => format!("However the operations before it are ordered, {} is not the sum.", name(0)),
     }
+}
+
+/// `3 elements in every order; 2 are allowed`.
+fn beyond(allowed: u32) -> String {
+    let others = count(u64::from(allowed) + 1, "element", "elements");
+    format!("{others} in every order; {}", count(u64::from(allowed), "is allowed", "are allowed"))
 }
 
 /// What it says that elements of a queue leave out of turn. If one is not known to have left, `count` is less than usual.

@@ -534,7 +534,7 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
     };
     match &options.judging {
         Judging::Linearizable => (),
-        Judging::Displaced(factors, _) if let Some((_, method)) = factors.asked() => {
+        Judging::Displaced(factors, _) if let Some((_, method)) = factors.factors().asked() => {
             return format!(
                 "Every history that was seen has two orders: one that keeps what precedes what, and one that is right. Counted within its \
                  class, no call's place differs between the two by more than that ({factors}), and in one history a {method} differs by no \

@@ -84,7 +84,7 @@ impl Asking<'_> {
         methods.sort_unstable();
         methods.dedup();
         let is_called = |class: &str| class == ALL || methods.iter().any(|it| it == class);
-        match self.quasi.factors().find(|it| !is_called(it.0)) {
+        match self.quasi.factors().classes().iter().find(|it| !is_called(&it.0)) {
             // A method that nobody calls has no place to be out of.
             Some((class, _)) => Err(quasi_error(format!(
                 "nobody calls `{class}` (there are {}, and `{ALL}`)",

@@ -22,6 +22,7 @@ use super::{Roles, judging::CONFIGURATIONS};
 use crate::{
     Quasi,
     methods::line_up::{Matrix, Options, Specified, Texts, canonical, observe},
+    quasi::relaxation,
 };
 
 /// What is asked of every history.
@@ -193,7 +194,7 @@ impl Counter<'_> {
         let problems = plain.problems();
         let begun = Instant::now();
         for problem in &problems {
-            let relaxation = self.readings.enumerated.relaxation(problem);
+            let relaxation = relaxation(problem, &self.readings.enumerated);
             let tried = self.enumeration.judge(problem, &relaxation, &Budget::unlimited());
             tried.map_err(|it| it.to_string())?;
         }
@@ -219,7 +220,7 @@ impl Counter<'_> {
     fn is_displaced(&self, problems: &[Problem<'_>]) -> Result<bool, String> {
         let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
         for problem in problems {
-            let relaxation = self.readings.factors.relaxation(problem);
+            let relaxation = relaxation(problem, &self.readings.factors);
             if !is_displaced(problem, &relaxation, &budget).map_err(|it| it.to_string())? {
                 return Ok(false);
             }

@@ -7,7 +7,7 @@ use clewline_core::{Budget, Problem};
 use clewline_report::render::grouped;
 
 use super::Roles;
-use crate::Quasi;
+use crate::{Quasi, quasi::relaxation};
 
 /// What every history is asked.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +86,7 @@ impl Judging {
     pub fn is_question(&self) -> bool {
         match self {
             Judging::Linearizable => false,
-            Judging::Displaced(quasi, _) => quasi.asked().is_some(),
+            Judging::Displaced(quasi, _) => quasi.factors().asked().is_some(),
             Judging::LeastRelaxed(_) => true,
         }
     }
@@ -102,9 +102,9 @@ pub(in crate::methods) fn judge_displaced(
 ) -> Result<Judgement, String> {
     let mut most = 0;
     for problem in problems {
-        let relaxation = quasi.relaxation(problem);
+        let relaxation = relaxation(problem, quasi);
         let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
-        if let Some((class, method)) = quasi.asked() {
+        if let Some((class, method)) = quasi.factors().asked() {
             match least_factor(problem, &relaxation, class, &budget) {
                 LeastFactor::Least { factor, witness } => {
                     let enough = relaxation.with_factor(class, factor);
@@ -127,5 +127,5 @@ pub(in crate::methods) fn judge_displaced(
             Displaced::Unknown(reason) => return Err(reason.to_string()),
         }
     }
-    Ok(if quasi.asked().is_some() { Judgement::Needs(most) } else { Judgement::Right })
+    Ok(if quasi.factors().asked().is_some() { Judgement::Needs(most) } else { Judgement::Right })
 }

@@ -6,7 +6,7 @@ use clewline_report::render::text::shell_word;
 
 use super::Stress;
 use crate::{
-    Error, Factor, Quasi, QuasiReading,
+    Error, Quasi, QuasiReading,
     methods::round_up::{Roles, drained},
     quasi::{self, Plan, Told, judge_recording},
 };
@@ -63,7 +63,7 @@ impl Asked {
 
     /// Whether a factor is asked for.
     pub(super) fn is_question(&self) -> bool {
-        self.quasi.factors().any(|it| it.1 == Factor::Least)
+        self.quasi.factors().asked().is_some()
     }
 }
 
