@@ -16,9 +16,9 @@ use clewline_explore::{
 
 use super::*;
 pub(super) use programs::{
-    Action, History, KINDS, Matrix, histories_within, history, program_of, random_program,
+    Action, History, KINDS, Matrix, World, histories_within, history, program_of, random_program,
 };
-use programs::{PLAIN, WEAK_KINDS, smaller};
+use programs::{PLAIN, SPURIOUS_KINDS, WEAK_KINDS, smaller};
 
 // Programs that take more executions are left out.
 pub(super) const EXECUTIONS_MAX: u64 = 1_000;
@@ -37,7 +37,7 @@ type Make<'a> = &'a dyn Fn() -> Box<dyn Scheduler>;
 /// What is compared with what.
 #[derive(Clone, Copy)]
 struct Comparison<'a> {
-    model: MemoryModel,
+    world: World,
     expect: Make<'a>,
     find: Make<'a>,
     executions_max: u64,
@@ -53,7 +53,7 @@ struct Compared {
 impl Comparison<'_> {
     /// `None` if there are too many executions.
     fn compare(&self, matrix: &Matrix) -> Option<Compared> {
-        let see = |make: Make<'_>, most: u64| histories_within(matrix, self.model, &mut *make(), most);
+        let see = |make: Make<'_>, most: u64| histories_within(matrix, self.world, &mut *make(), most);
         let (expected, executions) = see(self.expect, self.executions_max);
         let executions = executions?;
         // A reduction never takes more.
@@ -111,7 +111,7 @@ impl Comparison<'_> {
 fn unbounded(find: Make<'_>) -> Comparison<'_> {
     let expect = &|| -> Box<dyn Scheduler> { Box::new(Exhaustive::default()) };
     let executions_max = number("CLEWLINE_EXECUTIONS", EXECUTIONS_MAX);
-    Comparison { model: MemoryModel::SequentiallyConsistent, expect, find, executions_max }
+    Comparison { world: World::default(), expect, find, executions_max }
 }
 
 fn dpor() -> Box<dyn Scheduler> {
@@ -202,9 +202,24 @@ fn bounded_dpor_sees_what_bounded_does() {
 }
 
 #[test]
+fn reductions_see_every_canonical_history_of_those_who_wake_up_by_themselves() {
+    let world = World { spurious: 1, ..World::default() };
+    let check = |name: &str, comparison: Comparison<'_>| {
+        let comparison = Comparison { world, ..comparison };
+        let (programs, all, few) = comparison.check_random(name, SPURIOUS_KINDS, 40);
+        assert!(
+            is_partial() || 40 < programs && few < all,
+            "{programs} programs, {all} executions, {few} with reduction"
+        );
+    };
+    check("dpor, spurious", unbounded(&dpor));
+    with_bounds(|bound, it| check(&format!("bound {bound}, spurious"), it));
+}
+
+#[test]
 fn dpor_sees_every_canonical_history_in_other_models_of_memory() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
-        let comparison = Comparison { model, ..unbounded(&dpor) };
+        let comparison = Comparison { world: World { model, ..World::default() }, ..unbounded(&dpor) };
         let (programs, all, few) = comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, 12);
         assert!(
             is_partial() || 70 < programs && few <= all,
@@ -218,7 +233,8 @@ fn bounded_dpor_sees_what_bounded_does_in_other_models_of_memory() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         with_bounds(|bound, it| {
             let name = format!("bound {bound}, {model:?}");
-            let (programs, all, few) = Comparison { model, ..it }.check_random(&name, WEAK_KINDS, 5);
+            let world = World { model, ..World::default() };
+            let (programs, all, few) = Comparison { world, ..it }.check_random(&name, WEAK_KINDS, 5);
             assert!(
                 is_partial() || 20 < programs && few <= all,
                 "{programs} programs, {all} executions, {few} with reduction"
