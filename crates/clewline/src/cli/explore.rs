@@ -18,7 +18,7 @@ use std::{
 use clewline::{
     methods::{
         line_up::{
-            Checked, Matrix, Options, check_all,
+            Checked, Matrix, Options, Plan, check_all,
             observations::{observe, violation},
             replay, shrink,
             text::{Reader, Shown, Summary, Telling, summary, violated},
@@ -29,7 +29,7 @@ use clewline::{
 };
 use clewline_explore::Schedule;
 
-use self::{plan::Plan, subject::Subject};
+use self::subject::Subject;
 use super::{
     Failure, Output, Status, generate,
     output::{Stdout, paint},
@@ -213,10 +213,10 @@ Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothin
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let subject = subject::find(&args.subject)?;
-    let plan = Plan::of(args, &subject)?;
+    let plan = plan::of(args, &subject)?;
     let options = plan::options(args, &subject, &plan)?;
-    if let (Some(path), Plan::One(matrix)) = (&args.observations, &plan) {
-        let observed = observe(subject.explorable(), matrix, &options).map_err(misfit)?;
+    if let (Some(path), Some(matrix)) = (&args.observations, plan.only()) {
+        let observed = observe(subject.explorable(), &matrix, &options).map_err(misfit)?;
         save(path, &observed.to_xml())?;
     }
     let mut exploration = Exploration {
@@ -227,8 +227,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         worst: None,
         out: Stdout::new(),
     };
-    match (&args.replay, &plan) {
-        (Some(token), Plan::One(matrix)) => exploration.replay(token, matrix)?,
+    match (&args.replay, plan.only()) {
+        (Some(token), Some(matrix)) => exploration.replay(token, &matrix)?,
         (Some(_) | None, _) => exploration.explore(&plan)?,
     }
     exploration.finish(&plan)
@@ -283,14 +283,14 @@ impl Exploration<'_> {
     fn explore(&mut self, plan: &Plan) -> Result<(), Failure> {
         let state: Arc<State> = Arc::default();
         let shown = {
-            let (state, name, of) = (Arc::clone(&state), self.args.subject.clone(), plan.matrices());
+            let (state, name, of) = (Arc::clone(&state), self.args.subject.clone(), plan.count());
             progress::Shown::start(move |_| state.message(&name, of))
         };
         let until = self.args.timeout.and_then(|it| Instant::now().checked_add(it));
         let is_late = Arc::new(AtomicBool::new(false));
         let matrices = {
             let is_late = Arc::clone(&is_late);
-            plan.iter().take_while(move |_| {
+            quasi::matrices(self.args, self.subject, plan).take_while(move |_| {
                 let late = until.is_some_and(|it| it <= Instant::now());
                 is_late.fetch_or(late, Ordering::Relaxed);
                 !late

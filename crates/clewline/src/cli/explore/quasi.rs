@@ -1,17 +1,31 @@
 //! `--quasi`: what it asks of histories, and of matrices.
 
 use clewline::methods::{
-    line_up::{Against, Options},
+    line_up::{Against, Matrix, Options, Plan},
     round_up::{ALL, Factor, Factors, Judging, Roles, WellFormed},
 };
 
-use super::{Args, plan::Plan, subject::Subject};
+use super::{Args, subject::Subject};
 use crate::cli::Failure;
 
 /// Which calls put something in and take something out, if matrices are to be well-formed.
-pub(super) fn roles(args: &Args, subject: &Subject) -> Option<Roles> {
+fn roles(args: &Args, subject: &Subject) -> Option<Roles> {
     args.quasi.as_ref().filter(|_| args.ill_formed == "forbid")?;
     Roles::of(&spec(args, subject)?)
+}
+
+/// The matrices of `plan`, in the order in which they are checked. Those that nobody wrote take out as much as they put in, if that
+/// is wanted.
+pub(super) fn matrices<'a>(
+    args: &Args,
+    subject: &Subject,
+    plan: &'a Plan,
+) -> impl Iterator<Item = Matrix> + Send + use<'a> {
+    let roles = roles(args, subject).filter(|_| args.matrix.is_none());
+    plan.matrices().map(move |it| match roles {
+        Some(roles) => roles.complete(it),
+        None => it,
+    })
 }
 
 /// The specification without relaxation.
@@ -61,9 +75,9 @@ pub(super) fn ask(args: &Args, subject: &Subject, plan: &Plan, options: &mut Opt
                 }
             }
             let required = roles.filter(|_| args.ill_formed == "forbid");
-            if let (Some(roles), Plan::One(matrix)) = (required, plan) {
+            if let (Some(roles), Some(matrix)) = (required, plan.only()) {
                 roles
-                    .check(matrix)
+                    .check(&matrix)
                     .map_err(|it| Failure::Told(format!("--matrix: {it}, or say --ill-formed allow")))?;
             }
             let well_formed = required.map_or(WellFormed::Whatever, WellFormed::Required);

@@ -164,17 +164,7 @@ impl<E: Explorable> LineUp<E> {
             subject,
             name: name.to_owned(),
             invariants: Vec::new(),
-            plan: Plan {
-                entries: Vec::new(),
-                initial: Vec::new(),
-                last: Vec::new(),
-                matrices: Vec::new(),
-                auto: None,
-                samples: None,
-                columns: 3,
-                rows: 3,
-                seed: 0,
-            },
+            plan: Plan::default(),
             options: Options::default(),
             time: None,
             jobs: thread::available_parallelism().map_or(1, NonZero::get),
@@ -437,14 +427,14 @@ impl<E: Explorable> LineUp<E> {
     }
 
     fn all(&self, tested: &mut Tested) -> Result<Option<super::Checked>, Error> {
-        let (until, alphabet) = (deadline(self.time), self.plan.alphabet());
+        let until = deadline(self.time);
         let is_late = std::sync::atomic::AtomicBool::new(false);
         let is_early = |_: &Matrix| {
             let is_early = until.is_none_or(|it| std::time::Instant::now() < it);
             is_late.fetch_or(!is_early, std::sync::atomic::Ordering::Relaxed);
             is_early
         };
-        let matrices = self.plan.matrices(&alphabet).take_while(is_early);
+        let matrices = self.plan.matrices().take_while(is_early);
         let mut found = None;
         let visit = |checked: super::Checked| {
             tested.summary.add(&checked);
