@@ -123,7 +123,9 @@ const SEED: u64 = 5;
 
 /// Programs in which a reduction that left out one of its rules has lost histories.
 fn hard_programs() -> Vec<Matrix> {
-    use Action::{Add, Barrier, Load, Lock, Once, Put, Read, Store, TakeOrLate, TryLock, Write};
+    use Action::{
+        Add, Barrier, Load, Lock, Once, Put, Read, Sleep, Spawn, Store, TakeOrLate, TryLock, Wake, Write,
+    };
     let all = [
         // A step that returns if it comes first, and does not if it comes later.
         vec![
@@ -158,6 +160,21 @@ fn hard_programs() -> Vec<Matrix> {
             vec![vec![Lock(0, vec![Lock(1, vec![Load(0)])])]],
             vec![vec![], vec![Lock(1, vec![Store(0, 1)]), Lock(0, vec![])]],
         ],
+        // A writer waits for all who share the lock, not only for the last.
+        vec![
+            vec![vec![Store(2, 66), Load(2)]],
+            vec![vec![Read(vec![Load(0)]), Write(vec![])], vec![]],
+            vec![vec![Read(vec![Store(1, 83), Store(2, 55)])], vec![Write(vec![])]],
+        ],
+        // Whoever shares a lock could have had it before another gave his share back.
+        vec![
+            vec![vec![Read(vec![Read(vec![]), Store(2, 8)]), Read(vec![])], vec![Read(vec![Write(vec![])])]],
+            vec![vec![Read(vec![])], vec![Read(vec![Load(2), Store(0, 72)])]],
+        ],
+        // Whoever was woken comes after the one who woke it.
+        vec![vec![vec![Sleep, Load(0), Load(1)]], vec![vec![Wake, Store(1, 2)]], vec![vec![Store(0, 1)]]],
+        // Whoever joins a task comes after all that the task did.
+        vec![vec![vec![Spawn(vec![Store(0, 1), Store(1, 1)], true), Load(0)]], vec![vec![Load(0), Load(1)]]],
     ];
     all.into_iter().map(|columns| Calls { columns, ..Calls::default() }).collect()
 }
@@ -179,6 +196,37 @@ fn hard_programs_lose_no_history() {
             assert!(Comparison { executions_max: 100_000, ..it }.check(&matrix).is_some());
         });
     }
+}
+
+/// How many executions each of them takes: of `dpor`, and of `bounded-dpor` with 0 to 3 preemptions.
+const HARD_EXECUTIONS: &[[u64; 5]] = &[
+    [131, 6, 39, 124, 256],
+    [66, 5, 21, 58, 93],
+    [33, 6, 30, 55, 60],
+    [6, 2, 5, 8, 8],
+    [10, 2, 6, 11, 12],
+    [8, 2, 6, 10, 11],
+    [30, 8, 38, 66, 68],
+    [6, 6, 7, 7, 7],
+    [6, 2, 7, 9, 9],
+    [179, 6, 43, 178, 448],
+    [17, 2, 8, 21, 33],
+    [21, 7, 20, 31, 33],
+    [6, 4, 9, 12, 12],
+];
+
+#[test]
+fn hard_programs_take_no_more_executions_than_they_need() {
+    let take = |matrix: &Matrix, make: Make<'_>| {
+        histories_within(matrix, World::default(), &mut *make(), 100_000).1.expect("few executions")
+    };
+    let taken = hard_programs().into_iter().map(|matrix| {
+        let bounded = |bound: u32| {
+            take(&matrix, &move || -> Box<dyn Scheduler> { Box::new(BoundedDpor::new(Some(bound))) })
+        };
+        [take(&matrix, &dpor), bounded(0), bounded(1), bounded(2), bounded(3)]
+    });
+    assert_eq!(taken.collect::<Vec<_>>(), HARD_EXECUTIONS);
 }
 
 #[test]
