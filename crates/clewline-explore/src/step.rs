@@ -281,3 +281,6 @@ impl fmt::Debug for Step {
         write!(f, "{call}{:?} {:?} {:?}{ret}", self.task, self.access, self.object)
     }
 }
+
+#[cfg(test)]
+mod tests;

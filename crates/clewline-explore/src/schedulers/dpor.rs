@@ -50,8 +50,8 @@ impl Dpor {
     /// Who sleeps at the next node, after `step` was made at `node`; their steps are added to the sleepers.
     fn fall_asleep(&mut self, node: usize, step: &Step) -> TaskSet {
         let parent = self.tree.nodes[node];
+        // Not whoever was chosen there: it was neither asleep nor tried.
         let mut asleep = parent.asleep.union(parent.tried);
-        asleep.remove(parent.chosen);
         if asleep.is_empty() {
             return asleep;
         }

@@ -127,9 +127,7 @@ impl Tree {
     /// Draws a value.
     pub(super) fn value(&mut self, n: u32, events: usize) -> u32 {
         if self.is_new() {
-            let preemptions = self.nodes.get(self.point).map_or(0, |it| it.preemptions_with(it.chosen));
-            let events = events as u32;
-            self.nodes.push(Node { events, n, start: IS_VALUE, preemptions, ..NOTHING });
+            self.nodes.push(Node { events: events as u32, n, start: IS_VALUE, ..NOTHING });
         }
         let node = &self.nodes[self.depth];
         self.is_different |= !node.is_value() || node.n != n;

@@ -184,17 +184,7 @@ impl<E: Explorable> LineUp<E> {
             subject,
             name: name.to_owned(),
             invariants: Vec::new(),
-            plan: Plan {
-                entries: Vec::new(),
-                initial: Vec::new(),
-                last: Vec::new(),
-                matrices: Vec::new(),
-                auto: None,
-                samples: None,
-                columns: 3,
-                rows: 3,
-                seed: 0,
-            },
+            plan: Plan::default(),
             options: Options::default(),
             time: None,
             jobs: thread::available_parallelism().map_or(1, NonZero::get),
@@ -529,7 +519,7 @@ impl<E: Explorable> LineUp<E> {
     }
 
     fn all(&self, roles: Option<Roles>, tested: &mut Tested) -> Result<Option<super::Checked>, Error> {
-        let (until, alphabet) = (deadline(self.time), self.plan.alphabet());
+        let until = deadline(self.time);
         let is_late = std::sync::atomic::AtomicBool::new(false);
         let is_early = |_: &Matrix| {
             let is_early = until.is_none_or(|it| std::time::Instant::now() < it);
@@ -537,7 +527,7 @@ impl<E: Explorable> LineUp<E> {
             is_early
         };
         let drawn = |it| self.drawn(roles, it);
-        let matrices = self.plan.matrices(&alphabet).filter_map(drawn).take_while(is_early);
+        let matrices = self.plan.matrices().filter_map(drawn).take_while(is_early);
         let mut found = None;
         let visit = |checked: super::Checked| {
             tested.summary.add(&checked);

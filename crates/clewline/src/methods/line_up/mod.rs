@@ -59,6 +59,7 @@ pub use builder::{BuiltIn, LineUp};
 pub use every::{Answer, Every};
 pub use finding::{Checked, Finding, Seen, Serial, Unserializable, Verdict};
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
+pub use plan::{Entry, Plan};
 pub use sample::check_all;
 pub use tested::Tested;
 
