@@ -77,7 +77,7 @@ fn whatever_is_claimed_about_a_few_operations_is_so() {
         }
     }
     let tally = format!("{possible} possible, {moved} found, {impossible} not, {certain} certainly not");
-    assert!(1_000 < impossible && 300 < certain && 9 * possible < 10 * moved, "{tally}");
+    assert!(300 < impossible && 100 < certain && 9 * possible < 10 * moved, "{tally}");
 }
 
 #[test]
