@@ -136,7 +136,7 @@ fn small(value: i64) -> Value {
 }
 
 /// What so many threads record, half of whose calls add values, none of them twice.
-pub fn recorded<S: Specification<Return = Value>>(
+pub fn recorded<S: Specification<Return = Value> + 'static>(
     subject: impl Subject<S> + 'static,
     (threads, operations): (usize, usize),
     seed: u64,

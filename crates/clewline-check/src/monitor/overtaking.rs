@@ -282,3 +282,6 @@ impl Scene {
         part
     }
 }
+
+#[cfg(test)]
+mod tests;

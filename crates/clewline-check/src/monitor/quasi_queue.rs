@@ -276,3 +276,6 @@ impl Counts {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,17 +49,16 @@ pub(super) fn search(scene: &Scene, budget: &Budget) -> Moved {
     let most = SWAPS * scene.operations.len() as u64;
     order.swaps = 0;
     while 0 < order.excess && order.swaps < most {
-        let wrong = order.wrong();
-        for &operation in &wrong {
+        for operation in order.wrong.clone() {
             if budget.stopped().is_some() {
                 return Moved::Stopped;
             }
-            if order.is_wrong(operation) && order.swaps < most {
+            if order.wrong.contains(&operation) && order.swaps < most {
                 order.mend(operation);
             }
         }
     }
-    if order.excess == 0 { Moved::Order(order.row) } else { Moved::Stuck(order.wrong()) }
+    if order.excess == 0 { Moved::Order(order.row) } else { Moved::Stuck(order.wrong.into_iter().collect()) }
 }
 
 struct Order<'s> {
@@ -73,6 +72,8 @@ struct Order<'s> {
     weight: Vec<u32>,
     // By operation, for those that find nothing: how many elements they find, and how much that counts.
     found: BTreeMap<u32, (u32, u32)>,
+    // One operation of each element that is out of order, and who finds something though it found nothing.
+    wrong: BTreeSet<u32>,
     // What is wrong in all, by weight, and how many overtake each other.
     excess: i64,
     pairs: i64,
@@ -95,6 +96,7 @@ impl<'s> Order<'s> {
             overtaken: vec![0; count],
             weight: vec![1; count],
             found: BTreeMap::new(),
+            wrong: BTreeSet::new(),
             excess: 0,
             pairs: 0,
             swaps: 0,
@@ -130,12 +132,12 @@ impl<'s> Order<'s> {
                     inside.remove(&(own, element));
                 }
                 Deed::Miss => {
-                    self.found.insert(operation, (inside.len() as u32, 1));
-                    self.excess += inside.len() as i64;
+                    self.found.insert(operation, (0, 1));
+                    self.find(operation, inside.len() as i32);
                 }
             }
         }
-        self.excess += (0..self.weight.len()).map(|it| self.excess_of(it)).sum::<i64>();
+        (0..self.weight.len()).for_each(|it| self.recount(it, 0));
         true
     }
 
@@ -149,18 +151,22 @@ impl<'s> Order<'s> {
         (self.excess, self.pairs)
     }
 
-    fn is_wrong(&self, operation: u32) -> bool {
-        match self.scene.operations[operation as usize].deed.element() {
-            Some(element) => 0 < self.excess_of(element),
-            None => self.found.get(&operation).is_some_and(|it| it.0 != 0),
+    /// Notes that an element was out of order by so much, and what it is now.
+    fn recount(&mut self, element: usize, before: i64) {
+        let after = self.excess_of(element);
+        self.excess += after - before;
+        if (before == 0) != (after == 0) {
+            self.mark(self.scene.elements[element].add, after != 0);
         }
     }
 
-    /// One operation of each element that is out of order, and who finds something though it found nothing.
-    fn wrong(&self) -> Vec<u32> {
-        let elements = self.scene.elements.iter().map(|it| it.add);
-        let misses = self.found.keys().copied();
-        elements.chain(misses).filter(|&it| self.is_wrong(it)).collect()
+    /// Notes whether what an operation is about is wrong.
+    fn mark(&mut self, operation: u32, is_wrong: bool) {
+        if is_wrong {
+            self.wrong.insert(operation);
+        } else {
+            self.wrong.remove(&operation);
+        }
     }
 
     /// Whether `one` overtakes `other` in this order.
@@ -183,7 +189,7 @@ impl<'s> Order<'s> {
         if !self.passes(one, other) {
             return;
         }
-        self.excess -= self.excess_of(one) + self.excess_of(other);
+        let before = [self.excess_of(one), self.excess_of(other)];
         if is_added {
             self.overtakes[one] += 1;
             self.overtaken[other] += 1;
@@ -193,7 +199,8 @@ impl<'s> Order<'s> {
             self.overtaken[other] -= 1;
             self.pairs -= 1;
         }
-        self.excess += self.excess_of(one) + self.excess_of(other);
+        self.recount(one, before[0]);
+        self.recount(other, before[1]);
     }
 
     /// Counts one more, or one less, that `miss` finds.
@@ -201,6 +208,8 @@ impl<'s> Order<'s> {
         if let Some((found, weight)) = self.found.get_mut(&miss) {
             *found = found.wrapping_add_signed(change);
             self.excess += i64::from(*weight) * i64::from(change);
+            let is_wrong = *found != 0;
+            self.mark(miss, is_wrong);
         }
     }
 
@@ -374,9 +383,9 @@ impl<'s> Order<'s> {
     fn insist(&mut self, wrong: u32) {
         match self.scene.operations[wrong as usize].deed.element() {
             Some(element) => {
-                self.excess -= self.excess_of(element);
+                let before = self.excess_of(element);
                 self.weight[element] += 1;
-                self.excess += self.excess_of(element);
+                self.recount(element, before);
             }
             None => {
                 if let Some((found, weight)) = self.found.get_mut(&wrong) {
