@@ -183,6 +183,12 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         }
     }
 
+    /// How many steps the last execution made.
+    #[must_use]
+    pub fn steps(&self) -> u32 {
+        self.engine.steps()
+    }
+
     /// Which limit cut the last execution, if one did.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
