@@ -103,7 +103,7 @@ pub(crate) fn ending_control() -> Option<Control> {
 pub(crate) fn outlast(task: TaskId) {
     let Some(engine) = ending() else { return };
     // SAFETY: see `ending`.
-    while unsafe { (&(*engine).tasks)[task.index()].fiber.is_some() } {
+    while unsafe { (&(*engine).fibers)[task.index()].is_some() } {
         wait(engine);
     }
 }
@@ -142,7 +142,7 @@ impl Control {
 impl Engine {
     /// Unwinds every task that has not ended.
     pub(super) fn unwind_all(&mut self) {
-        if self.tasks.iter().all(|it| it.fiber.is_none()) {
+        if self.fibers.iter().all(Option::is_none) {
             return;
         }
         self.is_ending = true;
@@ -152,7 +152,7 @@ impl Engine {
         let is_left = (0..TURNS).all(|_| unsafe { Engine::unwind_once(engine) });
         ENDING.set(outer);
         if is_left {
-            self.tasks.iter_mut().filter_map(|it| it.fiber.take()).for_each(mem::forget);
+            self.fibers.iter_mut().filter_map(Option::take).for_each(mem::forget);
         }
     }
 
@@ -170,9 +170,8 @@ impl Engine {
         for at in (0..tasks).rev() {
             // SAFETY: as above.
             let this = unsafe { &mut *engine };
-            let task = &mut this.tasks[at];
-            let Some(mut fiber) = task.fiber.take() else { continue };
-            if task.yielder.is_null() {
+            let Some(mut fiber) = this.fibers[at].take() else { continue };
+            if this.tasks[at].yielder.is_null() {
                 // It has not begun: this drops its body.
                 fiber.force_unwind();
                 stacks::give_back(fiber.into_stack());
@@ -185,7 +184,7 @@ impl Engine {
             this.is_unwinding = false;
             match result {
                 CoroutineResult::Yield(()) => {
-                    this.tasks[at].fiber = Some(fiber);
+                    this.fibers[at] = Some(fiber);
                     is_left = true;
                 }
                 CoroutineResult::Return(()) => stacks::give_back(fiber.into_stack()),

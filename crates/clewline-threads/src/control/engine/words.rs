@@ -63,6 +63,14 @@ pub(crate) enum Until {
 }
 
 impl Until {
+    /// Whether somebody wakes it.
+    pub(super) const fn is_woken(self) -> bool {
+        match self {
+            Until::Woken | Until::WokenOrLate => true,
+            Until::Met | Until::MetOrLate => false,
+        }
+    }
+
     /// Whether it waits for some time only. To let others run in the meantime is no preemption.
     pub(super) const fn is_brief(self) -> bool {
         match self {
