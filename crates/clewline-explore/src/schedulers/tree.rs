@@ -34,6 +34,8 @@ pub(super) struct Node {
     pub(super) n: u32,
     // Where in `steps` they begin; `IS_VALUE` if a value was drawn.
     pub(super) start: u32,
+    // The place of `running` among the steps, if there is one.
+    pub(super) arrived: u32,
     // The place of `chosen` among the steps, or the value.
     pub(super) index: u32,
 }
@@ -98,18 +100,34 @@ impl Tree {
         Choice::Step(node.index as usize)
     }
 
-    /// Adds a node, at which `chosen` is tried first.
+    /// The same without being shown all that is enabled; see [`Scheduler::again`](crate::Scheduler::again).
     #[inline]
-    pub(super) fn push(&mut self, point: &Point<'_>, chosen: TaskId, node: Node) -> Choice {
+    pub(super) fn again_quickly(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        let node = self.nodes.get(self.depth)?;
+        if node.is_value() || node.enabled != enabled || self.is_different {
+            return None;
+        }
+        if let Some(arrived) = arrived
+            && self.steps.get(node.start as usize + node.arrived as usize) != Some(arrived)
+        {
+            return None;
+        }
+        self.point = self.depth;
+        self.depth += 1;
+        Some(node.chosen)
+    }
+
+    /// Adds a node, at which the step with this index is tried first.
+    #[inline]
+    pub(super) fn push(&mut self, point: &Point<'_>, index: usize, node: Node) -> Choice {
         let start = self.steps.len() as u32;
         self.steps.extend_from_slice(point.enabled);
         self.point = self.depth;
         self.depth += 1;
-        self.nodes.push(Node { n: point.enabled.len() as u32, start, ..node });
-        let index = self.index_of(self.point, chosen);
-        let node = &mut self.nodes[self.point];
-        (node.chosen, node.index) = (chosen, index);
-        Choice::Step(index as usize)
+        let (chosen, n) = (point.enabled[index].task, point.enabled.len() as u32);
+        let arrived = point.running.map_or(u32::MAX, |it| it as u32);
+        self.nodes.push(Node { n, start, chosen, arrived, index: index as u32, ..node });
+        Choice::Step(index)
     }
 
     /// Where the step of `task` is among those that are enabled at `node`.
@@ -175,5 +193,6 @@ pub(super) const NOTHING: Node = Node {
     mark: 0,
     n: 0,
     start: 0,
+    arrived: u32::MAX,
     index: 0,
 };
