@@ -71,11 +71,7 @@ fn go(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: Visit<'_>) -> (Cove
     }
 }
 
-fn go_on<S: Subject>(
-    matrix: &Matrix,
-    scheduler: &mut dyn Scheduler,
-    visit: Visit<'_>,
-) -> (Coverage, u64) {
+fn go_on<S: Subject>(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: Visit<'_>) -> (Coverage, u64) {
     let columns = matrix.columns.iter().map(|it| it.to_vec()).collect();
     let calls = Calls { initial: Vec::new(), columns, last: Vec::new() };
     let call = |subject: &S, call: &Call| black_box(subject.call(*call));

@@ -173,9 +173,16 @@ impl Path {
     pub(super) fn value(&mut self, n: u32) -> u32 {
         if self.depth == self.nodes.len() {
             let preemptions = self.preemptions();
-            let (enabled, task) = (TaskSet::EMPTY, TaskId(0));
-            let node = Node { first: 0, tried: 1, n, start: NO_STEPS, preemptions, running: None, enabled, task };
-            self.nodes.push(node);
+            self.nodes.push(Node {
+                first: 0,
+                tried: 1,
+                n,
+                start: NO_STEPS,
+                preemptions,
+                running: None,
+                enabled: TaskSet::EMPTY,
+                task: TaskId(0),
+            });
         }
         let node = &self.nodes[self.depth];
         self.is_different |= node.start != NO_STEPS || node.n != n;

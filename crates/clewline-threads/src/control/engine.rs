@@ -446,7 +446,8 @@ impl Engine {
         self.started.insert(me);
         let task = &mut self.tasks[me.index()];
         let step = &mut task.pending;
-        (step.access, step.object, step.calls, step.after) = (attempt.access, object, task.calls, attempt.after);
+        (step.access, step.object, step.calls, step.after) =
+            (attempt.access, object, task.calls, attempt.after);
         if !is_started {
             step.after = step.after.union(task.after);
         }

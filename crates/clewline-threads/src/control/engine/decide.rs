@@ -92,8 +92,7 @@ impl Engine {
             movable = self.fairness.filter(movable);
             self.held_back = all.without(movable);
         }
-        let waits_briefly =
-            |it: TaskId| self.waiting.contains(it) && self.tasks[it.index()].until.is_brief();
+        let waits_briefly = |it: TaskId| self.waiting.contains(it) && self.tasks[it.index()].until.is_brief();
         let mut runner = mover.filter(|it| !yields && !waits_briefly(*it));
         if !self.weak.buffers.is_empty() {
             // A flush does not take anybody's turn.
