@@ -23,7 +23,7 @@ impl Engine {
     /// Whether anything is that makes a step more than its access.
     #[inline(always)]
     fn is_unusual(&self) -> bool {
-        self.started != TaskSet::all(self.tasks.len())
+        self.unstarted_exists()
             || self.is_ending
             || self.is_free
             || self.ending.is_some()
