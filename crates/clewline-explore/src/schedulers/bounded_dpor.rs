@@ -111,6 +111,7 @@ fn want_enabled(node: &mut Node, task: TaskId) {
 impl Scheduler for BoundedDpor {
     fn begin(&mut self) -> bool {
         if self.tree.rewind() {
+            self.causality.begin(self.causality.events.len());
             return true;
         }
         while let Some(node) = self.tree.nodes.last_mut() {

@@ -102,6 +102,7 @@ impl Dpor {
 impl Scheduler for Dpor {
     fn begin(&mut self) -> bool {
         if self.tree.rewind() {
+            self.causality.begin(self.causality.events.len());
             return true;
         }
         while let Some(node) = self.tree.nodes.last().copied() {

@@ -64,15 +64,16 @@ pub(super) struct Tree {
     depth: usize,
     // The node at which the step that is being made was chosen.
     point: usize,
+    // Another number was asked for than before. The next point says so, if need be that of the next execution.
     is_different: bool,
     is_started: bool,
 }
 
 impl Tree {
-    /// Goes back to the root. Answers whether this is the first time.
+    /// Goes back to the root. Answers whether nothing else is to be tried: this is the first time, or there is something to be said.
     pub(super) fn rewind(&mut self) -> bool {
-        (self.depth, self.point, self.is_different) = (0, 0, false);
-        !std::mem::replace(&mut self.is_started, true)
+        (self.depth, self.point) = (0, 0);
+        !std::mem::replace(&mut self.is_started, true) || self.is_different
     }
 
     /// The number of the node at which the step that is being made was chosen.
@@ -82,22 +83,26 @@ impl Tree {
 
     /// The node at which the last step was chosen, if this one is new: then [`push`](Self::push) must follow.
     pub(super) fn is_new(&self) -> bool {
-        self.depth == self.nodes.len()
+        self.depth == self.nodes.len() && !self.is_different
     }
 
     /// Chooses again what was chosen here before.
     #[inline]
     pub(super) fn again(&mut self, point: &Point<'_>, steps: usize, is_different: bool) -> Choice {
-        let node = &self.nodes[self.depth];
-        let start = node.start as usize;
-        let before = self.steps.get(start..start + node.n as usize).unwrap_or_default();
-        if before != point.enabled || self.is_different || is_different {
-            let (expected, found) = (before.to_vec(), point.enabled.to_vec());
-            return Choice::Diverged(Box::new(Diverged { step: steps, expected, found }));
+        let node = self.nodes.get(self.depth);
+        let shown = |it: &Node| self.steps.get(it.start as usize..it.start as usize + it.n as usize);
+        let before = node.and_then(shown).unwrap_or_default();
+        match node {
+            Some(node) if before == point.enabled && !self.is_different && !is_different => {
+                self.point = self.depth;
+                self.depth += 1;
+                Choice::Step(node.index as usize)
+            }
+            Some(_) | None => {
+                let (expected, found) = (before.to_vec(), point.enabled.to_vec());
+                Choice::Diverged(Box::new(Diverged { step: steps, expected, found }))
+            }
         }
-        self.point = self.depth;
-        self.depth += 1;
-        Choice::Step(node.index as usize)
     }
 
     /// The same without being shown all that is enabled; see [`Scheduler::again`](crate::Scheduler::again).
@@ -144,7 +149,7 @@ impl Tree {
 
     /// Draws a value.
     pub(super) fn value(&mut self, n: u32, events: usize) -> u32 {
-        if self.is_new() {
+        if self.depth == self.nodes.len() {
             let preemptions = self.nodes.get(self.point).map_or(0, |it| it.preemptions_with(it.chosen));
             let events = events as u32;
             self.nodes.push(Node { events, n, start: IS_VALUE, preemptions, ..NOTHING });
