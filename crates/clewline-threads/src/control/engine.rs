@@ -58,6 +58,8 @@ struct Task {
     yielder: *const Yielder<(), ()>,
     /// It was unwinding when it last gave up its turn.
     is_panicking: bool,
+    /// It has panicked while another one was unwinding, and perhaps caught it since.
+    has_panicked: bool,
     /// How often it may still wake up though nobody woke it.
     spurious: u32,
     locals: locals::Locals,
@@ -85,6 +87,7 @@ impl Task {
             after: TaskSet::EMPTY,
             yielder: ptr::null(),
             is_panicking: false,
+            has_panicked: false,
             spurious: 0,
             locals: locals::Locals::default(),
             badge: None,

@@ -195,7 +195,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
         }
         let Some(control) = here() else { return self.give_back(is_ending()) };
         if std::thread::panicking() {
-            self.give_back(control.is_panic_of_another());
+            self.give_back(!control.is_panicking());
         } else if control.has_release_points() {
             control.access(&self.mutex.id, Access::Release);
         }

@@ -256,7 +256,7 @@ impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
     fn drop(&mut self) {
         let Some(control) = here() else { return self.give_back(is_ending()) };
         if std::thread::panicking() {
-            self.give_back(control.is_panic_of_another());
+            self.give_back(!control.is_panicking());
         } else if control.has_release_points() {
             control.access(&self.lock.id, Access::Release);
         }

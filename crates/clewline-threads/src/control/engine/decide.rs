@@ -63,8 +63,8 @@ impl Engine {
         let mut movable = self.movable();
         let mut yields = false;
         if let Some(mover) = mover {
-            if std::thread::panicking() && movable.contains(mover) {
-                // Others would be taken for panicking as well, so a task that unwinds goes on if it can.
+            if self.is_panicking(mover) && movable.contains(mover) {
+                // Locks of `std` that others take meanwhile would take them for panicking, so a task that unwinds goes on if it can.
                 movable = TaskSet::only(mover);
             }
             yields = std::mem::take(&mut self.tasks[mover.index()].yields);

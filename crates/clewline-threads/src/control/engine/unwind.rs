@@ -112,8 +112,9 @@ impl Control {
     /// Gives up the turn of `me`, who runs. Answers whether the execution was given up in the meantime.
     pub(super) fn suspend(self, me: TaskId) -> bool {
         let engine = self.engine();
+        let is_panicking = engine.is_panicking(me);
         let task = &mut engine.tasks[me.index()];
-        task.is_panicking = thread::panicking();
+        (task.is_panicking, task.has_panicked) = (is_panicking, task.has_panicked && is_panicking);
         let yielder = task.yielder;
         // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
         unsafe { (*yielder).suspend(()) };
@@ -140,6 +141,20 @@ impl Control {
 }
 
 impl Engine {
+    /// Whether `task`, which runs, unwinds. If one of the others has given up its turn while it was unwinding, this thread panics in any
+    /// case, and what counts is whether this one has panicked since.
+    #[inline]
+    pub(super) fn is_panicking(&self, task: TaskId) -> bool {
+        thread::panicking() && self.is_panic_of(task)
+    }
+
+    #[cold]
+    fn is_panic_of(&self, task: TaskId) -> bool {
+        let mut others = self.tasks.iter().filter(|it| it.pending.task != task);
+        let is_unwinding = |it: &super::Task| it.is_panicking && !self.ended.contains(it.pending.task);
+        self.tasks[task.index()].has_panicked || !others.any(is_unwinding)
+    }
+
     /// Unwinds every task that has not ended.
     pub(super) fn unwind_all(&mut self) {
         if self.fibers.iter().all(Option::is_none) {

@@ -117,13 +117,16 @@ impl Control {
         Arc::clone(self.engine().tasks[task.index()].badge.get_or_insert_with(make))
     }
 
-    /// Whether it is another task that unwinds, so that `std::thread::panicking` says nothing about this one.
-    pub(crate) fn is_panic_of_another(self) -> bool {
+    /// Whether this task unwinds. Tasks share a thread, so `std::thread::panicking` may say so because another one does.
+    pub(crate) fn is_panicking(self) -> bool {
         let engine = self.engine();
-        let me = engine.current;
-        let ended = engine.ended;
-        let mut others = engine.tasks.iter().map(|it| (it.pending.task, it.is_panicking));
-        others.any(|(task, is_panicking)| is_panicking && task != me && !ended.contains(task))
+        engine.is_panicking(engine.current)
+    }
+
+    /// This task begins to panic.
+    pub(in crate::control) fn panics(self) {
+        let engine = self.engine();
+        engine.tasks[engine.current.index()].has_panicked = true;
     }
 
     /// A task has panicked, and nobody asks for it: the execution ends.
