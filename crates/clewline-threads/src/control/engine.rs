@@ -27,7 +27,7 @@ pub(crate) use handle::{Control, control, here, is_controlled, is_ending};
 pub(crate) use locals::{Destroyed, with_local};
 pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
 pub(crate) use words::{Attempt, Need, Until};
-pub use words::{Limit, Limits, Moment, Pending};
+pub use words::{Limit, Limits, Moment, Pending, Points};
 
 // Whoever was too late so often in one operation lets others go first from then on.
 const LATE_MAX: u32 = 3;
@@ -241,9 +241,10 @@ impl Engine {
         self.moments = moments.then(Vec::new);
     }
 
-    /// Releases of locks are points from now on.
-    pub(super) fn ask_at_releases(&mut self) {
-        self.has_release_points = true;
+    /// Has points where `points` says, from now on.
+    pub(super) fn set_points(&mut self, points: Points) {
+        self.has_release_points = points.releases || self.has_buffers();
+        self.set_counts_matter(points.counts);
     }
 
     pub(super) fn schedule(&self) -> Option<Schedule> {

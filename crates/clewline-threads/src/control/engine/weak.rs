@@ -282,8 +282,16 @@ impl Engine {
     pub(in crate::control) fn set_memory(&mut self, memory: Memory) {
         self.weak.settings = memory;
         self.memory = None;
-        // A lock that is released has to wait for the stores before it.
-        self.has_release_points |= memory.model == MemoryModel::Tso;
+        self.has_release_points |= self.has_buffers();
+    }
+
+    /// Whether stores wait in buffers. Then a lock that is released has to wait for the stores before it.
+    pub(super) fn has_buffers(&self) -> bool {
+        self.weak.settings.model == MemoryModel::Tso
+    }
+
+    pub(super) fn set_counts_matter(&mut self, counts_matter: bool) {
+        self.weak.counts_matter = counts_matter;
     }
 
     pub(in crate::control) fn race(&self) -> Option<Race> {
