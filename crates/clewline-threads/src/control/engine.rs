@@ -571,9 +571,6 @@ impl Engine {
         if let Some(step) = &mut self.step {
             step.returns = true;
         }
-        if let Some(moment) = self.moments.as_mut().and_then(|it| it.last_mut()) {
-            moment.step.returns = true;
-        }
     }
 
     fn want_release_points(&mut self) {

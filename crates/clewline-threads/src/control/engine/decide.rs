@@ -119,6 +119,9 @@ impl Engine {
         if yields {
             self.fairness.yields(mover, movable);
         }
+        if self.moments.is_some() {
+            self.finish_moment();
+        }
         if let Some(mut step) = self.step.take()
             && !self.is_free
         {

@@ -64,6 +64,9 @@ impl Engine {
         // SAFETY: `run` is on the stack, and its scheduler borrowed.
         let scheduler = unsafe { &mut *scheduler.as_ptr() };
         scheduler.executed(made);
+        if self.moments.is_some() {
+            self.finish_moment();
+        }
         self.step = None;
         self.held_back = TaskSet::EMPTY;
         let mut movable = self.started.without(self.ended);
@@ -110,5 +113,14 @@ impl Engine {
         let task = &self.tasks[me.index()];
         let moment = Moment { step: task.pending, place: task.place, detail: String::new() };
         self.moments.iter_mut().for_each(|it| it.push(moment.clone()));
+    }
+
+    /// Only now is it known whether an operation returned with the step, whom it woke, and what it gave back.
+    #[cold]
+    pub(super) fn finish_moment(&mut self) {
+        let moment = self.moments.as_mut().and_then(|it| it.last_mut());
+        if let (Some(moment), Some(step)) = (moment, self.step) {
+            moment.step = step;
+        }
     }
 }
