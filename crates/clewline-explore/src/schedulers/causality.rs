@@ -234,6 +234,7 @@ impl Causality {
         task.clock = event.before;
     }
 
+    #[inline]
     fn object(&mut self, id: SharedId) -> &mut Object {
         let at = id.0 as usize;
         if self.objects.len() <= at {
@@ -243,6 +244,7 @@ impl Causality {
     }
 
     /// The list in which `step` is, of those of its object.
+    #[inline]
     fn list(&mut self, step: &Step) -> &mut u32 {
         let me = step.task.index();
         let object = self.object(step.object);
@@ -261,10 +263,10 @@ impl Causality {
         }
         let mut others = self.seen;
         others.remove(me);
-        if self.hides && !may_wait(step.access) {
-            self.find_plain_races(step, others, &mut clock);
-        } else {
-            self.find_all_races(step, others, enabled, &mut clock);
+        match (may_wait(step.access), self.hides) {
+            (true, _) => self.find_races_of_one_who_waits(step, others, enabled, &mut clock),
+            (false, true) => self.find_plain_races(step, others, &mut clock),
+            (false, false) => self.find_every_race(step, others, &mut clock),
         }
         clock
     }
@@ -291,13 +293,37 @@ impl Causality {
         }
     }
 
-    fn find_all_races(&mut self, step: &Step, mut others: TaskSet, enabled: TaskSet, clock: &mut Clock) {
+    /// The same if a race with one event does not hide those with earlier ones.
+    #[inline]
+    fn find_every_race(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
+        let before = *clock;
+        for other in others {
+            let at = other.index();
+            let mut cursor = self.cursor(step, at);
+            let mut number = cursor.latest();
+            let is_unordered = |it: &Event| before[at] < it.clock[at];
+            if number != 0 && is_unordered(&self.events[number as usize - 1]) {
+                // Its clock includes those of all before it.
+                join(clock, &self.events[number as usize - 1].clock);
+            }
+            while number != 0 && is_unordered(&self.events[number as usize - 1]) {
+                self.races.push(number - 1);
+                self.advance(&mut cursor, number);
+                number = cursor.latest();
+            }
+        }
+    }
+
+    fn find_races_of_one_who_waits(
+        &mut self,
+        step: &Step,
+        mut others: TaskSet,
+        enabled: TaskSet,
+        clock: &mut Clock,
+    ) {
         // What is ordered before by something that could have come later.
         let mut hidden = *clock;
-        let waits = may_wait(step.access);
-        if waits {
-            self.join_freed(step, clock);
-        }
+        self.join_freed(step, clock);
         let mut cursors = [Cursor::default(); TaskId::MAX];
         for other in others {
             cursors[other.index()] = self.cursor(step, other.index());
@@ -313,8 +339,7 @@ impl Causality {
                 others.remove(other);
                 continue;
             }
-            let (is_race, hides) =
-                if waits { self.is_reversible(step, event, number, enabled) } else { (true, true) };
+            let (is_race, hides) = self.is_reversible(step, event, number, enabled);
             if is_race {
                 self.races.push(number - 1);
             } else {
@@ -328,6 +353,7 @@ impl Causality {
         }
     }
 
+    #[inline]
     fn cursor(&self, step: &Step, other: usize) -> Cursor {
         let mut cursor = Cursor::default();
         let task = &self.tasks[other];
@@ -352,6 +378,7 @@ impl Causality {
         cursor
     }
 
+    #[inline]
     fn advance(&self, cursor: &mut Cursor, number: u32) {
         let links = &self.events[number as usize - 1].links;
         let next = [links[CHANGES], links[CHANGES], links[CALLS], links[RETURNS], links[YIELDS], 0];

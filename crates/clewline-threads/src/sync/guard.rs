@@ -40,7 +40,7 @@ pub(super) fn give_back<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<
     }
     let Some(control) = here() else { return unwind(lock, guard, is_ending()) };
     if std::thread::panicking() {
-        unwind(lock, guard, control.is_panic_of_another());
+        unwind(lock, guard, !control.is_panicking());
     } else if control.has_release_points() {
         control.access(lock.id(), Access::Release);
     }

@@ -202,7 +202,8 @@ struct Objects(HashMap<SharedId, usize>);
 impl Objects {
     fn of(moments: &[Moment], pending: &[Pending]) -> Objects {
         let mut names = HashMap::new();
-        let used = moments.iter().map(|it| it.step.object).chain(pending.iter().map(|it| it.object));
+        let of_step = |it: &Moment| [it.step.object, it.step.frees];
+        let used = moments.iter().flat_map(of_step).chain(pending.iter().map(|it| it.object));
         for object in used.filter(|it| *it != SharedId::NONE) {
             let next = names.len() + 1;
             names.entry(object).or_insert(next);
@@ -337,10 +338,15 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
         } else {
             format!(": {}", moment.detail.replace("->", "→"))
         };
+        let unlocked = match objects.name(moment.step.frees) {
+            name if name.is_empty() => name,
+            name => format!(", {}{name}", verb(Access::Release)),
+        };
+        let object = objects.name(moment.step.object);
         lines.push(Line {
             step: Some(step),
             process,
-            told: format!("{}{}{detail}", verb(moment.step.access), objects.name(moment.step.object)),
+            told: format!("{}{object}{detail}{unlocked}", verb(moment.step.access)),
             place: files.show(moment.place),
             is_change: !matches!(moment.step.access, Access::Read | Access::Local),
         });

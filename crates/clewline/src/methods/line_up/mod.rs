@@ -40,7 +40,7 @@ use clewline_explore::{
 };
 use clewline_threads::{
     Explorable, Trial,
-    control::{Limits, Memory, Outcome},
+    control::{Limits, Memory, Outcome, Points},
 };
 
 use self::{
@@ -434,9 +434,12 @@ impl Check<'_> {
         let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
         let asked = right.asked(self.options);
         let mut explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
-        if !once.is_faithful() {
-            // It may have been found after some task had tried a lock, since when releases are asked for.
-            self.trial.ask_at_releases();
+        // It may have been found after some task had tried a lock, or looked at a count of owners, since when there are more points.
+        let mut points = Points::ALL.into_iter();
+        while !once.is_faithful()
+            && let Some(points) = points.next()
+        {
+            self.trial.set_points(points);
             once = Replay::new(schedule.clone());
             explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
         }
