@@ -5,7 +5,10 @@ use std::{fmt, io, time::Duration};
 use clewline_check::Judgement;
 use clewline_core::{Case, Verdict};
 use clewline_report::render::{
-    Judged, Source, Stream, WitnessShown, json,
+    Judged, Source, Stream, WitnessShown,
+    html::{self, Page},
+    json,
+    svg::{self, Ground},
     text::{self, Paint, Style},
 };
 
@@ -83,6 +86,18 @@ impl Report<'_> {
     /// If `out` cannot be written.
     pub fn write_json(&self, witness: WitnessShown, out: &mut dyn io::Write) -> io::Result<()> {
         json::report(&self.judged(), witness, out)
+    }
+
+    /// The report as a page that stands by itself, with commands to type next.
+    #[must_use]
+    pub fn html(&self, next: &[String]) -> String {
+        html::write(&Page::of(&self.judged(), next))
+    }
+
+    /// The operations that contradict each other, as a picture that stands by itself.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        svg::core(&self.judged(), Ground::Paper)
     }
 
     pub(crate) fn judged(&self) -> Judged<'_> {

@@ -86,10 +86,28 @@ const LABELS: [usize; 6] = [24, 20, 16, 13, 11, 9];
 // Which of them is used in a drawing that is cut into bands: short enough that there are few of them.
 const BANDED: usize = 2;
 
+/// The same, for whoever draws with something else than letters: the lanes, and the bars with their columns. Labels are shortened
+/// until there are at most `width` columns, if that can be.
+pub(super) fn laid_out(rows: &[Row], width: usize) -> (Vec<Lane<'_>>, Vec<Placed>) {
+    let lanes = lanes(rows);
+    let lengths = [usize::MAX].into_iter().chain(LABELS);
+    let placings = lengths.map(|it| place(&lanes, it, 2));
+    let is_narrow = |it: &Vec<Placed>| it.iter().all(|it| it.right < width);
+    // The last one is taken if none is narrow enough.
+    let mut chosen = Vec::new();
+    for placed in placings {
+        chosen = placed;
+        if is_narrow(&chosen) {
+            break;
+        }
+    }
+    (lanes, chosen)
+}
+
 /// Bars of one row that do not overlap.
-struct Lane<'a> {
+pub(super) struct Lane<'a> {
     // None on the second and later lanes of a row.
-    name: Option<&'a str>,
+    pub(super) name: Option<&'a str>,
     bars: Vec<&'a Bar>,
 }
 
@@ -137,12 +155,12 @@ struct Grid {
 }
 
 /// The columns of one bar's ends; the right edge of the drawing if it is pending.
-struct Placed {
-    lane: usize,
-    label: String,
-    left: usize,
-    right: usize,
-    is_pending: bool,
+pub(super) struct Placed {
+    pub(super) lane: usize,
+    pub(super) label: String,
+    pub(super) left: usize,
+    pub(super) right: usize,
+    pub(super) is_pending: bool,
 }
 
 impl Grid {
