@@ -86,7 +86,7 @@ pub(super) struct Args {
     format: Output,
 
     #[command(flatten)]
-    drawings: Drawings,
+    pub(super) drawings: Drawings,
 }
 
 const EXAMPLES: &str = "\

@@ -25,6 +25,10 @@ impl Drawings {
         self.html.is_some() || self.svg.is_some()
     }
 
+    pub(super) fn have_page(&self) -> bool {
+        self.html.is_some()
+    }
+
     /// Refuses what cannot be drawn: a file holds one history.
     pub(super) fn accept(&self, histories: usize) -> Result<(), Failure> {
         let option = if self.html.is_some() { "--html" } else { "--svg" };

@@ -69,6 +69,7 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.ask(&format!("{domain}.enable"), json!({}));
         }
+        browser.ask("Page.setLifecycleEventsEnabled", json!({"enabled": true}));
         browser.resize(width, height);
         Some(browser)
     }
@@ -101,24 +102,26 @@ impl Browser {
         serde_json::from_slice(&bytes).expect("the browser goes on, and answers in JSON")
     }
 
-    /// Waits until something has happened.
-    fn wait_for(&mut self, method: &str) {
-        while !self.events.iter().any(|it| it["method"] == method) {
-            let message = self.message();
-            self.events.push(message);
-        }
-    }
-
     /// Opens a file, and waits until it is loaded. What happened before is forgotten.
     pub(crate) fn open(&mut self, file: &Path, fragment: &str) {
         // Another fragment alone would not load the page again.
-        self.ask("Page.navigate", json!({"url": "about:blank"}));
-        self.wait_for("Page.loadEventFired");
+        self.go("about:blank");
         self.events.clear();
-        let url = format!("file://{}{fragment}", file.display());
-        self.ask("Page.navigate", json!({"url": url}));
-        self.wait_for("Page.loadEventFired");
+        self.go(&format!("file://{}{fragment}", file.display()));
         self.settle();
+    }
+
+    /// Each load has an id, so that the end of another one is not taken for the end of this one.
+    fn go(&mut self, url: &str) {
+        let loader = self.ask("Page.navigate", json!({"url": url}))["loaderId"].clone();
+        let is_loaded = |it: &Json| {
+            let told = &it["params"];
+            it["method"] == "Page.lifecycleEvent" && told["name"] == "load" && told["loaderId"] == loader
+        };
+        while !self.events.iter().any(is_loaded) {
+            let message = self.message();
+            self.events.push(message);
+        }
     }
 
     /// Waits until what is due has been drawn.

@@ -71,6 +71,7 @@ function draw() {
   drawMarked(context, selected, 2.5);
   context.restore();
   for (let track = from; track < to; track++) drawName(context, track);
+  drawThumb(context);
   context.restore();
   drawAxis(context);
   if (!layout.shown) drawNothing(context);
@@ -79,7 +80,7 @@ function draw() {
 
 function drawBand(context, track) {
   const y = yOf(track);
-  if (layout.tracks[track].process % 2) {
+  if (layout.tracks[track].isBand) {
     context.fillStyle = colours.band;
     context.fillRect(0, y, size.width, ROW);
   }
@@ -91,17 +92,28 @@ function drawTrack(context, track) {
   const { operations } = layout.tracks[track];
   const top = yOf(track) + 3;
   const perColumn = scale();
+  const drawRun = (from, to, isFound) => {
+    context.fillStyle = isFound ? colours.match : colours["bar-edge"];
+    context.fillRect(from, top, to - from, BAR);
+  };
+  // Pixels, one after the other, in which operations are too narrow to be told apart: each stands for all that begin in it.
+  let run = null;
   let at = first(0, operations.length, (it) => endColumn(layout, operations[it]) + 1 > view.from);
   while (at < operations.length) {
     const op = operations[at];
     const { left, right } = place(op);
     if (left > size.width) break;
     if (right - left < 2.5) {
-      // Too narrow to be told apart: one pixel stands for all that begin in it.
-      context.fillStyle = isMatch[op] ? colours.match : colours["bar-edge"];
-      context.fillRect(Math.floor(left), top, Math.max(1, right - left), BAR);
-      const next = view.from + (Math.floor(left) + 1 - size.gutter) / perColumn;
-      at = first(at + 1, operations.length, (it) => startColumn(layout, operations[it]) + 0.1 >= next);
+      const pixel = Math.floor(left);
+      const isFound = isMatch[op] === 1;
+      if (run && (run.to < pixel || run.isFound !== isFound)) {
+        drawRun(run.from, run.to, run.isFound);
+        run = null;
+      }
+      run = run || { from: pixel, to: pixel, isFound };
+      run.to = Math.max(pixel + 1, Math.floor(right));
+      const next = view.from + (pixel + 1 - size.gutter) / perColumn;
+      at = firstFrom(operations, at + 1, next - 0.1);
       continue;
     }
     if (!inCore[op]) {
@@ -110,26 +122,43 @@ function drawTrack(context, track) {
     }
     at++;
   }
+  if (run) drawRun(run.from, run.to, run.isFound);
 }
 
-// A closed bar; open to the right while the operation is pending.
+// The first operation, from a place on, that is called in a column or later. It is mostly near.
+function firstFrom(operations, from, col) {
+  let step = 1;
+  let to = from;
+  while (to < operations.length && startColumn(layout, operations[to]) < col) {
+    from = to + 1;
+    to += step;
+    step *= 2;
+  }
+  return first(from, Math.min(to, operations.length), (it) => startColumn(layout, operations[it]) >= col);
+}
+
+// A closed bar; open to the right while the operation is pending. Of thousands on one picture two rectangles are drawn faster than an outline.
 function drawBar(context, op, left, right, top, kind, thick) {
   const from = Math.max(left, size.gutter - 4);
   const to = Math.min(right, size.width + 4);
-  context.fillStyle = isMatch[op] ? colours.match : colours[kind];
+  const fill = isMatch[op] ? colours.match : colours[kind];
+  if (!isPending(op)) {
+    context.fillStyle = colours[kind + "-edge"];
+    context.fillRect(from, top, to - from, BAR);
+    context.fillStyle = fill;
+    if (to - from > 2 * thick) context.fillRect(from + thick, top + thick, to - from - 2 * thick, BAR - 2 * thick);
+    return;
+  }
+  context.fillStyle = fill;
   context.fillRect(from, top, to - from, BAR);
   context.strokeStyle = colours[kind + "-edge"];
   context.lineWidth = thick;
+  context.setLineDash([6, 3]);
   context.beginPath();
-  if (isPending(op)) {
-    context.setLineDash([6, 3]);
-    context.moveTo(to, top + 0.5);
-    context.lineTo(from + 0.5, top + 0.5);
-    context.lineTo(from + 0.5, top + BAR - 0.5);
-    context.lineTo(to, top + BAR - 0.5);
-  } else {
-    context.rect(from + 0.5, top + 0.5, Math.max(to - from - 1, 0.5), BAR - 1);
-  }
+  context.moveTo(to, top + 0.5);
+  context.lineTo(from + 0.5, top + 0.5);
+  context.lineTo(from + 0.5, top + BAR - 0.5);
+  context.lineTo(to, top + BAR - 0.5);
   context.stroke();
   context.setLineDash([]);
 }
@@ -137,44 +166,49 @@ function drawBar(context, op, left, right, top, kind, thick) {
 function drawLabel(context, op, left, right, top, colour) {
   const from = Math.max(left, size.gutter) + 5;
   const letters = Math.floor((Math.min(right, size.width) - 4 - from) / size.letter);
-  if (letters < 2) return;
-  const text = label(op);
-  // Three letters of a long label say nothing.
-  if (letters < text.length && letters < 4) return;
+  const text = fitting(op, letters);
   context.fillStyle = colour;
-  context.fillText(shorten(text, letters), from, top + BAR / 2 + 0.5);
+  if (text) context.fillText(text, from, top + BAR / 2 + 0.5);
 }
 
-// The core is drawn over everything else, wide enough to be seen, and each of its operations has its label.
+// The core is drawn over everything else, wide enough to be seen. What is too narrow for its label has it beside, if there is room.
 function drawCore(context) {
-  const flags = new Map();
+  const boxes = new Map();
   for (const op of core) {
     if (layout.trackOf[op] < 0) continue;
     let { left, right, top } = place(op);
     if (top > size.height || top + BAR < AXIS) continue;
-    if (right - left < 6) {
-      const middle = (left + right) / 2;
-      [left, right] = [middle - 3, middle + 3];
-    }
+    if (right - left < 6) [left, right] = [(left + right) / 2 - 3, (left + right) / 2 + 3];
     if (left > size.width || right < size.gutter) continue;
-    drawBar(context, op, left, right, top, "core", 2);
-    const text = label(op);
-    const inside = Math.min(right, size.width) - Math.max(left, size.gutter);
-    if (inside >= Math.min(text.length, 8) * size.letter + 10) {
-      drawLabel(context, op, left, right, top, colours["core-ink"]);
-    } else if (left > (flags.get(top) || 0)) {
-      const wide = shorten(text, 28).length * size.letter + 8;
-      // At the right edge it stands to the left.
-      const x = right + 3 + wide > size.width ? left - 3 - wide : right + 3;
-      context.fillStyle = colours.core;
-      context.globalAlpha = 0.92;
-      context.fillRect(x, top + 2, wide, BAR - 4);
-      context.globalAlpha = 1;
-      context.fillStyle = colours["core-ink"];
-      context.fillText(shorten(text, 28), x + 4, top + BAR / 2 + 0.5);
-      flags.set(top, x + wide);
-    }
+    if (!boxes.has(top)) boxes.set(top, []);
+    boxes.get(top).push({ op, left, right });
   }
+  for (const [top, row] of boxes) {
+    row.forEach(({ op, left, right }) => drawBar(context, op, left, right, top, "core", 2));
+    let taken = -Infinity;
+    row.forEach(({ op, left, right }, at) => {
+      const inside = Math.min(right, size.width) - Math.max(left, size.gutter);
+      if (inside >= Math.min(label(op).length, 8) * size.letter + 10) return drawLabel(context, op, left, right, top, colours["core-ink"]);
+      const text = shorten(label(op), 28);
+      const wide = text.length * size.letter + 8;
+      const before = Math.max(taken, at ? row[at - 1].right : size.gutter);
+      const after = at + 1 < row.length ? row[at + 1].left : size.width;
+      let x = right + 3;
+      if (x + wide > after) x = left - 3 - wide;
+      if (x < before) return;
+      drawFlag(context, text, x, top, wide);
+      taken = x + wide;
+    });
+  }
+}
+
+function drawFlag(context, text, x, top, wide) {
+  context.fillStyle = colours.core;
+  context.globalAlpha = 0.92;
+  context.fillRect(x, top + 2, wide, BAR - 4);
+  context.globalAlpha = 1;
+  context.fillStyle = colours["core-ink"];
+  context.fillText(text, x + 4, top + BAR / 2 + 0.5);
 }
 
 const DENSE = 1500;
@@ -186,15 +220,15 @@ function drawPath(context) {
   const to = Math.min(at.length, first(from, at.length, (it) => at[it] > view.to) + 1);
   if (to - from > DENSE) return;
   const x = (it) => xOf(at[it] + 0.5);
-  const y = (it) => yOf(layout.trackOf[operations[it]]) + 3 + BAR + 1;
+  const y = (it) => yOf(layout.trackOf[operations[it]]) + 3 + BAR + 4;
+  const isRoomy = (size.width - size.gutter) / Math.max(1, to - from) > 13;
   context.strokeStyle = colours.path;
   context.lineWidth = 1.5;
-  context.globalAlpha = 0.75;
+  context.globalAlpha = isRoomy ? 0.75 : 0.4;
   context.beginPath();
   for (let it = from; it < to; it++) context.lineTo(x(it), y(it));
   context.stroke();
   context.globalAlpha = 1;
-  const isRoomy = (size.width - size.gutter) / Math.max(1, to - from) > 13;
   context.textAlign = "center";
   context.font = FONT.replace("12px", "bold 10px");
   for (let it = from; it < to; it++) {
@@ -215,7 +249,7 @@ function drawPath(context) {
 // A dashed line from the end of a path to the operation that cannot come next, and a cross there.
 function drawStuck(context, end, stuck) {
   const { left, top } = place(stuck);
-  const [x, y] = [left + 9, top + BAR + 1];
+  const [x, y] = [left + 9, top + BAR + 4];
   context.strokeStyle = colours["core-edge"];
   context.lineWidth = 1.5;
   context.setLineDash([4, 4]);
@@ -243,8 +277,8 @@ function drawMarked(context, op, thick) {
 }
 
 function drawName(context, track) {
-  const { name, isCore } = layout.tracks[track];
-  context.fillStyle = layout.tracks[track].process % 2 ? colours.band : colours.ground;
+  const { name, isCore, isBand } = layout.tracks[track];
+  context.fillStyle = isBand ? colours.band : colours.ground;
   context.fillRect(0, yOf(track), size.gutter, ROW);
   context.fillStyle = isCore ? colours["core-edge"] : colours.ink;
   context.textAlign = "right";
@@ -252,6 +286,17 @@ function drawName(context, track) {
   context.textAlign = "left";
   context.fillStyle = colours.rule;
   context.fillRect(size.gutter - 1, yOf(track), 1, ROW);
+}
+
+// That there are more rows above or below.
+function drawThumb(context) {
+  const all = layout.tracks.length * ROW + 4;
+  const seen = size.height - AXIS;
+  if (all <= seen) return;
+  context.fillStyle = colours["bar-edge"];
+  context.globalAlpha = 0.7;
+  context.fillRect(size.width - 6, AXIS + (view.top / all) * seen, 5, (seen / all) * seen);
+  context.globalAlpha = 1;
 }
 
 // Event numbers, at round distances.
@@ -285,32 +330,44 @@ function drawNothing(context) {
   context.fillText("There are no operations.", size.gutter + 12, AXIS + 24);
 }
 
-let density = null;
+let backdrop = null;
 
 // All of it, small: how much happens when, where the core is, and which part is seen above.
 function drawOverview() {
   const [width, height] = [overview.clientWidth, 34];
   const context = prepare(overview, width, height);
-  context.fillStyle = colours.band;
-  context.fillRect(0, 0, width, height);
-  if (!density || density.layout !== layout || density.counts.length !== width) {
-    const counts = new Int32Array(width);
-    for (let op = 0; op < count; op++) if (layout.isShown[op]) counts[Math.min(width - 1, Math.floor((startColumn(layout, op) / layout.width) * width))]++;
-    density = { layout, counts, most: counts.reduce((one, other) => Math.max(one, other), 1) };
+  if (!backdrop || backdrop.layout !== layout || backdrop.width !== width || backdrop.matches !== matches || backdrop.colours !== colours) {
+    backdrop = { layout, width, matches, colours, canvas: document.createElement("canvas") };
+    drawBackdrop(prepare(backdrop.canvas, width, height), width, height);
   }
-  context.fillStyle = colours["bar-edge"];
-  density.counts.forEach((it, x) => it && context.fillRect(x, height - 3 - (it / density.most) * 18, 1, (it / density.most) * 18));
-  const mark = (op, colour, thick) => {
-    if (layout.trackOf[op] < 0) return;
-    context.fillStyle = colour;
-    context.fillRect((startColumn(layout, op) / layout.width) * width - thick / 2, 2, thick, height - 4);
-  };
-  if (matches.length < 5000) for (const op of matches) mark(op, colours.match, 2);
-  for (const op of core) mark(op, colours["core-edge"], 3);
-  if (selected >= 0) mark(selected, colours.select, 2);
+  context.drawImage(backdrop.canvas, 0, 0, width, height);
+  if (selected >= 0) markOn(context, selected, colours.select, 2, width, height);
   const from = (view.from / layout.width) * width;
   const wide = Math.max(((view.to - view.from) / layout.width) * width, 3);
   context.strokeStyle = colours.path;
   context.lineWidth = 2;
   context.strokeRect(Math.max(1, from), 1, Math.min(wide, width - 2 - Math.max(0, from)), height - 2);
+}
+
+// What stays the same while the picture moves.
+function drawBackdrop(context, width, height) {
+  context.fillStyle = colours.band;
+  context.fillRect(0, 0, width, height);
+  const counts = new Int32Array(Math.max(width, 1));
+  let most = 1;
+  for (let op = 0; op < count; op++) {
+    if (!layout.isShown[op]) continue;
+    const x = Math.min(width - 1, Math.floor((startColumn(layout, op) / layout.width) * width));
+    most = Math.max(most, ++counts[x]);
+  }
+  context.fillStyle = colours["bar-edge"];
+  counts.forEach((it, x) => it && context.fillRect(x, height - 3 - (it / most) * 18, 1, (it / most) * 18));
+  if (matches.length < 5000) for (const op of matches) markOn(context, op, colours.match, 2, width, height);
+  for (const op of core) markOn(context, op, colours["core-edge"], 3, width, height);
+}
+
+function markOn(context, op, colour, thick, width, height) {
+  if (layout.trackOf[op] < 0) return;
+  context.fillStyle = colour;
+  context.fillRect((startColumn(layout, op) / layout.width) * width - thick / 2, 2, thick, height - 4);
 }

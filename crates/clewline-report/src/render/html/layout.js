@@ -3,7 +3,7 @@
 // Columns are ranks without those of operations that are not shown, so that a key with ten operations among thousands fills the
 // picture.
 
-const ROW = 34;
+const ROW = 38;
 const BAR = 21;
 const AXIS = 26;
 
@@ -55,6 +55,12 @@ function trackList(isShown) {
   );
   // If they cannot all be seen, those of the core come first.
   if (tracks.length > 14) tracks.sort((one, other) => other.isCore - one.isCore);
+  // Every other process stands on a band.
+  let isBand = true;
+  tracks.forEach((track) => {
+    if (track.name !== "") isBand = !isBand;
+    track.isBand = isBand;
+  });
   return tracks;
 }
 

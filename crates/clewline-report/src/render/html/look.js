@@ -138,9 +138,8 @@ function tip(op, x, y) {
   box.hidden = op < 0;
   if (op < 0) return;
   box.replaceChildren(element("b", label(op)), ...facts(op).map((it) => element("div", it)));
-  const [wide, high] = [box.offsetWidth, box.offsetHeight];
-  box.style.left = Math.max(4, Math.min(x + 14, size.width - wide - 6)) + "px";
-  box.style.top = (y + 18 + high > size.height ? Math.max(2, y - high - 12) : y + 18) + "px";
+  box.style.left = Math.max(4, Math.min(x + 14, size.width - box.offsetWidth - 6)) + "px";
+  box.style.top = y + 20 + "px";
 }
 
 // The operation at a point of the picture; those of the core are wider than they are, to be hit.

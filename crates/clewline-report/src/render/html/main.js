@@ -29,7 +29,7 @@ function measure() {
   size.width = byId("stage").clientWidth;
   size.gutter = Math.min(names * size.letter + 18, size.width * 0.3, 150);
   const high = layout.tracks.length * ROW + AXIS + 4;
-  size.height = Math.max(AXIS + 3 * ROW, Math.min(high, Math.max(260, window.innerHeight * 0.62)));
+  size.height = Math.max(AXIS + 2 * ROW, Math.min(high, Math.max(260, window.innerHeight * 0.62)));
   canvas.style.height = size.height + "px";
 }
 
@@ -281,5 +281,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 window.clewline = {
   state: () => ({ from: view.from, to: view.to, top: view.top, selected, hovered, shown: layout.shown, show: shownKey, matches: matches.length, drawn, dark: isDark() }),
   place: (op) => (layout.trackOf[op] < 0 ? null : { ...place(op), x: size.gutter, width: size.width, bottom: size.height, y: AXIS }),
+  // The order that is drawn: operations, and the columns of their numbers, of their calls and of their returns.
+  order: () => (points ? points.operations.map((op, at) => [op, points.at[at], startColumn(layout, op), isPending(op) ? NEVER : endColumn(layout, op)]) : []),
   look, moveBy, zoom, draw,
 };

@@ -139,7 +139,7 @@ fn core(page: &Page) -> String {
         n => format!("The {n} operations that contradict each other"),
     };
     let mut html = format!(
-        "<section id=\"core\" aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{heading}</h2>\n\
+        "<section id=\"core\" aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{heading}</h2>\n<div class=\"sides\">\n\
          <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Picture of these operations\">\n{}</div>\n\
          <details{}>\n<summary>As a table</summary>\n<div class=\"wide\">\n<table>\n\
          <thead><tr><th>{}</th><th>call</th><th>answer</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",
@@ -151,7 +151,7 @@ fn core(page: &Page) -> String {
     for &operation in &page.core {
         html.push_str(&row(page, operation));
     }
-    html.push_str("</tbody>\n</table>\n</div>\n</details>\n</section>\n");
+    html.push_str("</tbody>\n</table>\n</div>\n</details>\n</div>\n</section>\n");
     html
 }
 
@@ -160,7 +160,8 @@ const TABLED: usize = 12;
 
 fn row(page: &Page, operation: OperationId) -> String {
     let shown = page.history.shown(operation);
-    let returned = shown.end.map_or_else(|| "not yet".to_owned(), |it| format!("event {}", u64::from(it) + 1));
+    let returned =
+        shown.end.map_or_else(|| "not yet".to_owned(), |it| format!("event {}", u64::from(it) + 1));
     let line = shown.line.map_or_else(String::new, |it| format!("<td>{it}</td>"));
     format!(
         "<tr><td>{}</td><td><a href=\"#op={}\">{}</a></td><td>{}</td><td>event {}</td><td>{returned}</td>{line}</tr>\n",
@@ -175,9 +176,8 @@ fn row(page: &Page, operation: OperationId) -> String {
 /// What the scripts read.
 fn data(page: &Page) -> String {
     let ids = |them: &[OperationId]| them.iter().map(|it| it.0).collect::<Vec<u32>>();
-    let path = |it: &Path| {
-        json!({"title": it.title, "order": ids(&it.order), "stuck": it.stuck.map(|it| it.0)})
-    };
+    let path =
+        |it: &Path| json!({"title": it.title, "order": ids(&it.order), "stuck": it.stuck.map(|it| it.0)});
     let notes: Vec<_> = page.notes.iter().map(|(operation, told)| json!([operation.0, told])).collect();
     let rest = json!({
         "caller": page.caller,

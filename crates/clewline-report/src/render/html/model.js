@@ -51,11 +51,16 @@ function first(from, to, test) {
   return from;
 }
 
-// At most `most` letters: the answer stands at the end and matters as much as the method at the beginning.
-function shorten(text, most) {
-  if (text.length <= most) return text;
-  const tail = (most - 1) >> 1;
-  return text.slice(0, most - 1 - tail) + "…" + (tail ? text.slice(-tail) : "");
+// At most `most` letters.
+const shorten = (text, most) => (text.length <= most ? text : text.slice(0, most - 1) + "…");
+
+// As much of a label as fits: `read() → 17`, `read→17`, `rea…`, nothing.
+function fitting(op, most) {
+  const whole = label(op);
+  if (whole.length <= most) return whole;
+  const brief = whole.replace("() → ", "→").replace(" → ", "→");
+  if (brief.length <= most) return brief;
+  return most < 4 ? "" : shorten(brief, most);
 }
 
 // What there is to choose from: everything, the core, each object, each key.

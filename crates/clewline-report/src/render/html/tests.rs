@@ -153,7 +153,14 @@ fn nothing_recorded_becomes_markup_or_script() {
     let evil = "</script><script>alert(1)</script><!-- {{data}} & \u{0}";
     let mut page = empty();
     page.history = Columns::new(vec![evil.to_owned()]);
-    page.history.push(&Shown { process: evil, object: evil, part: evil, call: evil, answer: Some(evil), ..PLAIN });
+    page.history.push(&Shown {
+        process: evil,
+        object: evil,
+        part: evil,
+        call: evil,
+        answer: Some(evil),
+        ..PLAIN
+    });
     page.core = vec![OperationId(0)];
     page.title = evil.to_owned();
     page.headline = evil.to_owned();
@@ -161,8 +168,7 @@ fn nothing_recorded_becomes_markup_or_script() {
     page.next = vec![evil.to_owned()];
     page.checked = evil.to_owned();
     page.notes = vec![(OperationId(0), evil.to_owned())];
-    let step =
-        Step { number: None, task: 0, told: evil.to_owned(), place: evil.to_owned(), operation: None };
+    let step = Step { number: None, task: 0, told: evil.to_owned(), place: evil.to_owned(), operation: None };
     page.steps = Some(Steps { tasks: vec![evil.to_owned()], steps: vec![step], then: vec![evil.to_owned()] });
     let label = evil.to_owned();
     let message = Message { from: 0, to: 0, label, sent: 0, received: None, operation: None };
@@ -234,7 +240,8 @@ fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
         ],
     };
     let html = write(&Page { messages: Some(messages), ..empty() });
-    let (_, section) = html.split_once("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Sequence").unwrap();
+    let (_, section) =
+        html.split_once("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Sequence").unwrap();
     let svg = &section[section.find("<svg").unwrap()..section.find("</svg>").unwrap() + 6];
     assert_eq!(tags(svg)["text"], 2 + 4 + 1);
     assert_eq!(svg.matches("marker-end").count(), 3);
