@@ -6,7 +6,7 @@ use clewline_check::Judgement;
 use clewline_core::{Case, Verdict};
 use clewline_report::render::{
     Judged, Source, Stream, WitnessShown,
-    html::{self, Page},
+    html::Page,
     json,
     svg::{self, Ground},
     text::{self, Paint, Style},
@@ -88,10 +88,10 @@ impl Report<'_> {
         json::report(&self.judged(), witness, out)
     }
 
-    /// The report as a page that stands by itself, with commands to type next.
+    /// The report as a page that stands by itself, with commands to type next. [`write`](crate::render::html::write) makes a file of it.
     #[must_use]
-    pub fn html(&self, next: &[String]) -> String {
-        html::write(&Page::of(&self.judged(), next))
+    pub fn page(&self, next: &[String]) -> Page {
+        Page::of(&self.judged(), next)
     }
 
     /// The operations that contradict each other, as a picture that stands by itself.

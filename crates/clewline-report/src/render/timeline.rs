@@ -90,18 +90,11 @@ const BANDED: usize = 2;
 /// until there are at most `width` columns, if that can be.
 pub(super) fn laid_out(rows: &[Row], width: usize) -> (Vec<Lane<'_>>, Vec<Placed>) {
     let lanes = lanes(rows);
-    let lengths = [usize::MAX].into_iter().chain(LABELS);
-    let placings = lengths.map(|it| place(&lanes, it, 2));
-    let is_narrow = |it: &Vec<Placed>| it.iter().all(|it| it.right < width);
-    // The last one is taken if none is narrow enough.
-    let mut chosen = Vec::new();
-    for placed in placings {
-        chosen = placed;
-        if is_narrow(&chosen) {
-            break;
-        }
-    }
-    (lanes, chosen)
+    let mut placings = [usize::MAX].into_iter().chain(LABELS).map(|it| place(&lanes, it, 2));
+    let narrow = placings.find(|placed| placed.iter().all(|it| it.right < width));
+    // What is too wide anyway may as well be read.
+    let placed = narrow.unwrap_or_else(|| place(&lanes, LABELS[0], 2));
+    (lanes, placed)
 }
 
 /// Bars of one row that do not overlap.

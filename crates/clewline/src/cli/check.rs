@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         stdout.print(&written)?;
         // Afterwards, so that a file that cannot be written hides no verdict.
         if let Ok(report) = &outcome {
-            args.drawings.write(report, &next::commands(args, path, report.verdict()))?;
+            args.drawings.write(report, path, &next::commands(args, path, report.verdict()))?;
         }
     }
     if args.format == Output::Text && 1 < args.files.len() {

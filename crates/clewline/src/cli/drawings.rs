@@ -1,10 +1,17 @@
 //! Reports that are looked at: a page, and a picture of the core.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
 
-use clewline::Report;
+use clewline::{
+    Report,
+    formats::jsonl::{self, Times},
+    render::html,
+};
 
-use super::Failure;
+use super::{DASH, Failure};
 
 /// Which of them to write, and where.
 #[derive(Debug, clap::Args)]
@@ -39,17 +46,29 @@ impl Drawings {
         Ok(())
     }
 
-    /// Writes what was asked for; a page ends with the commands to type `next`.
-    pub(super) fn write(&self, report: &Report<'_>, next: &[String]) -> Result<(), Failure> {
+    /// Writes what was asked for about the history in `file`, with commands to type `next`.
+    pub(super) fn write(&self, report: &Report<'_>, file: &Path, next: &[String]) -> Result<(), Failure> {
         let write = |path: &PathBuf, text: String| {
             fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
         };
         if let Some(path) = &self.html {
-            write(path, report.html(next))?;
+            let mut page = report.page(next);
+            if let Some(times) = times(file) {
+                page.history.tell_times(&times);
+            }
+            write(path, html::write(&page))?;
         }
         if let Some(path) = &self.svg {
             write(path, report.svg())?;
         }
         Ok(())
     }
+}
+
+/// The times that stand in a file, which are read again: a history keeps only their order. What was read from standard input is gone.
+fn times(file: &Path) -> Option<Vec<Times>> {
+    if file.as_os_str() == DASH {
+        return None;
+    }
+    jsonl::times(&mut File::open(file).ok()?)
 }

@@ -165,6 +165,9 @@ fn the_core_is_seen_at_first_sight() {
     );
     let seen = seen.as_array().expect("one for each operation").clone();
     assert!(1 < seen.len() && seen.iter().all(|it| it == true), "{seen:?}");
+    // And not lost among 8,000 events.
+    let view = state(&mut browser);
+    assert!(number(&view["to"]) - number(&view["from"]) < 800.0, "{view}");
     assert_eq!(browser.js("document.querySelectorAll('#core tbody tr').length"), json!(seen.len()));
     assert_eq!(browser.js("document.querySelectorAll('#core svg .bar').length"), json!(seen.len()));
 }
@@ -209,7 +212,14 @@ fn clicking_an_operation_selects_it_and_tells_what_is_known() {
     browser.click(x, y);
     assert_eq!(state(&mut browser)["selected"], 2);
     let told = browser.js("document.getElementById('details').textContent");
-    for expected in ["deq() → 2", "process 1", "called as event", "line 3", "contradict each other"] {
+    for expected in [
+        "deq() → 2",
+        "process 1",
+        "called as event",
+        "called at 4, returned at 5",
+        "line 3",
+        "contradict each other",
+    ] {
         assert!(told.as_str().is_some_and(|it| it.contains(expected)), "no {expected} in {told}");
     }
 }
@@ -275,7 +285,7 @@ fn an_address_leads_to_a_moment_and_remembers_it() {
     let address = browser.js(&address);
     assert!(address.as_str().is_some_and(|it| it.starts_with("#t=")), "{address}");
     // What makes no sense is passed over.
-    browser.open(&folder.path("report.html"), "#t=9-x&op=999999&show=nothing");
+    browser.open(&folder.path("report.html"), "#t=9-x&op=999999&show=%zz");
     assert_eq!(state(&mut browser)["selected"], -1);
     assert_eq!(browser.troubles(), Vec::<String>::new());
 }

@@ -6,6 +6,7 @@ use clewline_core::OperationId;
 use serde_json::json;
 
 use super::super::timeline::shorten;
+use crate::formats::jsonl::Times;
 
 /// A history as a page holds it.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,9 @@ pub struct Columns {
     length: Vec<u32>,
     // 0 if it is on none.
     line: Vec<u32>,
+    // Empty if nobody told them: when each was called, and how long it took, or 0 while it is pending.
+    called: Vec<i64>,
+    took: Vec<i64>,
 }
 
 /// An operation of a page.
@@ -52,6 +56,9 @@ pub struct Shown<'a> {
     /// Where it stands in its file, if it comes from one.
     pub line: Option<u32>,
 }
+
+// Greater whole numbers are not exact in a script.
+const EXACT: i64 = (1 << 53) - 1;
 
 // Longer texts are shortened: what a key holds may be a page of text.
 const TEXT: usize = 400;
@@ -85,6 +92,23 @@ impl Columns {
         self.start.push(shown.start);
         self.length.push(shown.end.map_or(0, |it| it - shown.start));
         self.line.push(shown.line.unwrap_or(0));
+    }
+
+    /// Adds the times of the operations, which are found by their lines. If some are missing, or they lie too far apart to be told by a script,
+    /// there are none.
+    pub fn tell_times(&mut self, times: &[Times]) {
+        let by_line: HashMap<usize, &Times> = times.iter().map(|it| (it.line, it)).collect();
+        let found: Option<Vec<&Times>> =
+            self.line.iter().map(|it| by_line.get(&(*it as usize)).copied()).collect();
+        let Some(found) = found else { return };
+        let ends = |it: &&Times| [Some(it.called), it.returned];
+        let all = || found.iter().flat_map(ends).flatten();
+        let (Some(least), Some(most)) = (all().min(), all().max()) else { return };
+        if most.checked_sub(least).is_none_or(|it| EXACT < it) {
+            return;
+        }
+        self.called = found.iter().map(|it| it.called).collect();
+        self.took = found.iter().map(|it| it.returned.map_or(0, |returned| returned - it.called)).collect();
     }
 
     /// How many operations there are.
@@ -147,6 +171,10 @@ impl Columns {
             "id": plain(&self.id),
             "start": differences(&self.start),
             "length": plain(&self.length),
+            // The first as a text: it may be too great for a number of a script.
+            "clock": self.called.first().copied().unwrap_or(0).to_string(),
+            "called": self.called.iter().map(|it| it - self.called[0]).collect::<Vec<_>>(),
+            "took": self.took,
             "line": if self.has_lines() { differences(&self.line) } else { Vec::new() },
         });
         columns.to_string()

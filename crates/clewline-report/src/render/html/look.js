@@ -91,6 +91,7 @@ function select(op) {
 // What is known of an operation, in sentences.
 function facts(op) {
   const told = [`${page.rest.caller} ${processName(op)}, called as event ${grouped(startOf[op] + 1)}, ${isPending(op) ? "and not returned: nobody knows whether, or when, it happened" : `returned as event ${grouped(endOf[op] + 1)}`}`];
+  if (times(op)) told.push(`by the clock of the file: ${times(op)}`);
   const where = [];
   if (history_.objects[objectOf[op]]) where.push(`object ${history_.objects[objectOf[op]]}`);
   if (history_.parts[partOf[op]]) where.push(`key ${history_.parts[partOf[op]]}`);

@@ -54,8 +54,16 @@ function rememberSoon() {
   }, 250);
 }
 
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}
+
 function readAddress() {
-  const asked = new Map(location.hash.slice(1).split("&").map((it) => [it.split("=")[0], decodeURIComponent(it.split("=")[1] || "")]));
+  const asked = new Map(location.hash.slice(1).split("&").map((it) => [it.split("=")[0], decoded(it.split("=")[1] || "")]));
   isReading = true;
   if (asked.has("show")) choose(asked.get("show"));
   const times = /^(\d+)-(\d+)$/.exec(asked.get("t") || "");

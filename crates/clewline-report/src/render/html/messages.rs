@@ -1,6 +1,6 @@
 //! Messages between actors, as a sequence diagram: a line down for each actor, an arrow for each message.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use clewline_core::OperationId;
 
@@ -42,9 +42,9 @@ const LABEL: usize = 24;
 
 /// The section of the page.
 pub(super) fn section(messages: &Messages) -> String {
-    let rows = rows(messages);
+    let rows = Rows::of(messages);
     let width = 2 * LEFT + messages.actors.len().saturating_sub(1) * COLUMN;
-    let height = TOP + (rows.len() + 1) * ROW;
+    let height = TOP + (rows.count + 1) * ROW;
     let mut svg = format!(
         "<svg role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          aria-label=\"{} messages between {} actors\" class=\"messages\">\n",
@@ -62,8 +62,8 @@ pub(super) fn section(messages: &Messages) -> String {
             TOP - 16
         );
     }
-    for message in &messages.messages {
-        svg.push_str(&arrow(message, &rows));
+    for (number, message) in messages.messages.iter().enumerate() {
+        svg.push_str(&arrow(messages, message, rows.sent[number], rows.received[number]));
     }
     svg.push_str("</svg>\n");
     format!(
@@ -77,41 +77,81 @@ pub(super) fn section(messages: &Messages) -> String {
 const ARROW: &str = "<defs><marker id=\"arrow-tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
                      orient=\"auto\"><path d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n";
 
-/// The steps in which something is sent or received. Each is a row; the others would only be gaps.
-fn rows(messages: &Messages) -> Vec<usize> {
-    let ends = |it: &Message| [Some(it.sent), it.received];
-    let mut rows: Vec<usize> = messages.messages.iter().flat_map(ends).flatten().collect();
-    rows.sort_unstable();
-    rows.dedup();
-    rows
+/// From top to bottom, a row for each step in which something is sent or received; more if several messages are sent in one, so that
+/// each has its label.
+struct Rows {
+    count: usize,
+    // By message: where it is sent and received, in pixels.
+    sent: Vec<usize>,
+    received: Vec<Option<usize>>,
 }
 
-fn arrow(message: &Message, rows: &[usize]) -> String {
-    let y = |step: usize| TOP + (rows.partition_point(|&it| it < step) + 1) * ROW;
+impl Rows {
+    fn of(messages: &Messages) -> Rows {
+        // By step: how many messages are sent in it.
+        let mut sends: BTreeMap<usize, usize> = BTreeMap::new();
+        for message in &messages.messages {
+            *sends.entry(message.sent).or_default() += 1;
+            if let Some(step) = message.received {
+                sends.entry(step).or_default();
+            }
+        }
+        let mut count = 0;
+        // By step: its first row that no message has taken.
+        let mut next: BTreeMap<usize, usize> = BTreeMap::new();
+        for (step, sends) in sends {
+            next.insert(step, count);
+            count += sends.max(1);
+        }
+        let y = |row: usize| TOP + (row + 1) * ROW;
+        let received = messages.messages.iter().map(|it| it.received.map(|step| y(next[&step]))).collect();
+        let mut take = |step: usize| {
+            let row = next.entry(step).or_default();
+            *row += 1;
+            y(*row - 1)
+        };
+        let sent = messages.messages.iter().map(|it| take(it.sent)).collect();
+        Rows { count, sent, received }
+    }
+}
+
+// How far a message goes that never arrives.
+const LOST: usize = 60;
+
+fn arrow(messages: &Messages, message: &Message, top: usize, bottom: Option<usize>) -> String {
     let (from, to) = (LEFT + message.from * COLUMN, LEFT + message.to * COLUMN);
-    let top = y(message.sent);
-    let bottom = message.received.map_or(top + ROW / 2, y);
-    let label = escaped(&shorten(&message.label, LABEL));
-    let (path, x, anchor) = if from == to {
-        // A message to oneself goes round in a bow.
-        (format!("M{from} {top}h28V{bottom}h-28"), from + 6, "start")
-    } else {
-        let end = if message.received.is_some() { to } else { usize::midpoint(from, to) };
-        (format!("M{from} {top}L{end} {bottom}"), usize::midpoint(from, end), "middle")
+    let end = match (bottom, to < from) {
+        (Some(_), _) => to,
+        (None, true) => from - LOST,
+        (None, false) => from + LOST,
     };
-    let kind = if message.received.is_some() { "sent" } else { "sent lost" };
-    let tip = if message.received.is_some() { " marker-end=\"url(#arrow-tip)\"" } else { "" };
-    let middle = if from == to { top } else { usize::midpoint(top, bottom) };
+    let down = bottom.unwrap_or(top + ROW / 3);
+    // A message to oneself goes round in a bow.
+    let path = match bottom {
+        Some(_) if from == to => format!("M{from} {top}h28V{}h-28", down.max(top + ROW / 2)),
+        Some(_) | None => format!("M{from} {top}L{end} {down}"),
+    };
+    let (kind, tip) = match bottom {
+        Some(_) => ("sent", " marker-end=\"url(#arrow-tip)\""),
+        None => ("sent lost", ""),
+    };
+    // Beside the sender, where no other message begins.
+    let (x, anchor) = if to < from { (from - 8, "end") } else { (from + 8, "start") };
+    let receiver = messages.actors.get(message.to).filter(|_| bottom.is_none());
+    let label = match receiver {
+        Some(receiver) => format!("{} to {receiver}", shorten(&message.label, LABEL)),
+        None => shorten(&message.label, LABEL),
+    };
     let mut svg = format!(
-        "<path class=\"{kind}\" d=\"{path}\"{tip}/><text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{label}</text>\n",
-        middle - 5
+        "<path class=\"{kind}\" d=\"{path}\"{tip}/><text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>\n",
+        top - 5,
+        escaped(&label)
     );
-    if message.received.is_none() {
+    if bottom.is_none() {
         let _infallible = writeln!(
             svg,
-            "<text class=\"cross\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">×</text>",
-            usize::midpoint(from, to),
-            bottom + 5
+            "<text class=\"cross\" x=\"{end}\" y=\"{}\" text-anchor=\"middle\">×</text>",
+            down + 5
         );
     }
     match message.operation {

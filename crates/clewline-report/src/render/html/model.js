@@ -35,6 +35,14 @@ const notes = new Map();
 for (const [op, told] of page.rest.notes) notes.set(op, [...(notes.get(op) || []), told]);
 
 const isPending = (op) => endOf[op] === NEVER;
+// When an operation was called and returned, by the clock of the file; empty if nobody knows.
+function times(op) {
+  if (!history_.called.length) return "";
+  const called = BigInt(history_.clock) + BigInt(history_.called[op]);
+  if (isPending(op)) return `called at ${called}`;
+  return `called at ${called}, returned at ${called + BigInt(history_.took[op])}, ${grouped(history_.took[op])} later`;
+}
+
 const callText = (op) => history_.texts[callOf[op]];
 const answerText = (op) => (answerOf[op] ? history_.texts[answerOf[op] - 1] : "");
 const label = (op) => (answerOf[op] ? callText(op) + " → " + answerText(op) : callText(op));

@@ -3,6 +3,8 @@ use std::{collections::HashMap, time::Duration};
 use clewline_core::{OperationId, Verdict, Witness};
 use serde_json::Value as Json;
 
+use crate::formats::jsonl::Times;
+
 use super::{
     super::{
         Judged,
@@ -149,6 +151,26 @@ fn a_column_that_says_nothing_takes_no_room() {
 }
 
 #[test]
+fn times_are_told_if_all_are_known_and_a_script_can_tell_them() {
+    let columns = |times: &[(usize, i64, Option<i64>)]| -> Json {
+        let mut columns = Columns::new(vec!["a".to_owned()]);
+        columns.push(&Shown { line: Some(2), ..PLAIN });
+        columns.push(&Shown { line: Some(1), start: 2, end: None, ..PLAIN });
+        let times = times.iter().map(|&(line, called, returned)| Times { line, called, returned });
+        columns.tell_times(&times.collect::<Vec<_>>());
+        let json: Json = serde_json::from_str(&columns.json()).unwrap();
+        serde_json::json!([json["clock"], json["called"], json["took"]])
+    };
+    let late = 1_700_000_000_000_000_000;
+    let told = serde_json::json!(["1700000000000000000", [0, 7], [5, 0]]);
+    assert_eq!(columns(&[(1, late + 7, None), (2, late, Some(late + 5))]), told);
+    let nothing = serde_json::json!(["0", [], []]);
+    assert_eq!(columns(&[(2, 0, Some(5))]), nothing);
+    assert_eq!(columns(&[(1, i64::MIN, None), (2, i64::MAX - 1, Some(i64::MAX))]), nothing);
+    assert_eq!(columns(&[(1, 0, None), (2, 0, Some(1 << 53))]), nothing);
+}
+
+#[test]
 fn nothing_recorded_becomes_markup_or_script() {
     let evil = "</script><script>alert(1)</script><!-- {{data}} & \u{0}";
     let mut page = empty();
@@ -249,6 +271,24 @@ fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
     // What was sent in step 4 begins where step 4 received: in the row of that step, the third.
     assert!(svg.contains("d=\"M95 74L285 134\""), "{svg}");
     assert!(svg.contains("d=\"M285 134L95 224\""), "{svg}");
+}
+
+#[test]
+fn messages_that_are_sent_in_one_step_have_a_row_each() {
+    let message = |to, received| Message {
+        from: 0,
+        to,
+        label: "m".to_owned(),
+        sent: 1,
+        received: Some(received),
+        operation: None,
+    };
+    let actors = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let html = write(&Page {
+        messages: Some(Messages { actors, messages: vec![message(1, 2), message(2, 3)] }),
+        ..empty()
+    });
+    assert!(html.contains("d=\"M95 74L285 134\"") && html.contains("d=\"M95 104L475 164\""), "{html}");
 }
 
 #[test]
