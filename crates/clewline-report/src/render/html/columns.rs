@@ -147,7 +147,7 @@ impl Columns {
         }
     }
 
-    /// The columns as JSON. A column in which all numbers are 0 is empty; calls and lines are told by the difference from the one before,
+    /// The columns as JSON. A column in which all numbers are 0 is empty; calls, lines and times are told by the difference from the one before,
     /// which is mostly short.
     pub(super) fn json(&self) -> String {
         let differences = |column: &[u32]| -> Vec<i64> {
@@ -157,6 +157,13 @@ impl Columns {
         let plain = |column: &[u32]| -> Vec<u32> {
             if column.iter().all(|&it| it == 0) { Vec::new() } else { column.to_vec() }
         };
+        let first = self.called.first().copied();
+        let waits: Vec<i64> = self
+            .called
+            .iter()
+            .zip(first.iter().chain(&self.called))
+            .map(|(it, before)| it - before)
+            .collect();
         let columns = json!({
             "count": self.len(),
             "processes": self.processes,
@@ -172,8 +179,8 @@ impl Columns {
             "start": differences(&self.start),
             "length": plain(&self.length),
             // The first as a text: it may be too great for a number of a script.
-            "clock": self.called.first().copied().unwrap_or(0).to_string(),
-            "called": self.called.iter().map(|it| it - self.called[0]).collect::<Vec<_>>(),
+            "clock": first.unwrap_or(0).to_string(),
+            "called": waits,
             "took": self.took,
             "line": if self.has_lines() { differences(&self.line) } else { Vec::new() },
         });

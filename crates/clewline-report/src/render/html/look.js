@@ -140,7 +140,9 @@ function tip(op, x, y) {
   if (op < 0) return;
   box.replaceChildren(element("b", label(op)), ...facts(op).map((it) => element("div", it)));
   box.style.left = Math.max(4, Math.min(x + 14, size.width - box.offsetWidth - 6)) + "px";
-  box.style.top = y + 20 + "px";
+  // Below, unless the window ends there.
+  const isCut = canvas.getBoundingClientRect().top + y + 20 + box.offsetHeight > window.innerHeight;
+  box.style.top = (isCut ? y - box.offsetHeight - 10 : y + 20) + "px";
 }
 
 // The operation at a point of the picture; those of the core are wider than they are, to be hit.

@@ -35,10 +35,13 @@ const notes = new Map();
 for (const [op, told] of page.rest.notes) notes.set(op, [...(notes.get(op) || []), told]);
 
 const isPending = (op) => endOf[op] === NEVER;
+const calledAt = Float64Array.from(history_.called);
+for (let op = 1; op < calledAt.length; op++) calledAt[op] += calledAt[op - 1];
+
 // When an operation was called and returned, by the clock of the file; empty if nobody knows.
 function times(op) {
-  if (!history_.called.length) return "";
-  const called = BigInt(history_.clock) + BigInt(history_.called[op]);
+  if (!calledAt.length) return "";
+  const called = BigInt(history_.clock) + BigInt(calledAt[op]);
   if (isPending(op)) return `called at ${called}`;
   return `called at ${called}, returned at ${called + BigInt(history_.took[op])}, ${grouped(history_.took[op])} later`;
 }
