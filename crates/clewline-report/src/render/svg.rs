@@ -1,7 +1,7 @@
 //! The core of a violation as a picture: SVG that stands by itself, for a paper or an issue.
 //!
 //! One row a process, time to the right; black lines on white, so that it can be printed. Columns are those of a
-//! [timeline](super::timeline): what matters is who ended before whom began, not how long anything took.
+//! [`timeline`]: what matters is who ended before whom began, not how long anything took.
 //!
 //! A history without a violation has no core. It is drawn whole if it is small; otherwise the picture says so.
 
