@@ -64,13 +64,18 @@ fn named(rule: Rule, operations: &[OperationId], is_drawn: impl Fn(&OperationId)
     }
 }
 
-fn exhausted(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> String {
+/// The end of the longest order that a search has found.
+pub(super) fn longest(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> DeadEnd {
     let problems = judged.case.problems();
     let problem = problems.into_iter().flat_map(Problem::into_parts).find(|it| it.position(next).is_some());
-    let DeadEnd { prefix, next, instead } = match &problem {
+    match &problem {
         Some(problem) => dead_end(problem, prefix, next),
         None => DeadEnd { prefix: prefix.to_vec(), next, instead: Vec::new() },
-    };
+    }
+}
+
+fn exhausted(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> String {
+    let DeadEnd { prefix, next, instead } = longest(judged, prefix, next);
     let stuck = glued(&judged.case.label(next));
     let instead = instead_of(&instead);
     if prefix.is_empty() {
@@ -223,12 +228,12 @@ fn label(judged: &Judged<'_>, operation: OperationId) -> String {
 }
 
 /// An order that cannot go on.
-struct DeadEnd {
-    prefix: Vec<OperationId>,
+pub(super) struct DeadEnd {
+    pub(super) prefix: Vec<OperationId>,
     // Returns before all others that are left, and cannot come next.
-    next: OperationId,
+    pub(super) next: OperationId,
     // What it could have been.
-    instead: Vec<String>,
+    pub(super) instead: Vec<String>,
 }
 
 /// Goes on from `prefix` as long as the operation that returns first can come next.

@@ -5,6 +5,7 @@
 mod check;
 mod completions;
 mod convert;
+mod drawings;
 mod explore;
 mod generate;
 mod next;
