@@ -287,7 +287,8 @@ fn all_small_matrices_are_checked_and_sequences_are_entries() {
     let args =
         ["explore", "treiber-stack", "--auto", "2", "--invocations", "push(1), pop", "--format", "json"];
     let ran = explore("explore-auto", &args);
-    assert_eq!((ran.code, ran.json().len()), (0, 17), "{ran:?}");
+    // One of one call, and ten pairs of the four columns of two calls: who is in which column does not matter.
+    assert_eq!((ran.code, ran.json().len()), (0, 1 + 10), "{ran:?}");
     let args = ["explore", "treiber-stack", "--auto", "1", "--sequence", "push(1) pop", "--format", "json"];
     let ran = explore("explore-sequence", &args);
     assert_eq!(ran.json()[0]["matrix"], "push(1) pop", "{ran:?}");
