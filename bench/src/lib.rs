@@ -1,5 +1,6 @@
 //! What the benchmarks share: histories in the shapes of the papers, stopwatches, and what a process holds.
 
+pub mod relaxed;
 pub mod store;
 
 use std::{

@@ -6,16 +6,25 @@
 
 use std::time::{Duration, Instant};
 
-use clewline_bench::{digits, ms};
+use clewline::Check;
+use clewline_bench::{
+    digits, ms,
+    relaxed::{self, KFifo, LockedStack},
+};
 use clewline_check::quasi::{
     Quasi, Relaxation, displaced,
     enumeration::{Enumeration, Plan},
 };
 use clewline_core::{
-    Budget, Case, Event, EventLog, Names, ObjectId, Problem, ProcessId, Random, RawCall, RawHistory,
-    Recording, Value, Values,
+    Budget, Case, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall, RawHistory,
+    Recording, Specification, Value, Values,
 };
-use clewline_specs::find;
+use clewline_specs::{
+    find,
+    queue::{self, Queue},
+    relaxed::{Ordered, Relaxed},
+    stack::{self, Stack},
+};
 
 const SEEDS: u64 = 10;
 const ORDERS: u64 = 300_000;
@@ -26,8 +35,9 @@ fn main() {
     match &arguments.iter().map(|it| &**it).collect::<Vec<_>>()[..] {
         ["beside"] => beside_each_other(),
         ["growth"] => growth(),
+        ["recorded"] => recorded(),
         _ => {
-            eprintln!("usage: quasi beside|growth");
+            eprintln!("usage: quasi beside|growth|recorded");
             std::process::exit(2);
         }
     }
@@ -61,6 +71,44 @@ fn growth() {
             }
         }
     }
+}
+
+/// What real threads record of relaxed containers, in the relaxed reading.
+fn recorded() {
+    const THREADS: usize = 4;
+    const K: u32 = 8;
+    println!("recorded on {THREADS} threads, judged as what it is and with a factor too small\n");
+    println!("| container | operations | factor | verdict | by | s | µs an operation |");
+    println!("|---|---|---|---|---|---|---|");
+    for operations in [10_000, 100_000, 1_000_000] {
+        let size = (THREADS, operations);
+        let enq = queue::Call::Enq;
+        let history = relaxed::recorded(KFifo::new(K, operations), size, 1, enq, || queue::Call::Deq);
+        for factor in [K, K / 2] {
+            judge("k-FIFO queue", &Relaxed { plain: Queue::default(), factor }, &history);
+        }
+        let push = stack::Call::Push;
+        let history = relaxed::recorded(LockedStack::new(K, 1), size, 1, push, || stack::Call::Pop);
+        for factor in [K, K / 2] {
+            judge("stack behind a lock", &Relaxed { plain: Stack::default(), factor }, &history);
+        }
+    }
+}
+
+fn judge<P: Ordered>(name: &str, spec: &Relaxed<P>, history: &History<P::Call, P::Return>)
+where
+    Relaxed<P>: Specification<Call = P::Call, Return = P::Return>,
+    P: Sync,
+    P::Call: Sync,
+    P::Return: Sync,
+{
+    let start = Instant::now();
+    let check = Check::new().with_timeout(Duration::from_secs(120));
+    let report = check.history(spec, history).expect("a thread");
+    let (time, count) = (start.elapsed().as_secs_f64(), history.len());
+    let (verdict, by) = (report.verdict().word(), report.algorithm());
+    let (seconds, each) = (digits(time), digits(time * 1e6 / count as f64));
+    println!("| {name} | {count} | {} | {verdict} | {by} | {seconds} | {each} |", spec.factor);
 }
 
 #[derive(Clone, Copy)]
@@ -114,7 +162,7 @@ fn beside(operations: usize, processes: usize, classes: Classes) {
     let (mut enumerated, mut searched) = (Sums::default(), Sums::default());
     let mut hold = 0;
     for seed in 0..SEEDS {
-        let case = load(relaxed(operations, processes, 2, seed), seed % 2 == 1);
+        let case = load(simulated(operations, processes, 2, seed), seed % 2 == 1);
         let problem = &case.problems()[0];
         let relaxation = classes.relaxation(problem, 2);
         let mut enumeration = Enumeration::new(Plan::ORACLE);
@@ -139,7 +187,7 @@ fn grow(operations: usize, k: u32, classes: Classes) {
     let mut sums = Sums::default();
     let mut hold = 0;
     for seed in 0..RUNS {
-        let case = load(relaxed(operations, 4, k as usize, seed), false);
+        let case = load(simulated(operations, 4, k as usize, seed), false);
         let problem = &case.problems()[0];
         let quasi = search(problem, &classes.relaxation(problem, k), &mut sums);
         hold += u32::from(quasi.word() == "holds");
@@ -186,7 +234,7 @@ enum Doing {
 }
 
 /// A history of a relaxed queue, drained in the end. At most ten elements are inside.
-fn relaxed(operations: usize, processes: usize, k: usize, seed: u64) -> (RawHistory, Values) {
+fn simulated(operations: usize, processes: usize, k: usize, seed: u64) -> (RawHistory, Values) {
     let mut random = Random::new(seed);
     let mut values = Values::new();
     let [enq, deq] = ["enq", "deq"].map(|it| values.text(it));

@@ -148,7 +148,9 @@ pub(crate) fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
         Kind::Queue
         | Kind::QuasiQueue { .. }
         | Kind::Stack
+        | Kind::QuasiStack { .. }
         | Kind::PriorityQueue
+        | Kind::QuasiPriorityQueue { .. }
         | Kind::Bag
         | Kind::Multiset => true,
         Kind::Set | Kind::Counter | Kind::Register { .. } => false,

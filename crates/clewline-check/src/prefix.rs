@@ -135,7 +135,7 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
         Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag if columns.acts[asked] == Act::Take => (),
         Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag => return None,
         // One run of its monitor takes longer than a sweep.
-        Kind::QuasiQueue { .. } => return None,
+        Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => return None,
         Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } => return None,
     }
     let inside = may_be_inside(before, &columns)?;

@@ -11,7 +11,7 @@
 //!   everything that is open or overlaps with what is. Whoever could do something then, may as well have done it then. (To
 //!   forget elements that are gone while others are inside would not do: `push(5)[0,4] push(6)[1,2] push(7)[3,7] pop→6[5,6]
 //!   pop→5[8,9]` is violated, though nothing before or after 7.5 is.)
-//! * *Any of these while values are there twice, and queues out of order by a bound*: everything before a moment at which nobody uses the object and nothing is
+//! * *Any of these while values are there twice, and containers out of order by a bound*: everything before a moment at which nobody uses the object and nothing is
 //!   inside.
 //! * *Sets*: the operations on an element before a moment at which nobody uses the element, but for one that put it
 //!   there if it is there.
@@ -195,7 +195,14 @@ enum Part {
 fn is_kept_by_operations(problem: &Problem<'_>) -> bool {
     match problem.kind() {
         Some(
-            Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::PriorityQueue | Kind::Bag | Kind::Set,
+            Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::QuasiStack { .. }
+            | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
+            | Kind::Bag
+            | Kind::Set,
         ) => true,
         Some(Kind::Multiset | Kind::Counter | Kind::Register { .. }) | None => false,
     }
@@ -289,7 +296,9 @@ fn settled(columns: &Columns) -> Vec<usize> {
             Ok(Err(_)) | Err(_) => settled_pieces(columns),
         },
         // Whoever is gone may have overtaken those who are not.
-        Kind::QuasiQueue { .. } => settled_pieces(columns),
+        Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
+            settled_pieces(columns)
+        }
         Kind::Stack => match Lifetimes::new(columns) {
             Ok(Ok(lifetimes)) => settled_below(columns, &lifetimes),
             Ok(Err(_)) | Err(_) => settled_pieces(columns),

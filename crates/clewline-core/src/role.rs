@@ -21,8 +21,20 @@ pub enum Kind {
     },
     /// The element that came last leaves first.
     Stack,
+    /// The element that came last leaves first, or nearly so: each passes at most so many that came after it and are inside, and
+    /// is passed by at most so many that came before it.
+    QuasiStack {
+        /// How many.
+        factor: u32,
+    },
     /// The greatest element leaves first; elements are integers, as 64 bits with a sign.
     PriorityQueue,
+    /// The same, or nearly so: each element passes at most so many greater ones that are inside, and is passed by at most so many
+    /// smaller ones.
+    QuasiPriorityQueue {
+        /// How many.
+        factor: u32,
+    },
     /// Any element may leave.
     Bag,
     /// Elements are there in a number of copies, each element by itself.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Access, Step, TaskId};
+use crate::{Access, Step, TaskId, TaskSet};
 
 /// A moment at which there is a choice.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +74,15 @@ pub trait Scheduler {
 
     /// Picks one of the enabled steps.
     fn choose(&mut self, point: &Point<'_>) -> Choice;
+
+    /// Asked before [`choose`](Self::choose) if the tasks in `enabled` can move, each of them could at the last point as well, and what
+    /// they are about to do is what it was then, but for `arrived`. Answers who was chosen here before, if everything is as it was
+    /// then. If nobody was, or something is not, `choose` is asked.
+    ///
+    /// Requires: at every point at most one enabled step a task, in the order of tasks.
+    fn again(&mut self, _enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
+        None
+    }
 
     /// Picks a number below `n` (which is at least 1) for the task that is running.
     fn value(&mut self, n: u32) -> u32;

@@ -52,6 +52,13 @@ impl TaskSet {
         TaskSet(1 << task.0)
     }
 
+    /// The first `n` tasks, of which there are at most [`TaskId::MAX`].
+    #[inline]
+    #[must_use]
+    pub const fn all(n: usize) -> TaskSet {
+        TaskSet(((1_u32 << n) - 1) as u16)
+    }
+
     /// Whether `task` is in it.
     #[must_use]
     pub const fn contains(self, task: TaskId) -> bool {
@@ -68,6 +75,20 @@ impl TaskSet {
     #[must_use]
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
+    }
+
+    /// Whose steps these are, if they are in the order of tasks and no two are of one task; nobody if not.
+    #[must_use]
+    pub fn of_ordered(steps: &[Step]) -> TaskSet {
+        let mut tasks = TaskSet::EMPTY;
+        for step in steps {
+            let task = TaskSet::only(step.task);
+            if task.0 <= tasks.0 {
+                return TaskSet::EMPTY;
+            }
+            tasks = tasks.union(task);
+        }
+        tasks
     }
 
     /// Adds `task`.
@@ -281,3 +302,6 @@ impl fmt::Debug for Step {
         write!(f, "{call}{:?} {:?} {:?}{ret}", self.task, self.access, self.object)
     }
 }
+
+#[cfg(test)]
+mod tests;

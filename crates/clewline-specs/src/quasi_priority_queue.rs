@@ -64,7 +64,7 @@ impl Ordered for PriorityQueue {
         Equals::Alike
     }
 
-    fn relaxed_kind(&self, _factor: u32) -> Option<Kind> {
-        None
+    fn relaxed_kind(&self, factor: u32) -> Option<Kind> {
+        Some(Kind::QuasiPriorityQueue { factor })
     }
 }

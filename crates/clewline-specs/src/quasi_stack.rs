@@ -59,7 +59,7 @@ impl Ordered for Stack {
         Equals::AnyLeaves
     }
 
-    fn relaxed_kind(&self, _factor: u32) -> Option<Kind> {
-        None
+    fn relaxed_kind(&self, factor: u32) -> Option<Kind> {
+        Some(Kind::QuasiStack { factor })
     }
 }

@@ -9,7 +9,7 @@ use clewline_core::{AnswerId, Case, History, Misfit, ObjectId, ProcessId, Timed}
 use clewline_explore::{Ending, Schedule, Scheduler, System};
 use rustc_hash::FxBuildHasher;
 
-use crate::control::{Calls, Limits, Memory, Moment, Outcome, Pending, Program};
+use crate::control::{Calls, Limits, Memory, Moment, Outcome, Pending, Points, Program};
 
 /// Something whose executions can be explored.
 pub trait Explorable: Send + Sync {
@@ -41,8 +41,8 @@ pub trait Trial: System {
     /// Keeps schedules from the next execution on, and every step if `moments`.
     fn keep(&mut self, schedule: bool, moments: bool);
 
-    /// Asks at the release of a lock as well, from the next execution on, as if some task had tried one without waiting.
-    fn ask_at_releases(&mut self);
+    /// Asks at these points as well, from the next execution on.
+    fn set_points(&mut self, points: Points);
 
     /// What was chosen in the last execution, if that was kept.
     fn schedule(&self) -> Option<Schedule>;
@@ -155,8 +155,8 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
         self.program.keep(schedule, moments);
     }
 
-    fn ask_at_releases(&mut self) {
-        self.program.ask_at_releases();
+    fn set_points(&mut self, points: Points) {
+        self.program.set_points(points);
     }
 
     fn schedule(&self) -> Option<Schedule> {

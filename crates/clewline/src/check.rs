@@ -18,7 +18,7 @@ use crate::{
     Report,
     error::{Error, ErrorKind},
     limits::{Metered, Timer, with_process_memory},
-    quasi::{Plan, Quasi, QuasiReading, Told},
+    quasi::{Plan, Quasi, QuasiReading, Told, judge_program},
     typed::{NoCase, TypedCase, name_of},
     watch::{
         follow::{Followed, LineOrder, follow},
@@ -205,8 +205,8 @@ impl Check {
         Check { keys, ..self }
     }
 
-    /// Judges quasi linearizability, with these factors, of histories that are read. Those that a program made are
-    /// judged as they are: see [`history`](Self::history).
+    /// Judges quasi linearizability, with these factors. What a factor is about, [`Quasi`] tells; for a history that a program
+    /// made see [`history`](Self::history).
     #[must_use]
     pub fn with_quasi(self, quasi: Quasi) -> Check {
         Check { quasi: Some(quasi), ..self }
@@ -234,9 +234,36 @@ impl Check {
 
     /// Judges a history that a program made.
     ///
+    /// With [quasi factors](Self::with_quasi) it is judged in the displacement reading. Classes are named as reports name
+    /// the calls: by what `Debug` writes before the first parenthesis or space. For the relaxed reading, give a
+    /// [relaxed specification](crate::specs::relaxed::Relaxed) and no factors.
+    ///
+    /// ```
+    /// use clewline::{Check, Event, History, Quasi, specs::{queue::{Call, Queue}, relaxed::Relaxed}, Value};
+    ///
+    /// let value = |it| Value::small(it).expect("small");
+    /// // 2 is dequeued before 1.
+    /// let history = History::from_events([
+    ///     Event::call(0, Call::Enq(value(1))),
+    ///     Event::ret(0, Value::TRUE),
+    ///     Event::call(0, Call::Enq(value(2))),
+    ///     Event::ret(0, Value::TRUE),
+    ///     Event::call(0, Call::Deq),
+    ///     Event::ret(0, value(2)),
+    /// ])?;
+    /// let plain = Queue::default();
+    /// assert!(!Check::new().history(&plain, &history)?.holds());
+    /// let by_places = Check::new().with_quasi(Quasi::parse("all=1")?);
+    /// assert!(by_places.history(&plain, &history)?.holds());
+    /// let relaxed = Relaxed { plain, factor: 1 };
+    /// assert!(Check::new().history(&relaxed, &history)?.holds());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     ///
-    /// If no thread can be started to keep the time limit.
+    /// If no thread can be started to keep the time limit; or if factors are for calls that nobody makes, or for the relaxed
+    /// reading.
     pub fn history<'a, S>(
         &self,
         specification: &'a S,
@@ -251,7 +278,10 @@ impl Check {
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         (self.progress)(Progress::Judging(&options.budget));
-        Ok(judged_as(TypedCase::new(specification, history), &options, begun))
+        let case = TypedCase::new(specification, history);
+        let Some(quasi) = &self.quasi else { return Ok(judged_as(case, &options, begun)) };
+        let (judgement, told) = judge_program(&case.problems(), quasi, &options)?;
+        Ok(Report { quasi: Some(told), ..reported(case, judgement, begun) })
     }
 
     /// Judges a file by a specification of the [catalog](crate::specs).
@@ -503,9 +533,9 @@ fn first_line(input: &mut impl Read, budget: &Budget) -> io::Result<Vec<u8>> {
 }
 
 /// An input that waits where the one within says that nothing has come for a while, as long as the budget lasts.
-struct Patient<'b, R> {
-    input: R,
-    budget: &'b Budget,
+pub(crate) struct Patient<'b, R> {
+    pub(crate) input: R,
+    pub(crate) budget: &'b Budget,
 }
 
 impl<R: Read> Read for Patient<'_, R> {
@@ -543,6 +573,15 @@ where
     S::Return: Sync,
 {
     let judgement = judge(case.problems(), options);
+    reported(case, judgement, begun)
+}
+
+fn reported<'a, S>(case: TypedCase<'a, S>, judgement: Judgement, begun: Instant) -> Report<'a>
+where
+    S: Specification + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
     Report {
         name: "the history".to_owned(),
         source: Source::Program,

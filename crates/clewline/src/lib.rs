@@ -120,7 +120,7 @@ pub use check::{Check, Keys, Progress, check, check_file};
 pub use error::Error;
 pub use limits::available_memory;
 pub use methods::{line_up::LineUp, stress::Stress};
-pub use quasi::{Factor, Quasi, QuasiReading};
+pub use quasi::{Factor, Factors, Quasi, QuasiReading};
 pub use report::Report;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
@@ -138,6 +138,9 @@ mod manual {
 
     #[doc = include_str!("../../../docs/line-up.md")]
     struct LineUp;
+
+    #[doc = include_str!("../../../docs/round-up.md")]
+    struct RoundUp;
 
     /// What the attribute refuses does not compile. The messages have tests beside the macro.
     ///

@@ -7,6 +7,7 @@
 //! * *displacement*: an order that real time allows and one that the specification allows differ, class by class, by at most
 //!   so many places: see [`checkers::quasi`](crate::checkers::quasi).
 
+mod factors;
 mod judge;
 pub(crate) mod told;
 
@@ -17,6 +18,9 @@ use crate::{
     specs,
 };
 
+pub(crate) use factors::ALL;
+pub use factors::{Factor, Factors};
+pub(crate) use judge::{Outcome as Judged, judge_program, judge_recording, relaxation};
 pub(crate) use told::Told;
 
 /// By how much which operations may be out of order: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
@@ -41,28 +45,9 @@ pub(crate) use told::Told;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quasi {
-    // No class is there twice, and `all` is there alone. At most one factor is asked for.
-    factors: Vec<(String, Factor)>,
+    factors: Factors,
     // None: what suits the object.
     reading: Option<QuasiReading>,
-}
-
-/// How far the operations of a class may be out of order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Factor {
-    /// So many places.
-    Is(u32),
-    /// As few places as possible: `?`.
-    Least,
-}
-
-impl fmt::Display for Factor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Factor::Is(factor) => factor.fmt(f),
-            Factor::Least => f.write_str("?"),
-        }
-    }
 }
 
 /// In which sense operations are out of order.
@@ -97,9 +82,6 @@ impl QuasiReading {
         }
     }
 }
-
-// The class of all operations.
-const ALL: &str = "all";
 
 /// An object that has a relaxed specification, and its methods.
 struct Relaxable {
@@ -139,33 +121,7 @@ impl Quasi {
     ///
     /// If the text is something else.
     pub fn parse(text: &str) -> Result<Quasi, Error> {
-        let mut factors: Vec<(String, Factor)> = Vec::new();
-        for part in text.split(',') {
-            let expected =
-                || quasi_error(format!("expected METHOD=K, as in `deq=2` or `deq=?`, found `{part}`"));
-            let (class, factor) = part.split_once('=').ok_or_else(expected)?;
-            let (class, factor) = (class.trim(), factor.trim());
-            let factor = match factor {
-                "?" => Factor::Least,
-                _ => Factor::Is(factor.parse().map_err(|_| expected())?),
-            };
-            if class.is_empty() {
-                return Err(expected());
-            }
-            if factors.iter().any(|it| it.0 == class) {
-                return Err(quasi_error(format!("`{class}` has two factors")));
-            }
-            factors.push((class.to_owned(), factor));
-        }
-        if 1 < factors.len() && factors.iter().any(|it| it.0 == ALL) {
-            return Err(quasi_error(
-                "`all` is a class of all operations, and leaves none for another".to_owned(),
-            ));
-        }
-        if 1 < factors.iter().filter(|it| it.1 == Factor::Least).count() {
-            return Err(quasi_error("one factor at most can be asked for with `?`".to_owned()));
-        }
-        Ok(Quasi { factors, reading: None })
+        Ok(Quasi { factors: text.parse()?, reading: None })
     }
 
     /// In this reading, whatever the object is.
@@ -174,9 +130,16 @@ impl Quasi {
         Quasi { reading: Some(reading), ..self }
     }
 
-    /// The classes, by the names of their methods, and their factors, as given.
-    pub fn factors(&self) -> impl Iterator<Item = (&str, Factor)> {
-        self.factors.iter().map(|(class, factor)| (class.as_str(), *factor))
+    /// The reading that was asked for, if one was.
+    #[must_use]
+    pub fn chosen(&self) -> Option<QuasiReading> {
+        self.reading
+    }
+
+    /// The classes and their factors.
+    #[must_use]
+    pub fn factors(&self) -> &Factors {
+        &self.factors
     }
 
     /// The reading that an object of the catalog is judged in: the one that was asked for, or the relaxed one if the
@@ -198,11 +161,11 @@ impl Quasi {
     ///
     /// As [`reading`](Self::reading).
     pub fn warning(&self, specification: &str) -> Result<Option<&'static str>, Error> {
-        let is_tied = self.factors.iter().any(|it| it.0 == ALL);
+        let is_tied = self.factors.classes().iter().any(|it| it.0 == ALL);
         Ok(match self.reading(specification)? {
             QuasiReading::Displacement if !is_tied => Some(
-                "nothing ties separate classes to each other: a `deq` may take effect before its `enq` is called; \
-                 `all=K`, or the relaxed reading, keeps them in order",
+                "nothing ties separate classes to each other: what is removed may be added later, as if `deq() → 1` \
+                 came before `enq(1)`; `all=K`, or the relaxed reading, keeps them in order",
             ),
             QuasiReading::Displacement | QuasiReading::Relaxed => None,
         })
@@ -212,7 +175,7 @@ impl Quasi {
         specs::find(specification)?;
         if let Some(entry) = specs::entry(specification) {
             let is_known = |class: &str| class == ALL || entry.methods().any(|it| it == class);
-            if let Some((class, _)) = self.factors.iter().find(|it| !is_known(&it.0)) {
+            if let Some((class, _)) = self.factors.classes().iter().find(|it| !is_known(&it.0)) {
                 let methods: Vec<String> = entry.methods().map(|it| format!("`{it}`")).collect();
                 let (name, methods) = (entry.name, methods.join(", "));
                 return Err(quasi_error(format!(
@@ -234,11 +197,11 @@ impl Quasi {
             let names: Vec<String> = RELAXABLE.iter().map(|it| format!("`{}`", it.plain)).collect();
             return Err(format!("only {} can be relaxed, not `{specification}`", names.join(", ")));
         };
-        let mut factor = Factor::Is(0);
-        for (class, given) in self.factors() {
+        let mut factor = Factor::AtMost(0);
+        for (class, given) in self.factors.classes() {
             if class == removes {
-                factor = given;
-            } else if class != adds || given != Factor::Is(0) {
+                factor = *given;
+            } else if class != adds || *given != Factor::AtMost(0) {
                 return Err(format!(
                     "a relaxed `{plain}` relaxes `{removes}` alone, so expected `{removes}=K` (and `{adds}=0`), \
                      found `{class}={given}`"
@@ -246,21 +209,26 @@ impl Quasi {
             }
         }
         Ok(match factor {
-            Factor::Is(factor) => Plan::Relaxed(format!("{relaxed}:{factor}")),
-            Factor::Least => Plan::LeastRelaxed(relaxed),
+            Factor::AtMost(factor) => Plan::Relaxed(format!("{relaxed}:{factor}")),
+            Factor::Asked => Plan::LeastRelaxed(relaxed),
         })
     }
 }
 
 impl fmt::Display for Quasi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let factors: Vec<String> =
-            self.factors().map(|(class, factor)| format!("{class}={factor}")).collect();
-        f.write_str(&factors.join(","))
+        self.factors.fmt(f)
     }
 }
 
-fn quasi_error(reason: String) -> Error {
+impl From<Factors> for Quasi {
+    /// In the reading that suits the object.
+    fn from(factors: Factors) -> Quasi {
+        Quasi { factors, reading: None }
+    }
+}
+
+pub(crate) fn quasi_error(reason: String) -> Error {
     ErrorKind::Quasi(reason).into()
 }
 

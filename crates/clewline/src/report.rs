@@ -5,7 +5,10 @@ use std::{fmt, io, time::Duration};
 use clewline_check::Judgement;
 use clewline_core::{Case, Verdict};
 use clewline_report::render::{
-    Judged, Source, Stream, WitnessShown, json,
+    Judged, Source, Stream, WitnessShown,
+    html::Page,
+    json,
+    svg::{self, Ground},
     text::{self, Paint, Style},
 };
 
@@ -111,6 +114,18 @@ impl Report<'_> {
         json::report(&self.judged(), witness, &mut line)?;
         out.write_all(line.strip_suffix(b"}\n").unwrap_or(&line))?;
         writeln!(out, ",\"quasi\":{}}}", told.json())
+    }
+
+    /// The report as a page that stands by itself, with commands to type next. [`write`](crate::render::html::write) makes a file of it.
+    #[must_use]
+    pub fn page(&self, next: &[String]) -> Page {
+        Page::of(&self.judged(), next)
+    }
+
+    /// The operations that contradict each other, as a picture that stands by itself.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        svg::core(&self.judged(), Ground::Paper)
     }
 
     pub(crate) fn judged(&self) -> Judged<'_> {

@@ -9,6 +9,8 @@
 //! * `explore [SECONDS]`: all engines, so long for each exploration that does not end, 3 seconds unless said otherwise.
 //! * `explore ours [SECONDS]`: our engine alone.
 //! * `explore costs`: what an execution costs before its first step, and what each step costs.
+//! * `explore count MATRIX WAY EXECUTIONS`: our engine makes so many executions, or all there are, and says how many steps
+//!   that were: for those who count instructions, which is exact on a busy machine as well.
 //! * `explore memory`: what is resident after each of ten million executions.
 
 mod looms;
@@ -147,6 +149,7 @@ fn main() {
         Some("row") => answer(&arguments[1..]),
         Some("memory") => memory(),
         Some("costs") => costs(),
+        Some("count") => count(&arguments[1..]),
         first => {
             let is_alone = first == Some("ours");
             let seconds = arguments.get(usize::from(is_alone));
@@ -232,6 +235,16 @@ fn answer(arguments: &[String]) {
         let is_done = u8::from(row.tally.is_done);
         println!("{} {is_done} {} {}", row.tally.executions, row.each.as_nanos(), row.rate);
     }
+}
+
+/// Makes so many executions of a matrix, from `a`, in one of the ways, from 0.
+fn count(arguments: &[String]) {
+    let [matrix, way, executions] = arguments else { panic!("a matrix, a way and a number of executions") };
+    let matrix = usize::from(matrix.as_bytes()[0] - b'a');
+    let (way, executions) = (way.parse::<usize>(), executions.parse());
+    let (way, executions) = (WAYS[way.expect("a number")], executions.expect("a number"));
+    let (executions, steps) = ours::count(&ALL[matrix], way, executions);
+    println!("{executions} executions, {steps} steps");
 }
 
 fn compare(patience: Duration, is_alone: bool) {

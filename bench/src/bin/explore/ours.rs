@@ -17,6 +17,24 @@ include!("programs.rs");
 
 /// Runs until there is nothing left to try, or it took too long.
 pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
+    let deadline = Deadline::new(patience);
+    let mut is_over = |executions: u64, _| executions % 64 == 0 && deadline.is_over();
+    let (coverage, executions) = go(matrix, &mut *scheduler(way), &mut is_over);
+    Some(Tally { executions, is_done: coverage == Coverage::Exhausted })
+}
+
+/// Makes so many executions, or all there are. Answers how many they were, and how many steps they made, but for those that
+/// were redundant.
+pub fn count(matrix: &Matrix, way: Way, executions_max: u64) -> (u64, u64) {
+    let mut steps = 0;
+    let (_, executions) = go(matrix, &mut *scheduler(way), &mut |executions, made| {
+        steps += u64::from(made);
+        executions_max <= executions
+    });
+    (executions, steps)
+}
+
+fn scheduler(way: Way) -> Box<dyn Scheduler> {
     let (name, preemptions) = match way {
         Way::Exhaustive => ("exhaustive", None),
         Way::Reduced => ("dpor", None),
@@ -25,27 +43,25 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
         Way::Random => ("random", None),
         Way::Pct => ("pct", None),
     };
-    let entry = SCHEDULERS.iter().find(|it| it.name == name)?;
+    let entry = SCHEDULERS.iter().find(|it| it.name == name).expect("in the table");
     let settings = Settings { preemptions, executions: u64::MAX, depth: DEPTH, ..Settings::default() };
-    let mut scheduler = (entry.make)(&settings);
-    let deadline = Deadline::new(patience);
-    let mut is_over = |executions: u64| executions % 64 == 0 && deadline.is_over();
-    let visit = &mut is_over;
-    let (coverage, executions) = go(matrix, &mut *scheduler, visit);
-    Some(Tally { executions, is_done: coverage == Coverage::Exhausted })
+    (entry.make)(&settings)
 }
 
 /// Runs random executions, and tells `visit` how many there were.
 pub fn random(matrix: &Matrix, settings: &Settings, mut visit: impl FnMut(u64)) {
     let entry = SCHEDULERS.iter().find(|it| it.name == "random").expect("in the table");
     let mut scheduler = (entry.make)(settings);
-    go(matrix, &mut *scheduler, &mut |executions| {
+    go(matrix, &mut *scheduler, &mut |executions, _| {
         visit(executions);
         false
     });
 }
 
-fn go(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: &mut dyn FnMut(u64) -> bool) -> (Coverage, u64) {
+// Is told how many executions there were, and how many steps the last one had; answers whether that is enough.
+type Visit<'a> = &'a mut dyn FnMut(u64, u32) -> bool;
+
+fn go(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: Visit<'_>) -> (Coverage, u64) {
     match matrix.kind {
         Kind::Counter => go_on::<Counter>(matrix, scheduler, visit),
         Kind::Locked => go_on::<Locked>(matrix, scheduler, visit),
@@ -55,16 +71,12 @@ fn go(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: &mut dyn FnMut(u64)
     }
 }
 
-fn go_on<S: Subject>(
-    matrix: &Matrix,
-    scheduler: &mut dyn Scheduler,
-    visit: &mut dyn FnMut(u64) -> bool,
-) -> (Coverage, u64) {
+fn go_on<S: Subject>(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: Visit<'_>) -> (Coverage, u64) {
     let columns = matrix.columns.iter().map(|it| it.to_vec()).collect();
     let calls = Calls { initial: Vec::new(), columns, last: Vec::new() };
     let call = |subject: &S, call: &Call| black_box(subject.call(*call));
     let mut program = Program::new(calls, S::make, call, Limits::default());
-    explore(&mut program, scheduler, u64::MAX, |_, _, executions| {
-        if visit(executions) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    explore(&mut program, scheduler, u64::MAX, |program, _, executions| {
+        if visit(executions, program.steps()) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
 }

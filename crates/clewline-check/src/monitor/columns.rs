@@ -115,7 +115,13 @@ impl Columns {
     /// Whether elements are added, and taken from a place that the object chooses.
     fn is_container(&self) -> bool {
         match self.kind {
-            Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::PriorityQueue | Kind::Bag => true,
+            Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::QuasiStack { .. }
+            | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
+            | Kind::Bag => true,
             Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } => false,
         }
     }

@@ -10,6 +10,7 @@
 //! | [`set`] | everything | O(n) | nothing |
 //! | [`queue`] | distinct values | O(n) | values that are there twice |
 //! | [`quasi_queue`] | distinct values, no looks | O(n log n) and a search, mostly O(n k) | values that are there twice, looks |
+//! | [`quasi_stack`], [`quasi_priority_queue`] | most histories with distinct values, no looks | O(n (k + w) log n) and moves, for w operations that overlap | values that are there twice, looks, and where moves get stuck |
 //! | [`stack`] | distinct values | O(n log n) | values that are there twice |
 //! | [`priority_queue`] | distinct values | O(n log n), mostly sorting | values that are there twice |
 //! | [`bag`] | distinct values; or no empty answers | O(n) | values there twice, where some find nothing |
@@ -25,6 +26,7 @@
 
 mod columns;
 mod lifetimes;
+mod overtaking;
 mod pending;
 
 use clewline_core::{
@@ -43,7 +45,9 @@ clewline_core::registry! {
     counter,
     multiset,
     priority_queue,
+    quasi_priority_queue,
     quasi_queue,
+    quasi_stack,
     queue,
     register,
     set,
@@ -65,6 +69,15 @@ pub trait Monitor: Sync {
     ///
     /// Says what it cannot decide.
     fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal>;
+
+    /// The same, as long as the budget lasts; one that takes nearly linear time need not ask.
+    ///
+    /// # Errors
+    ///
+    /// Says what it cannot decide; also if it was told to stop.
+    fn judge_within(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<Ruling, Refusal> {
+        self.judge(columns, want)
+    }
 }
 
 /// What is wanted from a monitor when the history holds.

@@ -22,13 +22,14 @@ pub(super) fn judge(
     budget: &Budget,
 ) -> Result<Ruling, Refusal> {
     let takes: Vec<u32> = (0..).zip(&columns.acts).filter(|it| *it.1 == Act::Take).map(|it| it.0).collect();
-    let ruling = monitor.judge(columns, want)?;
+    let ruling = monitor.judge_within(columns, want, budget)?;
     let Ruling::Violated(breach) = ruling else { return Ok(ruling) };
     if takes.is_empty() {
         return Ok(Ruling::Violated(breach));
     }
     let mut left_over = LeftOver::new(columns);
-    if let Ruling::Violated(breach) = monitor.judge(&left_over.all_taken(columns, takes[0]), Want::Verdict)? {
+    let all_taken = left_over.all_taken(columns, takes[0]);
+    if let Ruling::Violated(breach) = monitor.judge_within(&all_taken, Want::Verdict, budget)? {
         return Ok(Ruling::Violated(with_takes(breach, columns.len(), &takes)));
     }
     let mut trial =
@@ -108,7 +109,7 @@ impl Trial<'_> {
                 self.columns.acts[take as usize] = Act::Remove;
                 self.columns.elements[take as usize] = element;
                 self.left_over.is_in[element as usize] = false;
-                let ruling = match self.monitor.judge(&self.columns, self.want)? {
+                let ruling = match self.monitor.judge_within(&self.columns, self.want, self.budget)? {
                     Ruling::Violated(next) => self.search(next)?,
                     holds @ Ruling::Holds(_) => holds,
                 };

@@ -23,7 +23,7 @@
 
 mod rows;
 
-use clewline_core::{Kind, Rule};
+use clewline_core::{Budget, Kind, Rule};
 
 use super::{Breach, Columns, Interval, Lifetimes, Monitor, NONE, Refusal, Ruling, Want};
 use rows::{Found, Rows};
@@ -54,6 +54,10 @@ impl Monitor for QuasiQueue {
     }
 
     fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+        self.judge_within(columns, want, &Budget::unlimited())
+    }
+
+    fn judge_within(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
         let Kind::QuasiQueue { factor } = columns.kind else {
             return Err(Refusal::Other("this is not a queue out of order by a bound"));
         };
@@ -69,9 +73,9 @@ impl Monitor for QuasiQueue {
             return Ok(Ruling::Violated(breach));
         }
         let steps = FEWEST_STEPS.max(STEPS * columns.len() as u64);
-        match Rows::new(&elements, factor).search(steps) {
+        match Rows::new(&elements, factor).search(steps, budget) {
             Found::Rows(rows) => Ok(Ruling::Holds((want == Want::Witness).then(|| rows.merge(&elements)))),
-            Found::None { reached } => Ok(Ruling::Violated(elements.breach_about(reached, factor))),
+            Found::None { reached } => Ok(Ruling::Violated(elements.breach_about(reached, factor, budget))),
             Found::GaveUp => Err(Refusal::Other("too many orders of this queue are possible")),
         }
     }
@@ -195,13 +199,13 @@ impl Elements {
 
     /// What cannot be ordered though nobody is certainly out of order: as few as suffice of those near the place which the search
     /// reached.
-    fn breach_about(&self, reached: Reached, factor: u32) -> Breach {
+    fn breach_about(&self, reached: Reached, factor: u32, budget: &Budget) -> Breach {
         let mut reach = 4 * (factor as usize + 4);
         loop {
             let part = self.near(reached, reach);
             let is_whole = part.len() == self.len() && part.empties.len() == self.empties.len();
-            let is_enough =
-                is_whole || matches!(Rows::new(&part, factor).search(FEWEST_STEPS), Found::None { .. });
+            let is_enough = is_whole
+                || matches!(Rows::new(&part, factor).search(FEWEST_STEPS, budget), Found::None { .. });
             if is_enough {
                 let rows = part.added_by.iter().chain(&part.removed_by).chain(&part.empty_to);
                 let evidence: Vec<u32> = rows.copied().collect();
@@ -272,3 +276,6 @@ impl Counts {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,6 +57,8 @@ impl Monitor for Register {
             | Kind::Queue
             | Kind::Stack
             | Kind::QuasiQueue { .. }
+            | Kind::QuasiStack { .. }
+            | Kind::QuasiPriorityQueue { .. }
             | Kind::PriorityQueue
             | Kind::Bag
             | Kind::Multiset

@@ -18,6 +18,7 @@
 //! | function | what it does |
 //! |---|---|
 //! | [`displaced`] | searches for the two orders at once |
+//! | [`is_displaced`] | the same, and does not say why not |
 //! | [`least_factor`] | finds the least factor of one class for which they exist |
 //! | [`enumeration`] | tries one order after the other, as the paper does: the judge of the search, and for its counts |
 
@@ -157,6 +158,24 @@ impl QuasiViolation {
                 format!("some operation is out of place in every order, by {places} at least; {are}")
             }
         }
+    }
+}
+
+/// Whether `problem` is quasi linearizable by displacement, and nothing else: why not takes longer to say.
+///
+/// # Errors
+///
+/// If the search stopped before it knew.
+pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> Result<bool, Reason> {
+    if let Some(why) = relaxation.refuses(problem) {
+        return Err(Reason::Refused(why));
+    }
+    match search::search(problem, &Bounds::new(relaxation), budget)? {
+        Outcome::Found(witness) => {
+            debug_assert_eq!(witness.verify(problem, relaxation), Ok(()));
+            Ok(true)
+        }
+        Outcome::Exhausted { .. } => Ok(false),
     }
 }
 

@@ -9,6 +9,7 @@ mod cores;
 mod histories;
 mod judging;
 mod monitor_counting;
+mod monitor_overtaking;
 mod monitor_priority_queue;
 mod monitor_quasi_queue;
 mod monitor_queue;

@@ -7,7 +7,7 @@
 //! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007.
 
 use super::{Entry, Settings, exhaustive::Path};
-use crate::{Choice, Point, Scheduler};
+use crate::{Choice, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -44,6 +44,10 @@ impl Scheduler for Bounded {
             self.is_bounded = true;
         }
         self.path.choose(point, preemptions)
+    }
+
+    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        self.path.again(enabled, arrived)
     }
 
     fn value(&mut self, n: u32) -> u32 {

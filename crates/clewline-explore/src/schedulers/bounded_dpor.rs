@@ -49,53 +49,69 @@ impl BoundedDpor {
 
     /// Wants `step` to change places with those it raced with.
     fn reverse_races(&mut self, step: &Step) {
+        // The block that was last gone through, and up to where: what is before an event of the same block has been wanted.
+        let (mut block, mut whose) = (0..0, None);
         for at in 0..self.causality.races.len() {
             let event = self.causality.races[at] as usize;
-            self.want(event, step.task);
-            for free in self.free_switches(event) {
-                self.want(free, step.task);
+            want(self.node_of(event), step.task);
+            let made = &self.causality.events[event].step;
+            let maker = (made.access != Access::Flush).then_some(made.task);
+            if maker.is_none() || maker != whose || !block.contains(&event) {
+                let start = self.at_free_switches(event, |node| want(node, step.task));
+                (block, whose) = (start..event, maker);
             }
         }
         for at in 0..self.causality.enablers.len() {
             let event = self.causality.enablers[at] as usize;
-            self.want_enabled(event, step.task);
-            for free in self.free_switches(event) {
-                self.want_enabled(free, step.task);
+            want_enabled(self.node_of(event), step.task);
+            self.at_free_switches(event, |node| want_enabled(node, step.task));
+        }
+    }
+
+    /// The node at which `event` was chosen.
+    fn node_of(&mut self, event: usize) -> &mut Node {
+        &mut self.tree.nodes[self.causality.events[event].node as usize]
+    }
+
+    /// Calls `act` where in the block of steps of one task that `event` is in another task costs no more preemptions: at its first
+    /// event, and wherever the task let others run. Flushes do not end a block, since they take nobody's turn. Answers
+    /// where the block begins.
+    #[inline]
+    fn at_free_switches(&mut self, event: usize, mut act: impl FnMut(&mut Node)) -> usize {
+        let events = &self.causality.events;
+        let is_flush = |it: usize| events[it].step.access == Access::Flush;
+        let of_event = self.tree.nodes[events[event].node as usize].running;
+        let task = if is_flush(event) { of_event } else { Some(events[event].step.task) };
+        let mut start = event + 1;
+        while 0 < start && (Some(events[start - 1].step.task) == task || is_flush(start - 1)) {
+            start -= 1;
+            let node = &mut self.tree.nodes[events[start].node as usize];
+            if node.running != task || task.is_none() {
+                act(node);
             }
         }
+        start
     }
+}
 
-    /// Where in the block of steps of one task that `event` is in another task costs no more preemptions: at its first event, and
-    /// wherever the task let others run. Flushes do not end a block, since they take nobody's turn.
-    fn free_switches(&self, event: usize) -> Vec<usize> {
-        let events = &self.causality.events;
-        let node = |it: usize| &self.tree.nodes[events[it].node as usize];
-        let is_flush = |it: usize| events[it].step.access == Access::Flush;
-        let task = if is_flush(event) { node(event).running } else { Some(events[event].step.task) };
-        let block = (0..=event).rev().take_while(|it| is_flush(*it) || Some(events[*it].step.task) == task);
-        block.filter(|it| node(*it).running != task || task.is_none()).collect()
-    }
+/// Wants `task`, or if it waits whoever may let it go.
+#[inline]
+fn want(node: &mut Node, task: TaskId) {
+    let wanted = if node.enabled.contains(task) { TaskSet::only(task) } else { node.enabled };
+    node.wanted = node.wanted.union(wanted);
+}
 
-    /// Wants `task` where `event` was chosen, if it could move there: it may come to where it waits for `event`, and then to go
-    /// on with another task is no preemption.
-    fn want_enabled(&mut self, event: usize, task: TaskId) {
-        let node = &mut self.tree.nodes[self.causality.events[event].node as usize];
-        if node.enabled.contains(task) {
-            node.wanted.insert(task);
-        }
-    }
-
-    /// Wants `task`, or if it waits whoever may let it go, where `event` was chosen.
-    fn want(&mut self, event: usize, task: TaskId) {
-        let node = &mut self.tree.nodes[self.causality.events[event].node as usize];
-        let wanted = if node.enabled.contains(task) { TaskSet::only(task) } else { node.enabled };
-        node.wanted = node.wanted.union(wanted);
+/// Wants `task`, if it can move: it may come to where it waits for an event, and then to go on with another task is no preemption.
+fn want_enabled(node: &mut Node, task: TaskId) {
+    if node.enabled.contains(task) {
+        node.wanted.insert(task);
     }
 }
 
 impl Scheduler for BoundedDpor {
     fn begin(&mut self) -> bool {
         if self.tree.rewind() {
+            self.causality.begin(self.causality.events.len());
             return true;
         }
         while let Some(node) = self.tree.nodes.last_mut() {
@@ -126,11 +142,16 @@ impl Scheduler for BoundedDpor {
         if !self.tree.is_new() {
             return self.tree.again(point, self.causality.made(), self.causality.is_different());
         }
-        let enabled: TaskSet = point.enabled.iter().map(|it| it.task).collect();
-        let is_flush = |it: &&Step| it.access == Access::Flush;
-        let flushes = point.enabled.iter().filter(is_flush).map(|it| it.task).collect();
-        let running = point.running.map(|it| point.enabled[it].task);
-        let chosen = running.unwrap_or(point.enabled[0].task);
+        let (mut enabled, mut flushes) = (TaskSet::EMPTY, TaskSet::EMPTY);
+        for step in point.enabled {
+            enabled.insert(step.task);
+            if step.access == Access::Flush {
+                flushes.insert(step.task);
+            }
+        }
+        let index = point.running.unwrap_or(0);
+        let chosen = point.enabled[index].task;
+        let running = point.running.map(|_| chosen);
         let preemptions = match self.causality.events.last() {
             Some(event) => {
                 let node = &self.tree.nodes[event.node as usize];
@@ -140,7 +161,14 @@ impl Scheduler for BoundedDpor {
         };
         let (events, wanted) = (self.causality.events.len() as u32, TaskSet::only(chosen));
         let node = Node { enabled, wanted, running, flushes, preemptions, events, ..NOTHING };
-        self.tree.push(point, chosen, node)
+        self.tree.push(point, index, node)
+    }
+
+    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        if self.causality.is_different() {
+            return None;
+        }
+        self.tree.again_quickly(enabled, arrived)
     }
 
     fn value(&mut self, n: u32) -> u32 {

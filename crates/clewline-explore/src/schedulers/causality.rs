@@ -30,11 +30,10 @@ impl Dependence {
     /// Whether the order of the two matters. Both have been executed, or the first has.
     #[inline]
     pub(super) fn holds(self, a: &Step, b: &Step) -> bool {
-        let is_dependent = match self {
+        match self {
             Dependence::Histories => a.is_dependent(b),
             Dependence::Conflicts => a.conflicts(b),
-        };
-        is_dependent || a.wakes.contains(b.task) || b.wakes.contains(a.task)
+        }
     }
 }
 
@@ -59,8 +58,6 @@ pub(super) struct Event {
     clock: Clock,
     // The clock of its task before.
     before: Clock,
-    // Who had woken its task, though that did not wait.
-    woken_by: u32,
     // The events of its task in each of its lists before this one.
     links: [u32; LISTS],
     // The last event before this one that freed the same lock.
@@ -91,10 +88,6 @@ struct Task {
     // The last ones in each list that is not of an object.
     last: [u32; LISTS],
     events: Vec<u32>,
-    // The first event since its last that woke it, though it did not wait.
-    woken_by: u32,
-    // The event that started it; 0 if it was there from the beginning.
-    born: u32,
 }
 
 // A task that was woken, and how it was before.
@@ -103,7 +96,6 @@ struct Woken {
     event: u32,
     task: TaskId,
     clock: Clock,
-    woken_by: u32,
 }
 
 /// The order of the steps of an execution.
@@ -190,7 +182,6 @@ impl Causality {
             enabled,
             clock,
             before: task.clock,
-            woken_by: std::mem::take(&mut task.woken_by),
             links: task.last,
             freed: 0,
             frees_share: false,
@@ -215,17 +206,11 @@ impl Causality {
             event.frees_share = lock.changes[me] < lock.reads[me];
         }
         self.seen.insert(step.task);
-        for other in step.wakes {
+        // Whoever did not wait touches the same object as the one who woke it, and that orders the two.
+        for other in step.wakes.without(enabled) {
             let task = &mut self.tasks[other.index()];
-            self.woken.push(Woken { event: number, task: other, clock: task.clock, woken_by: task.woken_by });
-            if task.events.is_empty() && task.born == 0 {
-                task.born = number;
-            }
-            if !enabled.contains(other) {
-                join(&mut task.clock, &clock);
-            } else if task.woken_by == 0 {
-                task.woken_by = number;
-            }
+            self.woken.push(Woken { event: number, task: other, clock: task.clock });
+            join(&mut task.clock, &clock);
         }
         self.events.push(event);
     }
@@ -234,11 +219,7 @@ impl Causality {
         let number = self.events.len() as u32;
         let Some(event) = self.events.pop() else { return };
         while let Some(woken) = self.woken.pop_if(|it| it.event == number) {
-            let task = &mut self.tasks[woken.task.index()];
-            (task.clock, task.woken_by) = (woken.clock, woken.woken_by);
-            if task.born == number {
-                task.born = 0;
-            }
+            self.tasks[woken.task.index()].clock = woken.clock;
         }
         let step = event.step;
         if step.frees != SharedId::NONE {
@@ -250,9 +231,10 @@ impl Causality {
         let task = &mut self.tasks[step.task.index()];
         task.events.pop();
         task.last = event.links;
-        (task.clock, task.woken_by) = (event.before, event.woken_by);
+        task.clock = event.before;
     }
 
+    #[inline]
     fn object(&mut self, id: SharedId) -> &mut Object {
         let at = id.0 as usize;
         if self.objects.len() <= at {
@@ -262,6 +244,7 @@ impl Causality {
     }
 
     /// The list in which `step` is, of those of its object.
+    #[inline]
     fn list(&mut self, step: &Step) -> &mut u32 {
         let me = step.task.index();
         let object = self.object(step.object);
@@ -275,18 +258,15 @@ impl Causality {
         let me = step.task;
         let mut clock = self.tasks[me.index()].clock;
         for other in step.after {
-            let ended = self.tasks[other.index()].clock;
-            if clock[other.index()] < ended[other.index()] {
-                self.enablers.extend(self.tasks[other.index()].events.last().map(|it| it - 1));
-            }
-            join(&mut clock, &ended);
+            // Their last steps are no enablers: after these a switch is free anyway.
+            join(&mut clock, &self.tasks[other.index()].clock);
         }
         let mut others = self.seen;
         others.remove(me);
-        if self.hides && !may_wait(step.access) {
-            self.find_plain_races(step, others, &mut clock);
-        } else {
-            self.find_all_races(step, others, enabled, &mut clock);
+        match (may_wait(step.access), self.hides) {
+            (true, _) => self.find_races_of_one_who_waits(step, others, enabled, &mut clock),
+            (false, true) => self.find_plain_races(step, others, &mut clock),
+            (false, false) => self.find_every_race(step, others, &mut clock),
         }
         clock
     }
@@ -313,13 +293,37 @@ impl Causality {
         }
     }
 
-    fn find_all_races(&mut self, step: &Step, mut others: TaskSet, enabled: TaskSet, clock: &mut Clock) {
+    /// The same if a race with one event does not hide those with earlier ones.
+    #[inline]
+    fn find_every_race(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
+        let before = *clock;
+        for other in others {
+            let at = other.index();
+            let mut cursor = self.cursor(step, at);
+            let mut number = cursor.latest();
+            let is_unordered = |it: &Event| before[at] < it.clock[at];
+            if number != 0 && is_unordered(&self.events[number as usize - 1]) {
+                // Its clock includes those of all before it.
+                join(clock, &self.events[number as usize - 1].clock);
+            }
+            while number != 0 && is_unordered(&self.events[number as usize - 1]) {
+                self.races.push(number - 1);
+                self.advance(&mut cursor, number);
+                number = cursor.latest();
+            }
+        }
+    }
+
+    fn find_races_of_one_who_waits(
+        &mut self,
+        step: &Step,
+        mut others: TaskSet,
+        enabled: TaskSet,
+        clock: &mut Clock,
+    ) {
         // What is ordered before by something that could have come later.
         let mut hidden = *clock;
-        let waits = may_wait(step.access);
-        if waits {
-            self.join_freed(step, clock);
-        }
+        self.join_freed(step, clock);
         let mut cursors = [Cursor::default(); TaskId::MAX];
         for other in others {
             cursors[other.index()] = self.cursor(step, other.index());
@@ -335,8 +339,7 @@ impl Causality {
                 others.remove(other);
                 continue;
             }
-            let (is_race, hides) =
-                if waits { self.is_reversible(step, event, number, enabled) } else { (true, true) };
+            let (is_race, hides) = self.is_reversible(step, event, number, enabled);
             if is_race {
                 self.races.push(number - 1);
             } else {
@@ -350,6 +353,7 @@ impl Causality {
         }
     }
 
+    #[inline]
     fn cursor(&self, step: &Step, other: usize) -> Cursor {
         let mut cursor = Cursor::default();
         let task = &self.tasks[other];
@@ -371,13 +375,10 @@ impl Causality {
         if step.is_ordered() {
             cursor.at[5] = task.events.last().copied().unwrap_or(0);
         }
-        let waker = self.tasks[step.task.index()].woken_by;
-        if waker != 0 && self.events[waker as usize - 1].step.task.index() == other {
-            cursor.at[5] = cursor.at[5].max(waker);
-        }
         cursor
     }
 
+    #[inline]
     fn advance(&self, cursor: &mut Cursor, number: u32) {
         let links = &self.events[number as usize - 1].links;
         let next = [links[CHANGES], links[CHANGES], links[CALLS], links[RETURNS], links[YIELDS], 0];
@@ -411,18 +412,13 @@ impl Causality {
     /// Whether `step`, which may be kept waiting, may change places with `event`, and whether it certainly can.
     fn is_reversible(&self, step: &Step, event: &Event, number: u32, enabled: TaskSet) -> (bool, bool) {
         let task = &self.tasks[step.task.index()];
-        let is_pending = task.events.last().is_none_or(|it| *it < number) && task.born < number;
+        let is_pending = task.events.last().is_none_or(|it| *it < number);
         if is_pending {
             let after = self.events.get(number as usize).map_or(enabled, |it| it.enabled);
             let could_go = event.enabled.contains(step.task);
             // If it waited before and could go after, `event` let it go. If it still waited, something later did, which may
             // have nothing to do with `event`.
             return (could_go || !after.contains(step.task), could_go);
-        }
-        let frees = event.step.frees == step.object
-            || (event.step.object == step.object && event.step.access == Access::Release);
-        if frees && step.access == Access::Acquire {
-            return (false, false);
         }
         let takes_the_same = event.step.object == step.object
             && matches!(

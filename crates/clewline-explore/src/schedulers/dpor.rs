@@ -20,7 +20,7 @@ use super::{
     causality::{Causality, Clock, Dependence},
     tree::{NOTHING, Node, Tree},
 };
-use crate::{Choice, Point, Scheduler, Step, TaskSet};
+use crate::{Choice, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -50,8 +50,8 @@ impl Dpor {
     /// Who sleeps at the next node, after `step` was made at `node`; their steps are added to the sleepers.
     fn fall_asleep(&mut self, node: usize, step: &Step) -> TaskSet {
         let parent = self.tree.nodes[node];
+        // Not whoever was chosen there: it was neither asleep nor tried.
         let mut asleep = parent.asleep.union(parent.tried);
-        asleep.remove(parent.chosen);
         if asleep.is_empty() {
             return asleep;
         }
@@ -102,6 +102,7 @@ impl Dpor {
 impl Scheduler for Dpor {
     fn begin(&mut self) -> bool {
         if self.tree.rewind() {
+            self.causality.begin(self.causality.events.len());
             return true;
         }
         while let Some(node) = self.tree.nodes.last().copied() {
@@ -148,9 +149,23 @@ impl Scheduler for Dpor {
             self.sleepers.truncate(mark);
             return Choice::Redundant;
         };
+        let index = match point.running {
+            Some(index) if running == Some(chosen) => index,
+            Some(_) | None => {
+                let index = point.enabled.iter().position(|it| it.task == chosen);
+                index.expect("whoever is chosen is enabled")
+            }
+        };
         let (events, mark) = (self.causality.events.len() as u32, mark as u32);
         let wanted = TaskSet::only(chosen);
-        self.tree.push(point, chosen, Node { enabled, wanted, asleep, running, events, mark, ..NOTHING })
+        self.tree.push(point, index, Node { enabled, wanted, asleep, running, events, mark, ..NOTHING })
+    }
+
+    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        if self.causality.is_different() {
+            return None;
+        }
+        self.tree.again_quickly(enabled, arrived)
     }
 
     fn value(&mut self, n: u32) -> u32 {

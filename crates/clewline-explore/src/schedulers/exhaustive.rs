@@ -1,7 +1,7 @@
 //! Every schedule, depth first.
 
 use super::{Entry, Settings};
-use crate::{Access, Choice, Diverged, Point, Scheduler, Step};
+use crate::{Access, Choice, Diverged, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -25,6 +25,10 @@ impl Scheduler for Exhaustive {
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         // First go on with whoever runs: such executions have the fewest switches.
         self.path.choose(point, 0)
+    }
+
+    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        self.path.again(enabled, arrived)
     }
 
     fn value(&mut self, n: u32) -> u32 {
@@ -62,6 +66,10 @@ pub(super) struct Node {
     pub(super) preemptions: u32,
     /// The alternative that is no preemption, if all others are.
     pub(super) running: Option<u32>,
+    // Those who could move, if they had one step each and came in order; `EMPTY` if not.
+    enabled: TaskSet,
+    // Whose step is chosen now.
+    task: TaskId,
 }
 
 const NO_STEPS: u32 = u32::MAX;
@@ -92,6 +100,9 @@ impl Path {
             while node.tried < node.n {
                 node.tried += 1;
                 if preemptions(node, &self.steps) <= preemptions_max {
+                    if node.start != NO_STEPS {
+                        node.task = self.steps[(node.start + node.chosen()) as usize].task;
+                    }
                     return true;
                 }
             }
@@ -109,6 +120,24 @@ impl Path {
         self.depth == self.nodes.len()
     }
 
+    /// Whom [`choose`](Self::choose) would choose again; see [`Scheduler::again`].
+    #[inline]
+    pub(super) fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        let node = self.nodes.get(self.depth)?;
+        if node.enabled != enabled || self.is_different {
+            return None;
+        }
+        if let Some(arrived) = arrived {
+            // Whoever arrives without being able to go on is looked at by `choose`.
+            let running = node.running?;
+            if self.steps[(node.start + running) as usize] != *arrived {
+                return None;
+            }
+        }
+        self.depth += 1;
+        Some(node.task)
+    }
+
     pub(super) fn choose(&mut self, point: &Point<'_>, preemptions: u32) -> Choice {
         if self.is_different || !self.is_new() {
             let node = self.nodes.get(self.depth);
@@ -123,13 +152,16 @@ impl Path {
             }
         } else {
             let running = point.running.map(|it| it as u32);
+            let first = running.unwrap_or(0);
             self.nodes.push(Node {
-                first: running.unwrap_or(0),
+                first,
                 tried: 1,
                 n: point.enabled.len() as u32,
                 start: self.steps.len() as u32,
                 preemptions,
                 running,
+                enabled: TaskSet::of_ordered(point.enabled),
+                task: point.enabled[first as usize].task,
             });
             self.steps.extend_from_slice(point.enabled);
         }
@@ -141,7 +173,16 @@ impl Path {
     pub(super) fn value(&mut self, n: u32) -> u32 {
         if self.depth == self.nodes.len() {
             let preemptions = self.preemptions();
-            self.nodes.push(Node { first: 0, tried: 1, n, start: NO_STEPS, preemptions, running: None });
+            self.nodes.push(Node {
+                first: 0,
+                tried: 1,
+                n,
+                start: NO_STEPS,
+                preemptions,
+                running: None,
+                enabled: TaskSet::EMPTY,
+                task: TaskId(0),
+            });
         }
         let node = &self.nodes[self.depth];
         self.is_different |= node.start != NO_STEPS || node.n != n;

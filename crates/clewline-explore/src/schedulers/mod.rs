@@ -50,4 +50,6 @@ clewline_core::registry! {
 pub mod causality;
 pub mod replay;
 pub mod serial;
+#[cfg(test)]
+mod tests;
 mod tree;

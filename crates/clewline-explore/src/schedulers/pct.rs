@@ -1,8 +1,9 @@
 //! Random priorities that change at few random places: finds a bug that needs few orderings with a known probability.
 //!
 //! Each task has a random priority, and the enabled task with the highest one goes on. At `depth - 1` places, each at a random number
-//! of steps, the task that would go on falls below all others. A bug that needs `depth` orderings of steps is found by one
-//! execution of `n` tasks and `k` steps with a probability of at least 1 / (n k^(depth - 1)).
+//! of steps, the task that would go on falls below all that have not fallen, to a priority that the place has. A bug that needs
+//! `depth` orderings of steps is found by one execution of `n` tasks and `k` steps with a probability of at least
+//! 1 / (n k^(depth - 1)).
 //!
 //! The number of steps is taken to be that of the longest execution so far; the first one has no places.
 //!
@@ -30,8 +31,8 @@ pub struct Pct {
     begun: u64,
     // Higher goes first. Those of tasks that have fallen are at most `changes.len()`.
     priorities: [u64; TaskId::MAX],
-    // After how many steps whoever would go on falls, sorted.
-    changes: Vec<usize>,
+    // After how many steps whoever would go on falls, and to which priority; sorted.
+    changes: Vec<(usize, u64)>,
     fallen: usize,
     steps: usize,
     longest: usize,
@@ -47,7 +48,7 @@ impl Pct {
             executions: settings.executions,
             begun: 0,
             priorities: [0; TaskId::MAX],
-            changes: vec![0; settings.depth.saturating_sub(1) as usize],
+            changes: vec![(0, 0); settings.depth.saturating_sub(1) as usize],
             fallen: 0,
             steps: 0,
             longest: 0,
@@ -68,8 +69,10 @@ impl Scheduler for Pct {
         for priority in &mut self.priorities {
             *priority = self.generator.next() | 1 << 63;
         }
-        for change in &mut self.changes {
-            *change = if self.longest == 0 { usize::MAX } else { self.generator.below(self.longest) };
+        // How deep somebody falls has nothing to do with when: of two that fell, either may go on first.
+        for (change, priority) in self.changes.iter_mut().zip(1..) {
+            let step = if self.longest == 0 { usize::MAX } else { self.generator.below(self.longest) };
+            *change = (step, priority);
         }
         self.changes.sort_unstable();
         self.begun <= self.executions
@@ -77,10 +80,9 @@ impl Scheduler for Pct {
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let mut index = self.highest(point);
-        while self.changes.get(self.fallen).is_some_and(|it| *it <= self.steps) {
-            // Whoever falls later falls less deep, as in the paper; all are below those who have not fallen.
+        while let Some(&(_, priority)) = self.changes.get(self.fallen).filter(|it| it.0 <= self.steps) {
             self.fallen += 1;
-            self.priorities[point.enabled[index].task.index()] = self.fallen as u64;
+            self.priorities[point.enabled[index].task.index()] = priority;
             index = self.highest(point);
         }
         self.steps += 1;

@@ -34,6 +34,8 @@ pub(super) struct Node {
     pub(super) n: u32,
     // Where in `steps` they begin; `IS_VALUE` if a value was drawn.
     pub(super) start: u32,
+    // The place of `running` among the steps, if there is one.
+    pub(super) arrived: u32,
     // The place of `chosen` among the steps, or the value.
     pub(super) index: u32,
 }
@@ -62,15 +64,16 @@ pub(super) struct Tree {
     depth: usize,
     // The node at which the step that is being made was chosen.
     point: usize,
+    // Another number was asked for than before. The next point says so, if need be that of the next execution.
     is_different: bool,
     is_started: bool,
 }
 
 impl Tree {
-    /// Goes back to the root. Answers whether this is the first time.
+    /// Goes back to the root. Answers whether nothing else is to be tried: this is the first time, or there is something to be said.
     pub(super) fn rewind(&mut self) -> bool {
-        (self.depth, self.point, self.is_different) = (0, 0, false);
-        !std::mem::replace(&mut self.is_started, true)
+        (self.depth, self.point) = (0, 0);
+        !std::mem::replace(&mut self.is_started, true) || self.is_different
     }
 
     /// The number of the node at which the step that is being made was chosen.
@@ -80,36 +83,56 @@ impl Tree {
 
     /// The node at which the last step was chosen, if this one is new: then [`push`](Self::push) must follow.
     pub(super) fn is_new(&self) -> bool {
-        self.depth == self.nodes.len()
+        self.depth == self.nodes.len() && !self.is_different
     }
 
     /// Chooses again what was chosen here before.
     #[inline]
     pub(super) fn again(&mut self, point: &Point<'_>, steps: usize, is_different: bool) -> Choice {
-        let node = &self.nodes[self.depth];
-        let start = node.start as usize;
-        let before = self.steps.get(start..start + node.n as usize).unwrap_or_default();
-        if before != point.enabled || self.is_different || is_different {
-            let (expected, found) = (before.to_vec(), point.enabled.to_vec());
-            return Choice::Diverged(Box::new(Diverged { step: steps, expected, found }));
+        let node = self.nodes.get(self.depth);
+        let shown = |it: &Node| self.steps.get(it.start as usize..it.start as usize + it.n as usize);
+        let before = node.and_then(shown).unwrap_or_default();
+        match node {
+            Some(node) if before == point.enabled && !self.is_different && !is_different => {
+                self.point = self.depth;
+                self.depth += 1;
+                Choice::Step(node.index as usize)
+            }
+            Some(_) | None => {
+                let (expected, found) = (before.to_vec(), point.enabled.to_vec());
+                Choice::Diverged(Box::new(Diverged { step: steps, expected, found }))
+            }
+        }
+    }
+
+    /// The same without being shown all that is enabled; see [`Scheduler::again`](crate::Scheduler::again).
+    #[inline]
+    pub(super) fn again_quickly(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        let node = self.nodes.get(self.depth)?;
+        if node.is_value() || node.enabled != enabled || self.is_different {
+            return None;
+        }
+        if let Some(arrived) = arrived
+            && self.steps.get(node.start as usize + node.arrived as usize) != Some(arrived)
+        {
+            return None;
         }
         self.point = self.depth;
         self.depth += 1;
-        Choice::Step(node.index as usize)
+        Some(node.chosen)
     }
 
-    /// Adds a node, at which `chosen` is tried first.
+    /// Adds a node, at which the step with this index is tried first.
     #[inline]
-    pub(super) fn push(&mut self, point: &Point<'_>, chosen: TaskId, node: Node) -> Choice {
+    pub(super) fn push(&mut self, point: &Point<'_>, index: usize, node: Node) -> Choice {
         let start = self.steps.len() as u32;
         self.steps.extend_from_slice(point.enabled);
         self.point = self.depth;
         self.depth += 1;
-        self.nodes.push(Node { n: point.enabled.len() as u32, start, ..node });
-        let index = self.index_of(self.point, chosen);
-        let node = &mut self.nodes[self.point];
-        (node.chosen, node.index) = (chosen, index);
-        Choice::Step(index as usize)
+        let (chosen, n) = (point.enabled[index].task, point.enabled.len() as u32);
+        let arrived = point.running.map_or(u32::MAX, |it| it as u32);
+        self.nodes.push(Node { n, start, chosen, arrived, index: index as u32, ..node });
+        Choice::Step(index)
     }
 
     /// Where the step of `task` is among those that are enabled at `node`.
@@ -126,7 +149,7 @@ impl Tree {
 
     /// Draws a value.
     pub(super) fn value(&mut self, n: u32, events: usize) -> u32 {
-        if self.is_new() {
+        if self.depth == self.nodes.len() {
             let preemptions = self.nodes.get(self.point).map_or(0, |it| it.preemptions_with(it.chosen));
             let events = events as u32;
             self.nodes.push(Node { events, n, start: IS_VALUE, preemptions, ..NOTHING });
@@ -175,5 +198,6 @@ pub(super) const NOTHING: Node = Node {
     mark: 0,
     n: 0,
     start: 0,
+    arrived: u32::MAX,
     index: 0,
 };

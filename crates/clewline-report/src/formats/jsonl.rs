@@ -71,6 +71,35 @@ impl Format for JsonLines {
     }
 }
 
+/// The times of an operation, as they stand on a line of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// The line, counting from one.
+    pub line: usize,
+    /// When it was called.
+    pub called: i64,
+    /// When it returned; none while it is pending.
+    pub returned: Option<i64>,
+}
+
+/// The times of all operations, for reports: a history only keeps their order. None if this is not a file of operations.
+pub fn times(input: &mut dyn Read) -> Option<Vec<Times>> {
+    let mut blocks = Blocks::new(input, &|_| ());
+    let (mut block, mut times) = (Vec::new(), Vec::new());
+    loop {
+        let first = blocks.next(&mut block).ok()?;
+        if block.is_empty() {
+            return Some(times);
+        }
+        let mut scanner = Scanner::default();
+        scanner.block(&block, first).ok()?;
+        for row in &scanner.rows {
+            let Kind::Operation(called, returned) = row.kind else { return None };
+            times.push(Times { line: row.line, called, returned });
+        }
+    }
+}
+
 fn fill(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
     let mut block = Vec::new();
     loop {

@@ -64,13 +64,18 @@ fn named(rule: Rule, operations: &[OperationId], is_drawn: impl Fn(&OperationId)
     }
 }
 
-fn exhausted(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> String {
+/// The end of the longest order that a search has found.
+pub(super) fn longest(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> DeadEnd {
     let problems = judged.case.problems();
     let problem = problems.into_iter().flat_map(Problem::into_parts).find(|it| it.position(next).is_some());
-    let DeadEnd { prefix, next, instead } = match &problem {
+    match &problem {
         Some(problem) => dead_end(problem, prefix, next),
         None => DeadEnd { prefix: prefix.to_vec(), next, instead: Vec::new() },
-    };
+    }
+}
+
+fn exhausted(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> String {
+    let DeadEnd { prefix, next, instead } = longest(judged, prefix, next);
     let stuck = glued(&judged.case.label(next));
     let instead = instead_of(&instead);
     if prefix.is_empty() {
@@ -110,21 +115,13 @@ fn broken(
         Rule::Empty => {
             format!("{} found nothing, though something was certainly there {}.", name(0), there())
         }
-        Rule::OvertakesMany { allowed } => format!(
-            "{} overtakes {}, which were certainly there before it; {} allowed.",
-            name(1),
-            count(u64::from(allowed) + 1, "element", "elements"),
-            count(u64::from(allowed), "is", "are"),
-        ),
-        Rule::OvertakenOften { allowed } => format!(
-            "What {} added is overtaken {}, by what certainly came after it; {} allowed.",
-            name(0),
-            count(u64::from(allowed) + 1, "time", "times"),
-            count(u64::from(allowed), "is", "are"),
-        ),
-        Rule::OutOfOrder { allowed } => format!(
-            "However these are ordered, an element passes more than {allowed} others, or is passed by more."
-        ),
+        Rule::OvertakesMany { allowed } => format!("{} overtakes {}.", name(1), beyond(allowed)),
+        Rule::OvertakenOften { allowed } => {
+            format!("What {} added is overtaken by {}.", name(0), beyond(allowed))
+        }
+        Rule::OutOfOrder { allowed } => {
+            format!("In every order of these, one overtakes, or is overtaken by, more than {allowed} others.")
+        }
         Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => {
             out_of_turn(rule, operations.len(), name, before)
         }
@@ -161,6 +158,12 @@ fn broken(
         }
         Rule::Sum => format!("However the operations before it are ordered, {} is not the sum.", name(0)),
     }
+}
+
+/// `3 elements in every order; 2 are allowed`.
+fn beyond(allowed: u32) -> String {
+    let others = count(u64::from(allowed) + 1, "element", "elements");
+    format!("{others} in every order; {}", count(u64::from(allowed), "is allowed", "are allowed"))
 }
 
 /// What it says that elements of a queue leave out of turn. If one is not known to have left, `count` is less than usual.
@@ -225,12 +228,12 @@ fn label(judged: &Judged<'_>, operation: OperationId) -> String {
 }
 
 /// An order that cannot go on.
-struct DeadEnd {
-    prefix: Vec<OperationId>,
+pub(super) struct DeadEnd {
+    pub(super) prefix: Vec<OperationId>,
     // Returns before all others that are left, and cannot come next.
-    next: OperationId,
+    pub(super) next: OperationId,
     // What it could have been.
-    instead: Vec<String>,
+    pub(super) instead: Vec<String>,
 }
 
 /// Goes on from `prefix` as long as the operation that returns first can come next.

@@ -1,11 +1,13 @@
-//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`], [`trace`](trace())) and for programs ([`json`]); and figures, as a
-//! [`table`] and as a [`plot`].
+//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`], [`trace`](trace())) and for programs ([`json`]), as a page
+//! ([`html`]) and as a picture ([`svg`]); and figures, as a [`table`] and as a [`plot`].
 //!
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
 
 mod explain;
+pub mod html;
 pub mod json;
 pub mod plot;
+pub mod svg;
 pub mod table;
 pub mod text;
 pub mod timeline;

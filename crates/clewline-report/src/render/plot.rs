@@ -63,10 +63,12 @@ pub enum Stroke {
     Dashed,
     /// Not at all: its points alone, as crosses.
     Points,
+    /// Thin and grey, and without its points: to compare others with.
+    Guide,
 }
 
 const HEIGHT: f64 = 440.0;
-const LEFT: f64 = 72.0;
+const LEFT: f64 = 84.0;
 const RIGHT: f64 = 590.0;
 const TOP: f64 = 56.0;
 const BOTTOM: f64 = 376.0;
@@ -130,7 +132,9 @@ pub fn svg(plot: &Plot) -> String {
     }
     for (row, series) in by_last(&plot.series).into_iter().enumerate() {
         let at = TOP + 8.0 + 22.0 * row as f64;
-        page.series(series, &[(RIGHT + 24.0, at), (RIGHT + 52.0, at)]);
+        let ends = [(RIGHT + 24.0, at), (RIGHT + 52.0, at)];
+        let middle = [(RIGHT + 38.0, at)];
+        page.series(series, if series.stroke == Stroke::Points { &middle } else { &ends });
         page.text(RIGHT + 60.0, at + 4.5, "", &series.name);
     }
     page.add("</svg>");
@@ -295,6 +299,12 @@ impl Page {
             Stroke::Solid => "",
             Stroke::Dashed => " stroke-dasharray=\"6 4\"",
             Stroke::Points => return self.crosses(colour, points),
+            Stroke::Guide => {
+                if let [from, .., to] = points {
+                    self.line("axis", *from, *to);
+                }
+                return;
+            }
         };
         let mut path = String::new();
         for (place, (x, y)) in points.iter().enumerate() {

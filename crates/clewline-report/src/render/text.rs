@@ -91,13 +91,22 @@ pub fn evidence(judged: &Judged<'_>, style: &Style<'_>) -> String {
     match judged.verdict {
         Verdict::Holds(witness) => holds(&mut text, judged, witness, style),
         Verdict::Violated(violation) => violated(&mut text, judged, violation, style),
-        Verdict::Unknown(reason) => unknown(&mut text, reason, style),
+        Verdict::Unknown(_) => paragraph(&mut text, &meaning(judged), style.width),
     }
     text
 }
 
-fn holds(text: &mut String, judged: &Judged<'_>, witness: &Witness, style: &Style<'_>) {
-    let operations = match judged.operations() {
+/// What the verdict means for this history, in plain words.
+pub(super) fn meaning(judged: &Judged<'_>) -> String {
+    match judged.verdict {
+        Verdict::Holds(_) => all_is_well(judged),
+        Verdict::Violated(violation) => contradiction(judged, violation),
+        Verdict::Unknown(reason) => ended_early(reason).to_owned(),
+    }
+}
+
+fn all_is_well(judged: &Judged<'_>) -> String {
+    match judged.operations() {
         0 => "There are no operations, so there is nothing to explain.".to_owned(),
         1 => "Its one operation is as it should be.".to_owned(),
         n => format!(
@@ -105,8 +114,11 @@ fn holds(text: &mut String, judged: &Judged<'_>, witness: &Witness, style: &Styl
              return, in which every answer is right.",
             grouped(n as u64)
         ),
-    };
-    paragraph(text, &operations, style.width);
+    }
+}
+
+fn holds(text: &mut String, judged: &Judged<'_>, witness: &Witness, style: &Style<'_>) {
+    paragraph(text, &meaning(judged), style.width);
     if let Some(Stream { most_held, .. }) = judged.stream {
         text.push('\n');
         let held = count(most_held as u64, "operation was", "operations were");
@@ -140,7 +152,7 @@ fn order(text: &mut String, judged: &Judged<'_>, order: &[OperationId]) {
     }
 }
 
-fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style: &Style<'_>) {
+fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
     let core = &violation.core;
     let object = core.first().and_then(|&it| judged.object(it));
     let on = object.map_or_else(String::new, |it| format!(" on {}", super::plain(judged.case.values(), it)));
@@ -164,6 +176,12 @@ fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style
     if let Some(line) = judged.stream.and_then(|it| it.line) {
         meaning.push_str(&format!(" This was certain after line {}.", grouped(line as u64)));
     }
+    meaning
+}
+
+fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style: &Style<'_>) {
+    let core = &violation.core;
+    let mut meaning = meaning(judged);
     if 1 < core.len() {
         let caller = judged.source.caller();
         meaning.push_str(&format!(" Time runs to the right, one row a {caller}:"));
@@ -188,10 +206,10 @@ fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style
 }
 
 // More operations than this are not a picture any more.
-const DRAWN: usize = 40;
+pub(super) const DRAWN: usize = 40;
 
 /// The rows of a drawing of `operations`, by process.
-fn rows(judged: &Judged<'_>, operations: &[OperationId]) -> Vec<Row> {
+pub(super) fn rows(judged: &Judged<'_>, operations: &[OperationId]) -> Vec<Row> {
     let mut rows: BTreeMap<(Option<i64>, String), Vec<Bar>> = BTreeMap::new();
     for &operation in operations {
         let name = judged.process(operation);
@@ -227,19 +245,27 @@ pub fn line_numbers(judged: &Judged<'_>, operations: &[OperationId]) -> String {
     }
 }
 
-fn unknown(text: &mut String, reason: &Reason, style: &Style<'_>) {
-    let meaning = match reason {
+fn ended_early(reason: &Reason) -> &'static str {
+    match reason {
         Reason::Configurations(_) | Reason::Memory(_) | Reason::Time(_) | Reason::Outrun => {
             "The search ended early. It has found nothing wrong so far, and it has not shown that all is well."
         }
         Reason::Refused(_) => "Nothing was decided: this algorithm cannot judge such a history.",
-    };
-    paragraph(text, meaning, style.width);
+    }
 }
 
 /// Who judged, how long it took, and how much there was to judge: a line.
 #[must_use]
 pub fn checked_by(judged: &Judged<'_>) -> String {
+    let mut figures = figures(judged);
+    if judged.configurations != 0 {
+        figures.push(count(judged.configurations, "configuration", "configurations"));
+    }
+    format!("checked by {} in {}: {}\n", judged.algorithm, duration(judged.elapsed), figures.join(", "))
+}
+
+/// How much there was to judge.
+pub(super) fn figures(judged: &Judged<'_>) -> Vec<String> {
     let objects = judged.objects();
     let mut figures = vec![
         count(judged.operations() as u64, "operation", "operations"),
@@ -248,10 +274,7 @@ pub fn checked_by(judged: &Judged<'_>) -> String {
     if objects < judged.parts {
         figures.push(count(judged.parts as u64, "independent part", "independent parts"));
     }
-    if judged.configurations != 0 {
-        figures.push(count(judged.configurations, "configuration", "configurations"));
-    }
-    format!("checked by {} in {}: {}\n", judged.algorithm, duration(judged.elapsed), figures.join(", "))
+    figures
 }
 
 /// `12 ms`, `3.4 s`, `5 min 12 s`.

@@ -86,10 +86,21 @@ const LABELS: [usize; 6] = [24, 20, 16, 13, 11, 9];
 // Which of them is used in a drawing that is cut into bands: short enough that there are few of them.
 const BANDED: usize = 2;
 
+/// The same, for whoever draws with something else than letters: the lanes, and the bars with their columns. Labels are shortened
+/// until there are at most `width` columns, if that can be.
+pub(super) fn laid_out(rows: &[Row], width: usize) -> (Vec<Lane<'_>>, Vec<Placed>) {
+    let lanes = lanes(rows);
+    let mut placings = [usize::MAX].into_iter().chain(LABELS).map(|it| place(&lanes, it, 2));
+    let narrow = placings.find(|placed| placed.iter().all(|it| it.right < width));
+    // What is too wide anyway may as well be read.
+    let placed = narrow.unwrap_or_else(|| place(&lanes, LABELS[0], 2));
+    (lanes, placed)
+}
+
 /// Bars of one row that do not overlap.
-struct Lane<'a> {
+pub(super) struct Lane<'a> {
     // None on the second and later lanes of a row.
-    name: Option<&'a str>,
+    pub(super) name: Option<&'a str>,
     bars: Vec<&'a Bar>,
 }
 
@@ -137,12 +148,12 @@ struct Grid {
 }
 
 /// The columns of one bar's ends; the right edge of the drawing if it is pending.
-struct Placed {
-    lane: usize,
-    label: String,
-    left: usize,
-    right: usize,
-    is_pending: bool,
+pub(super) struct Placed {
+    pub(super) lane: usize,
+    pub(super) label: String,
+    pub(super) left: usize,
+    pub(super) right: usize,
+    pub(super) is_pending: bool,
 }
 
 impl Grid {

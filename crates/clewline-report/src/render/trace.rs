@@ -152,7 +152,7 @@ fn instead(allowed: &Allowed) -> String {
 /// The call and the answer of a label: `deq()` and `3` of `deq() → 3`. An operation that answers nothing has no answer.
 ///
 /// An arrow within a quoted text is part of the text.
-fn halves(label: &str) -> (String, Option<String>) {
+pub(super) fn halves(label: &str) -> (String, Option<String>) {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, char) in label.char_indices() {
         match char {

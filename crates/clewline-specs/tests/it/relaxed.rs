@@ -108,3 +108,84 @@ fn of_equals_in_a_queue_the_first_may_as_well_leave() {
         assert!(10_000 < compared, "{compared}");
     }
 }
+
+/// Whether the first, at its place and with its value, should leave before the other.
+type IsBefore = fn((usize, i64), (usize, i64)) -> bool;
+
+/// Where `line` may be after an element with this value has left.
+fn leave(line: &Line, value: i64, factor: u32, is_before: IsBefore) -> BTreeSet<Line> {
+    let mut after = BTreeSet::new();
+    for place in (0..line.len()).filter(|&it| line[it].0 == value) {
+        let is_passed = |it: usize| is_before((it, line[it].0), (place, value));
+        let passed: Vec<usize> = (0..line.len()).filter(|&it| is_passed(it)).collect();
+        if passed.len() <= factor as usize && passed.iter().all(|&it| line[it].1 < factor) {
+            let mut line = line.clone();
+            passed.iter().for_each(|&it| line[it].1 += 1);
+            line.remove(place);
+            after.insert(line);
+        }
+    }
+    after
+}
+
+/// What is compared with a model in which any of several equals may leave.
+struct Compared<'c, P: Ordered> {
+    quasi: &'c Relaxed<P>,
+    add: fn(i64) -> P::Call,
+    remove: P::Call,
+    found: fn(i64) -> P::Return,
+    is_before: IsBefore,
+}
+
+impl<P: Ordered> Compared<'_, P> {
+    /// Compares what may happen in the next `left` steps.
+    fn compare(
+        &self,
+        states: &[<Relaxed<P> as Specification>::State],
+        lines: &BTreeSet<Line>,
+        left: usize,
+    ) -> usize {
+        if left == 0 {
+            return 1;
+        }
+        let mut compared = 0;
+        for int in [1, 2] {
+            let mut after = states.to_vec();
+            self.quasi.advance(&mut after, &(self.add)(int), Some(&self.quasi.plain.added()));
+            let longer = lines.iter().map(|it| [&it[..], &[(int, 0)]].concat()).collect();
+            compared += self.compare(&after, &longer, left - 1);
+            let mut after = states.to_vec();
+            self.quasi.advance(&mut after, &self.remove, Some(&(self.found)(int)));
+            let gone = |it: &Line| leave(it, int, self.quasi.factor, self.is_before);
+            let shorter: BTreeSet<Line> = lines.iter().flat_map(gone).collect();
+            assert_eq!(after.is_empty(), shorter.is_empty(), "{states:?} or {lines:?}: {int} leaves");
+            if !after.is_empty() {
+                compared += self.compare(&after, &shorter, left - 1);
+            }
+        }
+        compared
+    }
+}
+
+#[test]
+fn of_equals_in_a_stack_any_may_leave() {
+    for factor in [1, 2] {
+        let quasi = &Relaxed { plain: Stack::default(), factor };
+        let (add, remove) = (|it| stack::Call::Push(value(it)), stack::Call::Pop);
+        let compared = Compared { quasi, add, remove, found: value, is_before: |one, other| other.0 < one.0 };
+        let compared = compared.compare(&[quasi.initial()], &BTreeSet::from([Vec::new()]), 8);
+        assert!(1_000 < compared, "{compared}");
+    }
+}
+
+#[test]
+fn equals_in_a_priority_queue_do_not_overtake_each_other() {
+    for factor in [1, 2] {
+        let quasi = &Relaxed { plain: PriorityQueue { first: First::Greatest }, factor };
+        let (add, remove) = (priority_queue::Call::Add, priority_queue::Call::Poll);
+        let found = |it| priority_queue::Return::First(Some(it));
+        let compared = Compared { quasi, add, remove, found, is_before: |one, other| other.1 < one.1 };
+        let compared = compared.compare(&[quasi.initial()], &BTreeSet::from([Vec::new()]), 8);
+        assert!(1_000 < compared, "{compared}");
+    }
+}

@@ -4,7 +4,8 @@
 //! enqueuer puts its value into a free slot of the tail's segment, and moves the tail on if there is none. A dequeuer takes
 //! any value of the head's segment, and moves the head on if there is none. Before it takes a value of the only segment
 //! it moves the tail away, so that nothing is put where something has been taken, and a value is overtaken only by those
-//! that were in the segment with it. With k + 1 slots in a segment the queue is out of order by k. Here k is 2.
+//! that were in the segment with it. With k + 1 slots in a segment the queue is out of order by k. Here k is 2; **k0** is a
+//! plain queue.
 //!
 //! An enqueuer may come late: its value is in a slot that the head has passed, or passes now. So it looks again, and
 //! is *committed* if the segment is behind the head; if it is the head's, it changes a count beside the head, so that
@@ -26,6 +27,7 @@ use clewline_threads::{
 
 use crate::{
     Entry, Recipe, Variant,
+    arena::Arena,
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
     nodes::{NONE, Nodes},
 };
@@ -44,14 +46,25 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsQueue(BkQueue::new(Late::LooksAgain)))),
+            build: || Box::new(Rig::new(SPEC, || AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::LooksAgain)))),
+        },
+        Variant {
+            name: "k0",
+            flaw: None,
+            quasi: None,
+            recipe: QUEUE_RECIPE,
+            build: || {
+                Box::new(Rig::new(Queue::default(), || {
+                    AsQueue(BkQueue::<1>::new(SEGMENTS, Late::LooksAgain))
+                }))
+            },
         },
         Variant {
             name: "uncommitted",
             flaw: Some("an enqueuer does not look whether the head has passed its value"),
             quasi: Some(("deq", FACTOR)),
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..QUEUE_RECIPE },
-            build: || Box::new(Rig::new(SPEC, || AsQueue(BkQueue::new(Late::Returns)))),
+            build: || Box::new(Rig::new(SPEC, || AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::Returns)))),
         },
     ],
 };
@@ -59,9 +72,9 @@ pub const ENTRY: Entry = Entry {
 const FACTOR: u32 = 2;
 const SPEC: Relaxed<Queue> = relaxed_queue(FACTOR);
 
-// The specification knows no capacity, so there have to be more slots than a run fills.
 const SLOTS: usize = FACTOR as usize + 1;
-const SEGMENTS: u32 = 64;
+// The specification knows no capacity, so there are more than any run fills.
+const SEGMENTS: u32 = 1 << 24;
 
 /// What an enqueuer does once its value is in a slot.
 #[derive(Clone, Copy)]
@@ -70,11 +83,12 @@ enum Late {
     Returns,
 }
 
-/// The queue. Always `head <= tail < head + SEGMENTS`, in positions.
-struct BkQueue {
+/// The queue, with `N` slots in a segment. Always `head <= tail < head + segments`, in positions.
+struct BkQueue<const N: usize> {
     values: Nodes<Value>,
     // A segment is made when it is first needed, since most runs need few.
-    ring: Box<[OnceLock<[AtomicU64; SLOTS]>]>,
+    ring: Arena<OnceLock<[AtomicU64; N]>>,
+    segments: u32,
     // A `Head`.
     head: AtomicU64,
     tail: AtomicU32,
@@ -119,19 +133,22 @@ impl Content {
     }
 }
 
-impl BkQueue {
-    fn new(late: Late) -> Self {
+impl<const N: usize> BkQueue<N> {
+    fn new(segments: u32, late: Late) -> Self {
         BkQueue {
             values: Nodes::new(),
-            ring: (0..SEGMENTS).map(|_| OnceLock::new()).collect(),
+            ring: Arena::new(),
+            segments,
             head: AtomicU64::new(0),
             tail: AtomicU32::new(0),
             late,
         }
     }
 
-    fn segment(&self, position: u32) -> &[AtomicU64; SLOTS] {
-        self.ring[(position % SEGMENTS) as usize].get_or_init(Default::default)
+    fn segment(&self, position: u32) -> &[AtomicU64; N] {
+        // The arena counts from 1.
+        let segment = self.ring.reach(1 + position % self.segments);
+        segment.get_or_init(|| std::array::from_fn(|_| AtomicU64::default()))
     }
 
     fn head(&self) -> Head {
@@ -180,7 +197,7 @@ impl BkQueue {
     /// Makes room at the tail. Answers whether there is any.
     fn make_room(&self, tail: u32) -> bool {
         let head = self.head();
-        if tail + 1 < head.position + SEGMENTS {
+        if tail + 1 < head.position + self.segments {
             self.move_tail(tail);
             return true;
         }
@@ -199,7 +216,7 @@ fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
     slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
 }
 
-impl Container for BkQueue {
+impl<const N: usize> Container for BkQueue<N> {
     fn add(&self, value: Value) -> bool {
         let value = self.values.add(value);
         loop {
@@ -251,6 +268,25 @@ impl Container for BkQueue {
                 }
                 None => self.move_head(head),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_that_is_full_takes_no_more_until_something_leaves() {
+        let int = |n: i64| Value::small(n).unwrap();
+        let queue = BkQueue::<1>::new(2, Late::LooksAgain);
+        for round in 0..5 {
+            let [one, two, three] = [3 * round, 3 * round + 1, 3 * round + 2].map(int);
+            assert!(queue.add(one) && queue.add(two));
+            assert!(!queue.add(three));
+            assert_eq!(queue.remove(), Some(one));
+            assert!(queue.add(three));
+            assert_eq!([queue.remove(), queue.remove(), queue.remove()], [Some(two), Some(three), None]);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! structures", 2013. A push puts its value into a free slot of the top segment, and adds a segment if there is none. A pop
 //! takes any value of the top segment; if there is none it removes the segment, or finds the stack empty if that is the
 //! only one. Values above another one in its segment are at most as many as the other slots: with k + 1 of them the
-//! stack is out of order by k. Here k is 2.
+//! stack is out of order by k. Here k is 2; **k0** is a plain stack.
 //!
 //! A push may come late: its value is in a segment that is being removed. Who removes one says so first, and looks after
 //! that whether it is still empty. So a push that finds nobody removing is *committed*: whoever comes later sees its
@@ -48,7 +48,14 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("pop", FACTOR)),
             recipe: STACK_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsStack(KStack::new(Look::Once)))),
+            build: || Box::new(Rig::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Once)))),
+        },
+        Variant {
+            name: "k0",
+            flaw: None,
+            quasi: None,
+            recipe: STACK_RECIPE,
+            build: || Box::new(Rig::new(Stack::default(), || AsStack(KStack::<1>::new(Look::Once)))),
         },
         Variant {
             name: "scal",
@@ -58,7 +65,7 @@ pub const ENTRY: Entry = Entry {
             quasi: Some(("pop", FACTOR)),
             // Two threads have to lose time in turns.
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..STACK_RECIPE },
-            build: || Box::new(Rig::new(SPEC, || AsStack(KStack::new(Look::Twice)))),
+            build: || Box::new(Rig::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Twice)))),
         },
     ],
 };
@@ -74,18 +81,18 @@ enum Look {
     Twice,
 }
 
-/// The stack.
-struct KStack {
+/// The stack, with `N` slots in a segment.
+struct KStack<const N: usize> {
     values: Nodes<Value>,
-    segments: Nodes<Segment>,
+    segments: Nodes<Segment<N>>,
     // A `Top`.
     top: AtomicU64,
     look: Look,
 }
 
-struct Segment {
+struct Segment<const N: usize> {
     // Each a `Content`.
-    slots: [AtomicU64; SLOTS],
+    slots: [AtomicU64; N],
     // How many are removing it. It stays above 0 once it is removed.
     removers: AtomicU32,
     below: u32,
@@ -129,7 +136,7 @@ impl Content {
     }
 }
 
-impl KStack {
+impl<const N: usize> KStack<N> {
     fn new(look: Look) -> Self {
         let segments = Nodes::new();
         let bottom = segments.add(Segment::on(NONE));
@@ -154,7 +161,7 @@ impl KStack {
         }
     }
 
-    fn remove_segment(&self, top: Top, segment: &Segment) {
+    fn remove_segment(&self, top: Top, segment: &Segment<N>) {
         if self.top() != top {
             return;
         }
@@ -166,7 +173,7 @@ impl KStack {
     }
 
     /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back, or should have been.
-    fn is_committed(&self, top: Top, segment: &Segment, slot: &AtomicU64, content: Content) -> bool {
+    fn is_committed(&self, top: Top, segment: &Segment<N>, slot: &AtomicU64, content: Content) -> bool {
         if slot.load(SeqCst) != content.word() {
             return true;
         }
@@ -186,12 +193,13 @@ impl KStack {
     }
 }
 
-impl Segment {
+impl<const N: usize> Segment<N> {
     fn on(below: u32) -> Self {
-        Segment { slots: Default::default(), removers: AtomicU32::new(0), below }
+        let slots = std::array::from_fn(|_| AtomicU64::default());
+        Segment { slots, removers: AtomicU32::new(0), below }
     }
 
-    fn contents(&self) -> [Content; SLOTS] {
+    fn contents(&self) -> [Content; N] {
         self.slots.each_ref().map(|it| Content::of(it.load(SeqCst)))
     }
 
@@ -217,12 +225,12 @@ fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
     slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
 }
 
-impl Container for KStack {
+impl<const N: usize> Container for KStack<N> {
     fn add(&self, value: Value) -> bool {
         let value = self.values.add(value);
         loop {
             let top = self.top();
-            let segment: Arc<Segment> = self.segments.get(top.segment);
+            let segment: Arc<Segment<N>> = self.segments.get(top.segment);
             let free = segment.free_slot();
             // The slot was free while the segment was on top.
             if self.top() != top {

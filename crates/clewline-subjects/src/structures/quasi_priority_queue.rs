@@ -5,7 +5,7 @@
 //! by compare-and-swap. The greatest integer is first.
 //!
 //! A node says how often its integer has been overtaken. One of the first k + 1 is removed, and none from behind an
-//! integer that has been overtaken k times: so the queue is out of order by k. Here k is 2.
+//! integer that has been overtaken k times: so the queue is out of order by k. Here k is 2; **k0** is a plain one.
 //!
 //! **b2** removes one of the first k + 2, whatever was overtaken, and so one that is more than k away from the head.
 
@@ -40,21 +40,32 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("poll", FACTOR)),
             recipe: RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsPriorityQueue(QuasiPriorityQueue::new(Reach::Right)))),
+            build: || {
+                Box::new(Rig::new(SPEC, || AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::Right))))
+            },
+        },
+        Variant {
+            name: "k0",
+            flaw: None,
+            quasi: None,
+            recipe: RECIPE,
+            build: || Box::new(Rig::new(PLAIN, || AsPriorityQueue(QuasiPriorityQueue::new(0, Reach::Right)))),
         },
         Variant {
             name: "b2",
             flaw: Some("poll removes an integer more than k away from the head"),
             quasi: Some(("poll", FACTOR)),
             recipe: RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsPriorityQueue(QuasiPriorityQueue::new(Reach::TooFar)))),
+            build: || {
+                Box::new(Rig::new(SPEC, || AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::TooFar))))
+            },
         },
     ],
 };
 
 const FACTOR: u32 = 2;
-const SPEC: Relaxed<PriorityQueue> =
-    Relaxed { plain: PriorityQueue { first: First::Greatest }, factor: FACTOR };
+const PLAIN: PriorityQueue = PriorityQueue { first: First::Greatest };
+const SPEC: Relaxed<PriorityQueue> = Relaxed { plain: PLAIN, factor: FACTOR };
 
 const RECIPE: Recipe = Recipe { mix: &[("add", 1), ("poll", 1)], ..QUEUE_RECIPE };
 
@@ -69,6 +80,7 @@ enum Reach {
 struct QuasiPriorityQueue {
     nodes: Nodes<Node>,
     head: AtomicU32,
+    factor: u32,
     reach: Reach,
 }
 
@@ -80,8 +92,8 @@ struct Node {
 }
 
 impl QuasiPriorityQueue {
-    fn new(reach: Reach) -> Self {
-        QuasiPriorityQueue { nodes: Nodes::new(), head: AtomicU32::new(NONE), reach }
+    fn new(factor: u32, reach: Reach) -> Self {
+        QuasiPriorityQueue { nodes: Nodes::new(), head: AtomicU32::new(NONE), factor, reach }
     }
 
     /// The nodes from `head` on as long as they are wanted.
@@ -100,9 +112,9 @@ impl QuasiPriorityQueue {
     }
 
     fn may_be_removed(&self, before: &[Arc<Node>]) -> bool {
-        let k = FACTOR as usize;
+        let k = self.factor as usize;
         match self.reach {
-            Reach::Right => before.len() <= k && before.iter().all(|it| it.overtaken < FACTOR),
+            Reach::Right => before.len() <= k && before.iter().all(|it| it.overtaken < self.factor),
             Reach::TooFar => before.len() <= k + 1,
         }
     }

@@ -7,7 +7,8 @@
 //! once.
 //!
 //! With k + 1 cells in a segment a value can be overtaken by at most k others, and can overtake at most k: the queue
-//! is out of order by k. Here k is 2; **k3** has one more cell.
+//! is out of order by k. Here k is 2; **k3** has one more cell, and **k0** has one cell, so that it is a plain queue: what
+//! the others do without their relaxation.
 //!
 //! The original looks for a free cell in a random order, to keep enqueuers apart. Here cells are filled in order, which
 //! is less fast and no less out of order. And it makes one search enough to know that the queue is empty: if a cell is
@@ -18,6 +19,7 @@
 //! answers null when someone else was faster, though there are other values.
 
 use clewline_core::Value;
+use clewline_specs::queue::Queue;
 use clewline_threads::{
     Noise, Rig,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
@@ -44,6 +46,13 @@ pub const ENTRY: Entry = Entry {
             quasi: Some(("deq", 2)),
             recipe: QUEUE_RECIPE,
             build: || Box::new(Rig::new(relaxed_queue(2), || AsQueue(QuasiQueue::new(2, Dequeuer::Right)))),
+        },
+        Variant {
+            name: "k0",
+            flaw: None,
+            quasi: None,
+            recipe: QUEUE_RECIPE,
+            build: || Box::new(Rig::new(Queue::default(), || AsQueue(QuasiQueue::new(0, Dequeuer::Right)))),
         },
         Variant {
             name: "k3",

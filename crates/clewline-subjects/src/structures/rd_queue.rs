@@ -5,7 +5,8 @@
 //! first k + 1 nodes behind the head as taken, and the head moves over nodes that are.
 //!
 //! The first of these nodes is one that is not taken; taken ones behind it count. So as long as the first value stays so
-//! do the nodes, and at most k others can be taken before it: the queue is out of order by k. Here k is 2.
+//! do the nodes, and at most k others can be taken before it: the queue is out of order by k. Here k is 2; **k0** is a
+//! plain queue.
 //!
 //! **no-window** counts only the nodes that are not taken, so that dequeuers always have k + 1 values to draw from. That
 //! looks like the same, but the first value may be overtaken for ever: the mistake of section II of L. Zhang, A.
@@ -38,7 +39,14 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsQueue(RdQueue::new(Window::OfNodes)))),
+            build: || Box::new(Rig::new(SPEC, || AsQueue(RdQueue::new(FACTOR, Window::OfNodes)))),
+        },
+        Variant {
+            name: "k0",
+            flaw: None,
+            quasi: None,
+            recipe: QUEUE_RECIPE,
+            build: || Box::new(Rig::new(Queue::default(), || AsQueue(RdQueue::new(0, Window::OfNodes)))),
         },
         Variant {
             name: "no-window",
@@ -47,7 +55,7 @@ pub const ENTRY: Entry = Entry {
             ),
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsQueue(RdQueue::new(Window::OfValues)))),
+            build: || Box::new(Rig::new(SPEC, || AsQueue(RdQueue::new(FACTOR, Window::OfValues)))),
         },
     ],
 };
@@ -69,6 +77,7 @@ struct RdQueue {
     nodes: Nodes<Node>,
     head: AtomicU32,
     tail: AtomicU32,
+    factor: u32,
     window: Window,
 }
 
@@ -87,20 +96,20 @@ struct Seen {
 }
 
 impl RdQueue {
-    fn new(window: Window) -> Self {
+    fn new(factor: u32, window: Window) -> Self {
         let nodes = Nodes::new();
         let dummy = nodes.add(Node {
             value: Value::NIL,
             is_taken: AtomicBool::new(true),
             next: AtomicU32::new(NONE),
         });
-        RdQueue { nodes, head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), window }
+        RdQueue { nodes, head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), factor, window }
     }
 
     fn look(&self, head: u32) -> Seen {
         let mut seen = Seen { taken_to: head, values: Vec::new(), has_ended: false };
         let (mut at, mut passed) = (head, 0);
-        while passed <= FACTOR {
+        while passed <= self.factor {
             at = self.nodes.get(at).next.load(SeqCst);
             if at == NONE {
                 seen.has_ended = true;

@@ -3,7 +3,7 @@
 //! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues", 2013, the unbounded one. As
 //! in the [bounded one](super::bk_queue), but that segments are linked, and are marked before they are taken out of the
 //! list: an enqueuer who comes late learns from the mark that its segment is gone. With k + 1 slots in a segment the
-//! queue is out of order by k. Here k is 2.
+//! queue is out of order by k. Here k is 2; **k0** is a plain queue.
 //!
 //! Neither segments nor slots are used again here, so that they need no counters.
 //!
@@ -39,7 +39,14 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsQueue(UbkQueue::new(Marking::First)))),
+            build: || Box::new(Rig::new(SPEC, || AsQueue(UbkQueue::<SLOTS>::new(Marking::First)))),
+        },
+        Variant {
+            name: "k0",
+            flaw: None,
+            quasi: None,
+            recipe: QUEUE_RECIPE,
+            build: || Box::new(Rig::new(Queue::default(), || AsQueue(UbkQueue::<1>::new(Marking::First)))),
         },
         Variant {
             name: "late-mark",
@@ -48,7 +55,7 @@ pub const ENTRY: Entry = Entry {
             ),
             quasi: Some(("deq", FACTOR)),
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.05 }, ..QUEUE_RECIPE },
-            build: || Box::new(Rig::new(SPEC, || AsQueue(UbkQueue::new(Marking::Last)))),
+            build: || Box::new(Rig::new(SPEC, || AsQueue(UbkQueue::<SLOTS>::new(Marking::Last)))),
         },
     ],
 };
@@ -64,10 +71,10 @@ enum Marking {
     Last,
 }
 
-/// The queue. Segments from the head on are linked; the tail is one of them.
-struct UbkQueue {
+/// The queue, with `N` slots in a segment. Segments from the head on are linked; the tail is one of them.
+struct UbkQueue<const N: usize> {
     values: Nodes<Value>,
-    segments: Nodes<Segment>,
+    segments: Nodes<Segment<N>>,
     // A `Head`.
     head: AtomicU64,
     tail: AtomicU32,
@@ -75,8 +82,8 @@ struct UbkQueue {
 }
 
 /// Each slot is free, then holds a value, and then is emptied. They are filled in order.
-struct Segment {
-    slots: [AtomicU32; SLOTS],
+struct Segment<const N: usize> {
+    slots: [AtomicU32; N],
     // Whether someone takes it out of the list, or has.
     is_going: AtomicBool,
     next: AtomicU32,
@@ -103,7 +110,7 @@ impl Head {
     }
 }
 
-impl UbkQueue {
+impl<const N: usize> UbkQueue<N> {
     fn new(marking: Marking) -> Self {
         let segments = Nodes::new();
         let first = segments.add(Segment::new());
@@ -151,7 +158,7 @@ impl UbkQueue {
     }
 
     /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
-    fn is_committed(&self, index: u32, segment: &Segment, slot: &AtomicU32, value: u32) -> bool {
+    fn is_committed(&self, index: u32, segment: &Segment<N>, slot: &AtomicU32, value: u32) -> bool {
         if slot.load(SeqCst) != value {
             return true;
         }
@@ -169,9 +176,10 @@ impl UbkQueue {
     }
 }
 
-impl Segment {
+impl<const N: usize> Segment<N> {
     fn new() -> Self {
-        Segment { slots: Default::default(), is_going: AtomicBool::new(false), next: AtomicU32::new(NONE) }
+        let slots = std::array::from_fn(|_| AtomicU32::new(FREE));
+        Segment { slots, is_going: AtomicBool::new(false), next: AtomicU32::new(NONE) }
     }
 
     fn full_slots(&self) -> Vec<(&AtomicU32, u32)> {
@@ -180,12 +188,12 @@ impl Segment {
     }
 }
 
-impl Container for UbkQueue {
+impl<const N: usize> Container for UbkQueue<N> {
     fn add(&self, value: Value) -> bool {
         let value = self.values.add(value);
         loop {
             let tail = self.tail.load(SeqCst);
-            let segment: Arc<Segment> = self.segments.get(tail);
+            let segment: Arc<Segment<N>> = self.segments.get(tail);
             let free = segment.slots.iter().find(|it| it.load(SeqCst) == FREE);
             // The slot was free while the tail was there.
             if tail != self.tail.load(SeqCst) {

@@ -17,6 +17,7 @@ use weak::Weak;
 mod decide;
 mod handle;
 mod locals;
+mod quick;
 mod unwind;
 mod waiting;
 mod weak;
@@ -26,7 +27,7 @@ pub(crate) use handle::{Control, control, here, is_controlled, is_ending};
 pub(crate) use locals::{Destroyed, with_local};
 pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
 pub(crate) use words::{Attempt, Need, Until};
-pub use words::{Limit, Limits, Moment, Pending};
+pub use words::{Limit, Limits, Moment, Pending, Points};
 
 // Whoever was too late so often in one operation lets others go first from then on.
 const LATE_MAX: u32 = 3;
@@ -39,12 +40,7 @@ struct Task {
     place: &'static Location<'static>,
     need: Need,
     until: Until,
-    /// There is something that it needs or waits for.
-    waits: bool,
     is_woken: bool,
-    is_ended: bool,
-    /// Has come to its first point.
-    is_started: bool,
     /// The next access is the first of an operation.
     calls: bool,
     operation: u32,
@@ -59,10 +55,11 @@ struct Task {
     rounds: Rounds,
     /// Tasks that must end before it begins.
     after: TaskSet,
-    fiber: Option<Fiber>,
     yielder: *const Yielder<(), ()>,
     /// It was unwinding when it last gave up its turn.
     is_panicking: bool,
+    /// It has panicked while another one was unwinding, and perhaps caught it since.
+    has_panicked: bool,
     /// How often it may still wake up though nobody woke it.
     spurious: u32,
     locals: locals::Locals,
@@ -79,10 +76,7 @@ impl Task {
             place: Location::caller(),
             need: Need::Nothing,
             until: Until::Met,
-            waits: false,
             is_woken: false,
-            is_ended: false,
-            is_started: false,
             calls: false,
             operation: u32::MAX,
             yields: false,
@@ -91,9 +85,9 @@ impl Task {
             spins: None,
             rounds: Rounds::default(),
             after: TaskSet::EMPTY,
-            fiber: None,
             yielder: ptr::null(),
             is_panicking: false,
+            has_panicked: false,
             spurious: 0,
             locals: locals::Locals::default(),
             badge: None,
@@ -124,6 +118,13 @@ pub(crate) struct Engine {
     scheduler: Option<NonNull<dyn Scheduler>>,
     limits: Limits,
     tasks: Vec<Task>,
+    /// What each of them runs in, until it has ended. There is room for as many as there may be, so they stay where they are.
+    fibers: Vec<Option<Fiber>>,
+    /// Those who have come to their first point.
+    started: TaskSet,
+    ended: TaskSet,
+    /// There is something that they need or wait for.
+    waiting: TaskSet,
     current: TaskId,
     next: Next,
     /// The step that is being made; its task is whoever runs.
@@ -139,6 +140,9 @@ pub(crate) struct Engine {
     held_back: TaskSet,
     spinning: TaskSet,
     idle_rounds: u32,
+    /// Who could move when the scheduler was last asked in this execution, and who has come to a point since.
+    asked: TaskSet,
+    fresh: TaskSet,
     /// What those in `listed` are about to do, but for those in `stale`, who have come to another point since.
     enabled: Vec<Step>,
     listed: TaskSet,
@@ -191,6 +195,10 @@ impl Engine {
             scheduler: None,
             limits,
             tasks: Vec::new(),
+            fibers: Vec::with_capacity(TaskId::MAX),
+            started: TaskSet::EMPTY,
+            ended: TaskSet::EMPTY,
+            waiting: TaskSet::EMPTY,
             current: TaskId(0),
             next: Next::Nobody,
             step: None,
@@ -203,6 +211,8 @@ impl Engine {
             held_back: TaskSet::EMPTY,
             spinning: TaskSet::EMPTY,
             idle_rounds: 0,
+            asked: TaskSet::EMPTY,
+            fresh: TaskSet::EMPTY,
             enabled: Vec::new(),
             listed: TaskSet::EMPTY,
             stale: TaskSet::EMPTY,
@@ -231,9 +241,10 @@ impl Engine {
         self.moments = moments.then(Vec::new);
     }
 
-    /// Releases of locks are points from now on.
-    pub(super) fn ask_at_releases(&mut self) {
-        self.has_release_points = true;
+    /// Has points where `points` says, from now on.
+    pub(super) fn set_points(&mut self, points: Points) {
+        self.has_release_points = points.releases || self.has_buffers();
+        self.set_counts_matter(points.counts);
     }
 
     pub(super) fn schedule(&self) -> Option<Schedule> {
@@ -262,8 +273,10 @@ impl Engine {
 
     /// What those wait for who have not ended.
     pub(super) fn pending(&self) -> Vec<Pending> {
-        let waiting = self.tasks.iter().filter(|it| !it.is_ended && it.is_started);
+        let waiting = self.started.without(self.ended);
         waiting
+            .iter()
+            .map(|it| &self.tasks[it.index()])
             .map(|it| Pending {
                 task: it.pending.task,
                 access: it.pending.access,
@@ -278,7 +291,10 @@ impl Engine {
     /// Prepares an execution with so many operations.
     pub(super) fn prepare(&mut self, operations: usize) {
         self.spare.extend(self.tasks.drain(..).map(|it| it.rounds));
+        self.fibers.clear();
+        self.asked = TaskSet::EMPTY;
         (self.next, self.step, self.steps) = (Next::Start, None, 0);
+        (self.started, self.ended, self.waiting) = (TaskSet::EMPTY, TaskSet::EMPTY, TaskSet::EMPTY);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
         (self.limit, self.execution, self.is_ending) = (None, unwind::next_execution(), false);
         (self.spinning, self.idle_rounds) = (TaskSet::EMPTY, 0);
@@ -319,7 +335,8 @@ impl Engine {
         let mut rounds = self.spare.pop().unwrap_or_default();
         rounds.clear();
         let spurious = self.limits.spurious;
-        self.tasks.push(Task { rounds, after, fiber: Some(fiber), spurious, ..Task::new(id) });
+        self.tasks.push(Task { rounds, after, spurious, ..Task::new(id) });
+        self.fibers.push(Some(fiber));
         id
     }
 
@@ -370,25 +387,25 @@ impl Engine {
                 },
                 Next::Nobody => return this.ending.take().unwrap_or(Ending::Full),
             };
-            let is_started = this.tasks[task.index()].is_started;
+            let is_started = this.started.contains(task);
             this.current = task;
             if !is_started && this.memory.is_some() {
                 this.start_weakly(task);
             }
-            let Some(mut fiber) = this.tasks[task.index()].fiber.take() else {
-                unreachable!("a task that is chosen has not ended")
+            // SAFETY: there are as many fibers as tasks, and they stay where they are.
+            let fiber = unsafe { this.fibers.as_mut_ptr().add(task.index()) };
+            // SAFETY: while the task runs nobody else uses its fiber: others are added behind it, and only `unwind_all` takes them.
+            let result = match unsafe { &mut *fiber } {
+                Some(fiber) => fiber.resume(()),
+                None => unreachable!("a task that is chosen has not ended"),
             };
-            let result = fiber.resume(());
-            // SAFETY: the task has given up its turn.
-            let this = unsafe { &mut *engine };
-            match result {
-                CoroutineResult::Yield(()) => this.tasks[task.index()].fiber = Some(fiber),
-                CoroutineResult::Return(()) => {
-                    stacks::give_back(fiber.into_stack());
-                    this.ended(task);
-                    if is_started {
-                        this.decide();
-                    }
+            if let CoroutineResult::Return(()) = result {
+                // SAFETY: the task has given up its turn for good.
+                let (this, fiber) = unsafe { (&mut *engine, (*fiber).take()) };
+                this.ended(task);
+                fiber.into_iter().for_each(|it| stacks::give_back(it.into_stack()));
+                if is_started {
+                    this.decide();
                 }
             }
         }
@@ -396,13 +413,13 @@ impl Engine {
 
     /// The first task that could come to its first point and has not.
     fn unstarted(&self) -> Option<TaskId> {
-        let is_waiting = |it: &&Task| !it.is_started && !it.is_ended && self.have_ended(it.after);
-        self.tasks.iter().find(is_waiting).map(|it| it.pending.task)
+        let mut unstarted = TaskSet::all(self.tasks.len()).without(self.started).iter();
+        unstarted.find(|it| self.have_ended(self.tasks[it.index()].after))
     }
 
     fn ended(&mut self, task: TaskId) {
-        let it = &mut self.tasks[task.index()];
-        (it.is_ended, it.is_started) = (true, true);
+        self.started.insert(task);
+        self.ended.insert(task);
         self.spinning.remove(task);
     }
 
@@ -429,23 +446,26 @@ impl Engine {
         attempt: Attempt,
         place: &'static Location<'static>,
     ) -> bool {
+        let is_started = self.started.contains(me);
+        self.started.insert(me);
         let task = &mut self.tasks[me.index()];
-        let is_started = std::mem::replace(&mut task.is_started, true);
-        task.pending = Step {
-            access: attempt.access,
-            object,
-            calls: task.calls,
-            after: if is_started { attempt.after } else { attempt.after.union(task.after) },
-            ..task.pending
-        };
-        (task.place, task.need, task.until) = (place, attempt.need, attempt.until);
-        task.waits =
-            attempt.need != Need::Nothing || attempt.until != Until::Met || !task.pending.after.is_empty();
-        (task.calls, task.is_idle) = (false, false);
-        // Whoever was too late again and again runs round a loop, and lets others go first; but not before, or it could never be
-        // too late twice while somebody else takes his time.
-        task.yields |= task.until.is_brief() && LATE_MAX <= task.late;
-        self.stale.insert(me);
+        let step = &mut task.pending;
+        (step.access, step.object, step.calls, step.after) =
+            (attempt.access, object, task.calls, attempt.after);
+        if !is_started {
+            step.after = step.after.union(task.after);
+        }
+        let waits = attempt.need != Need::Nothing || attempt.until != Until::Met || !step.after.is_empty();
+        (task.place, task.calls, task.is_idle) = (place, false, false);
+        self.fresh.insert(me);
+        self.waiting.remove(me);
+        if waits {
+            self.waiting.insert(me);
+            (task.need, task.until) = (attempt.need, attempt.until);
+            // Whoever was too late again and again runs round a loop, and lets others go first; but not before, or it could never
+            // be too late twice while somebody else takes his time.
+            task.yields |= task.until.is_brief() && LATE_MAX <= task.late;
+        }
         if self.memory.is_some() {
             self.arrive_weakly(me, attempt.access);
         }
@@ -453,48 +473,61 @@ impl Engine {
     }
 
     /// `me` makes its access now. Answers whether what it waited for is there.
-    #[inline]
     fn begin(&mut self, me: TaskId) -> bool {
         self.current = me;
         self.steps += 1;
         let task = &mut self.tasks[me.index()];
-        let step = task.pending;
-        self.step = Some(step);
-        task.pending.wakes = TaskSet::EMPTY;
+        let (step, place) = (task.pending, task.place);
+        self.step = Some(task.pending);
         if step.calls {
             self.times[task.operation as usize].call = self.steps;
         }
-        let (place, need, until) = (task.place, task.need, task.until);
-        let is_met = match until {
-            Until::Met => true,
-            Until::Woken | Until::WokenOrLate => task.is_woken,
-            Until::MetOrLate => need.is_met(self.objects.level(step.object)),
-        };
-        if !is_met {
-            // Its time is up: a loop of such rounds is one that waits.
-            task.late += 1;
-            self.spin(me, place, SharedId::NONE);
-        }
+        let is_met = !self.waiting.contains(me) || self.begin_after_wait(me, &step);
         if self.memory.is_some() {
-            self.begin_weakly(me, &step, is_met && matches!(until, Until::Woken | Until::WokenOrLate));
+            let is_woken = is_met && self.waiting.contains(me) && self.tasks[me.index()].until.is_woken();
+            self.begin_weakly(me, &step, is_woken);
         }
         if step.object != SharedId::NONE {
             self.spin(me, place, step.object);
         }
-        if let Some(moments) = &mut self.moments {
-            moments.push(Moment { step, place, detail: String::new() });
+        if self.moments.is_some() {
+            self.keep_moment(me);
         }
         is_met
     }
 
+    /// `me` has waited. Answers whether what it waited for is there; if not, its time is up.
+    fn begin_after_wait(&mut self, me: TaskId, step: &Step) -> bool {
+        let task = &mut self.tasks[me.index()];
+        let is_met = match task.until {
+            Until::Met => true,
+            Until::Woken | Until::WokenOrLate => task.is_woken,
+            Until::MetOrLate => task.need.is_met(self.objects.level(step.object)),
+        };
+        if !is_met {
+            // A loop of such rounds is one that waits.
+            task.late += 1;
+            let place = task.place;
+            self.spin(me, place, SharedId::NONE);
+        }
+        is_met
+    }
+
+    #[inline(always)]
     fn spin(&mut self, me: TaskId, place: &'static Location<'static>, object: SharedId) {
-        // Who holds a lock is no change of what it guards, but can be seen by whoever tries it.
-        let version = self.objects.version(object) ^ (self.objects.level(object) as u32) << 20;
+        let version = self.objects.seen(object);
         let task = &mut self.tasks[me.index()];
         if let Some(objects) = task.rounds.note(place, object, version) {
             task.spins = Some(objects);
             self.spinning.insert(me);
         }
+    }
+
+    /// The number of an object. Mostly it is the one that this step accesses.
+    #[inline]
+    fn id_of<T: ?Sized>(&mut self, object: &T) -> SharedId {
+        let likely = self.step.as_ref().map_or(SharedId::NONE, |it| it.object);
+        self.objects.id_like(likely, ptr::from_ref(object).cast::<()>() as usize)
     }
 
     #[inline]
@@ -537,9 +570,6 @@ impl Engine {
         task.operation = u32::MAX;
         if let Some(step) = &mut self.step {
             step.returns = true;
-        }
-        if let Some(moment) = self.moments.as_mut().and_then(|it| it.last_mut()) {
-            moment.step.returns = true;
         }
     }
 

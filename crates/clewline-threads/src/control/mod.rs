@@ -32,7 +32,7 @@ pub(crate) use engine::{
     Attempt, Control, Destroyed, Need, Until, control, ending_control, give_way, here, is_controlled,
     is_ending, is_given_up, outlast, with_local,
 };
-pub use engine::{Limit, Limits, Moment, Pending};
+pub use engine::{Limit, Limits, Moment, Pending, Points};
 pub use leaks::Leak;
 pub(crate) use leaks::{alive, dead};
 pub(crate) use memory::Change;

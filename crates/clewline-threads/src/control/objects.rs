@@ -28,6 +28,8 @@ struct Slot {
 /// What is known of an object.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct State {
+    // Where it is; 0 once it was dropped.
+    address: usize,
     /// Whatever its kind makes of it: 1 for a lock that is held, the number of messages, ...
     pub(super) level: i32,
     /// How often it has changed.
@@ -63,6 +65,15 @@ impl Objects {
         self.add(at, address)
     }
 
+    /// The same, if it is probably `id`.
+    #[inline]
+    pub(super) fn id_like(&mut self, id: SharedId, address: usize) -> SharedId {
+        match self.states.get(id.0 as usize) {
+            Some(state) if state.address == address => id,
+            Some(_) | None => self.id(address),
+        }
+    }
+
     #[inline]
     fn find(&self, address: usize) -> usize {
         let mask = self.slots.len() - 1;
@@ -80,7 +91,7 @@ impl Objects {
     #[cold]
     fn add(&mut self, at: usize, address: usize) -> SharedId {
         let id = self.states.len() as u32;
-        self.states.push(State::default());
+        self.states.push(State { address, ..State::default() });
         let is_new = self.slots[at].execution != self.execution;
         self.slots[at] = Slot { address, execution: self.execution, id };
         self.used += usize::from(is_new);
@@ -100,7 +111,8 @@ impl Objects {
         let at = self.find(address);
         let slot = &mut self.slots[at];
         if slot.execution == self.execution {
-            slot.id = u32::MAX;
+            let id = std::mem::replace(&mut slot.id, u32::MAX);
+            self.states.get_mut(id as usize).into_iter().for_each(|it| it.address = 0);
         }
     }
 
@@ -114,8 +126,10 @@ impl Objects {
         self.states.get(id.0 as usize).map_or(0, |it| it.level)
     }
 
+    /// What a task can see of an object's past: another number after each change. Who holds a lock is no change of what it
+    /// guards, but can be seen by whoever tries it.
     #[inline]
-    pub(super) fn version(&self, id: SharedId) -> u32 {
-        self.states.get(id.0 as usize).map_or(0, |it| it.version)
+    pub(super) fn seen(&self, id: SharedId) -> u32 {
+        self.states.get(id.0 as usize).map_or(0, |it| it.version ^ (it.level as u32) << 20)
     }
 }

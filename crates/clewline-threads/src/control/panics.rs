@@ -29,6 +29,9 @@ pub(super) fn keep() {
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
             if super::is_controlled() || super::is_ending() || super::is_making() {
                 PLACE.set(info.location().map(ToString::to_string));
+                if let Some(control) = super::here() {
+                    control.panics();
+                }
             } else {
                 before(info);
             }

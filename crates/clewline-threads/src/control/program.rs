@@ -10,7 +10,7 @@ use std::{
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
-    Limit, Limits, Memory, Moment, Panic, Pending, Race,
+    Limit, Limits, Memory, Moment, Panic, Pending, Points, Race,
     engine::{Engine, control},
     leaks::{self, Leak},
 };
@@ -156,9 +156,9 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         self.engine.keep(schedule, moments);
     }
 
-    /// Asks at the release of a lock as well, from the next execution on, as if some task had tried one without waiting.
-    pub fn ask_at_releases(&mut self) {
-        self.engine.ask_at_releases();
+    /// Asks at these points as well, from the next execution on.
+    pub fn set_points(&mut self, points: Points) {
+        self.engine.set_points(points);
     }
 
     /// What the last execution left.
@@ -181,6 +181,12 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
             race: self.engine.race(),
             leaks: self.leaks.clone(),
         }
+    }
+
+    /// How many steps the last execution made.
+    #[must_use]
+    pub fn steps(&self) -> u32 {
+        self.engine.steps()
     }
 
     /// Which limit cut the last execution, if one did.

@@ -53,7 +53,7 @@ impl Rounds {
     }
 
     /// The task accesses `object`, or says that it spins. Answers the objects of the loop if it runs round one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note(
         &mut self,
         place: &'static Location<'static>,

@@ -5,8 +5,8 @@ mod reductions;
 use std::{cell::Cell, collections::HashSet, ops::ControlFlow};
 
 use clewline_explore::{
-    Coverage, Ending, Scheduler, explore,
-    schedulers::{bounded::Bounded, exhaustive::Exhaustive, serial::Serial},
+    Access, Coverage, Ending, Scheduler, SharedId, explore,
+    schedulers::{SCHEDULERS, Settings, bounded::Bounded, exhaustive::Exhaustive, serial::Serial},
 };
 
 use super::*;
@@ -139,4 +139,45 @@ fn an_operation_that_gives_up_spinning_ends_one_call_at_a_time() {
     };
     let seen = run(&mut Serial::default(), &[&[1], &[1]], || AtomicBool::new(false), call);
     assert_eq!(seen, Seen { executions: 2, stuck: 0, histories: 2 });
+}
+
+#[test]
+fn another_number_of_choices_is_noticed_though_no_point_follows() {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
+        let turn = Cell::new(0);
+        let call = move |it: &AtomicUsize, (): &()| {
+            let seen = it.load(SeqCst);
+            turn.set(turn.get() + 1);
+            seen + crate::choose(2 + turn.get() % 2)
+        };
+        let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
+        let mut program = Program::new(calls, || AtomicUsize::new(0), call, Limits::default());
+        let mut scheduler = (entry.make)(&Settings::default());
+        let (coverage, _) = explore(&mut program, &mut *scheduler, 10, |_, _, _| ControlFlow::Continue(()));
+        assert!(matches!(coverage, Coverage::Diverged(_)), "{}: {coverage:?}", entry.name);
+    }
+}
+
+#[test]
+fn steps_that_are_kept_say_what_came_of_them() {
+    let call = |it: &(Mutex<usize>, AtomicUsize), (): &()| {
+        let guard = it.0.lock().expect("nobody panics");
+        it.1.load(SeqCst);
+        drop(guard);
+        it.1.load(SeqCst)
+    };
+    let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
+    let make = || (Mutex::new(0), AtomicUsize::new(0));
+    let mut program = Program::new(calls, make, call, Limits::default());
+    program.keep(true, true);
+    let visit = |_: &mut Program<_, _, _>, _: &Ending, _| ControlFlow::Continue(());
+    let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 10, visit);
+    assert_eq!(coverage, Coverage::Exhausted);
+    let moments = program.moments();
+    let told: Vec<_> = moments.iter().map(|it| (it.step.access, it.step.frees, it.step.returns)).collect();
+    let (lock, nothing) = (moments[0].step.object, SharedId::NONE);
+    assert_eq!(
+        told,
+        [(Access::Acquire, nothing, false), (Access::Read, lock, false), (Access::Read, nothing, true)]
+    );
 }

@@ -152,20 +152,6 @@ macro_rules! atomic {
             }
 
             /// See `std`.
-            #[inline(always)]
-            #[track_caller]
-            pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                let Some(control) = control() else { return self.0.swap(value, order) };
-                if control.is_weak() {
-                    return self.replace_weakly(control, order, &|_| value);
-                }
-                control.access(self, Access::Update);
-                let old = self.0.swap(value, order);
-                replaced(control, self, old, value);
-                old
-            }
-
-            /// See `std`.
             ///
             /// # Errors
             ///
@@ -182,17 +168,7 @@ macro_rules! atomic {
                 let Some(control) = control() else {
                     return self.0.compare_exchange(current, new, success, failure);
                 };
-                if control.is_weak() {
-                    let make = |old| (old == current).then_some(new);
-                    return self.update_weakly(control, success, failure, false, &make);
-                }
-                control.access(self, Access::Update);
-                let result = self.0.compare_exchange(current, new, success, failure);
-                match result {
-                    Ok(old) => replaced(control, self, old, new),
-                    Err(found) => control.detail(|| format!("{found:?}, not {current:?}")),
-                }
-                result
+                self.exchange(control, current, new, [success, failure], false)
             }
 
             /// See `std`. In an exploration it fails for no reason only if that was [asked
@@ -213,12 +189,25 @@ macro_rules! atomic {
                 let Some(control) = control() else {
                     return self.0.compare_exchange_weak(current, new, success, failure);
                 };
+                self.exchange(control, current, new, [success, failure], true)
+            }
+
+            #[inline(always)]
+            #[track_caller]
+            fn exchange(
+                &self,
+                control: Control,
+                current: $type,
+                new: $type,
+                [success, failure]: [Ordering; 2],
+                may_fail: bool,
+            ) -> Result<$type, $type> {
                 if control.is_weak() {
                     let make = |old| (old == current).then_some(new);
-                    return self.update_weakly(control, success, failure, true, &make);
+                    return self.update_weakly(control, success, failure, may_fail, &make);
                 }
                 control.access(self, Access::Update);
-                if self.0.load(Ordering::SeqCst) == current && control.fails_for_no_reason() {
+                if may_fail && self.0.load(Ordering::SeqCst) == current && control.fails_for_no_reason() {
                     control.detail(|| format!("{current:?}, and fails for no reason"));
                     return Err(current);
                 }
@@ -363,9 +352,10 @@ macro_rules! atomic {
     };
 }
 
-macro_rules! arithmetic {
-    ($name:ident, $type:ty; $($method:ident = $apply:expr),+ $(,)?) => {
-        impl $name {
+// Updates that do not fail, and what each makes of the value that is there and of the one that is given.
+macro_rules! updates {
+    ($name:ident $(<$parameter:ident>)?, $type:ty; $($method:ident = $apply:expr),+ $(,)?) => {
+        impl $(<$parameter>)? $name $(<$parameter>)? {
             $(
                 /// See `std`.
                 #[inline(always)]
@@ -390,8 +380,9 @@ macro_rules! integers {
     ($($name:ident, $type:ty, $doc:literal;)+) => {
         $(
             atomic!(#[doc = $doc] $name, atomic::$name, $type);
-            arithmetic! {
+            updates! {
                 $name, $type;
+                swap = |_, value| value,
                 fetch_add = |old, value| old.wrapping_add(value),
                 fetch_sub = |old, value| old.wrapping_sub(value),
                 fetch_and = |old, value| old & value,
@@ -422,8 +413,9 @@ atomic!(
     /// A truth value.
     AtomicBool, atomic::AtomicBool, bool
 );
-arithmetic! {
+updates! {
     AtomicBool, bool;
+    swap = |_, value| value,
     fetch_and = |old, value| old & value,
     fetch_nand = |old, value| !(old & value),
     fetch_or = |old, value| old | value,
@@ -443,3 +435,7 @@ atomic!(
     /// A pointer.
     AtomicPtr<T>, atomic::AtomicPtr<T>, *mut T
 );
+updates! {
+    AtomicPtr<T>, *mut T;
+    swap = |_, value| value,
+}

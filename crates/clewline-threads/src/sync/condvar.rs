@@ -54,12 +54,13 @@ impl Condvar {
         let mutex = guard.mutex();
         if let Some(control) = control() {
             self.sleep(control, guard);
-            let is_early = control.may_wake_early();
-            let until = if is_early { Until::WokenOrLate } else { Until::Woken };
-            let is_woken = control.attempt(mutex.id(), mutex.attempt().until(until));
-            if !is_woken {
-                control.leaves(&self.id);
-                control.woke_early();
+            if control.may_wake_early() {
+                if !self.is_woken(control) {
+                    control.woke_early();
+                }
+                control.attempt(mutex.id(), mutex.attempt());
+            } else {
+                control.attempt(mutex.id(), mutex.attempt().until(Until::Woken));
             }
             return mutex.taken(control);
         }
@@ -99,9 +100,8 @@ impl Condvar {
         let mutex = guard.mutex();
         if let Some(control) = control() {
             self.sleep(control, guard);
-            let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrLate));
+            let is_woken = self.is_woken(control);
             if !is_woken {
-                control.leaves(&self.id);
                 control.detail(|| "time is up".to_owned());
             }
             control.attempt(mutex.id(), mutex.attempt());
@@ -182,6 +182,17 @@ impl Condvar {
         for task in control.waiters(&self.id) {
             control.wake_at(&self.id, task);
         }
+    }
+
+    /// Whether somebody woke this task, which need not wait for that. If nobody did, it is no waiter any more: that is for those to
+    /// see who notify, so it is an access of its own.
+    #[track_caller]
+    fn is_woken(&self, control: Control) -> bool {
+        let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrLate));
+        if !is_woken {
+            control.leaves(&self.id);
+        }
+        is_woken
     }
 
     /// Gives the lock back and is among the waiters.

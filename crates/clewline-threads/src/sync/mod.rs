@@ -13,6 +13,7 @@ pub mod atomic;
 mod barrier;
 mod cell;
 mod condvar;
+mod guard;
 mod identity;
 mod lazy_lock;
 pub mod mpsc;

@@ -2,13 +2,15 @@
 
 use std::{
     fmt,
-    ops::{Deref, DerefMut},
-    sync::{self, LockResult, PoisonError, TryLockError, TryLockResult},
+    sync::{self, LockResult, TryLockError, TryLockResult},
 };
 
 use clewline_explore::Access;
 
-use super::Identity;
+use super::{
+    Identity,
+    guard::{changes, exclusive, shows, tried, wrapped},
+};
 use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending, is_making};
 
 /// See `std`.
@@ -22,7 +24,7 @@ pub struct Mutex<T: ?Sized> {
 /// See `std`.
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
-    mutex: &'a Mutex<T>,
+    lock: &'a Mutex<T>,
     // Always there, but for the time in which it is given back.
     guard: Option<sync::MutexGuard<'a, T>>,
     // Whether what the lock guards may have been changed.
@@ -80,18 +82,15 @@ impl<T: ?Sized> Mutex<T> {
             control.tries_locks();
             control.access(&self.id, Access::TryAcquire);
         }
-        let result = self.lock.try_lock();
+        let result = tried(self.lock.try_lock());
         if let Some(control) = here() {
             match &result {
-                Err(TryLockError::WouldBlock) => control.detail(|| "held".to_owned()),
-                Ok(_) | Err(TryLockError::Poisoned(_)) => control.set_level_quietly(&self.id, 1),
+                Some(_) => control.set_level_quietly(&self.id, 1),
+                None => control.detail(|| "held".to_owned()),
             }
         }
-        match result {
-            Ok(guard) => self.guard(Ok(guard)).map_err(TryLockError::Poisoned),
-            Err(TryLockError::Poisoned(error)) => self.guard(Err(error)).map_err(TryLockError::Poisoned),
-            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-        }
+        let guard = self.guard(result.ok_or(TryLockError::WouldBlock)?);
+        guard.map_err(TryLockError::Poisoned)
     }
 
     /// See `std`.
@@ -130,12 +129,11 @@ impl<T: ?Sized> Mutex<T> {
     pub(super) fn taken(&self, control: Control) -> LockResult<MutexGuard<'_, T>> {
         loop {
             control.set_level_quietly(&self.id, 1);
-            match self.lock.try_lock() {
-                Ok(guard) => return self.guard(Ok(guard)),
-                Err(TryLockError::Poisoned(error)) => return self.guard(Err(error)),
-                // A guard was forgotten, or belongs to somebody who is no task here.
-                Err(TryLockError::WouldBlock) => control.attempt(&self.id, Mutex::<T>::ATTEMPT),
-            };
+            if let Some(result) = tried(self.lock.try_lock()) {
+                return self.guard(result);
+            }
+            // A guard was forgotten, or belongs to somebody who is no task here.
+            control.attempt(&self.id, Mutex::<T>::ATTEMPT);
         }
     }
 
@@ -144,18 +142,14 @@ impl<T: ?Sized> Mutex<T> {
         &'a self,
         result: LockResult<sync::MutexGuard<'a, T>>,
     ) -> LockResult<MutexGuard<'a, T>> {
-        let guard = |guard| MutexGuard { mutex: self, guard: Some(guard), is_written: false };
-        match result {
-            Ok(it) => Ok(guard(it)),
-            Err(error) => Err(PoisonError::new(guard(error.into_inner()))),
-        }
+        wrapped(result, |it| MutexGuard { lock: self, guard: Some(it), is_written: false })
     }
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// The lock that it holds.
     pub(super) fn mutex(&self) -> &'a Mutex<T> {
-        self.mutex
+        self.lock
     }
 
     /// What `condition` says of the value. Asking is no change of it, though it could be made one.
@@ -169,72 +163,13 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 }
 
-impl<T: ?Sized> Deref for MutexGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        self.guard.as_ref().expect("a guard holds its lock")
-    }
-}
-
-impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        self.is_written = true;
-        self.guard.as_mut().expect("a guard holds its lock")
-    }
-}
-
-impl<T: ?Sized> Drop for MutexGuard<'_, T> {
-    #[inline]
-    #[track_caller]
-    fn drop(&mut self) {
-        if self.guard.is_none() {
-            return;
-        }
-        let Some(control) = here() else { return self.give_back(is_ending()) };
-        if std::thread::panicking() {
-            self.give_back(control.is_panic_of_another());
-        } else if control.has_release_points() {
-            control.access(&self.mutex.id, Access::Release);
-        }
-        self.guard = None;
-        control.set_level_quietly(&self.mutex.id, 0);
-        if self.is_written {
-            control.changed(&self.mutex.id);
-        }
-    }
-}
-
-impl<T: ?Sized> MutexGuard<'_, T> {
-    /// If this thread unwinds though nobody who held the lock panicked, that poisons nothing: the execution was given up, or it is
-    /// another task that panics.
-    #[cold]
-    fn give_back(&mut self, is_innocent: bool) {
-        let was_poisoned = self.mutex.is_poisoned();
-        self.guard = None;
-        if is_innocent && !was_poisoned {
-            self.mutex.clear_poison();
-        }
-    }
-}
+exclusive!(Mutex);
+shows!(MutexGuard);
+changes!(MutexGuard);
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.lock.fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }
 

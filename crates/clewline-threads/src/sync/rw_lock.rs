@@ -2,13 +2,15 @@
 
 use std::{
     fmt,
-    ops::{Deref, DerefMut},
-    sync::{self, LockResult, PoisonError, TryLockError, TryLockResult},
+    sync::{self, LockResult, TryLockError, TryLockResult},
 };
 
 use clewline_explore::Access;
 
-use super::Identity;
+use super::{
+    Identity,
+    guard::{changes, exclusive, shows, tried, wrapped},
+};
 use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending};
 
 /// See `std`.
@@ -71,15 +73,12 @@ impl<T: ?Sized> RwLock<T> {
         if let Some(control) = control() {
             control.attempt(&self.id, READ);
             loop {
-                match self.lock.try_read() {
-                    // A guard was forgotten, or belongs to somebody who is no task here.
-                    Err(TryLockError::WouldBlock) => {
-                        control.set_level_quietly(&self.id, WRITTEN);
-                        control.attempt(&self.id, READ);
-                    }
-                    Ok(guard) => return self.reads(control, Ok(guard)),
-                    Err(TryLockError::Poisoned(error)) => return self.reads(control, Err(error)),
+                if let Some(result) = tried(self.lock.try_read()) {
+                    return self.reads(control, result);
                 }
+                // A guard was forgotten, or belongs to somebody who is no task here.
+                control.set_level_quietly(&self.id, WRITTEN);
+                control.attempt(&self.id, READ);
             }
         }
         // What a task drops while it is unwound may need what another one holds.
@@ -99,12 +98,11 @@ impl<T: ?Sized> RwLock<T> {
             control.attempt(&self.id, WRITE);
             loop {
                 control.set_level_quietly(&self.id, WRITTEN);
-                match self.lock.try_write() {
-                    // As above.
-                    Err(TryLockError::WouldBlock) => control.attempt(&self.id, WRITE),
-                    Ok(guard) => return self.writer(Ok(guard)),
-                    Err(TryLockError::Poisoned(error)) => return self.writer(Err(error)),
-                };
+                if let Some(result) = tried(self.lock.try_write()) {
+                    return self.writer(result);
+                }
+                // As above.
+                control.attempt(&self.id, WRITE);
             }
         }
         while is_ending() && matches!(self.lock.try_write(), Err(TryLockError::WouldBlock)) && give_way() {}
@@ -122,21 +120,17 @@ impl<T: ?Sized> RwLock<T> {
             control.tries_locks();
             control.access(&self.id, Access::TryAcquireShared);
         }
-        let result = match self.lock.try_read() {
-            Err(TryLockError::WouldBlock) => {
-                if let Some(control) = here() {
+        let guard = match (tried(self.lock.try_read()), here()) {
+            (Some(result), Some(control)) => self.reads(control, result),
+            (Some(result), None) => self.reader(result),
+            (None, control) => {
+                if let Some(control) = control {
                     control.detail(|| "held".to_owned());
                 }
                 return Err(TryLockError::WouldBlock);
             }
-            Ok(guard) => Ok(guard),
-            Err(TryLockError::Poisoned(error)) => Err(error),
         };
-        match here() {
-            Some(control) => self.reads(control, result),
-            None => self.reader(result),
-        }
-        .map_err(TryLockError::Poisoned)
+        guard.map_err(TryLockError::Poisoned)
     }
 
     /// See `std`.
@@ -150,18 +144,15 @@ impl<T: ?Sized> RwLock<T> {
             control.tries_locks();
             control.access(&self.id, Access::TryAcquire);
         }
-        let result = self.lock.try_write();
+        let result = tried(self.lock.try_write());
         if let Some(control) = here() {
             match &result {
-                Err(TryLockError::WouldBlock) => control.detail(|| "held".to_owned()),
-                Ok(_) | Err(TryLockError::Poisoned(_)) => control.set_level_quietly(&self.id, WRITTEN),
+                Some(_) => control.set_level_quietly(&self.id, WRITTEN),
+                None => control.detail(|| "held".to_owned()),
             }
         }
-        match result {
-            Ok(guard) => self.writer(Ok(guard)).map_err(TryLockError::Poisoned),
-            Err(TryLockError::Poisoned(error)) => self.writer(Err(error)).map_err(TryLockError::Poisoned),
-            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-        }
+        let guard = self.writer(result.ok_or(TryLockError::WouldBlock)?);
+        guard.map_err(TryLockError::Poisoned)
     }
 
     /// See `std`.
@@ -197,47 +188,21 @@ impl<T: ?Sized> RwLock<T> {
         &'a self,
         result: LockResult<sync::RwLockReadGuard<'a, T>>,
     ) -> LockResult<RwLockReadGuard<'a, T>> {
-        let guard = |guard| RwLockReadGuard { lock: self, guard: Some(guard) };
-        match result {
-            Ok(it) => Ok(guard(it)),
-            Err(error) => Err(PoisonError::new(guard(error.into_inner()))),
-        }
+        wrapped(result, |it| RwLockReadGuard { lock: self, guard: Some(it) })
     }
 
     fn writer<'a>(
         &'a self,
         result: LockResult<sync::RwLockWriteGuard<'a, T>>,
     ) -> LockResult<RwLockWriteGuard<'a, T>> {
-        let guard = |guard| RwLockWriteGuard { lock: self, guard: Some(guard), is_written: false };
-        match result {
-            Ok(it) => Ok(guard(it)),
-            Err(error) => Err(PoisonError::new(guard(error.into_inner()))),
-        }
+        wrapped(result, |it| RwLockWriteGuard { lock: self, guard: Some(it), is_written: false })
     }
 }
 
-impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        self.guard.as_ref().expect("a guard holds its lock")
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        self.guard.as_ref().expect("a guard holds its lock")
-    }
-}
-
-impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        self.is_written = true;
-        self.guard.as_mut().expect("a guard holds its lock")
-    }
-}
+exclusive!(RwLock);
+shows!(RwLockReadGuard);
+shows!(RwLockWriteGuard);
+changes!(RwLockWriteGuard);
 
 impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     #[track_caller]
@@ -251,62 +216,9 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
     }
 }
 
-impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
-    #[track_caller]
-    fn drop(&mut self) {
-        let Some(control) = here() else { return self.give_back(is_ending()) };
-        if std::thread::panicking() {
-            self.give_back(control.is_panic_of_another());
-        } else if control.has_release_points() {
-            control.access(&self.lock.id, Access::Release);
-        }
-        self.guard = None;
-        control.set_level_quietly(&self.lock.id, 0);
-        if self.is_written {
-            control.changed(&self.lock.id);
-        }
-    }
-}
-
-impl<T: ?Sized> RwLockWriteGuard<'_, T> {
-    /// As with [`MutexGuard`](super::MutexGuard): whoever did not panic poisons nothing.
-    #[cold]
-    fn give_back(&mut self, is_innocent: bool) {
-        let was_poisoned = self.lock.is_poisoned();
-        self.guard = None;
-        if is_innocent && !was_poisoned {
-            self.lock.clear_poison();
-        }
-    }
-}
-
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.lock.fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }
 

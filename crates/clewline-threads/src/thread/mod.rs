@@ -13,10 +13,16 @@ pub use local::{AccessError, LocalKey};
 pub use park::{Thread, ThreadId, current, park, park_timeout};
 pub use scope::{Scope, ScopedJoinHandle, scope};
 pub use spawn::{Builder, JoinHandle, spawn};
-pub use std::thread::{Result, available_parallelism, panicking};
+pub use std::thread::{Result, available_parallelism};
 
-use crate::control::{control, give_way, is_ending};
+use crate::control::{Control, control, give_way, here, is_ending};
 pub use crate::thread_local;
+
+/// Whether this thread unwinds; in an exploration, whether this task does.
+#[must_use]
+pub fn panicking() -> bool {
+    std::thread::panicking() && here().is_none_or(Control::is_panicking)
+}
 
 /// Lets other threads run.
 #[inline(always)]

@@ -347,6 +347,58 @@ fn a_task_that_unwinds_may_wait_for_others() {
 }
 
 #[test]
+fn a_task_is_not_panicking_because_another_one_is() {
+    struct Waits<'a>(&'a Mutex<i32>, &'a Cell<bool>);
+    impl Drop for Waits<'_> {
+        fn drop(&mut self) {
+            self.1.set(panicking());
+            drop(self.0.lock());
+            self.1.set(self.1.get() && panicking());
+        }
+    }
+    // Somebody ran while another one was unwinding.
+    static IS_REACHED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+    let unwinds = |it: &(Mutex<i32>, Number)| {
+        let is_panicking = Cell::new(false);
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let _waits = Waits(&it.0, &is_panicking);
+            it.1.load();
+            panic!("on purpose");
+        }));
+        i32::from(result.is_err() && is_panicking.get() && !panicking())
+    };
+    let make = || (Mutex::new(0), Number::new(0));
+    let call = move |it: &(Mutex<i32>, Number), task: usize| {
+        if task == 1 {
+            return unwinds(it);
+        }
+        let guard = it.0.lock().unwrap();
+        it.1.store(1);
+        it.1.store(2);
+        IS_REACHED.fetch_or(std::thread::panicking(), std::sync::atomic::Ordering::Relaxed);
+        let is_panicking = panicking();
+        drop(guard);
+        i32::from(is_panicking || it.0.is_poisoned())
+    };
+    check(2, make, call, &["0 1"]);
+    assert!(IS_REACHED.load(std::sync::atomic::Ordering::Relaxed));
+    // But if it panics as well, it does.
+    let call = move |it: &(Mutex<i32>, Number), task: usize| {
+        if task == 1 {
+            return unwinds(it);
+        }
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let _guard = it.0.lock().unwrap();
+            it.1.store(1);
+            it.1.store(2);
+            panic!("on purpose");
+        }));
+        i32::from(result.is_err() && it.0.is_poisoned())
+    };
+    check(2, make, call, &["1 1"]);
+}
+
+#[test]
 fn whoever_lends_is_unwound_last() {
     use std::sync::atomic::{AtomicBool as Flag, AtomicUsize as Users, Ordering::Relaxed};
     static TOO_EARLY: Flag = Flag::new(false);

@@ -9,7 +9,7 @@ use std::{
 };
 
 use clewline::{
-    Check, Error, Keys, LineOrder, Quasi, QuasiReading, Report, Verdict,
+    Check, Error, Keys, LineOrder, Quasi, Report, Verdict,
     checkers::checkers,
     formats,
     render::{
@@ -19,9 +19,11 @@ use clewline::{
 };
 
 use super::{
-    DASH, Failure, Output, Status, next,
+    DASH, Failure, Output, Status,
+    drawings::Drawings,
+    next,
     output::{Stdout, paint},
-    progress,
+    progress, quasi,
     ticking::Ticking,
     units,
 };
@@ -96,6 +98,9 @@ pub(super) struct Args {
     /// How to write verdicts
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
+
+    #[command(flatten)]
+    pub(super) drawings: Drawings,
 }
 
 const EXAMPLES: &str = "\
@@ -106,6 +111,7 @@ Examples:
   clewline check k-fifo.jsonl --spec queue --quasi deq=?
   clewline generate --spec stack --violate swap | clewline check - --spec stack
   tail -n +1 -f live.jsonl | clewline check - --spec queue
+  clewline check recorded.jsonl --spec queue --html report.html
 
 Exit codes: 0 all hold, 1 one is violated, 2 bad usage or unreadable input, 3 unknown (and nothing violated).";
 
@@ -149,6 +155,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             Err(error) => return Err(Failure::Told(error.to_string())),
         }
         stdout.print(&written)?;
+        // Afterwards, so that a file that cannot be written hides no verdict.
+        if let Ok(report) = &outcome {
+            args.drawings.write(report, path, &next::commands(args, path, report.verdict()))?;
+        }
     }
     if args.format == Output::Text && 1 < args.files.len() {
         stdout.print(format!("\n{}\n", tally.summary()).as_bytes())?;
@@ -160,6 +170,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     if 1 < args.files.iter().filter(|it| it.as_os_str() == DASH).count() {
         return Err(Failure::Told("standard input (`-`) can be read only once".to_owned()));
     }
+    args.drawings.accept(args.files.len())?;
     // Asked for now, so that a mistyped name is not told once a file.
     clewline::specs::find(&args.spec).map_err(|it| Failure::Told(format!("--spec: {it}")))?;
     let quasi = quasi(args)?;
@@ -186,15 +197,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
 
 /// The factors that were asked for, if any were; says what should be known about them.
 fn quasi(args: &Args) -> Result<Option<Quasi>, Failure> {
-    let Some(factors) = &args.quasi else { return Ok(None) };
-    let mut quasi = Quasi::parse(factors).map_err(|it| Failure::at("--quasi", it))?;
-    if let Some(reading) = &args.reading {
-        quasi = quasi.with_reading(QuasiReading::parse(reading).map_err(|it| Failure::at("--reading", it))?);
-    }
-    if let Some(warning) = quasi.warning(&args.spec).map_err(|it| Failure::at("--quasi", it))? {
-        eprintln!("note: {warning}");
-    }
-    Ok(Some(quasi))
+    quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), &args.spec)
 }
 
 fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {
@@ -206,8 +209,8 @@ fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Err
     };
     let check = check.clone().with_progress(move |it| state.note(it));
     let is_input = path.as_os_str() == DASH;
-    // A witness names every operation, so every one of them has to be held.
-    if args.witness {
+    // A witness names every operation, and a page shows it, so every one of them has to be held.
+    if args.witness || args.drawings.are_asked_for() {
         return if is_input {
             check.reader(&name, io::stdin().lock(), &args.spec)
         } else {

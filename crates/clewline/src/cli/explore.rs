@@ -18,18 +18,18 @@ use std::{
 use clewline::{
     methods::{
         line_up::{
-            Checked, Matrix, Options, check_all,
+            Checked, Matrix, Options, Plan, check_all,
             observations::{observe, violation},
             replay, shrink,
             text::{Reader, Shown, Summary, Telling, summary, violated},
         },
-        round_up::Factors,
+        round_up::Roles,
     },
     render::grouped,
 };
 use clewline_explore::Schedule;
 
-use self::{plan::Plan, subject::Subject};
+use self::subject::Subject;
 use super::{
     Failure, Output, Status, generate,
     output::{Stdout, paint},
@@ -114,10 +114,10 @@ pub(super) struct Args {
 
     /// How far out of order answers may be: `deq=2`, `enq=0,deq=2`, `all=1`; `deq=?` finds out
     #[arg(long, value_name = "METHOD=N, …", conflicts_with_all = ["from_observations", "observations"])]
-    quasi: Option<Factors>,
+    quasi: Option<String>,
 
     /// What that means: `relaxed` (the specification lets values be overtaken) or `displacement` (calls change places)
-    #[arg(long, value_name = "READING", requires = "quasi", value_parser = ["relaxed", "displacement"])]
+    #[arg(long, value_name = "READING", requires = "quasi")]
     reading: Option<String>,
 
     /// Take matrices that do not take out as much as they put in, with calls that change places
@@ -213,22 +213,24 @@ Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothin
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let subject = subject::find(&args.subject)?;
-    let plan = Plan::of(args, &subject)?;
-    let options = plan::options(args, &subject, &plan)?;
-    if let (Some(path), Plan::One(matrix)) = (&args.observations, &plan) {
-        let observed = observe(subject.explorable(), matrix, &options).map_err(misfit)?;
+    let plan = plan::of(args, &subject)?;
+    let mut options = plan::options(args, &subject, &plan)?;
+    let roles = quasi::ask(args, &subject, &mut options)?;
+    if let (Some(path), Some(matrix)) = (&args.observations, plan.only()) {
+        let observed = observe(subject.explorable(), &matrix, &options).map_err(misfit)?;
         save(path, &observed.to_xml())?;
     }
     let mut exploration = Exploration {
         args,
         subject: &subject,
         options: &options,
+        roles,
         summary: Summary::default(),
         worst: None,
         out: Stdout::new(),
     };
-    match (&args.replay, &plan) {
-        (Some(token), Plan::One(matrix)) => exploration.replay(token, matrix)?,
+    match (&args.replay, plan.only()) {
+        (Some(token), Some(matrix)) => exploration.replay(token, &matrix)?,
         (Some(_) | None, _) => exploration.explore(&plan)?,
     }
     exploration.finish(&plan)
@@ -246,6 +248,8 @@ struct Exploration<'a> {
     args: &'a Args,
     subject: &'a Subject,
     options: &'a Options,
+    /// Matrices that nobody wrote take out as much as they put in, if it is known what does either.
+    roles: Option<Roles>,
     summary: Summary,
     /// The first that failed, and what was left of it.
     worst: Option<(Checked, Option<Checked>)>,
@@ -283,14 +287,19 @@ impl Exploration<'_> {
     fn explore(&mut self, plan: &Plan) -> Result<(), Failure> {
         let state: Arc<State> = Arc::default();
         let shown = {
-            let (state, name, of) = (Arc::clone(&state), self.args.subject.clone(), plan.matrices());
+            let (state, name, of) = (Arc::clone(&state), self.args.subject.clone(), plan.count());
             progress::Shown::start(move |_| state.message(&name, of))
         };
         let until = self.args.timeout.and_then(|it| Instant::now().checked_add(it));
         let is_late = Arc::new(AtomicBool::new(false));
         let matrices = {
             let is_late = Arc::clone(&is_late);
-            plan.iter().take_while(move |_| {
+            let roles = self.roles.filter(|_| plan.only().is_none());
+            let complete = move |it| match roles {
+                Some(roles) => roles.complete(it),
+                None => it,
+            };
+            plan.matrices().map(complete).take_while(move |_| {
                 let late = until.is_some_and(|it| it <= Instant::now());
                 is_late.fetch_or(late, Ordering::Relaxed);
                 !late

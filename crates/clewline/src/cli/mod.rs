@@ -5,11 +5,13 @@
 mod check;
 mod completions;
 mod convert;
+mod drawings;
 mod explore;
 mod generate;
 mod next;
 mod output;
 mod progress;
+mod quasi;
 mod reproduce;
 mod specs;
 mod stress;

@@ -10,9 +10,13 @@ use super::{check::Args, units};
 pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<String> {
     let same = Given { timeout: true, memory: true, algorithm: true };
     match verdict {
-        Verdict::Holds(_) if args.witness => Vec::new(),
+        // An order is on the page, too.
+        Verdict::Holds(_) if args.witness || args.drawings.have_page() => Vec::new(),
         Verdict::Holds(_) => vec![format!("{} --witness", command(args, file, same))],
-        Verdict::Violated(_) => vec![format!("{} --format json", command(args, file, same))],
+        Verdict::Violated(_) => {
+            let more = if args.drawings.have_page() { "--svg core.svg" } else { "--html report.html" };
+            vec![format!("{} {more}", command(args, file, same))]
+        }
         Verdict::Unknown(reason) => more(args, file, reason, same),
     }
 }

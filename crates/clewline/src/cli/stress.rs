@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use super::{
     Failure, Output, Status, generate,
     output::{Stdout, paint},
-    progress, units,
+    progress, quasi, units,
 };
 
 /// Test a subject with real threads and random operations until something goes wrong
@@ -78,6 +78,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
+    /// How far out of order answers may be, as in deq=2; enq=0,deq=2; all=1; deq=? finds out [default: what the subject promises]
+    #[arg(long, value_name = "METHOD=K,…")]
+    quasi: Option<String>,
+
+    /// What out of order means: relaxed (an element may be overtaken) or displacement (operations change places)
+    #[arg(long, value_name = "READING", requires = "quasi")]
+    reading: Option<String>,
+
     /// Who judges
     #[arg(long, value_name = "NAME", default_value = "auto")]
     algorithm: String,
@@ -117,6 +125,7 @@ Examples:
   clewline stress treiber-stack --time 60s
   clewline stress register:unsynchronized --seed 42
   clewline stress treiber-stack --threads 8 --mix push=2,pop=1 --noise between=0.1,inside=0.02
+  clewline stress bk-queue --quasi deq=?
 
 Exit codes: 0 no violation found, 1 violated (or stuck, or a panic), 2 bad usage, 3 unknown (and nothing violated).";
 
@@ -209,6 +218,10 @@ fn configure(args: &Args) -> Result<Stress, Failure> {
         .with_saving(&args.save)
         // Options are what a command goes by.
         .without_environment();
+    let quasi = quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), found.entry.spec)?;
+    if let Some(quasi) = quasi {
+        stress = stress.with_quasi(quasi).map_err(|it| Failure::at("--quasi", it))?;
+    }
     if let ClockChoice(Some(kind)) = args.clock {
         stress = stress.with_clock(kind).map_err(|it| Failure::at("--clock", it))?;
     }
@@ -319,6 +332,12 @@ fn as_json(outcome: &Outcome) -> Result<Json, Failure> {
     });
     if let Some(reason) = &outcome.reason {
         object["reason"] = reason.to_string().into();
+    }
+    if let Some(needed) = &outcome.needed {
+        // Where some run needs more than any factor, or nobody knows, there is none.
+        object["least_factor"] = outcome.holds().then(|| needed.factor()).into();
+        let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
+        object["runs_by_factor"] = Json::Object(runs.collect());
     }
     match &outcome.saved {
         Saved::File(path) => object["file"] = path.display().to_string().into(),

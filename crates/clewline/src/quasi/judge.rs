@@ -1,6 +1,6 @@
 //! Judging what needs the whole history: the least factor, and places in two orders.
 
-use std::{io::Read, time::Instant};
+use std::{collections::BTreeSet, io::Read, time::Instant};
 
 use clewline_check::{
     Judgement, Options, judge,
@@ -10,8 +10,14 @@ use clewline_core::{
     Case, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
 };
 
-use super::{ALL, Factor, Plan, Quasi, QuasiReading, Told};
-use crate::{Check, Report, check::Reading, error::Error, limits::Timer, specs};
+use super::{ALL, Plan, Quasi, QuasiReading, Told, quasi_error};
+use crate::{
+    Check, Report,
+    check::{Patient, Reading},
+    error::Error,
+    limits::Timer,
+    specs,
+};
 
 impl Check {
     /// Reads all, and judges it as `quasi` says.
@@ -25,7 +31,7 @@ impl Check {
         let begun = Instant::now();
         let options = self.options();
         let _timer = Timer::start(self.timeout(), &options.budget)?;
-        let recording = match self.read(name, input, &options.budget)? {
+        let recording = match self.read(name, Patient { input, budget: &options.budget }, &options.budget)? {
             Reading::Whole(recording) => *recording,
             Reading::Stopped(reason) => {
                 let told = Some(Told::new(quasi, quasi.reading(specification)?));
@@ -33,35 +39,47 @@ impl Check {
                 return Ok(Report { quasi: told, ..report });
             }
         };
-        let load = |spec: &str, recording: Recording| -> Result<Box<dyn Case>, Error> {
-            specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
-        };
-        let (spec, Outcome { case, judgement, told }) = match plan {
-            Plan::LeastRelaxed(relaxed) => {
-                let with = |factor: u32| load(&format!("{relaxed}:{factor}"), recording.clone());
-                let (factor, outcome) = least_relaxed(quasi, &with, &options)?;
-                (format!("{relaxed}:{factor}"), outcome)
-            }
-            Plan::Relaxed(relaxed) => {
-                let case = load(relaxed, recording)?;
-                let judgement = judge(case.problems(), &options);
-                (relaxed.clone(), Outcome { case, judgement, told: Told::new(quasi, QuasiReading::Relaxed) })
-            }
-            Plan::Displacement => {
-                let case = load(specification, recording)?;
-                let (judgement, told) = judge_places(&case.problems(), quasi, &options);
-                (specification.to_owned(), Outcome { case, judgement, told })
-            }
-        };
+        let (spec, Outcome { case, judgement, told }) =
+            judge_recording(name, recording, specification, (quasi, plan), &options)?;
         Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
     }
 }
 
 /// A history, how it was judged, and what else was found out.
-struct Outcome {
-    case: Box<dyn Case>,
-    judgement: Judgement,
-    told: Told,
+pub(crate) struct Outcome {
+    pub(crate) case: Box<dyn Case>,
+    pub(crate) judgement: Judgement,
+    pub(crate) told: Told,
+}
+
+/// Judges a history as `quasi` says, and answers by which specification. `name` is for errors.
+pub(crate) fn judge_recording(
+    name: &str,
+    recording: Recording,
+    specification: &str,
+    (quasi, plan): (&Quasi, &Plan),
+    options: &Options,
+) -> Result<(String, Outcome), Error> {
+    let load = |spec: &str, recording: Recording| -> Result<Box<dyn Case>, Error> {
+        specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
+    };
+    Ok(match plan {
+        Plan::LeastRelaxed(relaxed) => {
+            let with = |factor: u32| load(&format!("{relaxed}:{factor}"), recording.clone());
+            let (factor, outcome) = least_relaxed(quasi, &with, options)?;
+            (format!("{relaxed}:{factor}"), outcome)
+        }
+        Plan::Relaxed(relaxed) => {
+            let case = load(relaxed, recording)?;
+            let judgement = judge(case.problems(), options);
+            (relaxed.clone(), Outcome { case, judgement, told: Told::new(quasi, QuasiReading::Relaxed) })
+        }
+        Plan::Displacement => {
+            let case = load(specification, recording)?;
+            let (judgement, told) = judge_places(&case.problems(), quasi, options);
+            (specification.to_owned(), Outcome { case, judgement, told })
+        }
+    })
 }
 
 /// The least factor with which a history holds: it is doubled until it is enough, and then halved in between.
@@ -82,7 +100,10 @@ fn least_relaxed(
         let judgement = judge(case.problems(), &quick);
         match &judgement.verdict {
             Verdict::Holds(_) => enough = Some((factor, case, judgement)),
-            Verdict::Unknown(_) => return Ok((factor, Outcome { case, judgement, told })),
+            Verdict::Unknown(_) => {
+                told.at_least = above;
+                return Ok((factor, Outcome { case, judgement, told }));
+            }
             // Nothing can be out of order by more than there is.
             Verdict::Violated(_) if most <= factor => {
                 let judgement = judge(case.problems(), options);
@@ -104,7 +125,7 @@ fn least_relaxed(
 fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, Told) {
     let mut told = Told::new(quasi, QuasiReading::Displacement);
     let mut verdict = Verdict::Holds(Witness::default());
-    let asked = quasi.factors().position(|it| it.1 == Factor::Least);
+    let asked = quasi.factors().asked().map(|it| it.0);
     let visited = options.budget.visited();
     for problem in problems {
         let relaxation = relaxation(problem, quasi);
@@ -145,7 +166,7 @@ fn told_places(
         }
         Displaced::Violated(violation) => {
             told.why = Some(violation.text(problem));
-            Verdict::Violated(about(violation.operation))
+            Verdict::Violated(about(problem, violation.operation))
         }
         Displaced::Unknown(reason) => Verdict::Unknown(reason),
     }
@@ -158,10 +179,13 @@ fn told_least(problem: &Problem<'_>, least: LeastFactor, told: &mut Told) -> Ver
             holds(witness, told)
         }
         LeastFactor::Never => match problem.operations().first() {
-            Some(&operation) => Verdict::Violated(about(operation)),
+            Some(&operation) => Verdict::Violated(about(problem, operation)),
             None => Verdict::Unknown(Reason::Refused("there are no operations".to_owned())),
         },
-        LeastFactor::Unknown { reason, .. } => Verdict::Unknown(reason),
+        LeastFactor::Unknown { at_least, reason } => {
+            told.at_least = told.at_least.max(at_least);
+            Verdict::Unknown(reason)
+        }
     }
 }
 
@@ -171,22 +195,47 @@ fn holds(witness: QuasiWitness, told: &mut Told) -> Verdict {
     Verdict::Holds(Witness { order })
 }
 
-fn about(operation: OperationId) -> Violation {
+/// Places are counted among all operations, so none can be left out of the core.
+fn about(problem: &Problem<'_>, operation: OperationId) -> Violation {
     let explanation = Explanation::Exhausted { prefix: Vec::new(), next: operation };
-    Violation { core: vec![operation], is_minimal: false, explanation }
+    Violation { core: problem.operations().to_vec(), is_minimal: false, explanation }
+}
+
+/// Judges a history that a program made: by places, as it has no specification of the catalog.
+pub(crate) fn judge_program(
+    problems: &[Problem<'_>],
+    quasi: &Quasi,
+    options: &Options,
+) -> Result<(Judgement, Told), Error> {
+    if quasi.reading == Some(QuasiReading::Relaxed) {
+        return Err(quasi_error(
+            "for the relaxed reading, give a relaxed specification and no factors".to_owned(),
+        ));
+    }
+    // A class that nobody is in is a mistyped one, unless everybody is in another.
+    let methods: BTreeSet<String> = problems.iter().flat_map(methods).collect();
+    let is_known = |class: &str| class == ALL || methods.contains(class);
+    let classes = quasi.factors().classes();
+    let strange = classes.iter().find(|it| !is_known(&it.0));
+    let has_class = |method: &String| classes.iter().any(|it| it.0 == *method);
+    if let Some((class, _)) = strange.filter(|_| !methods.iter().all(has_class)) {
+        let known: Vec<String> = methods.iter().map(|it| format!("`{it}`")).collect();
+        return Err(quasi_error(format!("nobody calls `{class}`, but {}", known.join(", "))));
+    }
+    Ok(judge_places(problems, quasi, options))
 }
 
 /// The class of each operation is that of its method.
-fn relaxation(problem: &Problem<'_>, quasi: &Quasi) -> Relaxation {
-    let classes: Vec<&str> = quasi.factors().map(|it| it.0).collect();
-    let class = |&id: &OperationId| {
+pub(crate) fn relaxation(problem: &Problem<'_>, quasi: &Quasi) -> Relaxation {
+    let methods: Vec<String> = methods(problem).collect();
+    quasi.factors().relaxation(methods.iter().map(String::as_str))
+}
+
+/// The method that each operation calls: what its text begins with.
+fn methods(problem: &Problem<'_>) -> impl Iterator<Item = String> {
+    let method = |&id: &OperationId| {
         let label = problem.label(id);
-        let method = label.split('(').next().unwrap_or_default();
-        classes.iter().position(|&it| it == ALL || it == method)
+        label.split(['(', ' ']).next().unwrap_or_default().to_owned()
     };
-    let factors = quasi.factors().map(|it| match it.1 {
-        Factor::Is(factor) => factor,
-        Factor::Least => 0,
-    });
-    Relaxation { class_of: problem.operations().iter().map(class).collect(), factors: factors.collect() }
+    problem.operations().iter().map(method)
 }

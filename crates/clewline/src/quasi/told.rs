@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io};
 
 use clewline_check::quasi::QuasiWitness;
-use clewline_core::{Case, OperationId, Verdict};
+use clewline_core::{Case, Explanation, OperationId, Verdict};
 use clewline_report::render::{
     WitnessShown,
     text::{Paint, Style, painted},
@@ -20,6 +20,8 @@ pub(crate) struct Told {
     pub(crate) reading: QuasiReading,
     // The least factor, if it was asked for and there is one.
     pub(crate) least: Option<u32>,
+    // All factors below are violated.
+    pub(crate) at_least: u32,
     // In the displacement reading: what is out of place at best.
     pub(crate) why: Option<String>,
     // In the displacement reading: two orders for each object.
@@ -28,12 +30,12 @@ pub(crate) struct Told {
 
 impl Told {
     pub(crate) fn new(quasi: &Quasi, reading: QuasiReading) -> Told {
-        Told { quasi: quasi.clone(), reading, least: None, why: None, witnesses: Vec::new() }
+        Told { quasi: quasi.clone(), reading, least: None, at_least: 0, why: None, witnesses: Vec::new() }
     }
 
     /// The class whose factor was asked for.
     fn asked(&self) -> Option<&str> {
-        self.quasi.factors().find(|it| it.1 == Factor::Least).map(|it| it.0)
+        self.quasi.factors().asked().map(|it| it.1)
     }
 
     /// What was found out about the factor that was asked for: `The least quasi factor is deq=3: deq=2 is violated.`
@@ -45,6 +47,9 @@ impl Told {
                 format!("The least quasi factor is {class}={least}: {class}={} is violated.", least - 1)
             }
             (None, Verdict::Violated(_)) => format!("No quasi factor of {class} is enough."),
+            (None, Verdict::Unknown(_) | Verdict::Holds(_)) if 0 < self.at_least => {
+                format!("The least quasi factor of {class} is not known; it is at least {}.", self.at_least)
+            }
             (None, Verdict::Unknown(_) | Verdict::Holds(_)) => {
                 format!("The least quasi factor of {class} is not known.")
             }
@@ -53,14 +58,16 @@ impl Told {
 
     /// The fields of a report for programs.
     pub(crate) fn json(&self) -> Json {
-        let factor = |(class, factor): (&str, Factor)| match factor {
-            Factor::Is(factor) => (class.to_owned(), Json::from(factor)),
-            Factor::Least => (class.to_owned(), Json::from("?")),
+        let factor = |(class, factor): &(String, Factor)| match factor {
+            Factor::AtMost(most) => (class.clone(), Json::from(*most)),
+            Factor::Asked => (class.clone(), Json::from("?")),
         };
-        let factors: serde_json::Map<String, Json> = self.quasi.factors().map(factor).collect();
+        let factors: serde_json::Map<String, Json> =
+            self.quasi.factors().classes().iter().map(factor).collect();
         let mut told = json!({ "reading": self.reading.name(), "factors": factors });
         if self.asked().is_some() {
             told["least"] = self.least.map_or(Json::Null, Into::into);
+            told["at_least"] = self.least.unwrap_or(self.at_least).into();
         }
         told
     }
@@ -68,7 +75,9 @@ impl Told {
 
 /// The first line of a report in the displacement reading.
 pub(crate) fn headline(report: &Report<'_>, told: &Told, paint: Paint) -> String {
-    let (name, spec, quasi) = (&report.name, &report.spec, &told.quasi);
+    let factors = told.quasi.factors();
+    let quasi = told.least.map_or_else(|| factors.clone(), |it| factors.answered(it));
+    let (name, spec) = (&report.name, &report.spec);
     let word = painted(report.verdict().word(), paint);
     match report.verdict() {
         Verdict::Holds(_) => format!("{word}: {name} is quasi linearizable as a {spec} with {quasi}"),
@@ -132,16 +141,22 @@ pub(crate) fn write_json(
         Verdict::Holds(_) if witness == WitnessShown::Whole => {
             write!(out, ",\"witness\":{}", all(|it| &it.sequentialization))?;
             write!(out, ",\"legal\":{}", all(|it| &it.legal))?;
+            let displacement: Vec<Json> = told
+                .witnesses
+                .iter()
+                .flat_map(|it| &it.displacement)
+                .map(|(id, by)| json!([id.index(), by]))
+                .collect();
+            write!(out, ",\"displacement\":{}", Json::from(displacement))?;
         }
         Verdict::Holds(_) => (),
         Verdict::Violated(violation) => {
             let why = told.why.clone().or_else(|| told.about_least(report.verdict()));
-            let core = ids(&violation.core);
-            write!(
-                out,
-                ",\"explanation\":{{\"core\":{core},\"minimal\":false,\"text\":{}}}",
-                Json::from(why)
-            )?;
+            let mut explanation = json!({ "core": ids(&violation.core), "minimal": false, "text": why });
+            if let Explanation::Exhausted { next, .. } = &violation.explanation {
+                explanation["operation"] = next.index().into();
+            }
+            write!(out, ",\"explanation\":{explanation}")?;
         }
         Verdict::Unknown(reason) => write!(out, ",\"reason\":{}", Json::from(reason.to_string()))?,
     }

@@ -40,7 +40,8 @@ violated: lost.jsonl is not linearizable as a queue
 
 "
     );
-    assert!(checked.ends_with("next: clewline check lost.jsonl --spec queue --format json\n"), "{checked}");
+    let next = "next: clewline check lost.jsonl --spec queue --html report.html\n";
+    assert!(checked.ends_with(next), "{checked}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use clewline::{
     methods::line_up::{
-        self, Against, Alphabet, Checked, Matrix, Options, Verdict, check, check_all, replay, shrink,
+        self, Against, Checked, Entry, Matrix, Options, Plan, Verdict, check, check_all, replay, shrink,
     },
     subjects::{self, classes::CLASSES},
     sync::{
@@ -119,15 +119,15 @@ fn structures_are_explored_against_their_specification_too() {
 
 #[test]
 fn many_matrices_are_told_in_their_order_whatever_the_number_of_jobs() {
-    let alphabet = Alphabet::of(["inc", "get"]);
+    let entries = ["inc", "get"].map(|it| Entry::new(vec![it.to_owned()])).to_vec();
+    let plan = Plan { entries, columns: 2, rows: 2, seed: 7, ..Plan::default() };
     let told = |jobs: usize| {
         let mut told = Vec::new();
-        let matrices = (0..40).map(|number| alphabet.random(2, 2, 7, number));
         let visit = |it: Checked| {
             told.push((it.matrix.to_string(), it.verdict.word(), it.executions, it.histories));
             ControlFlow::Continue(())
         };
-        check_all(&counter(false), matrices, &Options::default(), jobs, visit).unwrap();
+        check_all(&counter(false), plan.matrices(), &Options::default(), jobs, visit).unwrap();
         told
     };
     let (one, many) = (told(1), told(3));

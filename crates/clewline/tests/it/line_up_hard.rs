@@ -163,6 +163,29 @@ fn a_lock_that_is_tried_only_when_calls_overlap_can_be_replayed() {
 }
 
 #[test]
+fn a_count_that_is_looked_at_only_when_calls_overlap_can_be_replayed() {
+    type Subject = (Arc<u32>, AtomicBool);
+    let subject = || {
+        let a = |it: &Subject| {
+            it.1.store(true, SeqCst);
+            let owner = Arc::clone(&it.0);
+            it.1.store(false, SeqCst);
+            drop(owner);
+            0
+        };
+        let b = |it: &Subject| {
+            drop(Arc::clone(&it.0));
+            if it.1.load(SeqCst) { Arc::strong_count(&it.0) } else { 0 }
+        };
+        Component::new(|| (Arc::new(0), AtomicBool::new(false))).call("a", a).call("b", b)
+    };
+    let checked = expect(&subject(), &matrix("a | b"), Some(Cause::NotLinearizable));
+    let finding = checked.finding().unwrap();
+    let again = replay(&subject(), &checked.matrix, &finding.schedule, &Options::default()).unwrap();
+    assert_eq!(again.finding().map(|it| &it.operations), Some(&finding.operations));
+}
+
+#[test]
 fn other_numbers_of_choices_are_uncontrolled_nondeterminism() {
     static TURN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let draw = || choose(TURN.fetch_add(1, SeqCst) % 3 + 2);

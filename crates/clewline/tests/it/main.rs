@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod browser;
 mod check;
 mod convert;
 mod corpus;
@@ -10,6 +11,7 @@ mod crates;
 mod edges;
 mod explore;
 mod generate;
+mod html;
 mod library;
 mod line_up;
 mod line_up_hard;

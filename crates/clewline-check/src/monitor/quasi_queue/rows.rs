@@ -12,9 +12,16 @@
 //! in a row comes after all that precede it there. Nobody who found nothing precedes an operation in a row, unless it has been put
 //! at a cut.
 
+mod both;
+mod side;
+
 use std::collections::HashSet;
 
+use clewline_core::Budget;
+
 use super::{Elements, Interval, MOST_DEAD, NONE, Reached};
+pub(super) use both::Both;
+use side::Side;
 
 /// See the [module](self).
 pub(super) struct Rows<'e> {
@@ -67,16 +74,8 @@ pub(super) enum Found {
     Rows(Both),
     /// There are none.
     None { reached: Reached },
-    /// Too many steps.
+    /// Too many steps, or it was told to stop.
     GaveUp,
-}
-
-/// Two rows that belong to one order.
-pub(super) struct Both {
-    added: Vec<u32>,
-    removed: Vec<u32>,
-    // Who found nothing, and the place of both rows before which that was. Places ascend.
-    cuts: Vec<(u32, u32)>,
 }
 
 impl<'e> Rows<'e> {
@@ -102,8 +101,8 @@ impl<'e> Rows<'e> {
         }
     }
 
-    /// Searches, for at most so many steps.
-    pub(super) fn search(&mut self, steps: u64) -> Found {
+    /// Searches, for at most so many steps and as long as the budget lasts.
+    pub(super) fn search(&mut self, steps: u64, budget: &Budget) -> Found {
         let mut left = steps;
         if !self.enter() {
             return Found::None { reached: self.reached };
@@ -122,7 +121,8 @@ impl<'e> Rows<'e> {
             };
             frame.next += 1;
             left -= 1;
-            if left == 0 || MOST_DEAD <= self.dead.len() {
+            let is_stopped = left.is_multiple_of(1 << 12) && budget.stopped().is_some();
+            if left == 0 || is_stopped || MOST_DEAD <= self.dead.len() {
                 return Found::GaveUp;
             }
             self.place(turn, element);
@@ -371,180 +371,5 @@ impl<'e> Rows<'e> {
             key.extend([place, ends.min().unwrap_or(NONE)]);
         }
         key.into_boxed_slice()
-    }
-}
-
-/// The operations of one row: who is in it, and who may come next.
-struct Side {
-    spans: Vec<Interval>,
-    // In the order of returns.
-    by_end: Vec<u32>,
-    rank: Vec<u32>,
-    // By gap: how many end before it.
-    ended: Vec<u32>,
-    // How many, in the order of returns, have been placed before the first that has not; and the ranks of those placed beyond.
-    frontier: u32,
-    ahead: Vec<u32>,
-    // Those left, in the order of calls: a list linked both ways, from the entry after all others.
-    next: Vec<u32>,
-    prev: Vec<u32>,
-}
-
-impl Side {
-    fn new(spans: &[Interval]) -> Side {
-        let count = spans.len() as u32;
-        let mut by_end: Vec<u32> = (0..count).collect();
-        by_end.sort_by_key(|&it| spans[it as usize].right);
-        let mut rank = vec![0; spans.len()];
-        (0..).zip(&by_end).for_each(|(place, &it)| rank[it as usize] = place);
-        let gaps = spans.iter().map(|it| it.right).max().map_or(0, |it| it as usize + 1);
-        let mut ended = vec![0; gaps + 1];
-        spans.iter().for_each(|it| ended[it.right as usize + 1] += 1);
-        (1..ended.len()).for_each(|gap| ended[gap] += ended[gap - 1]);
-        let mut by_call: Vec<u32> = (0..count).collect();
-        by_call.sort_by_key(|&it| spans[it as usize].left);
-        let (mut next, mut prev) = (vec![count; spans.len() + 1], vec![count; spans.len() + 1]);
-        let mut last = count;
-        for it in by_call {
-            next[last as usize] = it;
-            prev[it as usize] = last;
-            last = it;
-        }
-        prev[count as usize] = last;
-        Side { spans: spans.to_vec(), by_end, rank, ended, frontier: 0, ahead: Vec::new(), next, prev }
-    }
-
-    fn is_done(&self) -> bool {
-        self.frontier as usize == self.by_end.len()
-    }
-
-    /// The gap in which the first of those left ends.
-    fn first_end(&self) -> u32 {
-        self.by_end.get(self.frontier as usize).map_or(NONE, |&it| self.spans[it as usize].right)
-    }
-
-    /// Those left that begin no later than in the gap `end`.
-    fn open(&self, end: u32) -> impl Iterator<Item = u32> {
-        let count = self.spans.len() as u32;
-        let is_open = move |it: &u32| *it != count && self.spans[*it as usize].left <= end;
-        std::iter::successors(Some(self.next[count as usize]), |&it| Some(self.next[it as usize]))
-            .take_while(is_open)
-    }
-
-    fn first_open(&self, end: u32) -> Option<u32> {
-        self.open(end).next()
-    }
-
-    /// Whether more than `most` of those left end before the gap `begin`.
-    fn exceeds(&self, begin: u32, most: usize) -> bool {
-        let ended = self.ended[(begin as usize).min(self.ended.len() - 1)];
-        let among = (ended as usize).saturating_sub(self.frontier as usize);
-        most < among && most < among - self.ahead.iter().filter(|&&it| it < ended).count()
-    }
-
-    fn place(&mut self, it: u32) {
-        let (next, prev) = (self.next[it as usize], self.prev[it as usize]);
-        self.next[prev as usize] = next;
-        self.prev[next as usize] = prev;
-        let rank = self.rank[it as usize];
-        if rank != self.frontier {
-            let place = self.ahead.partition_point(|&it| it < rank);
-            self.ahead.insert(place, rank);
-            return;
-        }
-        let passed = (rank + 1..).zip(&self.ahead).take_while(|(next, it)| next == *it).count();
-        self.ahead.drain(..passed);
-        self.frontier = rank + 1 + passed as u32;
-    }
-
-    /// Takes back what was placed last.
-    fn unplace(&mut self, it: u32) {
-        let (next, prev) = (self.next[it as usize], self.prev[it as usize]);
-        self.next[prev as usize] = it;
-        self.prev[next as usize] = it;
-        let rank = self.rank[it as usize];
-        if rank < self.frontier {
-            self.ahead.splice(0..0, rank + 1..self.frontier);
-            self.frontier = rank;
-        } else {
-            self.ahead.retain(|&it| it != rank);
-        }
-    }
-}
-
-impl Both {
-    /// One order of all operations to which both rows belong.
-    pub(super) fn merge(self, elements: &Elements) -> Vec<u32> {
-        let Both { added, removed, mut cuts } = self;
-        // Who found nothing at one cut is ordered as returned.
-        cuts.sort_by_key(|&(empty, place)| (place, elements.empties[empty as usize].right));
-        let mut cuts = cuts.into_iter().peekable();
-        // By place: the first end of those from there on.
-        let ends = |row: &[u32], spans: &[Interval]| -> Vec<u32> {
-            let mut ends = vec![NONE; row.len() + 1];
-            (0..row.len()).rev().for_each(|at| ends[at] = ends[at + 1].min(spans[row[at] as usize].right));
-            ends
-        };
-        let add_ends = ends(&added, &elements.adds);
-        let remove_ends = ends(&removed, &elements.removes);
-        let mut is_added = vec![false; elements.len()];
-        let mut order = Vec::with_capacity(added.len() + removed.len());
-        let (mut adds, mut removes) = (0, 0);
-        loop {
-            let cut = cuts.peek().map_or(usize::MAX, |it| it.1 as usize);
-            if adds == cut && removes == cut {
-                order.extend(cuts.next().map(|it| elements.empty_to[it.0 as usize]));
-                continue;
-            }
-            let next_add = added.get(adds).map(|&it| it as usize).filter(|_| adds < cut);
-            let next_remove = removed.get(removes).map(|&it| it as usize).filter(|_| removes < cut);
-            if let Some(it) = next_remove
-                && is_added[it]
-                && elements.removes[it].left <= add_ends[adds]
-            {
-                order.push(elements.removed_by[it]);
-                removes += 1;
-            } else if let Some(it) = next_add
-                && elements.adds[it].left <= remove_ends[removes]
-            {
-                order.push(elements.added_by[it]);
-                is_added[it] = true;
-                adds += 1;
-            } else {
-                debug_assert!(next_add.is_none() && next_remove.is_none(), "the rows belong to one order");
-                return order;
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_side_takes_back_what_it_placed() {
-        let spans = [(0, 9), (0, 1), (1, 3), (2, 2), (4, 5)].map(|(left, right)| Interval { left, right });
-        let mut side = Side::new(&spans);
-        let seen = |side: &Side| (side.frontier, side.ahead.clone(), side.open(9).collect::<Vec<_>>());
-        let mut before = Vec::new();
-        for it in [2, 1, 4, 0, 3] {
-            before.push((it, seen(&side)));
-            side.place(it);
-        }
-        assert!(side.is_done());
-        while let Some((it, expected)) = before.pop() {
-            side.unplace(it);
-            assert_eq!(seen(&side), expected);
-        }
-    }
-
-    #[test]
-    fn those_who_must_come_before_are_counted() {
-        let spans = [(0, 9), (0, 1), (1, 3), (2, 2), (4, 5)].map(|(left, right)| Interval { left, right });
-        let mut side = Side::new(&spans);
-        assert!(side.exceeds(4, 2) && !side.exceeds(4, 3));
-        side.place(2);
-        assert!(side.exceeds(4, 1) && !side.exceeds(4, 2));
     }
 }

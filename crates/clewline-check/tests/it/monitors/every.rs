@@ -165,12 +165,20 @@ impl Labels<'_> {
         let count = self.menu.values;
         match self.menu.kind {
             // About zero, so that signs matter.
-            Kind::PriorityQueue => (0..count as i64).map(|it| (it - 1).cast_unsigned()).collect(),
+            Kind::PriorityQueue | Kind::QuasiPriorityQueue { .. } => {
+                (0..count as i64).map(|it| (it - 1).cast_unsigned()).collect()
+            }
             Kind::Counter => (0..=count).collect(),
             Kind::Register { .. } => {
                 (0..=count.min(self.roles.iter().filter_map(greatest).max().unwrap_or(0) + 1)).collect()
             }
-            Kind::Set | Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::Bag | Kind::Multiset => {
+            Kind::Set
+            | Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::QuasiStack { .. }
+            | Kind::Bag
+            | Kind::Multiset => {
                 (0..count.min(self.roles.iter().filter_map(greatest).max().map_or(1, |it| it + 2))).collect()
             }
         }
@@ -186,9 +194,13 @@ impl Labels<'_> {
                     it == initial || self.roles.iter().any(|&role| self::written(role) == Some(it))
                 })
             }
-            Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::PriorityQueue | Kind::Bag => {
-                matches!(role, Role::Add(_) | Role::Remove(_)) && self.roles.contains(&role)
-            }
+            Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::QuasiStack { .. }
+            | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
+            | Kind::Bag => matches!(role, Role::Add(_) | Role::Remove(_)) && self.roles.contains(&role),
         }
     }
 
@@ -202,9 +214,13 @@ impl Labels<'_> {
             Kind::Register { initial } => {
                 word != initial && !self.roles.iter().any(|&it| written(it) == Some(word))
             }
-            Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::PriorityQueue | Kind::Bag => {
-                !self.roles.contains(&Role::Add(word))
-            }
+            Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::QuasiStack { .. }
+            | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
+            | Kind::Bag => !self.roles.contains(&Role::Add(word)),
         };
         let found = |role: &Role| match *role {
             Role::Remove(word) | Role::See(word) | Role::Replace(word, _) => Some(word),
@@ -222,8 +238,10 @@ impl Labels<'_> {
         let adds = self.roles.iter().filter(|it| matches!(it, Role::Add(_))).count();
         match self.menu.kind {
             // The same order among fewer values is found with fewer values.
-            Kind::PriorityQueue if self.menu.is_distinct => self.menu.values as usize <= adds + left,
-            Kind::PriorityQueue => {
+            Kind::PriorityQueue | Kind::QuasiPriorityQueue { .. } if self.menu.is_distinct => {
+                self.menu.values as usize <= adds + left
+            }
+            Kind::PriorityQueue | Kind::QuasiPriorityQueue { .. } => {
                 let is_used = |it: &&u64| self.roles.iter().any(|role| word(*role) == Some(**it));
                 self.menu.values as usize <= self.words().iter().filter(is_used).count() + left
             }
@@ -236,6 +254,7 @@ impl Labels<'_> {
             | Kind::Queue
             | Kind::QuasiQueue { .. }
             | Kind::Stack
+            | Kind::QuasiStack { .. }
             | Kind::Bag
             | Kind::Multiset
             | Kind::Register { .. } => self.missing() <= left,

@@ -299,7 +299,9 @@ fn elements_are_independent(part: &Problem<'_>) -> bool {
             Kind::Queue
             | Kind::QuasiQueue { .. }
             | Kind::Stack
+            | Kind::QuasiStack { .. }
             | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
             | Kind::Bag
             | Kind::Set
             | Kind::Multiset,

@@ -30,7 +30,9 @@ impl State {
             | Kind::Queue
             | Kind::QuasiQueue { .. }
             | Kind::Stack
+            | Kind::QuasiStack { .. }
             | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
             | Kind::Bag
             | Kind::Multiset => State::default(),
         }
@@ -62,6 +64,16 @@ impl State {
         self.inside().iter().position(|&it| it == item)
     }
 
+    /// With one more in its place by size; how often others were overtaken stays with them.
+    fn with_sorted(mut self, item: i8) -> State {
+        let place = self.inside().iter().filter(|&&it| it < item).count();
+        self.items.copy_within(place..MOST - 1, place + 1);
+        self.overtaken.copy_within(place..MOST - 1, place + 1);
+        (self.items[place], self.overtaken[place]) = (item, 0);
+        self.len += 1;
+        self
+    }
+
     /// Which of those inside leaves next, if only one may.
     fn next(&self, kind: Kind) -> Option<usize> {
         match kind {
@@ -69,6 +81,8 @@ impl State {
             // What came last, or what is greatest.
             Kind::Stack | Kind::PriorityQueue => self.inside().len().checked_sub(1),
             Kind::QuasiQueue { .. }
+            | Kind::QuasiStack { .. }
+            | Kind::QuasiPriorityQueue { .. }
             | Kind::Set
             | Kind::Bag
             | Kind::Multiset
@@ -77,11 +91,18 @@ impl State {
         }
     }
 
-    /// A queue out of order after the element at `place` has left, if it may.
-    fn overtaking(mut self, place: usize, factor: u32) -> Option<State> {
-        let may =
-            place <= factor as usize && self.overtaken[..place].iter().all(|&it| u32::from(it) < factor);
-        self.overtaken[..place].iter_mut().for_each(|it| *it += 1);
+    /// A container out of order after the element at `place` has left, if it may.
+    fn overtaking(mut self, place: usize, kind: Kind) -> Option<State> {
+        let (factor, before) = match kind {
+            Kind::QuasiQueue { factor } => (factor, 0..place),
+            Kind::QuasiStack { factor } | Kind::QuasiPriorityQueue { factor } => {
+                (factor, place + 1..self.inside().len())
+            }
+            _ => panic!("{kind:?} is in order"),
+        };
+        let overtaken = &mut self.overtaken[before];
+        let may = overtaken.len() <= factor as usize && overtaken.iter().all(|&it| u32::from(it) < factor);
+        overtaken.iter_mut().for_each(|it| *it += 1);
         self.overtaken.copy_within(place + 1.., place);
         self.overtaken[MOST - 1] = 0;
         may.then(|| self.without(place))
@@ -102,18 +123,26 @@ impl State {
             (Kind::Register { .. }, Role::Replace(old, new)) => {
                 allow(self.items[0] == item(old), State::default().with(item(new)));
             }
-            (Kind::QuasiQueue { factor }, Role::Remove(word) | Role::See(word)) => {
+            (
+                Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. },
+                Role::Remove(word) | Role::See(word),
+            ) => {
                 for place in (0..self.inside().len()).filter(|&it| self.inside()[it] == item(word)) {
-                    let after = self.overtaking(place, factor);
+                    let after = self.overtaking(place, kind);
                     allow(after.is_some(), after.filter(|_| matches!(role, Role::Remove(_))).unwrap_or(self));
                 }
             }
-            (Kind::QuasiQueue { factor }, Role::Take) if self.len != 0 => {
-                (0..self.inside().len()).filter_map(|it| self.overtaking(it, factor)).for_each(each);
+            (
+                Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. },
+                Role::Take,
+            ) if self.len != 0 => {
+                (0..self.inside().len()).filter_map(|it| self.overtaking(it, kind)).for_each(each);
             }
-            (Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack, Role::Add(word)) => {
-                each(self.with(item(word)))
-            }
+            (
+                Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::QuasiStack { .. },
+                Role::Add(word),
+            ) => each(self.with(item(word))),
+            (Kind::QuasiPriorityQueue { .. }, Role::Add(word)) => each(self.with_sorted(item(word))),
             (Kind::PriorityQueue | Kind::Bag | Kind::Multiset, Role::Add(word)) => {
                 each(self.with(item(word)).sorted());
             }

@@ -97,19 +97,19 @@ fn a_pending_operation_takes_effect_or_does_not() {
     check_displaced("queue", "all=0", "A: |enq 1| |deq → 1|   |deq → nil|\nB:        |enq 2", "holds: ");
 }
 
-/// Either pending operation brings about the same state; only one of them is of use later.
+/// Either pending operation brings about the same state; only one of them is of use later, whichever is tried first.
 #[test]
 fn which_pending_operations_are_left_matters() {
-    check_displaced(
-        "deque",
-        "all=0",
-        "
-        A: |push-front 1
-        B: |push-back 1
-        C:   |pop-front → 1| |pop-front → nil| |push-back 2| |pop-front → 1| |pop-front → 2|
-        ",
-        "holds: ",
-    );
+    for [one, other] in [["push-front", "push-back"], ["push-back", "push-front"]] {
+        let drawing = format!(
+            "
+            A: |{one} 1
+            B:  |{other} 1
+            C:              |pop-front → 1| |pop-front → nil| |push-back 2| |pop-front → 1| |pop-front → 2|
+            "
+        );
+        check_displaced("deque", "all=0", &drawing, "holds: ");
+    }
 }
 
 #[test]
@@ -117,6 +117,15 @@ fn every_outcome_of_a_pending_operation_is_tried() {
     for left in [1, 2] {
         let drawing = format!("A: |add 1| |add 2| |take → {left}| |take → nil|\nB:                 |take");
         check_displaced("bag", "all=0", &drawing, "holds: ");
+    }
+}
+
+/// Which of two equals was popped is told by who is on top later.
+#[test]
+fn every_outcome_of_a_complete_operation_is_tried() {
+    for last in [1, 2] {
+        let drawing = format!("A: |push 1| |push 2| |push 1| |pop → 1| |push 3| |push 4| |pop → {last}|");
+        check_displaced("quasi-stack:2", "all=0", &drawing, "holds: ");
     }
 }
 

@@ -9,15 +9,16 @@ const FREE_ROUNDS: u32 = 3;
 
 impl Engine {
     /// Who could move, whatever fairness says.
-    #[inline]
+    #[inline(always)]
     pub(super) fn movable(&self) -> TaskSet {
-        let mut movable = TaskSet::EMPTY;
-        for task in &self.tasks {
-            if task.is_started && !task.is_ended && (!task.waits || self.is_ready(task)) {
-                movable.insert(task.pending.task);
+        let mut movable =
+            self.started.without(self.ended).without(self.spinning).without(self.weak.undrained);
+        for task in movable.intersection(self.waiting) {
+            if !self.is_ready(&self.tasks[task.index()]) {
+                movable.remove(task);
             }
         }
-        movable.without(self.spinning).without(self.weak.undrained)
+        movable
     }
 
     pub(super) fn is_ready(&self, task: &Task) -> bool {
@@ -37,7 +38,8 @@ impl Engine {
 
     #[inline]
     pub(super) fn have_ended(&self, tasks: TaskSet) -> bool {
-        tasks.is_empty() || tasks.iter().all(|it| self.tasks[it.index()].is_ended && self.is_drained(it))
+        tasks.without(self.ended).is_empty()
+            && (self.weak.buffers.is_empty() || tasks.iter().all(|it| self.is_drained(it)))
     }
 
     /// Ends the step that is being made and picks who is next. Answers whether anybody is.
@@ -57,25 +59,16 @@ impl Engine {
             self.next = Next::Start;
             return false;
         }
-        let mover = self.step.map(|it| it.task);
+        let mover = self.step.as_ref().map(|it| it.task);
         let mut movable = self.movable();
-        if let Some(mover) = mover
-            && movable.contains(mover)
-            && std::thread::panicking()
-        {
-            // Others would be taken for panicking as well, so a task that unwinds goes on if it can.
-            movable = TaskSet::only(mover);
-        }
-        let yields = mover.is_some_and(|it| std::mem::take(&mut self.tasks[it.index()].yields));
-        self.keep_fair(mover, yields, movable);
-        if let Some(mut step) = self.step.take()
-            && !self.is_free
-        {
-            // Who has moved since decides whom fairness holds back.
-            // What a load may see in another model of memory depends on more than its object, so there every order matters, and
-            // nothing is reduced.
-            step.yields |= yields || self.weak.settings.model != MemoryModel::SequentiallyConsistent;
-            self.scheduler().executed(&step);
+        let mut yields = false;
+        if let Some(mover) = mover {
+            if self.is_panicking(mover) && movable.contains(mover) {
+                // Locks of `std` that others take meanwhile would take them for panicking, so a task that unwinds goes on if it can.
+                movable = TaskSet::only(mover);
+            }
+            yields = std::mem::take(&mut self.tasks[mover.index()].yields);
+            self.end_step(mover, yields, movable);
         }
         if self.ending.is_some() {
             self.tell_never_made(TaskSet::EMPTY);
@@ -86,20 +79,21 @@ impl Engine {
             movable = self.let_spinners_go();
         }
         if movable.is_empty() {
-            let is_full = self.tasks.iter().all(|it| it.is_ended);
+            let is_full = self.ended == TaskSet::all(self.tasks.len());
             return self.finish(if is_full { Ending::Full } else { Ending::Stuck });
         }
         if self.limits.steps <= self.steps {
             self.limit = Some(Limit::Steps);
             return self.finish(Ending::Cut);
         }
-        let all = movable;
+        self.held_back = TaskSet::EMPTY;
         if !self.fairness.is_idle() {
+            let all = movable;
             movable = self.fairness.filter(movable);
+            self.held_back = all.without(movable);
         }
-        self.held_back = all.without(movable);
-        let goes_on = |it: &TaskId| !yields && !self.tasks[it.index()].until.is_brief();
-        let mut runner = mover.filter(goes_on);
+        let waits_briefly = |it: TaskId| self.waiting.contains(it) && self.tasks[it.index()].until.is_brief();
+        let mut runner = mover.filter(|it| !yields && !waits_briefly(*it));
         if !self.weak.buffers.is_empty() {
             // A flush does not take anybody's turn.
             if mover.is_some_and(|it| self.weak.buffers.contains(it)) {
@@ -110,19 +104,32 @@ impl Engine {
         self.pick(movable, runner)
     }
 
+    #[inline]
     pub(super) fn unstarted_exists(&self) -> bool {
-        self.tasks.iter().any(|it| !it.is_started) && self.unstarted().is_some()
+        self.started != TaskSet::all(self.tasks.len()) && self.unstarted().is_some()
     }
 
-    pub(super) fn keep_fair(&mut self, mover: Option<TaskId>, yields: bool, movable: TaskSet) {
-        if let Some(mover) = mover {
-            if !self.fairness.is_idle() {
-                let freed = self.fairness.moved(mover, movable);
-                freed.iter().for_each(|it| self.wakes(it));
-            }
-            if yields {
-                self.fairness.yields(mover, movable);
-            }
+    /// The step that `mover` made has ended, and those in `movable` can move now.
+    #[inline]
+    fn end_step(&mut self, mover: TaskId, yields: bool, movable: TaskSet) {
+        if !self.fairness.is_idle() {
+            let freed = self.fairness.moved(mover, movable);
+            freed.iter().for_each(|it| self.wakes(it));
+        }
+        if yields {
+            self.fairness.yields(mover, movable);
+        }
+        if self.moments.is_some() {
+            self.finish_moment();
+        }
+        if let Some(mut step) = self.step.take()
+            && !self.is_free
+        {
+            // Who has moved since decides whom fairness holds back.
+            // What a load may see in another model of memory depends on more than its object, so there every order matters, and
+            // nothing is reduced.
+            step.yields |= yields || self.weak.settings.model != MemoryModel::SequentiallyConsistent;
+            self.scheduler().executed(&step);
         }
     }
 
@@ -131,12 +138,9 @@ impl Engine {
         if self.is_free || self.ending == Some(Ending::Restart) {
             return;
         }
-        for at in 0..self.tasks.len() {
-            let task = &self.tasks[at];
-            if task.is_started && !task.is_ended && !others.contains(task.pending.task) {
-                let step = task.pending;
-                self.scheduler().never_made(&step);
-            }
+        for task in self.started.without(self.ended).without(others) {
+            let step = self.tasks[task.index()].pending;
+            self.scheduler().never_made(&step);
         }
     }
 
@@ -185,6 +189,15 @@ impl Engine {
             self.next = goes_on.or(movable.first()).map_or(Next::Nobody, Next::Task);
             return true;
         }
+        if let Some(task) = self.chosen_before(movable) {
+            self.go_on_with(task);
+            return true;
+        }
+        self.ask(movable, mover)
+    }
+
+    /// Shows the scheduler what those in `movable` are about to do, and lets it choose.
+    pub(super) fn ask(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
         self.list(movable);
         let running = mover.filter(|it| movable.contains(*it)).map(|it| self.places[it.index()].into());
         let scheduler = self.scheduler.expect("tasks run inside `run`");
@@ -193,11 +206,7 @@ impl Engine {
         let choice = unsafe { (*scheduler.as_ptr()).choose(&point) };
         match choice {
             Choice::Step(index) => {
-                let task = self.enabled[index].task;
-                self.next = Next::Task(task);
-                if let Some(schedule) = &mut self.schedule {
-                    schedule.push(Pick::Task(task));
-                }
+                self.go_on_with(self.enabled[index].task);
                 true
             }
             Choice::Redundant => {
@@ -211,9 +220,39 @@ impl Engine {
         }
     }
 
+    #[inline(always)]
+    pub(super) fn go_on_with(&mut self, task: TaskId) {
+        self.next = Next::Task(task);
+        if let Some(schedule) = &mut self.schedule {
+            schedule.push(Pick::Task(task));
+        }
+    }
+
+    /// Whom the scheduler chose here before, if it has been here. It need not see what those are about to do who were shown to it
+    /// when it was last asked, and have not moved since.
+    #[inline]
+    fn chosen_before(&mut self, movable: TaskSet) -> Option<TaskId> {
+        let fresh = std::mem::take(&mut self.fresh);
+        self.stale = self.stale.union(fresh);
+        let shown = std::mem::replace(&mut self.asked, movable);
+        let arrived = match fresh.first() {
+            Some(task) if fresh == TaskSet::only(task) && movable.contains(task) => {
+                Some(&self.tasks[task.index()].pending)
+            }
+            Some(_) => return None,
+            None => None,
+        };
+        if !movable.without(shown).is_empty() {
+            return None;
+        }
+        let scheduler = self.scheduler.expect("tasks run inside `run`");
+        // SAFETY: as in `value`.
+        unsafe { (*scheduler.as_ptr()).again(movable, arrived) }
+    }
+
     /// Has in `enabled` what those in `movable` are about to do. Mostly one of them has come to another point, and all else is as
     /// it was.
-    #[inline]
+    #[inline(always)]
     pub(super) fn list(&mut self, movable: TaskSet) {
         if self.listed == movable {
             for task in self.stale.intersection(movable) {
@@ -236,6 +275,7 @@ impl Engine {
 
     /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.
     pub(super) fn stop(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
+        self.asked = TaskSet::EMPTY;
         if !self.held_back.is_empty() {
             // Whoever is wanted lets others go first, which are not.
             self.fairness.clear();

@@ -8,7 +8,7 @@ use std::{
 
 use clewline_explore::{Access, SharedId, TaskId};
 
-use super::{Attempt, Body, ENDING, ENGINE, Engine, Limit, Next, give_way, unwind};
+use super::{Attempt, Body, ENDING, ENGINE, Engine, Limit, Next, give_way, quick::Passage, unwind};
 
 /// What the primitives of [`sync`](crate::sync) know of the execution they are in.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,19 @@ impl Control {
 
     // Most points are of this kind, and need much less.
     pub(super) fn access_at(self, address: usize, access: Access, place: &'static Location<'static>) {
-        let id = self.engine().objects.id(address);
+        let engine = self.engine();
+        let (id, me) = (engine.objects.id(address), engine.current);
+        match engine.pass(me, id, access, place) {
+            Passage::GoesOn => (),
+            Passage::Ends if self.suspend(me) => return,
+            Passage::Ends => (),
+            Passage::Unusual => return self.arrive_unusually(id, access, place),
+        }
+        self.engine().begin_quickly(me);
+    }
+
+    #[cold]
+    fn arrive_unusually(self, id: SharedId, access: Access, place: &'static Location<'static>) {
         self.arrive(id, Attempt::new(access), place);
     }
 
@@ -119,7 +131,7 @@ impl Control {
     #[inline]
     pub(crate) fn changed<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
-        let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        let id = engine.id_of(object);
         if engine.memory.is_some() {
             engine.changed_weakly(id);
         }
@@ -129,7 +141,7 @@ impl Control {
     /// Whatever the kind of the object makes of it.
     pub(crate) fn level<T: ?Sized>(self, object: &T) -> i32 {
         let engine = self.engine();
-        let id = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
+        let id = engine.id_of(object);
         engine.objects.level(id)
     }
 

@@ -103,7 +103,7 @@ pub(crate) fn ending_control() -> Option<Control> {
 pub(crate) fn outlast(task: TaskId) {
     let Some(engine) = ending() else { return };
     // SAFETY: see `ending`.
-    while unsafe { (&(*engine).tasks)[task.index()].fiber.is_some() } {
+    while unsafe { (&(*engine).fibers)[task.index()].is_some() } {
         wait(engine);
     }
 }
@@ -112,8 +112,9 @@ impl Control {
     /// Gives up the turn of `me`, who runs. Answers whether the execution was given up in the meantime.
     pub(super) fn suspend(self, me: TaskId) -> bool {
         let engine = self.engine();
+        let is_panicking = engine.is_panicking(me);
         let task = &mut engine.tasks[me.index()];
-        task.is_panicking = thread::panicking();
+        (task.is_panicking, task.has_panicked) = (is_panicking, task.has_panicked && is_panicking);
         let yielder = task.yielder;
         // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
         unsafe { (*yielder).suspend(()) };
@@ -140,9 +141,23 @@ impl Control {
 }
 
 impl Engine {
+    /// Whether `task`, which runs, unwinds. If one of the others has given up its turn while it was unwinding, this thread panics in any
+    /// case, and what counts is whether this one has panicked since.
+    #[inline]
+    pub(super) fn is_panicking(&self, task: TaskId) -> bool {
+        thread::panicking() && self.is_panic_of(task)
+    }
+
+    #[cold]
+    fn is_panic_of(&self, task: TaskId) -> bool {
+        let mut others = self.tasks.iter().filter(|it| it.pending.task != task);
+        let is_unwinding = |it: &super::Task| it.is_panicking && !self.ended.contains(it.pending.task);
+        self.tasks[task.index()].has_panicked || !others.any(is_unwinding)
+    }
+
     /// Unwinds every task that has not ended.
     pub(super) fn unwind_all(&mut self) {
-        if self.tasks.iter().all(|it| it.fiber.is_none()) {
+        if self.fibers.iter().all(Option::is_none) {
             return;
         }
         self.is_ending = true;
@@ -152,7 +167,7 @@ impl Engine {
         let is_left = (0..TURNS).all(|_| unsafe { Engine::unwind_once(engine) });
         ENDING.set(outer);
         if is_left {
-            self.tasks.iter_mut().filter_map(|it| it.fiber.take()).for_each(mem::forget);
+            self.fibers.iter_mut().filter_map(Option::take).for_each(mem::forget);
         }
     }
 
@@ -170,9 +185,8 @@ impl Engine {
         for at in (0..tasks).rev() {
             // SAFETY: as above.
             let this = unsafe { &mut *engine };
-            let task = &mut this.tasks[at];
-            let Some(mut fiber) = task.fiber.take() else { continue };
-            if task.yielder.is_null() {
+            let Some(mut fiber) = this.fibers[at].take() else { continue };
+            if this.tasks[at].yielder.is_null() {
                 // It has not begun: this drops its body.
                 fiber.force_unwind();
                 stacks::give_back(fiber.into_stack());
@@ -185,7 +199,7 @@ impl Engine {
             this.is_unwinding = false;
             match result {
                 CoroutineResult::Yield(()) => {
-                    this.tasks[at].fiber = Some(fiber);
+                    this.fibers[at] = Some(fiber);
                     is_left = true;
                 }
                 CoroutineResult::Return(()) => stacks::give_back(fiber.into_stack()),

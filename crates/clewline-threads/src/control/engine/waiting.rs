@@ -1,10 +1,10 @@
 //! What the primitives say about waiting, besides the accesses themselves.
 
-use std::{any::Any, panic::Location, ptr, sync::Arc};
+use std::{any::Any, panic::Location, sync::Arc};
 
 use clewline_explore::{Access, SharedId, TaskId, TaskSet};
 
-use super::{Attempt, Control, Engine};
+use super::{Attempt, Control};
 
 impl Control {
     /// The number of the execution: no other one of this process has it.
@@ -21,7 +21,7 @@ impl Control {
     /// to look is one that waits.
     pub(crate) fn set_level_quietly<T: ?Sized>(self, object: &T, level: i32) {
         let engine = self.engine();
-        let id = id(engine, object);
+        let id = engine.id_of(object);
         if std::mem::replace(&mut engine.objects.state(id).level, level) == level {
             return;
         }
@@ -53,7 +53,7 @@ impl Control {
     /// This task waits at the object from now on, until somebody [wakes](Self::wake_at) it.
     pub(crate) fn waits_at<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
-        let (id, me) = (id(engine, object), engine.current);
+        let (id, me) = (engine.id_of(object), engine.current);
         engine.objects.state(id).waiters.insert(me);
         engine.tasks[me.index()].is_woken = false;
     }
@@ -61,21 +61,21 @@ impl Control {
     /// It does so no more, though nobody woke it.
     pub(crate) fn leaves<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
-        let (id, me) = (id(engine, object), engine.current);
+        let (id, me) = (engine.id_of(object), engine.current);
         engine.objects.state(id).waiters.remove(me);
     }
 
     /// Who waits there.
     pub(crate) fn waiters<T: ?Sized>(self, object: &T) -> TaskSet {
         let engine = self.engine();
-        let id = id(engine, object);
+        let id = engine.id_of(object);
         engine.objects.state(id).waiters
     }
 
     /// Lets `task` go on that waits there.
     pub(crate) fn wake_at<T: ?Sized>(self, object: &T, task: TaskId) {
         let engine = self.engine();
-        let id = id(engine, object);
+        let id = engine.id_of(object);
         engine.objects.state(id).waiters.remove(task);
         self.wake(task);
     }
@@ -117,19 +117,20 @@ impl Control {
         Arc::clone(self.engine().tasks[task.index()].badge.get_or_insert_with(make))
     }
 
-    /// Whether it is another task that unwinds, so that `std::thread::panicking` says nothing about this one.
-    pub(crate) fn is_panic_of_another(self) -> bool {
+    /// Whether this task unwinds. Tasks share a thread, so `std::thread::panicking` may say so because another one does.
+    pub(crate) fn is_panicking(self) -> bool {
         let engine = self.engine();
-        let me = engine.current;
-        engine.tasks.iter().any(|it| it.is_panicking && !it.is_ended && it.pending.task != me)
+        engine.is_panicking(engine.current)
+    }
+
+    /// This task begins to panic.
+    pub(in crate::control) fn panics(self) {
+        let engine = self.engine();
+        engine.tasks[engine.current.index()].has_panicked = true;
     }
 
     /// A task has panicked, and nobody asks for it: the execution ends.
     pub(crate) fn panicked(self, payload: &(dyn Any + Send)) {
         self.engine().panicked(payload);
     }
-}
-
-fn id<T: ?Sized>(engine: &mut Engine, object: &T) -> SharedId {
-    engine.objects.id(ptr::from_ref(object).cast::<()>() as usize)
 }

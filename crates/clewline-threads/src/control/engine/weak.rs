@@ -14,7 +14,7 @@ use super::{
         memory::{Ask, By, Change, Memory, MemoryModel, State},
         races::{Race, Touch, Toucher},
     },
-    Control, Engine, Moment, Task,
+    Control, Engine, Task,
 };
 
 /// How a value is put into an atomic whose address is known.
@@ -282,8 +282,16 @@ impl Engine {
     pub(in crate::control) fn set_memory(&mut self, memory: Memory) {
         self.weak.settings = memory;
         self.memory = None;
-        // A lock that is released has to wait for the stores before it.
-        self.has_release_points |= memory.model == MemoryModel::Tso;
+        self.has_release_points |= self.has_buffers();
+    }
+
+    /// Whether stores wait in buffers. Then a lock that is released has to wait for the stores before it.
+    pub(super) fn has_buffers(&self) -> bool {
+        self.weak.settings.model == MemoryModel::Tso
+    }
+
+    pub(super) fn set_counts_matter(&mut self, counts_matter: bool) {
+        self.weak.counts_matter = counts_matter;
     }
 
     pub(in crate::control) fn race(&self) -> Option<Race> {
@@ -374,7 +382,7 @@ impl Engine {
 
     /// Whether no store of `task` waits in a buffer.
     pub(super) fn is_drained(&self, task: TaskId) -> bool {
-        self.weak.buffer_of[task.index()].is_none_or(|it| self.tasks[it.index()].is_ended)
+        self.weak.buffer_of[task.index()].is_none_or(|it| self.ended.contains(it))
     }
 
     /// `by` has put a store to the atomic at `address` into its buffer.
@@ -397,7 +405,10 @@ impl Engine {
         assert!(id.index() < TaskId::MAX, "at most {} tasks and buffers in one execution", TaskId::MAX);
         let root = self.tasks[owner.index()].pending.cause.unwrap_or(owner);
         let pending = Step { cause: Some(root), ..Step::new(id, Access::Flush, SharedId::NONE) };
-        self.tasks.push(Task { pending, is_ended: true, is_started: true, ..Task::new(id) });
+        self.tasks.push(Task { pending, ..Task::new(id) });
+        self.fibers.push(None);
+        self.started.insert(id);
+        self.ended.insert(id);
         self.weak.buffers.insert(id);
         self.weak.buffer_of[owner.index()] = Some(id);
         self.weak.owner_of[id.index()] = Some(owner);
@@ -411,8 +422,11 @@ impl Engine {
             let first = self.memory().first_buffered(owner);
             let place = self.tasks[owner.index()].place;
             let task = &mut self.tasks[buffer.index()];
-            task.is_ended = first.is_none();
-            self.stale.insert(buffer);
+            self.ended.remove(buffer);
+            if first.is_none() {
+                self.ended.insert(buffer);
+            }
+            self.fresh.insert(buffer);
             if let Some(object) = first {
                 (task.pending.object, task.place) = (object, place);
             } else if self.weak.undrained.contains(owner) {
@@ -428,11 +442,10 @@ impl Engine {
         self.current = buffer;
         self.steps += 1;
         let task = &mut self.tasks[buffer.index()];
-        let (step, place) = (task.pending, task.place);
-        task.pending.wakes = TaskSet::EMPTY;
+        let step = task.pending;
         self.step = Some(step);
-        if let Some(moments) = &mut self.moments {
-            moments.push(Moment { step, place, detail: String::new() });
+        if self.moments.is_some() {
+            self.keep_moment(buffer);
         }
         self.flush_one(owner);
         self.changed(step.object);

@@ -15,6 +15,26 @@ pub struct Limits {
     pub spurious: u32,
 }
 
+/// Where else tasks come to points. An exploration finds out as it goes whether that is needed; a schedule that was found
+/// afterwards fits only there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Points {
+    /// Where a lock is released, as if some task had tried one without waiting.
+    pub releases: bool,
+    /// Where the number of owners of an `Arc` changes, as if some task had looked at one.
+    pub counts: bool,
+}
+
+impl Points {
+    /// Each combination.
+    pub const ALL: [Points; 4] = [
+        Points { releases: false, counts: false },
+        Points { releases: true, counts: false },
+        Points { releases: false, counts: true },
+        Points { releases: true, counts: true },
+    ];
+}
+
 /// The limit that cut an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
@@ -63,6 +83,14 @@ pub(crate) enum Until {
 }
 
 impl Until {
+    /// Whether somebody wakes it.
+    pub(super) const fn is_woken(self) -> bool {
+        match self {
+            Until::Woken | Until::WokenOrLate => true,
+            Until::Met | Until::MetOrLate => false,
+        }
+    }
+
     /// Whether it waits for some time only. To let others run in the meantime is no preemption.
     pub(super) const fn is_brief(self) -> bool {
         match self {

@@ -10,7 +10,7 @@ use clewline_explore::{
 
 use super::{
     reductions::{
-        EXECUTIONS_MAX, History, KINDS, Matrix, histories_within, history, program_of, random_program,
+        EXECUTIONS_MAX, History, KINDS, Matrix, World, histories_within, history, program_of, random_program,
     },
     *,
 };
@@ -78,12 +78,12 @@ fn make(entry: &Entry, settings: &Settings) -> Watched {
 }
 
 fn histories(matrix: &Matrix, scheduler: &mut dyn Scheduler) -> (BTreeSet<History>, Option<u64>) {
-    histories_within(matrix, MemoryModel::SequentiallyConsistent, scheduler, EXECUTIONS_MAX)
+    histories_within(matrix, World::default(), scheduler, EXECUTIONS_MAX)
 }
 
 /// Each execution's schedule and history.
 fn executions(matrix: &Matrix, scheduler: &mut dyn Scheduler, most: usize) -> Vec<(Schedule, History)> {
-    let mut program = program_of(matrix, MemoryModel::SequentiallyConsistent);
+    let mut program = program_of(matrix, World::default());
     program.keep(true, false);
     let mut all = Vec::new();
     explore(&mut program, scheduler, 1_000, |program, ending, _| {

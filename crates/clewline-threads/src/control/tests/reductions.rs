@@ -16,9 +16,9 @@ use clewline_explore::{
 
 use super::*;
 pub(super) use programs::{
-    Action, History, KINDS, Matrix, histories_within, history, program_of, random_program,
+    Action, History, KINDS, Matrix, World, histories_within, history, program_of, random_program,
 };
-use programs::{PLAIN, WEAK_KINDS, smaller};
+use programs::{PLAIN, SPURIOUS_KINDS, WEAK_KINDS, smaller};
 
 // Programs that take more executions are left out.
 pub(super) const EXECUTIONS_MAX: u64 = 1_000;
@@ -37,7 +37,7 @@ type Make<'a> = &'a dyn Fn() -> Box<dyn Scheduler>;
 /// What is compared with what.
 #[derive(Clone, Copy)]
 struct Comparison<'a> {
-    model: MemoryModel,
+    world: World,
     expect: Make<'a>,
     find: Make<'a>,
     executions_max: u64,
@@ -53,7 +53,7 @@ struct Compared {
 impl Comparison<'_> {
     /// `None` if there are too many executions.
     fn compare(&self, matrix: &Matrix) -> Option<Compared> {
-        let see = |make: Make<'_>, most: u64| histories_within(matrix, self.model, &mut *make(), most);
+        let see = |make: Make<'_>, most: u64| histories_within(matrix, self.world, &mut *make(), most);
         let (expected, executions) = see(self.expect, self.executions_max);
         let executions = executions?;
         // A reduction never takes more.
@@ -111,7 +111,7 @@ impl Comparison<'_> {
 fn unbounded(find: Make<'_>) -> Comparison<'_> {
     let expect = &|| -> Box<dyn Scheduler> { Box::new(Exhaustive::default()) };
     let executions_max = number("CLEWLINE_EXECUTIONS", EXECUTIONS_MAX);
-    Comparison { model: MemoryModel::SequentiallyConsistent, expect, find, executions_max }
+    Comparison { world: World::default(), expect, find, executions_max }
 }
 
 fn dpor() -> Box<dyn Scheduler> {
@@ -123,7 +123,9 @@ const SEED: u64 = 5;
 
 /// Programs in which a reduction that left out one of its rules has lost histories.
 fn hard_programs() -> Vec<Matrix> {
-    use Action::{Add, Barrier, Load, Lock, Once, Put, Read, Store, TakeOrLate, TryLock, Write};
+    use Action::{
+        Add, Barrier, Load, Lock, Once, Put, Read, Sleep, Spawn, Store, TakeOrLate, TryLock, Wake, Write,
+    };
     let all = [
         // A step that returns if it comes first, and does not if it comes later.
         vec![
@@ -158,6 +160,21 @@ fn hard_programs() -> Vec<Matrix> {
             vec![vec![Lock(0, vec![Lock(1, vec![Load(0)])])]],
             vec![vec![], vec![Lock(1, vec![Store(0, 1)]), Lock(0, vec![])]],
         ],
+        // A writer waits for all who share the lock, not only for the last.
+        vec![
+            vec![vec![Store(2, 66), Load(2)]],
+            vec![vec![Read(vec![Load(0)]), Write(vec![])], vec![]],
+            vec![vec![Read(vec![Store(1, 83), Store(2, 55)])], vec![Write(vec![])]],
+        ],
+        // Whoever shares a lock could have had it before another gave his share back.
+        vec![
+            vec![vec![Read(vec![Read(vec![]), Store(2, 8)]), Read(vec![])], vec![Read(vec![Write(vec![])])]],
+            vec![vec![Read(vec![])], vec![Read(vec![Load(2), Store(0, 72)])]],
+        ],
+        // Whoever was woken comes after the one who woke it.
+        vec![vec![vec![Sleep, Load(0), Load(1)]], vec![vec![Wake, Store(1, 2)]], vec![vec![Store(0, 1)]]],
+        // Whoever joins a task comes after all that the task did.
+        vec![vec![vec![Spawn(vec![Store(0, 1), Store(1, 1)], true), Load(0)]], vec![vec![Load(0), Load(1)]]],
     ];
     all.into_iter().map(|columns| Calls { columns, ..Calls::default() }).collect()
 }
@@ -181,6 +198,37 @@ fn hard_programs_lose_no_history() {
     }
 }
 
+/// How many executions each of them takes: of `dpor`, and of `bounded-dpor` with 0 to 3 preemptions.
+const HARD_EXECUTIONS: &[[u64; 5]] = &[
+    [131, 6, 39, 124, 256],
+    [66, 5, 21, 58, 93],
+    [33, 6, 30, 55, 60],
+    [6, 2, 5, 8, 8],
+    [10, 2, 6, 11, 12],
+    [8, 2, 6, 10, 11],
+    [30, 8, 38, 66, 68],
+    [6, 6, 7, 7, 7],
+    [6, 2, 7, 9, 9],
+    [179, 6, 43, 178, 448],
+    [17, 2, 8, 21, 33],
+    [21, 7, 20, 31, 33],
+    [6, 4, 9, 12, 12],
+];
+
+#[test]
+fn hard_programs_take_no_more_executions_than_they_need() {
+    let take = |matrix: &Matrix, make: Make<'_>| {
+        histories_within(matrix, World::default(), &mut *make(), 100_000).1.expect("few executions")
+    };
+    let taken = hard_programs().into_iter().map(|matrix| {
+        let bounded = |bound: u32| {
+            take(&matrix, &move || -> Box<dyn Scheduler> { Box::new(BoundedDpor::new(Some(bound))) })
+        };
+        [take(&matrix, &dpor), bounded(0), bounded(1), bounded(2), bounded(3)]
+    });
+    assert_eq!(taken.collect::<Vec<_>>(), HARD_EXECUTIONS);
+}
+
 #[test]
 fn dpor_sees_every_canonical_history() {
     let (programs, all, few) = unbounded(&dpor).check_random("dpor", KINDS, 40);
@@ -202,9 +250,24 @@ fn bounded_dpor_sees_what_bounded_does() {
 }
 
 #[test]
+fn reductions_see_every_canonical_history_of_those_who_wake_up_by_themselves() {
+    let world = World { spurious: 1, ..World::default() };
+    let check = |name: &str, comparison: Comparison<'_>| {
+        let comparison = Comparison { world, ..comparison };
+        let (programs, all, few) = comparison.check_random(name, SPURIOUS_KINDS, 40);
+        assert!(
+            is_partial() || 40 < programs && few < all,
+            "{programs} programs, {all} executions, {few} with reduction"
+        );
+    };
+    check("dpor, spurious", unbounded(&dpor));
+    with_bounds(|bound, it| check(&format!("bound {bound}, spurious"), it));
+}
+
+#[test]
 fn dpor_sees_every_canonical_history_in_other_models_of_memory() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
-        let comparison = Comparison { model, ..unbounded(&dpor) };
+        let comparison = Comparison { world: World { model, ..World::default() }, ..unbounded(&dpor) };
         let (programs, all, few) = comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, 12);
         assert!(
             is_partial() || 70 < programs && few <= all,
@@ -218,7 +281,8 @@ fn bounded_dpor_sees_what_bounded_does_in_other_models_of_memory() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         with_bounds(|bound, it| {
             let name = format!("bound {bound}, {model:?}");
-            let (programs, all, few) = Comparison { model, ..it }.check_random(&name, WEAK_KINDS, 5);
+            let world = World { model, ..World::default() };
+            let (programs, all, few) = Comparison { world, ..it }.check_random(&name, WEAK_KINDS, 5);
             assert!(
                 is_partial() || 20 < programs && few <= all,
                 "{programs} programs, {all} executions, {few} with reduction"

@@ -41,7 +41,9 @@ pub(super) fn object(
         object.insert("unserializable".to_owned(), it.executions.into());
     }
     if let Some(needed) = &checked.needed {
-        object.insert("least_factor".to_owned(), needed.factor().into());
+        // Where some history needs more than any factor, or nobody knows, there is none.
+        let least = matches!(checked.verdict, Verdict::Holds).then(|| needed.factor());
+        object.insert("least_factor".to_owned(), least.into());
         let histories = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
         object.insert("histories_by_factor".to_owned(), Json::Object(histories.collect()));
     }
@@ -68,6 +70,6 @@ fn found(object: &mut Map<String, Json>, finding: &Finding) {
     object.insert("replay".to_owned(), finding.schedule.to_string().into());
     object.insert("preemptions".to_owned(), finding.preemptions.into());
     if let Some(told) = &finding.told {
-        object.insert("out_of_place".to_owned(), told.as_str().into());
+        object.insert("explanation".to_owned(), told.as_str().into());
     }
 }

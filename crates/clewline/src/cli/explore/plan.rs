@@ -5,12 +5,9 @@ use std::sync::Arc;
 use clewline::{
     control::MemoryModel,
     formats,
-    methods::{
-        line_up::{
-            Against, Alphabet, Checked, Matrix, Options, calls, observations::Observations, scheduler,
-            text::Summary,
-        },
-        round_up::Roles,
+    methods::line_up::{
+        Against, Checked, Entry, Matrix, Options, Plan, calls, observations::Observations, scheduler,
+        text::Summary,
     },
     render::text::shell_word,
     specs,
@@ -18,26 +15,8 @@ use clewline::{
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_report::ReadOptions;
 
-use super::{Args, quasi, subject, subject::Subject};
+use super::{Args, subject, subject::Subject};
 use crate::cli::{Failure, units};
-
-/// Which matrices are checked.
-pub(super) enum Plan {
-    One(Matrix),
-    Random {
-        alphabet: Alphabet,
-        rows: usize,
-        columns: usize,
-        samples: usize,
-        seed: u64,
-        roles: Option<Roles>,
-    },
-    Auto {
-        alphabet: Alphabet,
-        most: usize,
-        roles: Option<Roles>,
-    },
-}
 
 /// How many preemptions there may be; `None`: any number.
 #[derive(Clone, Copy, Debug)]
@@ -89,82 +68,44 @@ pub(super) fn schedulers() -> String {
 // The engine names tasks by letters, and has so many.
 const COLUMNS_MAX: usize = 14;
 
-impl Plan {
-    pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
-        let initial = calls(&args.initial).map_err(|it| Failure::at("--initial", it))?;
-        let last = calls(&args.last).map_err(|it| Failure::at("--final", it))?;
-        let few = |columns: usize| {
-            if columns <= COLUMNS_MAX {
-                return Ok(columns);
-            }
-            Err(Failure::Told(format!("there are at most {COLUMNS_MAX} columns; found {columns}")))
-        };
-        if let Some(text) = &args.matrix {
-            let matrix: Matrix = text.parse().map_err(|it| Failure::at("--matrix", it))?;
-            few(matrix.columns.len())?;
-            return Ok(Plan::One(Matrix { initial, last, ..matrix }));
-        }
-        let roles = super::quasi::roles(args, subject);
-        let alphabet = Alphabet { entries: entries(args, subject)?, initial, last };
-        if let Some(most) = args.auto {
-            return Ok(Plan::Auto { alphabet, most: few(most)?, roles });
-        }
-        let seed = args.seed.unwrap_or_else(|| {
-            let seed = new_seed();
-            // Told now, so that it is known even if the subject takes the process with it.
-            eprintln!("note: the seed is {seed}");
-            seed
-        });
-        Ok(Plan::Random {
-            alphabet,
-            rows: args.rows.unwrap_or(3),
-            columns: few(args.columns.unwrap_or(3))?,
-            samples: args.samples.unwrap_or(100),
-            seed,
-            roles,
-        })
+/// Which matrices are checked.
+pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
+    let plan = Plan {
+        initial: calls(&args.initial).map_err(|it| Failure::at("--initial", it))?,
+        last: calls(&args.last).map_err(|it| Failure::at("--final", it))?,
+        seed: args.seed.unwrap_or_default(),
+        ..Plan::default()
+    };
+    if let Some(text) = &args.matrix {
+        let matrix: Matrix = text.parse().map_err(|it| Failure::at("--matrix", it))?;
+        few(matrix.columns.len())?;
+        return Ok(Plan { matrices: vec![matrix], ..plan });
     }
-
-    /// The matrices, in the order in which they are checked.
-    pub(super) fn iter(&self) -> Box<dyn Iterator<Item = Matrix> + Send + '_> {
-        match self {
-            Plan::One(matrix) => Box::new(std::iter::once(matrix.clone())),
-            Plan::Random { alphabet, rows, columns, samples, seed, roles } => {
-                let draw = move |it| alphabet.random(*columns, *rows, *seed, it);
-                Box::new((0..*samples as u64).map(draw).map(|it| complete(*roles, it)))
-            }
-            Plan::Auto { alphabet, most, roles } => {
-                Box::new((1..=*most).flat_map(|n| alphabet.all(n)).map(|it| complete(*roles, it)))
-            }
-        }
+    let entries = entries(args, subject)?.into_iter().map(Entry::new).collect();
+    if let Some(most) = args.auto {
+        return Ok(Plan { entries, auto: Some(few(most)?), ..plan });
     }
-
-    /// How many there are, if that can be counted.
-    pub(super) fn matrices(&self) -> Option<u64> {
-        match self {
-            Plan::One(_) => Some(1),
-            Plan::Random { samples, .. } => Some(*samples as u64),
-            Plan::Auto { alphabet, most, .. } => (1..=*most).try_fold(0_u64, |sum, n| {
-                let base = n.min(alphabet.entries.len()) as u64;
-                sum.checked_add(base.checked_pow(u32::try_from(n * n).ok()?)?)
-            }),
-        }
-    }
-
-    fn seed(&self) -> Option<u64> {
-        match self {
-            Plan::One(_) | Plan::Auto { .. } => None,
-            Plan::Random { seed, .. } => Some(*seed),
-        }
-    }
+    let seed = args.seed.unwrap_or_else(|| {
+        let seed = new_seed();
+        // Told now, so that it is known even if the subject takes the process with it.
+        eprintln!("note: the seed is {seed}");
+        seed
+    });
+    Ok(Plan {
+        entries,
+        rows: args.rows.unwrap_or(plan.rows),
+        columns: few(args.columns.unwrap_or(plan.columns))?,
+        samples: args.samples.map(|it| it as u64),
+        seed,
+        ..plan
+    })
 }
 
-/// A matrix that takes out as much as it puts in, if that is wanted.
-fn complete(roles: Option<Roles>, matrix: Matrix) -> Matrix {
-    match roles {
-        Some(roles) => roles.complete(matrix),
-        None => matrix,
+fn few(columns: usize) -> Result<usize, Failure> {
+    if columns <= COLUMNS_MAX {
+        return Ok(columns);
     }
+    Err(Failure::Told(format!("there are at most {COLUMNS_MAX} columns; found {columns}")))
 }
 
 fn new_seed() -> u64 {
@@ -227,9 +168,8 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
         counts_unserializable: args.serializability,
         ..Options::default()
     };
-    quasi::ask(args, subject, plan, &mut options)?;
     options.settings.preemptions = args.preemptions.0;
-    options.settings.seed = args.seed.or(plan.seed()).unwrap_or_default();
+    options.settings.seed = plan.seed;
     options.limits.steps = args.steps;
     let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory);
     options.memory.model = model.unwrap_or_default();
@@ -247,14 +187,14 @@ fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failu
     if let Some(golden) = &args.golden {
         return Ok(Against::Golden(subject::find(golden).map_err(golden_of)?.into_explorable()));
     }
-    if let (Some(path), Plan::One(matrix)) = (&args.from_observations, plan) {
+    if let (Some(path), Some(matrix)) = (&args.from_observations, plan.only()) {
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|it| Failure::at(&name, it))?;
         let format = formats::find("observations").expect("it is in the table");
         let reading = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
         let recording = format.read(&mut &bytes[..], &reading).map_err(|it| Failure::at(&name, it))?;
         let observed =
-            Observations::from_recording(&recording, matrix).map_err(|it| Failure::at(&name, it))?;
+            Observations::from_recording(&recording, &matrix).map_err(|it| Failure::at(&name, it))?;
         return Ok(Against::Observed(Arc::new(observed)));
     }
     match args.spec.as_str() {
@@ -288,12 +228,14 @@ pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&C
             (Some(_), _) => Vec::new(),
         };
     }
-    let command = match plan {
-        Plan::One(matrix) => of_matrix(args, matrix),
-        Plan::Random { rows, columns, samples, seed, .. } => {
+    let command = match (plan.only(), plan.auto) {
+        (Some(matrix), _) => of_matrix(args, &matrix),
+        (None, Some(most)) => format!("{} --auto {most}", basis(args)),
+        (None, None) => {
+            let (rows, columns, samples) = (plan.rows, plan.columns, plan.samples_or_usual());
+            let seed = plan.seed;
             format!("{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}", basis(args))
         }
-        Plan::Auto { most, .. } => format!("{} --auto {most}", basis(args)),
     };
     let command = command + &picked;
     if summary.verdict() == "unknown" {
@@ -307,11 +249,11 @@ pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&C
         let drawn = args.executions.unwrap_or(10_000);
         return vec![format!("{command} --executions {}", drawn.saturating_mul(10))];
     }
-    match (plan, args.preemptions.0) {
-        (Plan::One(_), Some(_)) if summary.bounded != 0 => vec![format!("{command} --preemptions none")],
-        (Plan::One(_), _) => vec![basis(args)],
-        (_, Some(most)) if summary.bounded != 0 => vec![format!("{command} --preemptions {}", most + 1)],
-        _ => Vec::new(),
+    match (plan.only(), args.preemptions.0) {
+        (Some(_), Some(_)) if summary.bounded != 0 => vec![format!("{command} --preemptions none")],
+        (Some(_), _) => vec![basis(args)],
+        (None, Some(most)) if summary.bounded != 0 => vec![format!("{command} --preemptions {}", most + 1)],
+        (None, _) => Vec::new(),
     }
 }
 
@@ -328,15 +270,7 @@ fn judged_by(args: &Args) -> String {
     if args.nondeterminism == Nondeterminism::Allow {
         add("nondeterminism", "allow");
     }
-    if let Some(factors) = &args.quasi {
-        add("quasi", &factors.to_string());
-    }
-    if let Some(reading) = &args.reading {
-        add("reading", reading);
-    }
-    if args.ill_formed == "allow" {
-        add("ill-formed", "allow");
-    }
+    command.push_str(&args.typed_quasi());
     if args.memory != "sc" {
         command.push_str(&format!(" --memory {}", args.memory));
     }

@@ -4,7 +4,7 @@ use std::{fmt, num::NonZero, ops::ControlFlow, sync::Arc, thread, time::Duration
 
 use clewline_core::{Misfit, Notation};
 use clewline_explore::{TaskId, schedulers::SCHEDULERS};
-use clewline_subjects::{UnknownSubject, find_explorable};
+use clewline_subjects::{FoundExplorable, UnknownSubject, find_explorable};
 use clewline_threads::{
     Component, Explorable, Rig, Subject, Trial,
     control::{Calls, Limits, MemoryModel},
@@ -17,7 +17,15 @@ use super::{
     plan::{Entry, Plan},
     replay, scheduler, shrink,
 };
-use crate::{Error, error::ErrorKind, methods::stress::this_test, typed::name_of};
+use crate::{
+    Error, Quasi, QuasiReading,
+    error::ErrorKind,
+    methods::{
+        round_up::{Asking, Matrices, Roles},
+        stress::this_test,
+    },
+    typed::name_of,
+};
 
 /// A test in the making: every interleaving of a few calls, and no specification.
 ///
@@ -44,6 +52,11 @@ pub struct LineUp<E> {
     pub(super) options: Options,
     pub(super) time: Option<Duration>,
     pub(super) jobs: usize,
+    // How far out of order answers may be, if that was said.
+    quasi: Option<Quasi>,
+    matrices: Matrices,
+    // What it should do: the name of a specification. Then it knows every call of it.
+    spec: Option<String>,
     heeds_environment: bool,
     // What was wrong with what was said so far.
     mistake: Option<String>,
@@ -124,9 +137,14 @@ impl LineUp<BuiltIn> {
     ///
     /// If there is none of that name.
     pub fn subject(name: &str) -> Result<Self, UnknownSubject> {
-        let subject = BuiltIn(find_explorable(name)?.build());
+        let found = find_explorable(name)?;
+        let subject = BuiltIn(found.build());
         let invocations = subject.invocations();
         let mut line_up = LineUp::of(name, subject);
+        line_up.spec = match found {
+            FoundExplorable::Structure(found) => Some(found.entry.spec.to_owned()),
+            FoundExplorable::Class(..) => None,
+        };
         line_up.plan.entries = invocations.into_iter().map(|it| Entry::new(vec![it])).collect();
         Ok(line_up)
     }
@@ -140,8 +158,10 @@ impl LineUp<BuiltIn> {
         S::Return: Send + Sync,
         T: Subject<S>,
     {
+        let spec = Notation::name(&specification);
         let rig = Rig::new(specification, make);
-        LineUp::of(name_of::<T>(), BuiltIn(Box::new(rig))).against_specification()
+        let line_up = LineUp::of(name_of::<T>(), BuiltIn(Box::new(rig)));
+        LineUp { spec, ..line_up }.against_specification()
     }
 
     /// What is right is what the subject's specification says, if it has one.
@@ -164,20 +184,13 @@ impl<E: Explorable> LineUp<E> {
             subject,
             name: name.to_owned(),
             invariants: Vec::new(),
-            plan: Plan {
-                entries: Vec::new(),
-                initial: Vec::new(),
-                last: Vec::new(),
-                matrices: Vec::new(),
-                auto: None,
-                samples: None,
-                columns: 3,
-                rows: 3,
-                seed: 0,
-            },
+            plan: Plan::default(),
             options: Options::default(),
             time: None,
             jobs: thread::available_parallelism().map_or(1, NonZero::get),
+            quasi: None,
+            matrices: Matrices::WellFormed,
+            spec: None,
             heeds_environment: true,
             mistake: None,
         }
@@ -309,6 +322,45 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
+    /// Answers may be out of order by as much as this says: `"deq=2"`, `"enq=0,deq=2"`, `"all=1"`; `"deq=?"` finds out how much that is, which is
+    /// then in the [summary](super::text::Summary::needed). What is right is the subject's specification, one that is
+    /// [named](Self::against_named), or a golden [implementation](Self::against).
+    ///
+    /// ```
+    /// use clewline::LineUp;
+    ///
+    /// // Dequeues may be out of order by two places, and are.
+    /// let queue = || LineUp::subject("quasi-queue").map(|it| it.matrix("deq | deq").initial("enq(1) enq(2) enq(3)"));
+    /// queue()?.quasi("deq=2").check();
+    /// assert_eq!(queue()?.quasi("deq=0").run()?.verdict(), "violated");
+    /// // The queue itself, configured with factor 0, shows what is right.
+    /// let golden = LineUp::subject("quasi-queue:k0")?;
+    /// queue()?.last("deq").quasi("enq=0,deq=2").against(golden).check();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn quasi(mut self, factors: &str) -> Self {
+        match Quasi::parse(factors) {
+            Ok(quasi) => self.quasi = Some(quasi),
+            Err(error) => self.complain(error.to_string()),
+        }
+        self
+    }
+
+    /// What out of order [means](crate::QuasiReading): what suits the specification, unless something else is said.
+    pub fn reading(mut self, reading: QuasiReading) -> Self {
+        match self.quasi.take() {
+            Some(quasi) => self.quasi = Some(quasi.with_reading(reading)),
+            None => self.complain("`reading` is said of `quasi`, which comes before it".to_owned()),
+        }
+        self
+    }
+
+    /// Matrices need not take out as much as they put in. Unless this is said they have to, where operations may change places.
+    pub fn ill_formed(mut self) -> Self {
+        self.matrices = Matrices::Any;
+        self
+    }
+
     /// One call at a time the subject may answer now this and now that. Unless this is said, that is what is wrong with it.
     pub fn nondeterministic(mut self) -> Self {
         self.options.allows_nondeterminism = true;
@@ -401,13 +453,43 @@ impl<E: Explorable> LineUp<E> {
         }
         self.plan.last.append(&mut self.invariants);
         self.verify()?;
+        let roles = self.ask()?;
         let mut tested = Tested::new(&self.name, &self.options, test);
         let found = match replayed {
             Some(replayed) => Some(self.again(&replayed, &mut tested)?),
-            None => self.all(&mut tested)?,
+            None => self.all(roles, &mut tested)?,
         };
         tested.found = found;
         Ok(tested)
+    }
+
+    /// Has histories judged as was said. Answers what matrices have to put in and to take out alike, if anything.
+    fn ask(&mut self) -> Result<Option<Roles>, Error> {
+        let Some(quasi) = &self.quasi else { return Ok(None) };
+        let spec = match &self.options.against {
+            Against::Named(name) => Some(name.clone()),
+            Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_) => {
+                self.spec.clone()
+            }
+        };
+        let entries = self.plan.entries.iter().flat_map(|it| &it.calls);
+        let by_hand = self.plan.matrices.iter().flat_map(|it| it.columns.iter().flatten());
+        let ends = self.plan.initial.iter().chain(&self.plan.last);
+        let calls: Vec<String> = entries.chain(by_hand).chain(ends).cloned().collect();
+        let asking = Asking { quasi, spec: spec.as_deref(), calls: &calls, matrices: self.matrices };
+        asking.ask(&mut self.options)
+    }
+
+    /// A matrix that was drawn, as it makes sense. Who does not know every call cannot be given others than it knows.
+    fn drawn(&self, roles: Option<Roles>, matrix: Matrix) -> Option<Matrix> {
+        let is_by_hand = |it: &Matrix| it.columns == matrix.columns;
+        match roles {
+            Some(roles) if !self.plan.matrices.iter().any(is_by_hand) => match &self.spec {
+                Some(_) => Some(roles.complete(matrix)),
+                None => roles.check(&matrix).is_ok().then_some(matrix),
+            },
+            Some(_) | None => Some(matrix),
+        }
     }
 
     fn verify(&self) -> Result<(), ErrorKind> {
@@ -436,15 +518,16 @@ impl<E: Explorable> LineUp<E> {
         Ok(checked)
     }
 
-    fn all(&self, tested: &mut Tested) -> Result<Option<super::Checked>, Error> {
-        let (until, alphabet) = (deadline(self.time), self.plan.alphabet());
+    fn all(&self, roles: Option<Roles>, tested: &mut Tested) -> Result<Option<super::Checked>, Error> {
+        let until = deadline(self.time);
         let is_late = std::sync::atomic::AtomicBool::new(false);
         let is_early = |_: &Matrix| {
             let is_early = until.is_none_or(|it| std::time::Instant::now() < it);
             is_late.fetch_or(!is_early, std::sync::atomic::Ordering::Relaxed);
             is_early
         };
-        let matrices = self.plan.matrices(&alphabet).take_while(is_early);
+        let drawn = |it| self.drawn(roles, it);
+        let matrices = self.plan.matrices().filter_map(drawn).take_while(is_early);
         let mut found = None;
         let visit = |checked: super::Checked| {
             tested.summary.add(&checked);

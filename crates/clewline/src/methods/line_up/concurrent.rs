@@ -8,7 +8,7 @@ use std::{
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, Tiny, judge, stuck};
 use clewline_core::{
-    AnswerId, Cause, History, ObjectId, OperationId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
+    AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
 use clewline_threads::{
@@ -24,7 +24,7 @@ use super::{
     serializability,
     specified::Specified,
 };
-use crate::methods::round_up::{Judgement, judge_displaced, method};
+use crate::methods::round_up::{Judgement, WellFormed, judge_displaced};
 
 /// What is right.
 pub(super) enum Golden<'a> {
@@ -38,6 +38,8 @@ pub(super) enum Golden<'a> {
 pub(super) struct Asked<'a> {
     pub(super) golden: Golden<'a>,
     pub(super) judging: &'a Judging,
+    /// The specification that is right, if it is a relaxed one: its name, less the factor.
+    pub(super) relaxed: Option<&'a str>,
 }
 
 /// An execution that is wrong.
@@ -47,7 +49,7 @@ pub(super) struct Wrong {
     pub(super) schedule: Schedule,
     /// Who should not wait.
     pub(super) blocked: Vec<usize>,
-    /// What is out of place.
+    /// What is out of place, or how far it is.
     pub(super) told: Option<String>,
 }
 
@@ -169,18 +171,9 @@ pub(in crate::methods) fn canonical(outcome: &Outcome<AnswerId>, key: &mut Vec<u
     }
 }
 
-/// The method of an operation of a problem: numbers there are those of the operations that were called, in the order of
-/// their calls.
-pub(in crate::methods) fn method_of<'a>(
-    trial: &'a dyn Trial,
-    outcome: &Outcome<AnswerId>,
-    id: OperationId,
-) -> &'a str {
-    let operations = outcome.operations.iter().enumerate();
-    let mut called: Vec<(u32, usize)> = operations.filter_map(|(at, it)| Some((it.call?, at))).collect();
-    called.sort_unstable();
-    called.get(id.index()).map_or("", |it| method(&trial.operations()[it.1].1))
-}
+// Said of what no factor explains.
+const NEVER: &str = "no factor is great enough: something comes out twice or was never put in, or nothing is found though something is \
+                     inside";
 
 /// A history to be judged.
 struct Judged<'a> {
@@ -204,11 +197,14 @@ impl Judged<'_> {
         renamed: &mut Renamed,
     ) -> Result<Judgement, String> {
         match asked.judging {
-            Judging::Linearizable => self.judge_linearizable(&asked.golden, texts, renamed),
+            Judging::Linearizable => match self.judge_linearizable(&asked.golden, texts, renamed)? {
+                Judgement::Wrong(None) => Ok(Judgement::Wrong(asked.relaxed.and_then(|it| self.enough(it)))),
+                other => Ok(other),
+            },
             Judging::Displaced(..) | Judging::LeastRelaxed(_) if self.is_stuck => {
                 Err("a call waits for ever, and nobody has said how far out of place that may be".to_owned())
             }
-            Judging::Displaced(factors, _) => match &asked.golden {
+            Judging::Displaced(quasi, well_formed) => match &asked.golden {
                 Golden::Observed(set) => {
                     let history = self.history(texts, renamed);
                     let calls: Vec<String> = self.trial.operations().iter().map(|it| it.1.clone()).collect();
@@ -218,19 +214,18 @@ impl Judged<'_> {
                         answer.map_or_else(|| call.clone(), |it| answered(call, texts.text(*it)))
                     };
                     let problems = Problem::of_objects_shown(*set, &history, &show);
-                    judge_displaced(factors, &problems, |it| self.method(it))
+                    judge_displaced(quasi, &problems)
                 }
                 Golden::Specified(specified) => {
-                    let case = specified.case(self.trial, self.outcome)?;
-                    judge_displaced(factors, &case.problems(), |it| self.method(it))
+                    let case = match well_formed {
+                        WellFormed::Required(roles) => specified.drained(self.trial, self.outcome, roles)?,
+                        WellFormed::Whatever => specified.case(self.trial, self.outcome)?,
+                    };
+                    judge_displaced(quasi, &case.problems())
                 }
             },
             Judging::LeastRelaxed(name) => self.judge_relaxed(name),
         }
-    }
-
-    fn method(&self, id: OperationId) -> &str {
-        method_of(self.trial, self.outcome, id)
     }
 
     /// The least factor of the specification `name` that allows it. A greater one than there are operations changes nothing.
@@ -244,7 +239,16 @@ impl Judged<'_> {
                 other @ (Judgement::Needs(_) | Judgement::Waits(_)) => return Ok(other),
             }
         }
-        Ok(Judgement::Wrong(Some(format!("no factor of {name} is great enough"))))
+        Ok(Judgement::Wrong(Some(NEVER.to_owned())))
+    }
+
+    /// Which factor would be enough, of a history that is wrong with less.
+    fn enough(&self, name: &str) -> Option<String> {
+        match self.judge_relaxed(name).ok()? {
+            Judgement::Needs(factor) => Some(format!("as {name}:{factor} it would be right")),
+            Judgement::Wrong(told) => told,
+            Judgement::Right | Judgement::Waits(_) => None,
+        }
     }
 
     fn judge_linearizable(

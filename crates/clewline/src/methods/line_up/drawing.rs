@@ -7,7 +7,10 @@ use std::{
 
 use clewline_core::Cause;
 use clewline_explore::{Access, SharedId};
-use clewline_report::render::timeline::{Bar, Row, draw};
+use clewline_report::render::{
+    count,
+    timeline::{Bar, Row, draw},
+};
 use clewline_threads::control::{Moment, Pending};
 
 use super::{Finding, Matrix, Seen};
@@ -187,9 +190,11 @@ pub enum Shown {
     Full,
 }
 
-// Of more steps in a row than this, some are left out, and so many are shown at either end.
+// Of more steps in a row than this, some are left out, and so many are shown at either end, and so many in between that change
+// something.
 const RUN: usize = 8;
 const ENDS: usize = 3;
+const CHANGES: usize = 4;
 
 /// Numbers objects in the order in which they are first used here.
 struct Objects(HashMap<SharedId, usize>);
@@ -197,7 +202,8 @@ struct Objects(HashMap<SharedId, usize>);
 impl Objects {
     fn of(moments: &[Moment], pending: &[Pending]) -> Objects {
         let mut names = HashMap::new();
-        let used = moments.iter().map(|it| it.step.object).chain(pending.iter().map(|it| it.object));
+        let of_step = |it: &Moment| [it.step.object, it.step.frees];
+        let used = moments.iter().flat_map(of_step).chain(pending.iter().map(|it| it.object));
         for object in used.filter(|it| *it != SharedId::NONE) {
             let next = names.len() + 1;
             names.entry(object).or_insert(next);
@@ -242,6 +248,8 @@ struct Line {
     process: usize,
     told: String,
     place: String,
+    // Whether it may change something that others see.
+    is_change: bool,
 }
 
 /// Who did what, one step a line and one column a thread, and where in the source; then who waits for what.
@@ -322,7 +330,7 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
         let (step, process) = (at + 1, moment.step.task.index());
         let is_at = |it: u32| it as usize == step;
         let mine = || finding.operations.iter().filter(|it| it.process == process);
-        let talk = |told: String| Line { step: None, process, told, place: String::new() };
+        let talk = |told: String| Line { step: None, process, told, place: String::new(), is_change: false };
         let called = mine().find(|it| it.called.is_some_and(is_at));
         lines.extend(called.map(|it| talk(format!("calls {}", it.call))));
         let detail = if moment.detail.is_empty() {
@@ -330,11 +338,17 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
         } else {
             format!(": {}", moment.detail.replace("->", "→"))
         };
+        let unlocked = match objects.name(moment.step.frees) {
+            name if name.is_empty() => name,
+            name => format!(", {}{name}", verb(Access::Release)),
+        };
+        let object = objects.name(moment.step.object);
         lines.push(Line {
             step: Some(step),
             process,
-            told: format!("{}{}{detail}", verb(moment.step.access), objects.name(moment.step.object)),
+            told: format!("{}{object}{detail}{unlocked}", verb(moment.step.access)),
             place: files.show(moment.place),
+            is_change: !matches!(moment.step.access, Access::Read | Access::Local),
         });
         let returned = mine().find_map(|it| it.returned.as_ref().filter(|it| is_at(it.0)));
         lines.extend(returned.map(|(_, answer)| talk(format!("returns {answer}").trim_end().to_owned())));
@@ -343,7 +357,7 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
 }
 
 /// Without the middle of long runs of steps of one thread, and without the steps that nobody can get in the way of. Calls and
-/// returns stay.
+/// returns stay, and so do the few steps in the middle that change something.
 fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
     let mut short = Vec::new();
     let mut run: Vec<Line> = Vec::new();
@@ -359,8 +373,20 @@ fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
         let tail = run.split_off(run.len() - ends);
         let left_out = run.split_off(ends);
         short.append(run);
-        let told = format!("… {} steps", left_out.len());
-        short.push(Line { step: None, process, told, place: String::new() });
+        let keeps = !is_alone && left_out.iter().filter(|it| it.is_change).count() <= CHANGES;
+        let mut left_out = left_out.into_iter().peekable();
+        while left_out.peek().is_some() {
+            let is_shown = |it: &Line| keeps && it.is_change;
+            let mut n = 0;
+            while left_out.next_if(|it| !is_shown(it)).is_some() {
+                n += 1;
+            }
+            if n != 0 {
+                let told = format!("… {}", count(n, "step", "steps"));
+                short.push(Line { step: None, process, told, place: String::new(), is_change: false });
+            }
+            short.extend(left_out.next_if(is_shown));
+        }
         short.extend(tail);
     };
     for line in lines {

@@ -114,7 +114,7 @@ pub struct Finding {
     pub race: Option<Race>,
     /// What was left over.
     pub leaks: Vec<Leak>,
-    /// What is out of place, if places are what was asked about.
+    /// What is out of place, or how far, if that is what was asked about.
     pub told: Option<String>,
     /// Serial histories in which every operation that returned has the same answer: those that could have been witnesses, if
     /// they had the right order. For [`Cause::Nondeterministic`], the two that differ.

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use clewline_core::{Misfit, Random};
+use clewline_core::Misfit;
 use clewline_threads::control::Calls;
 
 /// A finite test: columns of calls that are made at the same time, calls before, and calls after.
@@ -187,30 +187,53 @@ impl Alphabet {
         }
     }
 
-    /// A random matrix. Nothing but the seed and the number decides which.
-    #[must_use]
-    pub fn random(&self, columns: usize, rows: usize, seed: u64, number: u64) -> Matrix {
-        let mut random = Random::new(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let mut column = || (0..rows).map(|_| random.below(self.entries.len())).collect();
-        let columns: Vec<Vec<usize>> = (0..columns).map(|_| column()).collect();
-        self.matrix(columns)
-    }
-
-    /// Every matrix with `n` columns and rows of the first `n` entries.
-    pub fn all(&self, n: usize) -> impl Iterator<Item = Matrix> {
+    /// Every matrix with `n` columns and rows of the first `n` entries. Of those that differ in nothing but the order of their
+    /// columns, one is there.
+    pub fn all(&self, n: usize) -> impl Iterator<Item = Matrix> + Send + use<> {
+        let alphabet = self.clone();
         let base = n.min(self.entries.len());
-        let mut digits = Some(vec![0_usize; n * n]).filter(|_| 0 < base);
+        let n_columns = self.columns(n);
+        // Columns are numbers, and none is less than the one before it.
+        let mut columns = Some(vec![0; n]).filter(|_| 0 < base);
         std::iter::from_fn(move || {
-            let these = digits.clone()?;
-            digits = these.iter().rposition(|it| it + 1 < base).map(|at| {
+            let these = columns.clone()?;
+            columns = these.iter().rposition(|it| it + 1 < n_columns).map(|at| {
                 let mut next = these.clone();
-                next[at] += 1;
-                next[at + 1..].fill(0);
+                next[at..].fill(these[at] + 1);
                 next
             });
-            Some(self.matrix(these.chunks(n).map(<[usize]>::to_vec)))
+            Some(alphabet.matrix(these.into_iter().map(|it| digits(it, base, n))))
         })
     }
+
+    /// How many columns of `n` of the first `n` entries there are, or more than anybody will see.
+    fn columns(&self, n: usize) -> u64 {
+        let base = n.min(self.entries.len()) as u64;
+        u32::try_from(n).ok().and_then(|it| base.checked_pow(it)).unwrap_or(u64::MAX)
+    }
+
+    /// How many matrices [`all`](Self::all) lists, if that can be counted.
+    #[must_use]
+    pub fn count(&self, n: usize) -> Option<u64> {
+        let columns = u128::from(self.columns(n));
+        if columns == 0 {
+            return Some(0);
+        }
+        // To choose k of n things, any of them more than once, there are n (n + 1) … (n + k - 1) / k! ways.
+        let ways =
+            (0..n as u128).try_fold(1_u128, |ways, it| Some(ways.checked_mul(columns + it)? / (it + 1)));
+        ways.and_then(|it| u64::try_from(it).ok())
+    }
+}
+
+/// `number` in `n` digits, the first of which counts most.
+fn digits(mut number: u64, base: usize, n: usize) -> Vec<usize> {
+    let mut digits = vec![0; n];
+    for digit in digits.iter_mut().rev() {
+        *digit = (number % base as u64) as usize;
+        number /= base as u64;
+    }
+    digits
 }
 
 #[cfg(test)]
@@ -235,14 +258,21 @@ mod tests {
     #[test]
     fn all_matrices_of_a_size_are_there_once() {
         let alphabet = Alphabet::of(["a", "b", "c"]);
-        for (n, count) in [(1, 1), (2, 16), (3, 19_683)] {
-            let all: Vec<String> = alphabet.all(n).map(|it| it.to_string()).collect();
+        // All columns, in all numbers: 4 of 2, and 27 of 3.
+        for (n, count) in [(1, 1), (2, 10), (3, 3_654)] {
+            let sorted = |mut it: Matrix| {
+                it.columns.sort();
+                it.to_string()
+            };
+            let all: Vec<String> = alphabet.all(n).map(sorted).collect();
             let distinct: std::collections::HashSet<&String> = all.iter().collect();
-            assert_eq!((all.len(), distinct.len()), (count, count));
+            assert_eq!((all.len(), distinct.len(), alphabet.count(n)), (count, count, Some(count as u64)));
         }
-        assert_eq!(alphabet.all(2).nth(1).map(|it| it.to_string()), Some("a a | a b".to_owned()));
-        assert_eq!(alphabet.random(3, 3, 1, 5), alphabet.random(3, 3, 1, 5));
-        assert_ne!(alphabet.random(3, 3, 1, 5), alphabet.random(3, 3, 1, 6));
+        let first: Vec<String> = alphabet.all(2).take(5).map(|it| it.to_string()).collect();
+        assert_eq!(first, ["a a | a a", "a a | a b", "a a | b a", "a a | b b", "a b | a b"]);
+        assert_eq!((Alphabet::default().all(2).count(), Alphabet::default().count(2)), (0, Some(0)));
+        assert_eq!(Alphabet::of(["a"]).all(3).count(), 1);
+        assert_eq!(Alphabet::of(('a'..='z').map(String::from)).count(20), None);
     }
 
     #[test]

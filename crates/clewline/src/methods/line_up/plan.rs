@@ -8,38 +8,62 @@ use super::{Alphabet, Matrix};
 
 /// What a matrix is made of.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub struct Entry {
     /// Calls that are always made one after the other.
-    pub(super) calls: Vec<String>,
+    pub calls: Vec<String>,
     /// How often it is drawn, compared with others.
-    pub(super) weight: u32,
+    pub weight: u32,
     /// Entries of one group are all in one column.
-    pub(super) group: Option<String>,
+    pub group: Option<String>,
     /// Whether a matrix has it at most once.
-    pub(super) is_once: bool,
+    pub is_once: bool,
 }
 
 impl Entry {
-    pub(super) fn new(calls: Vec<String>) -> Entry {
+    /// Calls that are drawn as often as others, by anybody, any number of times.
+    #[must_use]
+    pub fn new(calls: Vec<String>) -> Entry {
         Entry { calls, weight: 1, group: None, is_once: false }
     }
 }
 
 /// Which matrices are checked.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) entries: Vec<Entry>,
-    pub(super) initial: Vec<String>,
-    pub(super) last: Vec<String>,
+pub struct Plan {
+    /// What matrices are made of.
+    pub entries: Vec<Entry>,
+    /// Made before every matrix.
+    pub initial: Vec<String>,
+    /// Made after every matrix.
+    pub last: Vec<String>,
     /// Written by hand.
-    pub(super) matrices: Vec<Matrix>,
+    pub matrices: Vec<Matrix>,
     /// All matrices up to this size.
-    pub(super) auto: Option<usize>,
-    /// So many random ones; `None` if nobody has said.
-    pub(super) samples: Option<u64>,
-    pub(super) columns: usize,
-    pub(super) rows: usize,
-    pub(super) seed: u64,
+    pub auto: Option<usize>,
+    /// So many random ones; `None` if nobody has said: 100, or none if there are others.
+    pub samples: Option<u64>,
+    /// How many columns random ones have.
+    pub columns: usize,
+    /// How many entries a column of a random one has.
+    pub rows: usize,
+    /// What random ones follow from.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            entries: Vec::new(),
+            initial: Vec::new(),
+            last: Vec::new(),
+            matrices: Vec::new(),
+            auto: None,
+            samples: None,
+            columns: 3,
+            rows: 3,
+            seed: 0,
+        }
+    }
 }
 
 /// Where a matrix comes from that nobody wrote.
@@ -55,18 +79,17 @@ const MISSES: u32 = 1_000;
 
 impl Plan {
     /// The matrices, those by hand first. Of others that differ in nothing but the order of their columns, only one is there.
-    /// `alphabet` is the plan's [own](Self::alphabet).
-    pub(super) fn matrices<'a>(&'a self, alphabet: &'a Alphabet) -> impl Iterator<Item = Matrix> + Send + 'a {
-        let by_hand = self.matrices.iter().map(|it| Matrix {
-            initial: self.initial.clone(),
-            columns: it.columns.clone(),
-            last: self.last.clone(),
-        });
-        let all = self.all(alphabet).map(|it| (Origin::All, it));
+    pub fn matrices(&self) -> impl Iterator<Item = Matrix> + Send + '_ {
+        let all = self.all().map(|it| (Origin::All, it));
         let others = all.chain(self.random().map(|it| (Origin::Random, it)));
         let mut seen: HashSet<Vec<Vec<String>>> = HashSet::new();
         let (mut samples, mut misses) = (self.samples_or_usual(), 0);
+        let is_drawn = samples != 0;
         let distinct = others.map_while(move |(origin, matrix)| {
+            if !is_drawn {
+                // All of a size differ, and may be too many to remember.
+                return Some(Some(matrix));
+            }
             let mut columns = matrix.columns.clone();
             columns.sort();
             let is_new = seen.insert(columns);
@@ -79,17 +102,41 @@ impl Plan {
             }
             Some(is_new.then_some(matrix))
         });
-        by_hand.chain(distinct.flatten())
+        self.by_hand().chain(distinct.flatten())
+    }
+
+    fn by_hand(&self) -> impl Iterator<Item = Matrix> + Send + '_ {
+        self.matrices.iter().map(|it| Matrix {
+            initial: self.initial.clone(),
+            columns: it.columns.clone(),
+            last: self.last.clone(),
+        })
+    }
+
+    /// The only matrix, if one was written by hand and there are no others.
+    #[must_use]
+    pub fn only(&self) -> Option<Matrix> {
+        let is_only = self.matrices.len() == 1 && self.auto.is_none() && self.samples_or_usual() == 0;
+        self.by_hand().next().filter(|_| is_only)
+    }
+
+    /// How many matrices there are at most, if that can be counted.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        let (alphabet, some) = (self.alphabet(), self.matrices.len() as u64);
+        let all = (1..=self.auto.unwrap_or(0)).try_fold(some, |sum, n| sum.checked_add(alphabet.count(n)?));
+        all.and_then(|it| it.checked_add(self.samples_or_usual()))
     }
 
     /// How many random ones there are to be.
-    pub(super) fn samples_or_usual(&self) -> u64 {
+    #[must_use]
+    pub fn samples_or_usual(&self) -> u64 {
         let has_others = !self.matrices.is_empty() || self.auto.is_some();
         self.samples.unwrap_or(if has_others { 0 } else { SAMPLES })
     }
 
     /// What all matrices of a size are made of.
-    pub(super) fn alphabet(&self) -> Alphabet {
+    fn alphabet(&self) -> Alphabet {
         Alphabet {
             entries: self.entries.iter().map(|it| it.calls.clone()).collect(),
             initial: self.initial.clone(),
@@ -98,9 +145,9 @@ impl Plan {
     }
 
     /// All of one column and row, then all of two, and so on.
-    fn all<'a>(&'a self, alphabet: &'a Alphabet) -> impl Iterator<Item = Matrix> + Send + 'a {
-        let sizes = 1..=self.auto.unwrap_or(0);
-        sizes.flat_map(|n| alphabet.all(n)).filter(|it| is_allowed(it, &self.entries))
+    fn all(&self) -> impl Iterator<Item = Matrix> + Send + '_ {
+        let (sizes, alphabet) = (1..=self.auto.unwrap_or(0), self.alphabet());
+        sizes.flat_map(move |n| alphabet.all(n)).filter(|it| is_allowed(it, &self.entries))
     }
 
     /// Random ones for ever. Nothing but the seed and the number of a matrix decides which it is.
@@ -175,19 +222,13 @@ mod tests {
                 Entry { group: Some("consumers".to_owned()), ..entry("peek") },
                 Entry { is_once: true, ..entry("close") },
             ],
-            initial: Vec::new(),
-            last: Vec::new(),
-            matrices: Vec::new(),
-            auto: None,
-            samples: None,
-            columns: 3,
-            rows: 3,
             seed: 1,
+            ..Plan::default()
         }
     }
 
     fn matrices(plan: &Plan) -> Vec<Matrix> {
-        plan.matrices(&plan.alphabet()).collect()
+        plan.matrices().collect()
     }
 
     fn count(matrix: &Matrix, calls: &[&str]) -> Vec<usize> {
@@ -234,7 +275,11 @@ mod tests {
         // Of those by hand, all are.
         few.matrices = vec!["a | b".parse().unwrap(), "b | a".parse().unwrap()];
         assert_eq!(matrices(&few).len(), 2);
+        assert_eq!(few.only(), None);
         few.auto = Some(2);
-        assert_eq!(matrices(&few).len(), 2 + 1 + 10);
+        assert_eq!((matrices(&few).len(), few.count()), (2 + 1 + 10, Some(2 + 1 + 10)));
+        // Random ones that were listed are not there again.
+        few.samples = Some(50);
+        assert_eq!((matrices(&few).len(), few.count()), (2 + 1 + 10 + 3, Some(2 + 1 + 10 + 50)));
     }
 }

@@ -6,6 +6,8 @@ use clewline_core::{
 };
 use clewline_threads::{Trial, control::Outcome};
 
+use crate::methods::round_up::{Roles, drained};
+
 /// What makes a case of an outcome, to be judged by itself.
 pub(in crate::methods) enum Specified {
     /// The subject's own specification.
@@ -45,6 +47,22 @@ impl Specified {
             Specified::Named(specification) => {
                 let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
                 specification.load(recording).map_err(|it| it.misfit.to_string())
+            }
+        }
+    }
+
+    /// The same with calls that nobody made, and that [take out](drained) what is left.
+    pub(in crate::methods) fn drained(
+        &self,
+        trial: &dyn Trial,
+        outcome: &Outcome<AnswerId>,
+        roles: &Roles,
+    ) -> Result<Box<dyn Case>, String> {
+        match self {
+            Specified::Own => self.case(trial, outcome),
+            Specified::Named(specification) => {
+                let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
+                specification.load(drained(recording, roles)).map_err(|it| it.misfit.to_string())
             }
         }
     }

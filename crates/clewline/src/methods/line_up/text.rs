@@ -18,7 +18,7 @@ use super::{
     drawing::{self, Threads, answered, label},
 };
 
-use crate::methods::round_up::Factors;
+use crate::{Quasi, methods::round_up::distribution};
 
 const WIDTH: usize = 80;
 
@@ -230,6 +230,14 @@ fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
         Cause::NotLinearizable if let Judging::Displaced(factors, _) = &telling.options.judging => {
             displaced(telling.options, factors, finding)
         }
+        Cause::NotLinearizable if let Some(spec) = specification(telling.options) => {
+            let told = finding.told.as_deref().map(|it| format!(" {}.", capitalized(it)));
+            format!(
+                "There should be an order of the calls that keeps what had returned before something else was called, and in which {spec} \
+                 gives these answers. There is none.{}",
+                told.unwrap_or_default()
+            )
+        }
         Cause::NotLinearizable => format!(
             "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
              are then, in any order that keeps what had returned before something else was called."
@@ -269,8 +277,23 @@ fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
     }
 }
 
+/// What the specification is called, if there is one.
+fn specification(options: &Options) -> Option<String> {
+    match (&options.against, &options.judging) {
+        (_, Judging::LeastRelaxed(spec)) => Some(format!("{spec}, with any factor,")),
+        (Against::Named(spec), _) => Some(spec.clone()),
+        (Against::Specification, _) => Some("the specification".to_owned()),
+        (Against::Serial | Against::Golden(_) | Against::Observed(_), _) => None,
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}", first.to_uppercase())
+}
+
 /// What it means that something is out of place, and what is.
-fn displaced(options: &Options, factors: &Factors, finding: &Finding) -> String {
+fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
     let right = match &options.against {
         Against::Golden(_) | Against::Serial | Against::Observed(_) => {
             "in which the golden implementation answers the same"
@@ -280,7 +303,7 @@ fn displaced(options: &Options, factors: &Factors, finding: &Finding) -> String 
     let told = finding.told.as_deref().unwrap_or("there are none");
     format!(
         "There must be two orders of the calls: one that keeps what had returned before something else was called, and one \
-         {right}. Counted among its like, no call's places in the two may differ by more than {factors}. Here, {told}."
+         {right}. Counted within its class, no call's place may differ between the two by more than its factor ({factors}). Here, {told}."
     )
 }
 
@@ -447,8 +470,7 @@ pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
         }
     };
     for reason in summary.reason.iter().chain(&summary.stopped) {
-        let (first, rest) = reason.split_at(reason.chars().next().map_or(0, char::len_utf8));
-        paragraph(&mut text, &format!("{}{rest}.", first.to_uppercase()), WIDTH);
+        paragraph(&mut text, &format!("{}.", capitalized(reason)), WIDTH);
     }
     if word == "holds" {
         paragraph(&mut text, &meaning(telling, summary), WIDTH);
@@ -469,12 +491,10 @@ const NEEDED: usize = 20;
 fn needed(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
     let mut all = Needed::default();
     summary.needed.iter().for_each(|it| all.add(&it.1));
-    let Some(greatest) = all.histories.keys().next_back().copied() else { return };
-    let rows = (0..=greatest).map(|it| (it, all.histories.get(&it).copied().unwrap_or(0)));
-    text.push_str("  factor  distinct histories that need it\n");
-    for (factor, n) in rows {
-        text.push_str(&format!("  {factor:>6}  {}\n", grouped(n)));
+    if all.histories.is_empty() {
+        return;
     }
+    text.push_str(&distribution(&all, "distinct histories"));
     text.push('\n');
     if summary.needed.len() == 1 {
         return;
@@ -514,11 +534,18 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
     };
     match &options.judging {
         Judging::Linearizable => (),
+        Judging::Displaced(factors, _) if let Some((_, method)) = factors.factors().asked() => {
+            return format!(
+                "Every history that was seen has two orders: one that keeps what precedes what, and one that is right. Counted within its \
+                 class, no call's place differs between the two by more than that ({factors}), and in one history a {method} differs by no \
+                 less. {schedules}. Other calls, longer columns and more threads may need more."
+            );
+        }
         Judging::Displaced(factors, _) => {
             return format!(
-                "Of every history that was seen there are two orders, one that keeps what precedes what and one that is right, and in \
-                 which no call's places differ by more than {factors}. {schedules}. Other calls, longer columns and more \
-                 threads were not tried."
+                "Every history that was seen has two orders: one that keeps what precedes what, and one that is right. Counted within its \
+                 class, no call's place differs between the two by more than its factor ({factors}). {schedules}. Other calls, longer columns and \
+                 more threads were not tried."
             );
         }
         Judging::LeastRelaxed(spec) => {

@@ -79,18 +79,44 @@ pub(super) fn compare(
          that were met before are skipped.",
     ];
     let table = Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&own, &check) };
-    let values = || points.iter().flat_map(|it| [it.0, it.1]).filter(|it| 0.0 < *it);
-    let (least, most) = values().fold((f64::INFINITY, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
-    let diagonal = if least <= most { vec![(least, least), (most, most)] } else { Vec::new() };
     let axis = |it: &str| Axis { label: format!("{unit} {it}"), scale: Scale::Logarithmic };
     let plot = Plot {
         title: title.to_owned(),
         x: axis("without optimizations"),
         y: axis("with optimizations"),
-        series: vec![
-            Series { name: "programs".to_owned(), hue: 0, stroke: Stroke::Points, points },
-            Series { name: "as much".to_owned(), hue: 1, stroke: Stroke::Solid, points: diagonal },
-        ],
+        series: series(&points),
     };
     Outcome { table, plot: Some(plot) }
+}
+
+/// The points of each structure in a colour of its own, and the diagonal, from one power of ten to another.
+fn series(points: &[(f64, f64)]) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    for (row, point) in ROWS.iter().zip(points) {
+        let name = row.program.split(' ').next().unwrap_or_default();
+        match series.last_mut().filter(|it| it.name == name) {
+            Some(same) => same.points.push(*point),
+            None => {
+                let hue = series.len();
+                series.push(Series {
+                    name: name.to_owned(),
+                    hue,
+                    stroke: Stroke::Points,
+                    points: vec![*point],
+                });
+            }
+        }
+    }
+    let values = points.iter().flat_map(|it| [it.0, it.1]).filter(|it| 0.0 < *it).map(f64::log10);
+    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), it| (a.min(it), b.max(it)));
+    if least <= most {
+        let ends = [least.floor(), most.ceil()].map(|it| (10_f64.powf(it), 10_f64.powf(it)));
+        series.push(Series {
+            name: "equal".to_owned(),
+            hue: 0,
+            stroke: Stroke::Guide,
+            points: ends.to_vec(),
+        });
+    }
+    series
 }

@@ -37,7 +37,7 @@ const fn pair(
 const fn on_empty_segment(row: Row) -> Row {
     match row.calls {
         Calls::Pair(calls, _) => Row { calls: Calls::Pair(calls, Some([4, 1])), ..row },
-        Calls::Shape(..) => row,
+        Calls::Shape(..) | Calls::OneAndTwo => row,
     }
 }
 

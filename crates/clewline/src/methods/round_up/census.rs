@@ -9,14 +9,21 @@ use std::{
 
 use clewline_check::{
     Options as JudgeOptions, judge,
-    quasi::enumeration::{Again, Arranging, Counts, Enumeration, Plan, Sequentializing, Until},
+    quasi::{
+        enumeration::{Again, Arranging, Counts, Enumeration, Plan, Sequentializing, Until},
+        is_displaced,
+    },
 };
-use clewline_core::{AnswerId, Budget, Misfit, OperationId, Problem, Verdict};
+use clewline_core::{AnswerId, Budget, Misfit, Problem, Verdict};
 use clewline_explore::{Coverage, Ending, explore};
 use clewline_threads::{Explorable, Trial, control::Outcome};
 
-use super::{Factors, Judgement, judge_displaced};
-use crate::methods::line_up::{Matrix, Options, Specified, Texts, canonical, method_of, observe};
+use super::{Roles, judging::CONFIGURATIONS};
+use crate::{
+    Quasi,
+    methods::line_up::{Matrix, Options, Specified, Texts, canonical, observe},
+    quasi::relaxation,
+};
 
 /// What is asked of every history.
 #[derive(Clone, Debug)]
@@ -26,9 +33,9 @@ pub struct Readings {
     /// The specification of the relaxed reading, with its factor.
     pub relaxed: String,
     /// The factors of the displacement reading.
-    pub factors: Factors,
+    pub factors: Quasi,
     /// The factors with which permutations are enumerated.
-    pub enumerated: Factors,
+    pub enumerated: Quasi,
 }
 
 /// What is enumerated besides.
@@ -185,11 +192,9 @@ impl Counter<'_> {
     fn judge(&mut self, trial: &dyn Trial, outcome: &Outcome<AnswerId>, is_new: bool) -> Result<(), String> {
         let plain = self.plain.case(trial, outcome)?;
         let problems = plain.problems();
-        let of = |id: OperationId| method_of(trial, outcome, id);
         let begun = Instant::now();
         for problem in &problems {
-            let relaxation =
-                self.readings.enumerated.relaxation(problem.operations().iter().map(|&it| of(it)));
+            let relaxation = relaxation(problem, &self.readings.enumerated);
             let tried = self.enumeration.judge(problem, &relaxation, &Budget::unlimited());
             tried.map_err(|it| it.to_string())?;
         }
@@ -198,14 +203,29 @@ impl Counter<'_> {
         if !is_new || self.counting != Counting::Distinct {
             return Ok(());
         }
-        match judge_displaced(&self.readings.factors, &problems, of)? {
-            Judgement::Right | Judgement::Needs(_) => (),
-            Judgement::Wrong(_) | Judgement::Waits(_) => self.census.not_displaced += 1,
-        }
+        let drained = match Roles::of(&self.readings.plain) {
+            Some(roles) => self.plain.drained(trial, outcome, &roles)?,
+            None => self.plain.case(trial, outcome)?,
+        };
+        self.census.not_displaced += u64::from(!self.is_displaced(&drained.problems())?);
         self.census.not_linearizable += u64::from(!holds(problems)?);
         let relaxed = self.relaxed.case(trial, outcome)?;
         self.census.not_relaxed += u64::from(!holds(relaxed.problems())?);
         Ok(())
+    }
+}
+
+impl Counter<'_> {
+    /// Whether the history is quasi linearizable by displacement.
+    fn is_displaced(&self, problems: &[Problem<'_>]) -> Result<bool, String> {
+        let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
+        for problem in problems {
+            let relaxation = relaxation(problem, &self.readings.factors);
+            if !is_displaced(problem, &relaxation, &budget).map_err(|it| it.to_string())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }
 

@@ -1,11 +1,13 @@
 //! What every history of an exploration is asked.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
-use clewline_check::quasi::{LeastFactor, Quasi, displaced, least_factor};
-use clewline_core::{Budget, OperationId, Problem};
+use clewline_check::quasi::{LeastFactor, Quasi as Displaced, displaced, least_factor};
+use clewline_core::{Budget, Problem};
+use clewline_report::render::grouped;
 
-use super::{Factors, Roles};
+use super::Roles;
+use crate::{Quasi, quasi::relaxation};
 
 /// What every history is asked.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +17,7 @@ pub enum Judging {
     Linearizable,
     /// Whether its operations are out of place by no more than the factors, in the displacement reading; or, if one of them
     /// is asked for, by how much they are.
-    Displaced(Factors, WellFormed),
+    Displaced(Quasi, WellFormed),
     /// How far a specification must be relaxed to allow it: the least K for which it is linearizable as `NAME:K`.
     LeastRelaxed(String),
 }
@@ -45,7 +47,7 @@ pub(in crate::methods) enum Judgement {
 /// The factors that histories need: a structure's real relaxation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needed {
-    /// How many distinct histories need each factor, and no greater one.
+    /// How many histories need each factor, and no greater one: distinct ones of an exploration, or runs of a stress test.
     pub histories: BTreeMap<u32, u64>,
 }
 
@@ -68,12 +70,14 @@ impl Needed {
     }
 }
 
-impl fmt::Display for Needed {
-    /// `0: 12 histories, 1: 3`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told: Vec<String> = self.histories.iter().map(|(factor, n)| format!("{factor}: {n}")).collect();
-        f.write_str(&told.join(", "))
+/// A table: how many of `whom` need each factor, from 0 to the greatest.
+pub(in crate::methods) fn distribution(needed: &Needed, whom: &str) -> String {
+    let mut text = format!("  factor  {whom} that need it\n");
+    for factor in 0..=needed.factor() {
+        let n = needed.histories.get(&factor).copied().unwrap_or(0);
+        text.push_str(&format!("  {factor:>6}  {}\n", grouped(n)));
     }
+    text
 }
 
 impl Judging {
@@ -82,26 +86,25 @@ impl Judging {
     pub fn is_question(&self) -> bool {
         match self {
             Judging::Linearizable => false,
-            Judging::Displaced(factors, _) => factors.asked().is_some(),
+            Judging::Displaced(quasi, _) => quasi.factors().asked().is_some(),
             Judging::LeastRelaxed(_) => true,
         }
     }
 }
 
 // A history of a matrix is small. If it takes longer than this, say so.
-const CONFIGURATIONS: u64 = 5_000_000;
+pub(super) const CONFIGURATIONS: u64 = 5_000_000;
 
-/// Judges the history of `problems` by displacement. `method` is that of an operation.
-pub(in crate::methods) fn judge_displaced<'a>(
-    factors: &Factors,
+/// Judges the history of `problems` by displacement.
+pub(in crate::methods) fn judge_displaced(
+    quasi: &Quasi,
     problems: &[Problem<'_>],
-    method: impl Fn(OperationId) -> &'a str,
 ) -> Result<Judgement, String> {
     let mut most = 0;
     for problem in problems {
-        let relaxation = factors.relaxation(problem.operations().iter().map(|&it| method(it)));
+        let relaxation = relaxation(problem, quasi);
         let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
-        if let Some((class, method)) = factors.asked() {
+        if let Some((class, method)) = quasi.factors().asked() {
             match least_factor(problem, &relaxation, class, &budget) {
                 LeastFactor::Least { factor, witness } => {
                     let enough = relaxation.with_factor(class, factor);
@@ -116,13 +119,13 @@ pub(in crate::methods) fn judge_displaced<'a>(
             continue;
         }
         match displaced(problem, &relaxation, &budget) {
-            Quasi::Holds(witness) => {
+            Displaced::Holds(witness) => {
                 // Nobody is acquitted on the word of the search alone.
                 witness.verify(problem, &relaxation).map_err(|it| format!("a witness is none: {it}"))?;
             }
-            Quasi::Violated(violation) => return Ok(Judgement::Wrong(Some(violation.text(problem)))),
-            Quasi::Unknown(reason) => return Err(reason.to_string()),
+            Displaced::Violated(violation) => return Ok(Judgement::Wrong(Some(violation.text(problem)))),
+            Displaced::Unknown(reason) => return Err(reason.to_string()),
         }
     }
-    Ok(if factors.asked().is_some() { Judgement::Needs(most) } else { Judgement::Right })
+    Ok(if quasi.factors().asked().is_some() { Judgement::Needs(most) } else { Judgement::Right })
 }

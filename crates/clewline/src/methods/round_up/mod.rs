@@ -14,20 +14,22 @@
 //!
 //! Asked for a factor, the check says instead how many distinct histories need which: [`Needed`].
 //!
-//! Matrices are [well-formed](Roles): they take out as much as they put in. How a violation came about is told as by Line-Up.
+//! Matrices are [well-formed](Roles): they take out as much as they put in. Where a call finds nothing all the same, and so something is left,
+//! a call that nobody made may take that out (`drain.rs`). How a violation came about is told as by Line-Up.
 //!
 //! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi linearizability of concurrent data
 //! structures", 2013.
 
+mod asking;
 mod census;
-mod factors;
+mod drain;
 mod judging;
 mod shape;
 
+pub use asking::{Asking, Matrices};
 pub use census::{Census, Counting, Readings, census};
-pub use factors::{ALL, BadFactors, Factor, Factors};
 pub use judging::{Judging, Needed, WellFormed};
 pub use shape::{IllFormed, Roles};
 
-pub(in crate::methods) use judging::{Judgement, judge_displaced};
-pub(in crate::methods) use shape::method;
+pub(in crate::methods) use drain::drained;
+pub(in crate::methods) use judging::{Judgement, distribution, judge_displaced};

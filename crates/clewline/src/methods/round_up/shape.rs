@@ -65,17 +65,18 @@ impl fmt::Display for IllFormed {
              calls gives, though nothing is wrong: "
         )?;
         if removes < adds {
-            write!(f, "what is not taken out may have been overtaken. Add {remove} after all others")
+            write!(f, "what is not taken out may have been overtaken. Add {remove} after all others")?;
         } else {
-            write!(f, "a {remove} that finds nothing may be early. Add {add} before all others")
+            write!(f, "a {remove} that finds nothing may be early. Add {add} before all others")?;
         }
+        write!(f, ", or allow it (--ill-formed allow; in a test, `ill_formed`)")
     }
 }
 
 impl std::error::Error for IllFormed {}
 
 /// The method of a call as it is written.
-pub(in crate::methods) fn method(label: &str) -> &str {
+fn method(label: &str) -> &str {
     label.split('(').next().unwrap_or_default().trim()
 }
 
@@ -119,8 +120,10 @@ impl Roles {
         self.removes.contains(&method)
     }
 
-    fn is_add(&self, label: &str) -> bool {
-        self.adds.contains(&method(label))
+    /// Whether a method puts something in.
+    #[must_use]
+    pub fn is_add(&self, method: &str) -> bool {
+        self.adds.contains(&method)
     }
 
     /// Whether as much is taken out as is put in.
@@ -130,7 +133,7 @@ impl Roles {
     /// If not.
     pub fn check(&self, matrix: &Matrix) -> Result<(), IllFormed> {
         let all = || matrix.initial.iter().chain(matrix.columns.iter().flatten()).chain(&matrix.last);
-        let adds = all().filter(|it| self.is_add(it)).count();
+        let adds = all().filter(|it| self.is_add(method(it))).count();
         let removes = all().filter(|it| self.is_remove(method(it))).count();
         if adds == removes { Ok(()) } else { Err(IllFormed { roles: *self, adds, removes }) }
     }
@@ -145,7 +148,7 @@ impl Roles {
         }
         let Matrix { initial, columns, last } = &mut matrix;
         let all = initial.iter_mut().chain(columns.iter_mut().flatten()).chain(last);
-        for (number, call) in all.filter(|it| self.is_add(it)).enumerate() {
+        for (number, call) in all.filter(|it| self.is_add(method(it))).enumerate() {
             *call = format!("{}({})", method(call), number + 1);
         }
         matrix

@@ -21,7 +21,11 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
         (is_worth_a_check, &outcome.saved, stress.testable.specification())
     {
         let file = shell_word(&file.display().to_string());
-        commands.insert(0, format!("clewline check {file} --spec {}", shell_word(&spec)));
+        let judged = match &stress.quasi {
+            None => format!("--spec {}", shell_word(&spec)),
+            Some(asked) => format!("--spec {} {}", shell_word(asked.plain()), asked.typed()),
+        };
+        commands.insert(0, format!("clewline check {file} {judged}"));
     }
     commands
 }
@@ -88,6 +92,9 @@ fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
 /// `clewline stress SUBJECT` with all that bears on what threads do and who judges, where it is not the usual.
 fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
     let mut command = format!("clewline stress {}", shell_word(&stress.name));
+    if let Some(asked) = &stress.quasi {
+        command.push_str(&format!(" {}", asked.typed()));
+    }
     let mut option = |name: &str, value: String| command.push_str(&format!(" --{name} {value}"));
     let Workload { threads, operations, mix, keys, values, noise } = workload;
     if *threads != usual.threads {

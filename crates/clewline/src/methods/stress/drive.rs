@@ -12,15 +12,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Options, Stuck, judge, stuck};
+use clewline_check::{Options, Stuck};
 use clewline_core::{Budget, Plan, Random, Reason, Verdict};
 use clewline_report::render::Source;
 use clewline_threads::{Ending, Inputs, Pinning, Took};
 
-use super::{Cause, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress};
+use super::{Cause, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, quasi::Judged};
 use crate::{
     Error, Report,
     limits::{available_memory, with_process_memory},
+    methods::round_up::Needed,
+    quasi::Told,
 };
 
 /// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.
@@ -146,6 +148,7 @@ struct Found {
     finding: Option<Finding>,
     unknown: u64,
     reason: Option<Reason>,
+    needed: Needed,
     // What a judge panicked with.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -195,11 +198,15 @@ impl<'s> Judging<'s> {
     fn judge(&self, run: u64, took: Took) {
         let begun = Instant::now();
         let Took { ending, returned, case, .. } = took;
-        let case = case();
         let options = options(self.stress, self.memory);
-        let judgement = judge(case.problems(), &options);
+        let judged = self.stress.judge(case(), &options);
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.operations.fetch_add(returned as u64, Ordering::Relaxed);
+        let (spec, judged) = match judged {
+            Ok(judged) => judged,
+            Err(reason) => return self.give_up(&reason),
+        };
+        let Judged { case, judgement, told } = judged;
         let cause = match (&judgement.verdict, ending) {
             (Verdict::Violated(_), ending) => Cause::NotLinearizable(ending),
             (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
@@ -210,7 +217,7 @@ impl<'s> Judging<'s> {
                 Cause::Stuck(patience, standings)
             }
             (verdict, Ending::Stuck(patience, standings, _)) => {
-                match (&stuck(case.problems(), &options), verdict) {
+                match (&self.stress.stuck(&*case, &options), verdict) {
                     (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => Cause::Stuck(patience, standings),
                     (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
                         return self.give_up(reason);
@@ -220,18 +227,18 @@ impl<'s> Judging<'s> {
                 }
             }
             (Verdict::Unknown(reason), Ending::Full) => return self.give_up(reason),
-            (Verdict::Holds(_), Ending::Full) => return,
+            (Verdict::Holds(_), Ending::Full) => return self.note(told.as_ref()),
         };
         self.is_over.store(true, Ordering::Relaxed);
         let report = Report {
             name: self.stress.name.clone(),
             source: Source::Run,
-            spec: self.stress.spec.clone(),
+            spec,
             case,
             judgement,
             elapsed: begun.elapsed(),
             stream: None,
-            quasi: None,
+            quasi: told,
         };
         let workload = self.stress.workload.clone();
         let finding = Finding { run, cause, report, after: self.begun.elapsed(), workload };
@@ -239,6 +246,13 @@ impl<'s> Judging<'s> {
         // Several judges may find something; the first run counts.
         if found.finding.as_ref().is_none_or(|it| run < it.run) {
             found.finding = Some(finding);
+        }
+    }
+
+    /// Counts a run by the factor that it needs, if that was asked.
+    fn note(&self, told: Option<&Told>) {
+        if let Some(least) = told.and_then(|it| it.least) {
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).needed.note(least);
         }
     }
 
@@ -254,7 +268,7 @@ impl<'s> Judging<'s> {
     }
 
     fn outcome(self, worked: &Worked) -> Outcome {
-        let Found { finding, unknown, reason, panic } =
+        let Found { finding, unknown, reason, needed, panic } =
             self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(payload) = panic {
             panic::resume_unwind(payload);
@@ -267,6 +281,8 @@ impl<'s> Judging<'s> {
             operations: self.operations.into_inner(),
             unknown,
             reason,
+            needed: stress.quasi.as_ref().filter(|it| it.is_question()).map(|_| needed),
+            asked: stress.quasi.clone(),
             elapsed: self.begun.elapsed(),
             worked: worked.time,
             seed: stress.seed,

@@ -35,6 +35,7 @@ mod again;
 mod drive;
 mod environment;
 mod outcome;
+mod quasi;
 mod recorded;
 mod save;
 mod shrink;
@@ -54,10 +55,12 @@ use clewline_specs::check_mix;
 use clewline_subjects::{Recipe, UnknownSubject};
 use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject, Testable};
 
-use crate::{Error, limits::available_memory, typed::name_of};
+use crate::{Error, Quasi, QuasiReading, limits::available_memory, typed::name_of};
 
 pub(crate) use again::this_test;
 pub(crate) use environment::{duration, parsed};
+use quasi::Asked;
+
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 
 /// A stress test in the making.
@@ -75,6 +78,8 @@ pub struct Stress {
     pub(crate) runs: Option<u64>,
     pub(crate) time: Option<Duration>,
     pub(crate) algorithm: Algorithm,
+    // How far out of order runs may be, if not as the specification says.
+    quasi: Option<Asked>,
     pub(crate) jobs: usize,
     pub(crate) configurations: u64,
     pub(crate) seed: u64,
@@ -152,6 +157,8 @@ pub enum Phase {
 const TIME: Duration = Duration::from_secs(10);
 // A run in which nothing has returned for so long is stuck.
 const PATIENCE: Duration = Duration::from_secs(3);
+// So many operations a thread, where operations may change places: the search for their orders takes long.
+const DISPLACED: usize = 6;
 // A smaller workload is looked for that long.
 const SHRINKING: Duration = Duration::from_secs(5);
 
@@ -244,6 +251,7 @@ impl Stress {
             runs: None,
             time: None,
             algorithm: Algorithm::Auto,
+            quasi: None,
             jobs: 1,
             configurations: 3_000_000,
             seed: any_seed(),
@@ -336,6 +344,35 @@ impl Stress {
     /// If there is no such checker.
     pub fn with_algorithm(self, name: &str) -> Result<Stress, Error> {
         Ok(Stress { algorithm: Algorithm::parse(name)?, ..self })
+    }
+
+    /// Operations may be out of order by as much as `quasi` says, whatever the specification says about that; or, if a factor is asked
+    /// for, runs are asked how far out of order they are: see [`Outcome::needed`].
+    ///
+    /// ```
+    /// use clewline::{Quasi, Stress};
+    ///
+    /// // This queue may be out of order by two places, and certainly is not by three.
+    /// let stress = Stress::subject("quasi-queue")?.with_runs(20).without_saving();
+    /// let outcome = stress.with_quasi(Quasi::parse("deq=?")?)?.run()?;
+    /// assert!(outcome.needed.is_some_and(|it| it.factor() <= 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the specification is not built in, or has no such methods, or cannot be relaxed so.
+    pub fn with_quasi(self, quasi: Quasi) -> Result<Stress, Error> {
+        let asked = Asked::new(quasi, &self.testable.specification().unwrap_or_else(|| self.spec.clone()))?;
+        let mut workload = self.workload;
+        let usual = match &self.origin {
+            Origin::Table(usual) => usual.operations,
+            Origin::Program => Recipe::PLAIN.operations,
+        };
+        if asked.reading() == QuasiReading::Displacement && workload.operations == usual {
+            workload.operations = usual.min(DISPLACED);
+        }
+        Ok(Stress { spec: asked.spec(), quasi: Some(asked), workload, ..self })
     }
 
     /// So many histories may be judged at once, while others are recorded: one, unless something else is said.
@@ -438,6 +475,10 @@ impl Stress {
     /// Where the history of `finding` breaks, if it is not linearizable, and that is known.
     fn breaking(&self, finding: &Finding) -> Option<Breaking> {
         let Verdict::Violated(violation) = finding.report.verdict() else { return None };
+        if self.quasi.as_ref().is_some_and(|it| it.reading() == QuasiReading::Displacement) {
+            // A prefix of orders that may differ has no one place at which it breaks.
+            return None;
+        }
         breaking(finding.report.case().problems(), violation, &drive::options(self, available_memory())).ok()
     }
 

@@ -6,8 +6,8 @@ use clewline_core::{Breaking, OperationId, Reason, Verdict};
 use clewline_report::render::text::Paint;
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
-use super::{Workload, text};
-use crate::Report;
+use super::{Asked, Workload, text};
+use crate::{Report, methods::round_up::Needed};
 
 /// The outcome of a stress test. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]
@@ -21,6 +21,10 @@ pub struct Outcome {
     pub runs: u64,
     /// How many operations they had that returned.
     pub operations: u64,
+    /// How many runs need which factor, and no greater one, if that was asked.
+    pub needed: Option<Needed>,
+    // What was asked of each run, if not whether it is linearizable.
+    pub(super) asked: Option<Asked>,
     /// How many histories were given up: a limit was hit before they were judged.
     pub unknown: u64,
     /// The first such limit.

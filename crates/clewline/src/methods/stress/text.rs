@@ -12,7 +12,8 @@ use clewline_report::render::{
 };
 use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
 
-use super::{Cause, Finding, Outcome, Saved, Shrinking, Workload, again::show_values};
+use super::{Asked, Cause, Finding, Outcome, Saved, Shrinking, Workload, again::show_values};
+use crate::{QuasiReading, methods::round_up};
 
 const WIDTH: usize = 80;
 
@@ -35,8 +36,15 @@ fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
     text.push_str("\n\n");
     match &finding.cause {
         Cause::NotLinearizable(ending) => {
-            let style = Style { width: WIDTH, ..Style::default() };
-            text.push_str(&evidence(&finding.report.judged(), &style));
+            if let Some(told) = &finding.report.quasi {
+                for sentence in told.why.iter().cloned().chain(told.about_least(finding.report.verdict())) {
+                    paragraph(&mut text, &sentence, WIDTH);
+                }
+            }
+            if is_drawn(finding) {
+                let style = Style { width: WIDTH, ..Style::default() };
+                text.push_str(&evidence(&finding.report.judged(), &style));
+            }
             if let (Some(breaking), Verdict::Violated(violation)) =
                 (&outcome.breaking, finding.report.verdict())
             {
@@ -71,6 +79,11 @@ fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
     text.push('\n');
     how(&mut text, outcome, finding);
     text
+}
+
+/// Whether operations contradict each other, and are drawn. By displacement no few of them do.
+fn is_drawn(finding: &Finding) -> bool {
+    finding.report.quasi.as_ref().is_none_or(|it| it.reading == QuasiReading::Relaxed)
 }
 
 fn headline(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
@@ -125,12 +138,13 @@ fn panicked(text: &mut String, finding: &Finding, panics: &[Panicked]) {
 /// Whether the answers, at least, were right.
 fn besides(text: &mut String, outcome: &Outcome, finding: &Finding, what: &str) {
     text.push('\n');
-    let spec = &outcome.spec;
     let told = match finding.report.verdict() {
-        Verdict::Holds(_) => format!(
-            "No answer was wrong: what had returned until then is linearizable as {} {spec}. So this is {what}.",
-            article(spec)
-        ),
+        Verdict::Holds(_) => {
+            format!(
+                "No answer was wrong: what had returned until then is {}. So this is {what}.",
+                judged_as(outcome)
+            )
+        }
         Verdict::Unknown(reason) => {
             format!("Whether the answers until then were right is not known: {reason}.")
         }
@@ -213,6 +227,7 @@ fn saved(text: &mut String, outcome: &Outcome, finding: &Finding) {
         Saved::Off => return,
         Saved::File(path) => {
             let more = match finding.report.verdict() {
+                Verdict::Violated(_) if !is_drawn(finding) => String::new(),
                 Verdict::Violated(violation) => {
                     let lines = line_numbers(&finding.report.judged(), &violation.core);
                     format!(" (drawn above: {lines})")
@@ -233,29 +248,57 @@ fn saved(text: &mut String, outcome: &Outcome, finding: &Finding) {
 }
 
 fn nothing_found(outcome: &Outcome, paint: Paint) -> String {
-    let mut text = format!(
-        "{}: no violation found in {} of {}\n\n",
-        painted("holds", paint),
-        count(outcome.runs, "run", "runs"),
-        outcome.subject
-    );
+    let runs = format!("{} of {}", count(outcome.runs, "run", "runs"), outcome.subject);
+    let word = painted("holds", paint);
+    let mut text = match &outcome.needed {
+        Some(needed) => format!("{word} with factor {} and no smaller one: {runs}\n\n", needed.factor()),
+        None => format!("{word}: no violation found in {runs}\n\n"),
+    };
     let told = format!(
-        "{} in runs of {}. Every run was recorded and judged, and is linearizable as {} {}: its operations can be put in one \
-         order, each happening at one moment between its call and its return, in which every answer is right.",
+        "{} in runs of {}. Every run was recorded and judged, and is {}: {}",
         count(outcome.operations, "operation", "operations"),
         show_workload(&outcome.workload),
-        article(&outcome.spec),
-        outcome.spec,
+        judged_as(outcome),
+        match outcome.asked.as_ref().map(Asked::reading) {
+            None | Some(QuasiReading::Relaxed) =>
+                "its operations can be put in one order, each happening at one moment between its call and its return, in which every \
+                 answer is right.",
+            Some(QuasiReading::Displacement) =>
+                "there is an order that keeps what precedes what, and one in which every answer is right, and nobody's places in the two \
+                 differ by more.",
+        },
     );
     paragraph(&mut text, &told, WIDTH);
-    paragraph(
-        &mut text,
-        "That is no proof. Other schedules of the threads, of which there are very many, may still go wrong.",
-        WIDTH,
-    );
+    let others = match &outcome.needed {
+        Some(_) => "may need a greater factor.",
+        None => "may still go wrong.",
+    };
+    let told =
+        format!("That is no proof. Other schedules of the threads, of which there are very many, {others}");
+    paragraph(&mut text, &told, WIDTH);
     text.push('\n');
+    if let Some(needed) = &outcome.needed {
+        text.push_str(&round_up::distribution(needed, "runs"));
+        text.push('\n');
+    }
     rate(&mut text, outcome);
     text
+}
+
+/// `linearizable as a queue`, or whatever else was asked.
+fn judged_as(outcome: &Outcome) -> String {
+    let (spec, article) = (&outcome.spec, article(&outcome.spec));
+    match outcome.asked.as_ref().map(|it| (it.reading(), it.quasi())) {
+        None => format!("linearizable as {article} {spec}"),
+        Some((QuasiReading::Relaxed, _)) => match &outcome.needed {
+            Some(needed) => format!("linearizable as {article} {spec}:{}", needed.factor()),
+            None => format!("linearizable as {article} {spec}"),
+        },
+        Some((QuasiReading::Displacement, quasi)) => match &outcome.needed {
+            Some(_) => format!("quasi linearizable as {article} {spec} with that factor"),
+            None => format!("quasi linearizable as {article} {spec} with {quasi}"),
+        },
+    }
 }
 
 /// Some runs could not be judged, or none was made.

@@ -322,6 +322,14 @@ fn wait_or_send(objects: &Objects, action: &Action) -> usize {
     0
 }
 
+/// What else decides what a program does.
+#[derive(Clone, Copy, Default)]
+pub(in super::super) struct World {
+    pub(in super::super) model: MemoryModel,
+    /// How often each task may wake up though nobody woke it.
+    pub(in super::super) spurious: u32,
+}
+
 /// Which operations are made before, at the same time, and after.
 pub(in super::super) type Matrix = Calls<Vec<Action>>;
 
@@ -345,7 +353,7 @@ pub(in super::super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> Hi
 
 pub(in super::super) fn program_of(
     matrix: &Matrix,
-    model: MemoryModel,
+    world: World,
 ) -> Program<Rc<Objects>, (Option<usize>, Vec<Action>), usize> {
     let with = |column: Option<usize>, it: &Vec<Action>| (column, it.clone());
     let calls = Calls {
@@ -358,7 +366,7 @@ pub(in super::super) fn program_of(
             .collect(),
         last: matrix.last.iter().map(|it| with(None, it)).collect(),
     };
-    let limits = Limits { steps: 300, rounds: 3, ..Limits::default() };
+    let limits = Limits { steps: 300, rounds: 3, spurious: world.spurious };
     let call = |it: &Rc<Objects>, (column, actions): &(Option<usize>, Vec<Action>)| {
         let mut threads = it.threads.borrow_mut();
         if let Some(column) = column
@@ -369,7 +377,7 @@ pub(in super::super) fn program_of(
         drop(threads);
         act(it, actions)
     };
-    let memory = Memory { model, ..Memory::default() };
+    let memory = Memory { model: world.model, ..Memory::default() };
     Program::new(calls, || Rc::new(Objects::new()), call, limits).with_memory(memory)
 }
 
@@ -377,11 +385,11 @@ pub(in super::super) fn program_of(
 /// long.
 pub(in super::super) fn histories_within(
     matrix: &Matrix,
-    model: MemoryModel,
+    world: World,
     scheduler: &mut dyn Scheduler,
     most: u64,
 ) -> (BTreeSet<History>, Option<u64>) {
-    let mut program = program_of(matrix, model);
+    let mut program = program_of(matrix, world);
     let mut seen = BTreeSet::new();
     let (coverage, executions) = explore(&mut program, scheduler, most, |program, ending, _| {
         seen.insert(history(&program.outcome(), ending));
@@ -481,6 +489,13 @@ pub(in super::super) const KINDS: &[(&str, &[Action])] = &[
 ];
 
 pub(super) const PLAIN: &[Action] = &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0)];
+
+/// Those in which somebody may wake up though nobody woke him.
+pub(super) const SPURIOUS_KINDS: &[(&str, &[Action])] = &[
+    ("early conditions", &[Load(0), Store(0, 0), Wait(0), WaitUntil(0), Notify(0, false), Notify(0, true)]),
+    ("early or late conditions", &[Load(0), WaitOrLate(0), Wait(0), Notify(0, false), Notify(0, true)]),
+    ("early tokens", &[Load(0), Store(0, 0), Park, Park, ParkOrLate, Unpark(0), Unpark(0), Unpark(0)]),
+];
 
 /// The same for memory that is not sequentially consistent.
 pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[

@@ -1,19 +1,23 @@
-//! Quasi factors: which operations may be out of place, and how far.
+//! Quasi factors: which operations may be out of order, and how far.
 
 use std::{fmt, str::FromStr};
 
 use clewline_check::quasi::Relaxation;
 
-/// Classes of operations, by method, and the factor of each.
+use super::quasi_error;
+use crate::error::Error;
+
+/// Classes of operations, by method, and the factor of each: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
 ///
 /// ```
-/// use clewline::methods::round_up::Factors;
+/// use clewline::Factors;
 ///
 /// let factors: Factors = "enq=0,deq=2".parse()?;
 /// assert_eq!(factors.to_string(), "enq=0,deq=2");
-/// assert!("deq=?".parse::<Factors>()?.asked().is_some());
-/// # Ok::<(), clewline::methods::round_up::BadFactors>(())
+/// assert_eq!("deq=?".parse::<Factors>()?.asked(), Some((0, "deq")));
+/// # Ok::<(), clewline::Error>(())
 /// ```
+// No class is there twice, and `all` is there alone. At most one factor is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factors(Vec<(String, Factor)>);
 
@@ -22,53 +26,52 @@ pub struct Factors(Vec<(String, Factor)>);
 pub enum Factor {
     /// By so many places an operation may be early or late.
     AtMost(u32),
-    /// That is the question.
+    /// That is the question: `?`.
     Asked,
 }
 
-/// The class of all operations.
-pub const ALL: &str = "all";
-
-/// Not factors.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadFactors(String);
-
-impl fmt::Display for BadFactors {
+impl fmt::Display for Factor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Factor::AtMost(most) => most.fmt(f),
+            Factor::Asked => f.write_str("?"),
+        }
     }
 }
 
-impl std::error::Error for BadFactors {}
+/// The class of all operations.
+pub(crate) const ALL: &str = "all";
 
 impl FromStr for Factors {
-    type Err = BadFactors;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, BadFactors> {
-        let bad = |it: String| Err(BadFactors(it));
+    /// Reads methods, or `all` for all of them, each with a number of places or `?`.
+    fn from_str(text: &str) -> Result<Self, Error> {
         let mut factors: Vec<(String, Factor)> = Vec::new();
-        for item in text.split(',') {
-            let Some((method, factor)) = item.split_once('=').map(|it| (it.0.trim(), it.1.trim())) else {
-                return bad(format!("expected METHOD=FACTOR, as in `deq=2`; found `{item}`"));
+        for part in text.split(',') {
+            let expected =
+                || quasi_error(format!("expected METHOD=K, as in `deq=2` or `deq=?`, found `{part}`"));
+            let (class, factor) = part.split_once('=').ok_or_else(expected)?;
+            let (class, factor) = (class.trim(), factor.trim());
+            let factor = match factor {
+                "?" => Factor::Asked,
+                _ => Factor::AtMost(factor.parse().map_err(|_| expected())?),
             };
-            let factor = match factor.parse() {
-                Ok(most) => Factor::AtMost(most),
-                Err(_) if factor == "?" => Factor::Asked,
-                Err(_) => return bad(format!("expected a number or `?`; found `{factor}`")),
-            };
-            if method.is_empty() {
-                return bad(format!("expected the name of a method before `{item}`"));
+            if class.is_empty() {
+                return Err(expected());
             }
-            if factors.iter().any(|it| it.0 == method) {
-                return bad(format!("`{method}` has two factors"));
+            if factors.iter().any(|it| it.0 == class) {
+                return Err(quasi_error(format!("`{class}` has two factors")));
             }
-            factors.push((method.to_owned(), factor));
+            factors.push((class.to_owned(), factor));
         }
         if 1 < factors.len() && factors.iter().any(|it| it.0 == ALL) {
-            return bad("`all` is the class of all operations: nothing else can be in another".to_owned());
+            return Err(quasi_error(
+                "`all` is a class of all operations, and leaves none for another".to_owned(),
+            ));
         }
         if 1 < factors.iter().filter(|it| it.1 == Factor::Asked).count() {
-            return bad("only one factor can be asked for".to_owned());
+            return Err(quasi_error("one factor at most can be asked for with `?`".to_owned()));
         }
         Ok(Factors(factors))
     }
@@ -76,19 +79,14 @@ impl FromStr for Factors {
 
 impl fmt::Display for Factors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (method, factor)) in self.0.iter().enumerate() {
-            let comma = if at == 0 { "" } else { "," };
-            match factor {
-                Factor::AtMost(most) => write!(f, "{comma}{method}={most}")?,
-                Factor::Asked => write!(f, "{comma}{method}=?")?,
-            }
-        }
-        Ok(())
+        let factors: Vec<String> = self.0.iter().map(|(class, factor)| format!("{class}={factor}")).collect();
+        f.write_str(&factors.join(","))
     }
 }
 
 impl Factors {
     /// One class.
+    #[must_use]
     pub fn one(method: &str, factor: u32) -> Factors {
         Factors(vec![(method.to_owned(), Factor::AtMost(factor))])
     }
@@ -106,6 +104,16 @@ impl Factors {
         Some((at, &self.0[at].0))
     }
 
+    /// The same, with an answer to what is asked for.
+    #[must_use]
+    pub fn answered(&self, factor: u32) -> Factors {
+        let answer = |it: Factor| match it {
+            Factor::AtMost(_) => it,
+            Factor::Asked => Factor::AtMost(factor),
+        };
+        Factors(self.0.iter().map(|(class, factor)| (class.clone(), answer(*factor))).collect())
+    }
+
     /// The factor of a method; 0 if nothing is said about it.
     #[must_use]
     pub fn of(&self, method: &str) -> Factor {
@@ -114,7 +122,7 @@ impl Factors {
     }
 
     /// For operations with these methods, in their order. Of a method about which nothing is said, operations may be anywhere.
-    pub(in crate::methods) fn relaxation<'a>(&self, methods: impl Iterator<Item = &'a str>) -> Relaxation {
+    pub(crate) fn relaxation<'a>(&self, methods: impl Iterator<Item = &'a str>) -> Relaxation {
         let class_of = |method: &str| self.0.iter().position(|it| it.0 == method || it.0 == ALL);
         let factor = |it: &(String, Factor)| match it.1 {
             Factor::AtMost(most) => most,
@@ -131,7 +139,7 @@ mod tests {
     #[test]
     fn factors_are_read_as_they_are_written() {
         for text in ["deq=2", "enq=0,deq=2", "all=1", "deq=?", "enq=1,deq=?"] {
-            assert_eq!(text.parse::<Factors>().map(|it| it.to_string()), Ok(text.to_owned()));
+            assert_eq!(text.parse::<Factors>().unwrap().to_string(), text);
         }
         for wrong in ["", "deq", "deq=", "deq=-1", "=2", "deq=1,deq=2", "all=1,deq=2", "enq=?,deq=?"] {
             assert!(wrong.parse::<Factors>().is_err(), "{wrong}");

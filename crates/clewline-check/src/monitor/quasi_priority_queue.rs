@@ -1,0 +1,39 @@
+//! Priority queues of distinct values that are out of order by a bound.
+//!
+//! x overtakes y if y is greater, and inside when x is removed. So nobody is hurt by being added later, or removed earlier unless
+//! somebody greater is inside then. How orders are found is told in `overtaking.rs`.
+
+use clewline_core::{Budget, Kind};
+
+use super::{
+    Columns, Monitor, Refusal, Ruling, Want,
+    overtaking::{self, Discipline},
+};
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct QuasiPriorityQueue;
+
+/// This monitor in the list.
+pub const ENTRY: &dyn Monitor = &QuasiPriorityQueue;
+
+impl Monitor for QuasiPriorityQueue {
+    fn name(&self) -> &'static str {
+        "quasi priority queue monitor"
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::QuasiPriorityQueue { .. })
+    }
+
+    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+        self.judge_within(columns, want, &Budget::unlimited())
+    }
+
+    fn judge_within(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
+        let Kind::QuasiPriorityQueue { factor } = columns.kind else {
+            return Err(Refusal::Other("this is not a priority queue out of order by a bound"));
+        };
+        overtaking::judge(columns, (Discipline::Greatest, factor), want, budget)
+    }
+}

@@ -1,0 +1,94 @@
+use std::collections::HashSet;
+
+use clewline_core::Random;
+
+use super::*;
+
+/// A few elements whose operations overlap a lot. None is removed before it may have been added.
+fn elements(random: &mut Random) -> Elements {
+    let mut elements = Elements::default();
+    let count = 3 + random.below(4);
+    let removed = count - random.below(2);
+    let interval = |random: &mut Random, from: u32, most: usize| {
+        let left = from + random.below(6) as u32;
+        Interval { left, right: left + random.below(most) as u32 }
+    };
+    for number in 0..count as u32 {
+        let added = interval(random, 0, 5);
+        elements.adds.push(added);
+        elements.added_by.push(number);
+        if (number as usize) < removed {
+            elements.removes.push(interval(random, added.left, 7));
+            elements.removed_by.push(100 + number);
+        }
+    }
+    if random.chance(0.2) {
+        elements.empties.push(interval(random, 0, 6));
+        elements.empty_to.push(200);
+    }
+    elements
+}
+
+/// Whether the operations that are not done can follow: all orders are tried, on a queue as plain as can be.
+fn can_end(
+    (elements, factor): (&Elements, u32),
+    done: u32,
+    line: &[(usize, u32)],
+    dead: &mut HashSet<(u32, Vec<(usize, u32)>)>,
+) -> bool {
+    let (adds, removes) = (elements.len(), elements.removed());
+    let count = adds + removes + elements.empties.len();
+    let interval = |it: usize| match it {
+        _ if it < adds => elements.adds[it],
+        _ if it < adds + removes => elements.removes[it - adds],
+        _ => elements.empties[it - adds - removes],
+    };
+    let left: Vec<usize> = (0..count).filter(|it| done & 1 << it == 0).collect();
+    if left.is_empty() {
+        return true;
+    }
+    if !dead.insert((done, line.to_vec())) {
+        return false;
+    }
+    left.iter().filter(|&&it| left.iter().all(|&other| !interval(other).precedes(interval(it)))).any(|&it| {
+        let mut line = line.to_vec();
+        let may = if it < adds {
+            line.push((it, 0));
+            true
+        } else if it < adds + removes {
+            line.iter().position(|inside| inside.0 == it - adds).is_some_and(|place| {
+                line.remove(place);
+                line[..place].iter_mut().for_each(|passed| passed.1 += 1);
+                place <= factor as usize && line[..place].iter().all(|passed| passed.1 <= factor)
+            })
+        } else {
+            line.is_empty()
+        };
+        may && can_end((elements, factor), done | 1 << it, &line, dead)
+    })
+}
+
+#[test]
+fn two_rows_are_found_if_and_only_if_there_is_an_order() {
+    let (mut found, mut missing) = (0, 0);
+    for seed in 0..12_000 {
+        let mut random = Random::new(seed);
+        let elements = elements(&mut random);
+        let factor = 1 + random.below(2) as u32;
+        let expected = can_end((&elements, factor), 0, &[], &mut HashSet::new());
+        match Rows::new(&elements, factor).search(FEWEST_STEPS, &Budget::unlimited()) {
+            Found::Rows(rows) => {
+                assert!(expected, "seed {seed}, factor {factor}: {elements:?}");
+                let order = rows.merge(&elements);
+                assert_eq!(order.len(), elements.len() + elements.removed() + elements.empties.len());
+                found += 1;
+            }
+            Found::None { .. } => {
+                assert!(!expected, "seed {seed}, factor {factor}: {elements:?}");
+                missing += 1;
+            }
+            Found::GaveUp => panic!("seed {seed} has few operations"),
+        }
+    }
+    assert!(1_000 < found && 1_000 < missing, "{found} found, {missing} missing");
+}

@@ -1,0 +1,39 @@
+//! Stacks of distinct values that are out of order by a bound.
+//!
+//! Elements are intervals of time, from being added to being removed, and x overtakes y if the two cross and x begins first: an element
+//! crosses at most k that begin later, and at most k that begin earlier. How orders are found is told in `overtaking.rs`.
+
+use clewline_core::{Budget, Kind};
+
+use super::{
+    Columns, Monitor, Refusal, Ruling, Want,
+    overtaking::{self, Discipline},
+};
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct QuasiStack;
+
+/// This monitor in the list.
+pub const ENTRY: &dyn Monitor = &QuasiStack;
+
+impl Monitor for QuasiStack {
+    fn name(&self) -> &'static str {
+        "quasi stack monitor"
+    }
+
+    fn suits(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::QuasiStack { .. })
+    }
+
+    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+        self.judge_within(columns, want, &Budget::unlimited())
+    }
+
+    fn judge_within(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
+        let Kind::QuasiStack { factor } = columns.kind else {
+            return Err(Refusal::Other("this is not a stack out of order by a bound"));
+        };
+        overtaking::judge(columns, (Discipline::LastIn, factor), want, budget)
+    }
+}

@@ -1,0 +1,81 @@
+use super::*;
+
+const ACCESSES: [Access; 19] = [
+    Access::Local,
+    Access::Read,
+    Access::Write,
+    Access::Update,
+    Access::Acquire,
+    Access::AcquireShared,
+    Access::TryAcquire,
+    Access::TryAcquireShared,
+    Access::Release,
+    Access::Wait,
+    Access::Notify,
+    Access::Send,
+    Access::Receive,
+    Access::Join,
+    Access::Park,
+    Access::Unpark,
+    Access::Yield,
+    Access::Fence,
+    Access::Flush,
+];
+
+fn step(task: u8, access: Access, object: u32) -> Step {
+    Step::new(TaskId(task), access, SharedId(object))
+}
+
+/// Whether they conflict, whichever is first.
+fn conflict(one: Step, other: Step) -> bool {
+    assert_eq!(one.conflicts(&other), other.conflicts(&one), "{one:?} {other:?}");
+    one.conflicts(&other)
+}
+
+#[test]
+fn accesses_of_one_object_conflict_unless_both_leave_it_as_it_is() {
+    use Access::{AcquireShared, Join, Read, TryAcquireShared};
+    let leaves_it = [Read, AcquireShared, TryAcquireShared, Join];
+    for one in ACCESSES {
+        for other in ACCESSES {
+            let expected = !(leaves_it.contains(&one) && leaves_it.contains(&other));
+            assert_eq!(conflict(step(0, one, 1), step(1, other, 1)), expected, "{one:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn accesses_of_different_objects_conflict_if_one_is_ordered_with_everything() {
+    for one in ACCESSES {
+        for other in ACCESSES {
+            let expected = [one, other].iter().any(|it| matches!(it, Access::Yield | Access::Fence));
+            assert_eq!(conflict(step(0, one, 1), step(1, other, 2)), expected, "{one:?} {other:?}");
+            // What nobody else can get at is not one object.
+            let (one, other) = (step(0, one, SharedId::NONE.0), step(1, other, SharedId::NONE.0));
+            assert_eq!(conflict(one, other), expected, "{one:?} {other:?}");
+            assert!(conflict(one, Step { yields: true, ..other }));
+        }
+    }
+}
+
+#[test]
+fn steps_of_one_task_conflict() {
+    assert!(conflict(step(0, Access::Read, 1), step(0, Access::Local, SharedId::NONE.0)));
+}
+
+#[test]
+fn a_return_and_a_call_are_dependent_whichever_is_first() {
+    let [one, other] = [step(0, Access::Read, 1), step(1, Access::Read, 2)];
+    let dependent = |(calls, returns), (other_calls, other_returns)| {
+        let one = Step { calls, returns, ..one };
+        let other = Step { calls: other_calls, returns: other_returns, ..other };
+        assert!(!conflict(one, other));
+        one.is_dependent(&other)
+    };
+    assert!(dependent((true, false), (false, true)));
+    assert!(dependent((false, true), (true, false)));
+    assert!(!dependent((true, false), (true, false)));
+    assert!(!dependent((false, true), (false, true)));
+    assert!(!dependent((false, false), (true, true)));
+    assert!(step(0, Access::Write, 1).is_dependent(&step(1, Access::Read, 1)));
+}

@@ -1,0 +1,212 @@
+//! The operations of a page, by column: numbers, and texts that are stored once.
+
+use std::collections::HashMap;
+
+use clewline_core::OperationId;
+use serde_json::json;
+
+use super::super::timeline::shorten;
+use crate::formats::jsonl::Times;
+
+/// A history as a page holds it.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    // From top to bottom.
+    processes: Vec<String>,
+    objects: Texts,
+    parts: Texts,
+    texts: Texts,
+    // Invariant: from here on all columns are of one length, and `start` ascends.
+    process: Vec<u32>,
+    object: Vec<u32>,
+    part: Vec<u32>,
+    call: Vec<u32>,
+    // One more than the text's number; 0 if there is none.
+    answer: Vec<u32>,
+    id: Vec<u32>,
+    start: Vec<u32>,
+    // How many ranks later it ends; 0 while it is pending.
+    length: Vec<u32>,
+    // 0 if it is on none.
+    line: Vec<u32>,
+    // Empty if nobody told them: when each was called, and how long it took, or 0 while it is pending.
+    called: Vec<i64>,
+    took: Vec<i64>,
+}
+
+/// An operation of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown<'a> {
+    /// Who called: one of the processes that the columns were made with.
+    pub process: &'a str,
+    /// On what; empty if there is one object and it has no name.
+    pub object: &'a str,
+    /// About which part of it, if that is judged by itself: a key. Empty if there are no parts.
+    pub part: &'a str,
+    /// What was called.
+    pub call: &'a str,
+    /// What it answered, if it answers anything. `?` while it is pending.
+    pub answer: Option<&'a str>,
+    /// The name by which it is known outside; empty if it has none.
+    pub id: &'a str,
+    /// The rank of its call among all events.
+    pub start: u32,
+    /// The rank of its return; none while it is pending.
+    pub end: Option<u32>,
+    /// Where it stands in its file, if it comes from one.
+    pub line: Option<u32>,
+}
+
+// Greater whole numbers are not exact in a script.
+const EXACT: i64 = (1 << 53) - 1;
+
+// Longer texts are shortened: what a key holds may be a page of text.
+const TEXT: usize = 400;
+
+impl Columns {
+    /// No operations yet, of `processes`, which are drawn in this order.
+    #[must_use]
+    pub fn new(processes: Vec<String>) -> Columns {
+        Columns { processes, ..Columns::default() }
+    }
+
+    /// Appends an operation. Operations come in the order of their calls.
+    ///
+    /// # Panics
+    ///
+    /// If the process is not one of those given, or the operation was called before the last one.
+    pub fn push(&mut self, shown: &Shown<'_>) {
+        let process = self.processes.iter().position(|it| it == shown.process);
+        self.push_of(process.expect("processes are given first"), shown);
+    }
+
+    /// As [`push`](Self::push), with the process as a number.
+    pub(super) fn push_of(&mut self, process: usize, shown: &Shown<'_>) {
+        assert!(self.start.last().is_none_or(|&it| it < shown.start), "operations are in call order");
+        self.process.push(process as u32);
+        self.object.push(self.objects.number(shown.object));
+        self.part.push(self.parts.number(shown.part));
+        self.call.push(self.texts.number(&shorten(shown.call, TEXT)));
+        self.answer.push(shown.answer.map_or(0, |it| self.texts.number(&shorten(it, TEXT)) + 1));
+        self.id.push(self.texts.number(shown.id));
+        self.start.push(shown.start);
+        self.length.push(shown.end.map_or(0, |it| it - shown.start));
+        self.line.push(shown.line.unwrap_or(0));
+    }
+
+    /// Adds the times of the operations, which are found by their lines. If some are missing, or they lie too far apart to be told by a script,
+    /// there are none.
+    pub fn tell_times(&mut self, times: &[Times]) {
+        let by_line: HashMap<usize, &Times> = times.iter().map(|it| (it.line, it)).collect();
+        let found: Option<Vec<&Times>> =
+            self.line.iter().map(|it| by_line.get(&(*it as usize)).copied()).collect();
+        let Some(found) = found else { return };
+        let ends = |it: &&Times| [Some(it.called), it.returned];
+        let all = || found.iter().flat_map(ends).flatten();
+        let (Some(least), Some(most)) = (all().min(), all().max()) else { return };
+        if most.checked_sub(least).is_none_or(|it| EXACT < it) {
+            return;
+        }
+        self.called = found.iter().map(|it| it.called).collect();
+        self.took = found.iter().map(|it| it.returned.map_or(0, |returned| returned - it.called)).collect();
+    }
+
+    /// How many operations there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.start.is_empty()
+    }
+
+    /// Whether some operation is on a line of a file.
+    pub(super) fn has_lines(&self) -> bool {
+        self.line.iter().any(|&it| it != 0)
+    }
+
+    /// An operation.
+    #[must_use]
+    pub fn shown(&self, operation: OperationId) -> Shown<'_> {
+        let at = operation.index();
+        let answer = self.answer[at].checked_sub(1).map(|it| self.texts.get(it));
+        let length = self.length[at];
+        Shown {
+            process: &self.processes[self.process[at] as usize],
+            object: self.objects.get(self.object[at]),
+            part: self.parts.get(self.part[at]),
+            call: self.texts.get(self.call[at]),
+            answer,
+            id: self.texts.get(self.id[at]),
+            start: self.start[at],
+            end: (length != 0).then(|| self.start[at] + length),
+            line: Some(self.line[at]).filter(|&it| it != 0),
+        }
+    }
+
+    /// The columns as JSON. A column in which all numbers are 0 is empty; calls, lines and times are told by the difference from the one before,
+    /// which is mostly short.
+    pub(super) fn json(&self) -> String {
+        let differences = |column: &[u32]| -> Vec<i64> {
+            let before = std::iter::once(0).chain(column.iter().copied());
+            column.iter().zip(before).map(|(&it, before)| i64::from(it) - i64::from(before)).collect()
+        };
+        let plain = |column: &[u32]| -> Vec<u32> {
+            if column.iter().all(|&it| it == 0) { Vec::new() } else { column.to_vec() }
+        };
+        let first = self.called.first().copied();
+        let waits: Vec<i64> = self
+            .called
+            .iter()
+            .zip(first.iter().chain(&self.called))
+            .map(|(it, before)| it - before)
+            .collect();
+        let columns = json!({
+            "count": self.len(),
+            "processes": self.processes,
+            "objects": self.objects.texts,
+            "parts": self.parts.texts,
+            "texts": self.texts.texts,
+            "process": plain(&self.process),
+            "object": plain(&self.object),
+            "part": plain(&self.part),
+            "call": plain(&self.call),
+            "answer": plain(&self.answer),
+            "id": plain(&self.id),
+            "start": differences(&self.start),
+            "length": plain(&self.length),
+            // The first as a text: it may be too great for a number of a script.
+            "clock": first.unwrap_or(0).to_string(),
+            "called": waits,
+            "took": self.took,
+            "line": if self.has_lines() { differences(&self.line) } else { Vec::new() },
+        });
+        columns.to_string()
+    }
+}
+
+/// Texts, each stored once, by number.
+#[derive(Clone, Debug, Default)]
+struct Texts {
+    texts: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl Texts {
+    fn number(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = self.texts.len() as u32;
+        self.texts.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+
+    fn get(&self, number: u32) -> &str {
+        &self.texts[number as usize]
+    }
+}

@@ -1,0 +1,373 @@
+// The pictures. Only what can be seen is drawn: the first operation of each row that reaches into the picture is found by halving, and of operations
+// that share a pixel one is drawn.
+
+const canvas = document.getElementById("timeline");
+const overview = document.getElementById("overview");
+const FONT = '12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
+
+let layout = null;
+let points = null;
+// In columns from left to right, and in pixels from the top.
+const view = { from: 0, to: 1, top: 0 };
+const size = { width: 1, height: 1, gutter: 40, letter: 7.2 };
+let selected = -1;
+let hovered = -1;
+let matches = [];
+const isMatch = new Uint8Array(count);
+let colours = {};
+
+function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  const names = ["ground", "ink", "quiet", "rule", "band", "bar", "bar-edge", "bar-ink", "core", "core-edge", "core-ink", "path", "path-ink", "match", "select"];
+  colours = Object.fromEntries(names.map((it) => [it, style.getPropertyValue("--" + it).trim()]));
+}
+
+// As many pixels as the screen has; drawing goes on in those of the page.
+function prepare(target, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (target.width !== w || target.height !== h) {
+    target.width = w;
+    target.height = h;
+  }
+  const context = target.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return context;
+}
+
+const scale = () => (size.width - size.gutter) / (view.to - view.from);
+const xOf = (col) => size.gutter + (col - view.from) * scale();
+const columnAt = (x) => view.from + (x - size.gutter) / scale();
+const yOf = (track) => AXIS + track * ROW - view.top;
+
+// Where an operation is drawn. An end lies in the middle of its column, so that who ends and who begins next to it are apart.
+function place(op) {
+  const left = xOf(startColumn(layout, op) + 0.1);
+  const right = isPending(op) ? Math.max(size.width + 2, left + 2) : xOf(endColumn(layout, op) + 0.9);
+  return { left, right, top: yOf(layout.trackOf[op]) + 3, height: BAR };
+}
+
+function draw() {
+  const context = prepare(canvas, size.width, size.height);
+  context.fillStyle = colours.ground;
+  context.fillRect(0, 0, size.width, size.height);
+  context.font = FONT;
+  context.textBaseline = "middle";
+  const from = Math.max(0, Math.floor(view.top / ROW));
+  const to = Math.min(layout.tracks.length, Math.ceil((view.top + size.height - AXIS) / ROW));
+  context.save();
+  context.beginPath();
+  context.rect(0, AXIS, size.width, size.height - AXIS);
+  context.clip();
+  for (let track = from; track < to; track++) drawBand(context, track);
+  context.save();
+  context.beginPath();
+  context.rect(size.gutter, AXIS, size.width - size.gutter, size.height - AXIS);
+  context.clip();
+  for (let track = from; track < to; track++) drawTrack(context, track);
+  drawCore(context);
+  drawPath(context);
+  drawMarked(context, hovered, 1);
+  drawMarked(context, selected, 2.5);
+  context.restore();
+  for (let track = from; track < to; track++) drawName(context, track);
+  drawThumb(context);
+  context.restore();
+  drawAxis(context);
+  if (!layout.shown) drawNothing(context);
+  drawOverview();
+}
+
+function drawBand(context, track) {
+  const y = yOf(track);
+  if (layout.tracks[track].isBand) {
+    context.fillStyle = colours.band;
+    context.fillRect(0, y, size.width, ROW);
+  }
+  context.fillStyle = colours.rule;
+  context.fillRect(size.gutter, Math.round(y + 3 + BAR / 2), size.width, 1);
+}
+
+function drawTrack(context, track) {
+  const { operations } = layout.tracks[track];
+  const top = yOf(track) + 3;
+  const perColumn = scale();
+  const drawRun = (from, to, isFound) => {
+    context.fillStyle = isFound ? colours.match : colours["bar-edge"];
+    context.fillRect(from, top, to - from, BAR);
+  };
+  // Pixels, one after the other, in which operations are too narrow to be told apart: each stands for all that begin in it.
+  let run = null;
+  let at = first(0, operations.length, (it) => endColumn(layout, operations[it]) + 1 > view.from);
+  while (at < operations.length) {
+    const op = operations[at];
+    const { left, right } = place(op);
+    if (left > size.width) break;
+    if (right - left < 2.5) {
+      const pixel = Math.floor(left);
+      const isFound = isMatch[op] === 1;
+      if (run && (run.to < pixel || run.isFound !== isFound)) {
+        drawRun(run.from, run.to, run.isFound);
+        run = null;
+      }
+      run = run || { from: pixel, to: pixel, isFound };
+      run.to = Math.max(pixel + 1, Math.floor(right));
+      const next = view.from + (pixel + 1 - size.gutter) / perColumn;
+      at = firstFrom(operations, at + 1, next - 0.1);
+      continue;
+    }
+    if (!inCore[op]) {
+      drawBar(context, op, left, right, top, "bar", 1);
+      if (right - left > 20) drawLabel(context, op, left, right, top, colours["bar-ink"]);
+    }
+    at++;
+  }
+  if (run) drawRun(run.from, run.to, run.isFound);
+}
+
+// The first operation, from a place on, that is called in a column or later. It is mostly near.
+function firstFrom(operations, from, col) {
+  let step = 1;
+  let to = from;
+  while (to < operations.length && startColumn(layout, operations[to]) < col) {
+    from = to + 1;
+    to += step;
+    step *= 2;
+  }
+  return first(from, Math.min(to, operations.length), (it) => startColumn(layout, operations[it]) >= col);
+}
+
+// A closed bar; open to the right while the operation is pending. Of thousands on one picture two rectangles are drawn faster than an outline.
+function drawBar(context, op, left, right, top, kind, thick) {
+  const from = Math.max(left, size.gutter - 4);
+  const to = Math.min(right, size.width + 4);
+  const fill = isMatch[op] ? colours.match : colours[kind];
+  if (!isPending(op)) {
+    context.fillStyle = colours[kind + "-edge"];
+    context.fillRect(from, top, to - from, BAR);
+    context.fillStyle = fill;
+    if (to - from > 2 * thick) context.fillRect(from + thick, top + thick, to - from - 2 * thick, BAR - 2 * thick);
+    return;
+  }
+  context.fillStyle = fill;
+  context.fillRect(from, top, to - from, BAR);
+  context.strokeStyle = colours[kind + "-edge"];
+  context.lineWidth = thick;
+  context.setLineDash([6, 3]);
+  context.beginPath();
+  context.moveTo(to, top + 0.5);
+  context.lineTo(from + 0.5, top + 0.5);
+  context.lineTo(from + 0.5, top + BAR - 0.5);
+  context.lineTo(to, top + BAR - 0.5);
+  context.stroke();
+  context.setLineDash([]);
+}
+
+function drawLabel(context, op, left, right, top, colour) {
+  const from = Math.max(left, size.gutter) + 5;
+  const letters = Math.floor((Math.min(right, size.width) - 4 - from) / size.letter);
+  const text = fitting(op, letters);
+  context.fillStyle = colour;
+  if (text) context.fillText(text, from, top + BAR / 2 + 0.5);
+}
+
+// The core is drawn over everything else, wide enough to be seen. What is too narrow for its label has it beside, if there is room.
+function drawCore(context) {
+  const boxes = new Map();
+  for (const op of core) {
+    if (layout.trackOf[op] < 0) continue;
+    let { left, right, top } = place(op);
+    if (top > size.height || top + BAR < AXIS) continue;
+    if (right - left < 6) [left, right] = [(left + right) / 2 - 3, (left + right) / 2 + 3];
+    if (left > size.width || right < size.gutter) continue;
+    if (!boxes.has(top)) boxes.set(top, []);
+    boxes.get(top).push({ op, left, right });
+  }
+  for (const [top, row] of boxes) {
+    row.forEach(({ op, left, right }) => drawBar(context, op, left, right, top, "core", 2));
+    let taken = -Infinity;
+    row.forEach(({ op, left, right }, at) => {
+      const inside = Math.min(right, size.width) - Math.max(left, size.gutter);
+      if (inside >= Math.min(label(op).length, 8) * size.letter + 10) return drawLabel(context, op, left, right, top, colours["core-ink"]);
+      const text = shorten(label(op), 28);
+      const wide = text.length * size.letter + 8;
+      const before = Math.max(taken, at ? row[at - 1].right : size.gutter);
+      const after = at + 1 < row.length ? row[at + 1].left : size.width;
+      let x = right + 3;
+      if (x + wide > after) x = left - 3 - wide;
+      if (x < before) return;
+      drawFlag(context, text, x, top, wide);
+      taken = x + wide;
+    });
+  }
+}
+
+function drawFlag(context, text, x, top, wide) {
+  context.fillStyle = colours.core;
+  context.globalAlpha = 0.92;
+  context.fillRect(x, top + 2, wide, BAR - 4);
+  context.globalAlpha = 1;
+  context.fillStyle = colours["core-ink"];
+  context.fillText(text, x + 4, top + BAR / 2 + 0.5);
+}
+
+const DENSE = 1500;
+
+function drawPath(context) {
+  if (!points) return;
+  const { operations, at, numbers, stuck } = points;
+  const from = Math.max(0, first(0, at.length, (it) => at[it] > view.from) - 1);
+  const to = Math.min(at.length, first(from, at.length, (it) => at[it] > view.to) + 1);
+  if (to - from > DENSE) return;
+  const x = (it) => xOf(at[it] + 0.5);
+  const y = (it) => yOf(layout.trackOf[operations[it]]) + 3 + BAR + 4;
+  const isRoomy = (size.width - size.gutter) / Math.max(1, to - from) > 13;
+  context.strokeStyle = colours.path;
+  context.lineWidth = 1.5;
+  context.globalAlpha = isRoomy ? 0.75 : 0.4;
+  context.beginPath();
+  for (let it = from; it < to; it++) context.lineTo(x(it), y(it));
+  context.stroke();
+  context.globalAlpha = 1;
+  context.textAlign = "center";
+  context.font = FONT.replace("12px", "bold 10px");
+  for (let it = from; it < to; it++) {
+    const text = String(numbers.get(operations[it]));
+    context.fillStyle = colours.path;
+    context.beginPath();
+    if (isRoomy) context.roundRect(x(it) - 7 - (text.length - 1) * 2, y(it) - 7, 14 + (text.length - 1) * 4, 14, 7);
+    else context.arc(x(it), y(it), 2.5, 0, 7);
+    context.fill();
+    context.fillStyle = colours["path-ink"];
+    if (isRoomy) context.fillText(text, x(it), y(it) + 0.5);
+  }
+  if (stuck !== null && layout.trackOf[stuck] >= 0) drawStuck(context, at.length ? [x(at.length - 1), y(at.length - 1)] : null, stuck);
+  context.textAlign = "left";
+  context.font = FONT;
+}
+
+// A dashed line from the end of a path to the operation that cannot come next, and a cross there.
+function drawStuck(context, end, stuck) {
+  const { left, top } = place(stuck);
+  const [x, y] = [left + 9, top + BAR + 4];
+  context.strokeStyle = colours["core-edge"];
+  context.lineWidth = 1.5;
+  context.setLineDash([4, 4]);
+  context.beginPath();
+  if (end) context.moveTo(...end);
+  context.lineTo(x, y);
+  context.stroke();
+  context.setLineDash([]);
+  context.fillStyle = colours["core-edge"];
+  context.beginPath();
+  context.arc(x, y, 8, 0, 7);
+  context.fill();
+  context.fillStyle = colours.ground;
+  context.font = FONT.replace("12px", "bold 13px");
+  context.fillText("×", x, y + 0.5);
+}
+
+function drawMarked(context, op, thick) {
+  if (op < 0 || layout.trackOf[op] < 0) return;
+  const { left, right, top } = place(op);
+  const from = Math.max(left - 2, size.gutter - 6);
+  context.strokeStyle = colours.select;
+  context.lineWidth = thick;
+  context.strokeRect(from, top - 2, Math.max(Math.min(right + 2, size.width + 6) - from, 6), BAR + 4);
+}
+
+function drawName(context, track) {
+  const { name, isCore, isBand } = layout.tracks[track];
+  context.fillStyle = isBand ? colours.band : colours.ground;
+  context.fillRect(0, yOf(track), size.gutter, ROW);
+  context.fillStyle = isCore ? colours["core-edge"] : colours.ink;
+  context.textAlign = "right";
+  context.fillText(shorten(name, Math.floor((size.gutter - 12) / size.letter)), size.gutter - 8, yOf(track) + 3 + BAR / 2);
+  context.textAlign = "left";
+  context.fillStyle = colours.rule;
+  context.fillRect(size.gutter - 1, yOf(track), 1, ROW);
+}
+
+// That there are more rows above or below.
+function drawThumb(context) {
+  const all = layout.tracks.length * ROW + 4;
+  const seen = size.height - AXIS;
+  if (all <= seen) return;
+  context.fillStyle = colours["bar-edge"];
+  context.globalAlpha = 0.7;
+  context.fillRect(size.width - 6, AXIS + (view.top / all) * seen, 5, (seen / all) * seen);
+  context.globalAlpha = 1;
+}
+
+// Event numbers, at round distances.
+function drawAxis(context) {
+  context.fillStyle = colours.ground;
+  context.fillRect(0, 0, size.width, AXIS);
+  context.fillStyle = colours.rule;
+  context.fillRect(0, AXIS - 1, size.width, 1);
+  context.fillStyle = colours.quiet;
+  context.fillText("event", 6, AXIS / 2);
+  let step = 1;
+  for (let round = 0; step * scale() < 70; round++) step *= round % 3 === 1 ? 2.5 : 2;
+  const from = Math.max(1, Math.floor(view.from / step)) * step;
+  for (let number = from; number - 1 <= Math.min(view.to, layout.width); number += step) {
+    const x = xOf(number - 0.5);
+    if (x < size.gutter + 14) continue;
+    context.fillStyle = colours.rule;
+    context.fillRect(x, AXIS - 5, 1, 5);
+    context.fillStyle = colours.quiet;
+    context.textAlign = "center";
+    context.fillText(grouped(rankAt(number - 1) + 1), x, AXIS / 2);
+    context.textAlign = "left";
+  }
+}
+
+// The rank of the event in a column.
+const rankAt = (col) => first(0, lastRank + 1, (rank) => layout.columns[rank + 1] > col);
+
+function drawNothing(context) {
+  context.fillStyle = colours.quiet;
+  context.fillText("There are no operations.", size.gutter + 12, AXIS + 24);
+}
+
+let backdrop = null;
+
+// All of it, small: how much happens when, where the core is, and which part is seen above.
+function drawOverview() {
+  const [width, height] = [overview.clientWidth, 34];
+  const context = prepare(overview, width, height);
+  if (!backdrop || backdrop.layout !== layout || backdrop.width !== width || backdrop.matches !== matches || backdrop.colours !== colours) {
+    backdrop = { layout, width, matches, colours, canvas: document.createElement("canvas") };
+    drawBackdrop(prepare(backdrop.canvas, width, height), width, height);
+  }
+  context.drawImage(backdrop.canvas, 0, 0, width, height);
+  if (selected >= 0) markOn(context, selected, colours.select, 2, width, height);
+  const from = (view.from / layout.width) * width;
+  const wide = Math.max(((view.to - view.from) / layout.width) * width, 3);
+  context.strokeStyle = colours.path;
+  context.lineWidth = 2;
+  context.strokeRect(Math.max(1, from), 1, Math.min(wide, width - 2 - Math.max(0, from)), height - 2);
+}
+
+// What stays the same while the picture moves.
+function drawBackdrop(context, width, height) {
+  context.fillStyle = colours.band;
+  context.fillRect(0, 0, width, height);
+  const counts = new Int32Array(Math.max(width, 1));
+  let most = 1;
+  for (let op = 0; op < count; op++) {
+    if (!layout.isShown[op]) continue;
+    const x = Math.min(width - 1, Math.floor((startColumn(layout, op) / layout.width) * width));
+    most = Math.max(most, ++counts[x]);
+  }
+  context.fillStyle = colours["bar-edge"];
+  counts.forEach((it, x) => it && context.fillRect(x, height - 3 - (it / most) * 18, 1, (it / most) * 18));
+  if (matches.length < 5000) for (const op of matches) markOn(context, op, colours.match, 2, width, height);
+  for (const op of core) markOn(context, op, colours["core-edge"], 3, width, height);
+}
+
+function markOn(context, op, colour, thick, width, height) {
+  if (layout.trackOf[op] < 0) return;
+  context.fillStyle = colour;
+  context.fillRect((startColumn(layout, op) / layout.width) * width - thick / 2, 2, thick, height - 4);
+}

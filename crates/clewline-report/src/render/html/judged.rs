@@ -1,0 +1,167 @@
+//! The page of a verdict.
+
+use std::collections::BTreeMap;
+
+use clewline_core::{Explanation, OperationId, Problem, ProcessId, Verdict};
+
+use super::{
+    super::{
+        Judged, Source, explain, explanation, plain,
+        svg::{self, Ground},
+        text::{self, Paint},
+        trace::halves,
+    },
+    Columns, Page, Path, Shown,
+};
+
+impl Page {
+    /// A page about `judged`, with commands to type next.
+    ///
+    /// Nothing on it depends on how long anything took: the same history gives the same page.
+    #[must_use]
+    pub fn of(judged: &Judged<'_>, next: &[String]) -> Page {
+        let headline = text::headline(judged, Paint::Plain);
+        let word = judged.verdict.word();
+        let after = headline.strip_prefix(word).and_then(|it| it.strip_prefix(": ")).unwrap_or(&headline);
+        let mut words = vec![text::meaning(judged)];
+        let mut core = Vec::new();
+        if let Verdict::Violated(violation) = judged.verdict {
+            words.push(explanation(judged, violation));
+            core.clone_from(&violation.core);
+            if judged.source == Source::File {
+                words.push(format!("In {}: {}.", judged.name, text::line_numbers(judged, &core)));
+            }
+        }
+        let (paths, notes) = paths(judged);
+        Page {
+            title: format!("{word}: {}", judged.name),
+            verdict: word,
+            headline: after.to_owned(),
+            words,
+            next: next.to_vec(),
+            checked: format!("Checked by {}: {}.", judged.algorithm, text::figures(judged).join(", ")),
+            caller: judged.source.caller(),
+            history: columns(judged),
+            picture: if core.is_empty() { String::new() } else { svg::core(judged, Ground::Page) },
+            core,
+            paths,
+            notes,
+            steps: None,
+            messages: None,
+        }
+    }
+}
+
+fn paths(judged: &Judged<'_>) -> (Vec<Path>, Vec<(OperationId, String)>) {
+    match judged.verdict {
+        Verdict::Holds(witness) if !witness.order.is_empty() => {
+            let title = "An order in which every answer is right".to_owned();
+            (vec![Path { title, order: witness.order.clone(), stuck: None }], Vec::new())
+        }
+        Verdict::Violated(violation) => match &violation.explanation {
+            Explanation::Exhausted { prefix, next } => {
+                let end = explain::longest(judged, prefix, *next);
+                let title = "The longest order that works".to_owned();
+                let notes = allowed(&end.instead).map(|it| (end.next, it)).into_iter().collect();
+                (vec![Path { title, order: end.prefix, stuck: Some(end.next) }], notes)
+            }
+            Explanation::Broken { .. } => (Vec::new(), Vec::new()),
+        },
+        Verdict::Holds(_) | Verdict::Unknown(_) => (Vec::new(), Vec::new()),
+    }
+}
+
+/// What an operation could have been, in a sentence.
+fn allowed(instead: &[String]) -> Option<String> {
+    const TOLD: usize = 12;
+    let (told, rest) = instead.split_at(instead.len().min(TOLD));
+    let more = if rest.is_empty() { String::new() } else { format!(" or {} others", rest.len()) };
+    let told = told.join(", ");
+    (!instead.is_empty()).then(|| format!("After the longest order it could only have been {told}{more}."))
+}
+
+fn columns(judged: &Judged<'_>) -> Columns {
+    let case = judged.case;
+    let operations = || (0..case.spans().len()).map(OperationId::from_index);
+    // Numbers in the order of numbers, and everything else as in a dictionary.
+    let mut rows: BTreeMap<(Option<i64>, String), Vec<ProcessId>> = BTreeMap::new();
+    let mut is_known = Vec::new();
+    for operation in operations() {
+        let process = case.process(operation);
+        if is_known.len() <= process.index() {
+            is_known.resize(process.index() + 1, false);
+        }
+        if !std::mem::replace(&mut is_known[process.index()], true) {
+            let name = judged.process(operation);
+            rows.entry((name.parse().ok(), name)).or_default().push(process);
+        }
+    }
+    let mut row_of = vec![0; is_known.len()];
+    for (row, processes) in rows.values().enumerate() {
+        processes.iter().for_each(|it| row_of[it.index()] = row);
+    }
+    let mut columns = Columns::new(rows.into_keys().map(|(_, name)| name).collect());
+    let parts = parts(judged);
+    let has_ids = case.names().ids.is_some();
+    for operation in operations() {
+        let span = case.spans()[operation.index()];
+        let (call, answer) = halves(&case.label(operation));
+        let object = judged.object(operation).map_or_else(String::new, |it| plain(case.values(), it));
+        let id = if has_ids { plain(case.values(), judged.id(operation)) } else { String::new() };
+        let line = (judged.source == Source::File).then(|| case.names().line(case.source(operation)) as u32);
+        let shown = Shown {
+            process: "",
+            object: &object,
+            part: parts.get(operation.index()).map_or("", String::as_str),
+            call: &call,
+            answer: answer.as_deref(),
+            id: &id,
+            start: span.call(),
+            end: span.ret(),
+            line,
+        };
+        columns.push_of(row_of[case.process(operation).index()], &shown);
+    }
+    columns
+}
+
+/// What the part of each operation is called; empty if nothing is judged in parts.
+///
+/// A part has no name of its own. If all its operations have the same first argument, that is the key they are about.
+fn parts(judged: &Judged<'_>) -> Vec<String> {
+    let problems = judged.case.problems();
+    let objects = problems.len();
+    let parts: Vec<Problem<'_>> = problems.into_iter().flat_map(Problem::into_parts).collect();
+    if parts.len() <= objects {
+        return Vec::new();
+    }
+    let mut names = vec![String::new(); judged.case.spans().len()];
+    for (number, part) in parts.iter().enumerate() {
+        let mut keys = part.operations().iter().map(|&it| first_argument(&judged.case.label(it)));
+        let key = keys.next().flatten().filter(|key| keys.all(|it| it.as_ref() == Some(key)));
+        let key = key.unwrap_or_else(|| format!("part {}", number + 1));
+        part.operations().iter().for_each(|it| names[it.index()].clone_from(&key));
+    }
+    names
+}
+
+/// `"x"` of `put("x", 1) → null`.
+pub(super) fn first_argument(label: &str) -> Option<String> {
+    let (call, _) = halves(label);
+    let inside = call.split_once('(')?.1.strip_suffix(')')?;
+    let (mut depth, mut is_quoted, mut is_escaped) = (0, false, false);
+    let is_end = |char: char| {
+        match char {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '(' | '[' | '{' if !is_quoted => depth += 1,
+            ')' | ']' | '}' if !is_quoted => depth -= 1,
+            ',' => return !is_quoted && depth == 0,
+            _ => (),
+        }
+        false
+    };
+    let end = inside.find(is_end).unwrap_or(inside.len());
+    Some(inside[..end].trim().to_owned()).filter(|it| !it.is_empty())
+}

@@ -1,0 +1,69 @@
+//! The steps of a schedule, one a line and one column a task.
+
+use std::fmt::Write;
+
+use clewline_core::OperationId;
+
+use super::escaped;
+
+/// Who did what, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// What the tasks are called, from left to right.
+    pub tasks: Vec<String>,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// What is to be said after the last one: who waits for what.
+    pub then: Vec<String>,
+}
+
+/// A step, or what is told between two steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its number in the schedule; none if it is a call, a return or a gap.
+    pub number: Option<usize>,
+    /// Whose step it is: an index into the tasks.
+    pub task: usize,
+    /// What it does: `store x1: 0 → 1`.
+    pub told: String,
+    /// Where in the source; may be empty.
+    pub place: String,
+    /// The operation that it is part of, if that is in the history.
+    pub operation: Option<OperationId>,
+}
+
+/// The section of the page.
+pub(super) fn section(steps: &Steps) -> String {
+    let mut html = "<section id=\"steps\" aria-labelledby=\"steps-title\">\n<h2 id=\"steps-title\">The schedule, step by step</h2>\n\
+                    <p>One line a step, one column a task. A step belongs to the operation that it links to.</p>\n\
+                    <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Steps\">\n<table class=\"steps\">\n<thead><tr><th>step</th>"
+        .to_owned();
+    for task in &steps.tasks {
+        // Writing to a string cannot fail.
+        let _infallible = write!(html, "<th>{}</th>", escaped(task));
+    }
+    html.push_str("<th>where</th></tr></thead>\n<tbody>\n");
+    for step in &steps.steps {
+        let number = step.number.map_or_else(String::new, |it| it.to_string());
+        let kind = if step.number.is_none() { " class=\"talk\"" } else { "" };
+        let _infallible = write!(html, "<tr{kind}><td>{number}</td>");
+        for task in 0..steps.tasks.len() {
+            let told = if task == step.task { linked(&step.told, step.operation) } else { String::new() };
+            let _infallible = write!(html, "<td>{told}</td>");
+        }
+        let _infallible = writeln!(html, "<td class=\"place\">{}</td></tr>", escaped(&step.place));
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n");
+    for told in &steps.then {
+        let _infallible = writeln!(html, "<p>{}</p>", escaped(told));
+    }
+    html.push_str("</section>\n");
+    html
+}
+
+fn linked(told: &str, operation: Option<OperationId>) -> String {
+    match operation {
+        Some(operation) => format!("<a href=\"#op={}\">{}</a>", operation.index(), escaped(told)),
+        None => escaped(told),
+    }
+}

@@ -1,0 +1,369 @@
+use std::{collections::HashMap, time::Duration};
+
+use clewline_core::{OperationId, Verdict, Witness};
+use serde_json::Value as Json;
+
+use crate::formats::jsonl::Times;
+
+use super::{
+    super::{
+        Judged,
+        svg::{self, Ground},
+        tests::{case, exhausted, judged},
+    },
+    Columns, Message, Messages, Page, Shown, Step, Steps, write,
+};
+
+/// What the scripts of a page read.
+#[track_caller]
+fn data(html: &str) -> Json {
+    let (_, rest) = html.split_once("id=\"data\">").expect("there is data");
+    let (json, _) = rest.split_once("</script>").expect("the data ends");
+    serde_json::from_str(json).expect("the data is JSON")
+}
+
+/// Every tag that is opened is closed; answers how often each occurs.
+#[track_caller]
+fn tags(xml: &str) -> HashMap<String, usize> {
+    let mut reader = quick_xml::Reader::from_str(xml);
+    reader.config_mut().check_end_names = true;
+    let mut tags = HashMap::new();
+    loop {
+        match reader.read_event().unwrap_or_else(|it| panic!("{it}\n{xml}")) {
+            quick_xml::events::Event::Eof => return tags,
+            quick_xml::events::Event::Start(tag) | quick_xml::events::Event::Empty(tag) => {
+                *tags.entry(String::from_utf8_lossy(tag.name().as_ref()).into_owned()).or_default() += 1;
+            }
+            _ => (),
+        }
+    }
+}
+
+fn overtaken() -> super::super::tests::Drawn {
+    case(&[
+        (0, Some(1), 0, Some((None, 1))),
+        (0, Some(2), 2, Some((None, 3))),
+        (1, None, 4, Some((Some(2), 6))),
+        (2, None, 5, None),
+    ])
+}
+
+const PLAIN: Shown<'_> = Shown {
+    process: "a",
+    object: "",
+    part: "",
+    call: "f()",
+    answer: None,
+    id: "",
+    start: 0,
+    end: Some(1),
+    line: None,
+};
+
+fn empty() -> Page {
+    let case = case(&[]);
+    Page::of(&judged(&case, &Verdict::Holds(Witness::default())), &[])
+}
+
+#[test]
+fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
+    let case = overtaken();
+    let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
+    let html = write(&Page::of(&judged(&case, &verdict), &["clewline check lost.jsonl".to_owned()]));
+    let body = html.split_once("<body").unwrap().1;
+    let mut places = Vec::new();
+    for told in [
+        "<strong class=\"word\">violated</strong>: lost.jsonl is not linearizable as a queue",
+        "These 3 operations contradict each other",
+        "The longest order found is enq(1), enq(2).",
+        "In lost.jsonl: lines 1, 2, 3.",
+        "Next: <code>clewline check lost.jsonl</code>",
+        "<svg",
+        "<a href=\"#op=2\">deq()</a></td><td>2</td><td>event 5</td><td>event 7</td><td>3</td>",
+        "<canvas id=\"timeline\"",
+    ] {
+        places.push(body.find(told).unwrap_or_else(|| panic!("no {told} in\n{body}")));
+    }
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn how_long_it_took_does_not_change_a_page_or_a_picture() {
+    let case = overtaken();
+    let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
+    let quick = judged(&case, &verdict);
+    let slow = Judged { elapsed: Duration::from_secs(77), configurations: 5, ..quick };
+    assert_eq!(write(&Page::of(&quick, &[])), write(&Page::of(&slow, &[])));
+    assert_eq!(svg::core(&quick, Ground::Paper), svg::core(&slow, Ground::Paper));
+}
+
+#[test]
+fn the_longest_order_and_what_could_have_been_are_on_the_page() {
+    let case = overtaken();
+    let verdict = exhausted(&[0, 1, 2], &[0], 2);
+    let data = data(&write(&Page::of(&judged(&case, &verdict), &[])));
+    // A search may have stopped one operation early.
+    assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
+    assert_eq!(data["rest"]["paths"][0]["stuck"], 2);
+    let note = "After the longest order it could only have been deq() → 1.";
+    assert_eq!(data["rest"]["notes"], serde_json::json!([[2, note]]));
+}
+
+#[test]
+fn a_witness_is_a_path() {
+    let case = case(&[(0, Some(1), 0, Some((None, 1))), (1, None, 2, Some((Some(1), 3)))]);
+    let verdict = Verdict::Holds(Witness { order: vec![OperationId(0), OperationId(1)] });
+    let page = Page::of(&judged(&case, &verdict), &[]);
+    assert_eq!((page.paths.len(), page.core.len(), page.picture.as_str()), (1, 0, ""));
+    let data = data(&write(&page));
+    assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
+}
+
+#[test]
+fn columns_give_back_what_was_put_in() {
+    let operations = [
+        Shown { process: "b", object: "x", part: "k", id: "first", line: Some(7), ..PLAIN },
+        Shown { start: 2, end: None, answer: Some("?"), line: Some(3), ..PLAIN },
+        Shown { process: "b", start: 5, end: Some(9), answer: Some("f()"), line: Some(900), ..PLAIN },
+    ];
+    let mut columns = Columns::new(vec!["a".to_owned(), "b".to_owned()]);
+    operations.iter().for_each(|it| columns.push(it));
+    for (at, operation) in operations.iter().enumerate() {
+        assert_eq!(columns.shown(OperationId::from_index(at)), *operation);
+    }
+    let json: Json = serde_json::from_str(&columns.json()).unwrap();
+    assert_eq!(json["start"], serde_json::json!([0, 2, 3]));
+    assert_eq!(json["length"], serde_json::json!([1, 0, 4]));
+    assert_eq!(json["line"], serde_json::json!([7, -4, 897]));
+    assert_eq!(json["process"], serde_json::json!([1, 0, 1]));
+    // A text that is both a call and an answer is stored once.
+    assert_eq!(json["texts"], serde_json::json!(["f()", "first", "?", ""]));
+}
+
+#[test]
+fn a_column_that_says_nothing_takes_no_room() {
+    let mut columns = Columns::new(vec!["a".to_owned()]);
+    columns.push(&PLAIN);
+    let json: Json = serde_json::from_str(&columns.json()).unwrap();
+    for empty in ["process", "object", "part", "answer", "line"] {
+        assert_eq!(json[empty], serde_json::json!([]), "{empty}");
+    }
+}
+
+#[test]
+fn times_are_told_if_all_are_known_and_a_script_can_tell_them() {
+    let columns = |times: &[(usize, i64, Option<i64>)]| -> Json {
+        let mut columns = Columns::new(vec!["a".to_owned()]);
+        columns.push(&Shown { line: Some(2), ..PLAIN });
+        columns.push(&Shown { line: Some(1), start: 2, end: None, ..PLAIN });
+        let times = times.iter().map(|&(line, called, returned)| Times { line, called, returned });
+        columns.tell_times(&times.collect::<Vec<_>>());
+        let json: Json = serde_json::from_str(&columns.json()).unwrap();
+        serde_json::json!([json["clock"], json["called"], json["took"]])
+    };
+    let late = 1_700_000_000_000_000_000;
+    let told = serde_json::json!(["1700000000000000000", [0, 7], [5, 0]]);
+    assert_eq!(columns(&[(1, late + 7, None), (2, late, Some(late + 5))]), told);
+    let nothing = serde_json::json!(["0", [], []]);
+    assert_eq!(columns(&[(2, 0, Some(5))]), nothing);
+    assert_eq!(columns(&[(1, i64::MIN, None), (2, i64::MAX - 1, Some(i64::MAX))]), nothing);
+    assert_eq!(columns(&[(1, 0, None), (2, 0, Some(1 << 53))]), nothing);
+}
+
+#[test]
+fn nothing_recorded_becomes_markup_or_script() {
+    let evil = "</script><script>alert(1)</script><!-- {{data}} & \u{0}";
+    let mut page = empty();
+    page.history = Columns::new(vec![evil.to_owned()]);
+    page.history.push(&Shown {
+        process: evil,
+        object: evil,
+        part: evil,
+        call: evil,
+        answer: Some(evil),
+        ..PLAIN
+    });
+    page.core = vec![OperationId(0)];
+    page.title = evil.to_owned();
+    page.headline = evil.to_owned();
+    page.words = vec![evil.to_owned()];
+    page.next = vec![evil.to_owned()];
+    page.checked = evil.to_owned();
+    page.notes = vec![(OperationId(0), evil.to_owned())];
+    let step = Step { number: None, task: 0, told: evil.to_owned(), place: evil.to_owned(), operation: None };
+    page.steps = Some(Steps { tasks: vec![evil.to_owned()], steps: vec![step], then: vec![evil.to_owned()] });
+    let label = evil.to_owned();
+    let message = Message { from: 0, to: 0, label, sent: 0, received: None, operation: None };
+    page.messages = Some(Messages { actors: vec![evil.to_owned()], messages: vec![message] });
+    let html = write(&page);
+    // The data and the script.
+    assert_eq!(html.matches("<script").count(), 2);
+    assert_eq!(html.matches("</script").count(), 2);
+    assert!(!html.contains("<!-- "), "{html}");
+    let data = data(&html);
+    // Control characters are spaces on a label.
+    assert_eq!(data["history"]["texts"][0], Json::from(evil.replace('\u{0}', " ")));
+    assert_eq!(data["history"]["processes"][0], evil);
+}
+
+#[test]
+fn long_texts_are_shortened() {
+    let mut columns = Columns::new(vec!["a".to_owned()]);
+    let long = "x".repeat(100_000);
+    columns.push(&Shown { call: &long, ..PLAIN });
+    assert!(columns.json().len() < 1_000);
+    assert!(columns.shown(OperationId(0)).call.contains('…'));
+}
+
+#[test]
+fn steps_stand_in_the_column_of_their_task() {
+    let step = |number, task, told: &str, operation| Step {
+        number,
+        task,
+        told: told.to_owned(),
+        place: "queue.rs:3".to_owned(),
+        operation,
+    };
+    let steps = Steps {
+        tasks: vec!["a".to_owned(), "b".to_owned()],
+        steps: vec![step(None, 1, "calls f()", Some(OperationId(4))), step(Some(1), 0, "load x1", None)],
+        then: vec!["Then nobody can go on.".to_owned()],
+    };
+    let html = write(&Page { steps: Some(steps), ..empty() });
+    let (_, section) = html.split_once("<section id=\"steps\"").unwrap();
+    let (section, _) = section.split_once("</section>").unwrap();
+    for told in [
+        "<th>step</th><th>a</th><th>b</th><th>where</th>",
+        "<tr class=\"talk\"><td></td><td></td><td><a href=\"#op=4\">calls f()</a></td><td class=\"place\">queue.rs:3</td></tr>",
+        "<tr><td>1</td><td>load x1</td><td></td><td class=\"place\">queue.rs:3</td></tr>",
+        "<p>Then nobody can go on.</p>",
+    ] {
+        assert!(section.contains(told), "no {told} in\n{section}");
+    }
+}
+
+#[test]
+fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
+    let message = |from, to, sent, received| Message {
+        from,
+        to,
+        label: format!("m{sent}"),
+        sent,
+        received,
+        operation: None,
+    };
+    let messages = Messages {
+        actors: vec!["client".to_owned(), "server".to_owned()],
+        messages: vec![
+            message(0, 1, 1, Some(4)),
+            message(0, 1, 2, None),
+            message(1, 0, 4, Some(9)),
+            message(1, 1, 5, Some(6)),
+        ],
+    };
+    let html = write(&Page { messages: Some(messages), ..empty() });
+    let (_, section) =
+        html.split_once("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Sequence").unwrap();
+    let svg = &section[section.find("<svg").unwrap()..section.find("</svg>").unwrap() + 6];
+    assert_eq!(tags(svg)["text"], 2 + 4 + 1);
+    assert_eq!(svg.matches("marker-end").count(), 3);
+    assert_eq!(svg.matches('×').count(), 1);
+    // What was sent in step 4 begins where step 4 received: in the row of that step, the third.
+    assert!(svg.contains("d=\"M95 74L285 134\""), "{svg}");
+    assert!(svg.contains("d=\"M285 134L95 224\""), "{svg}");
+}
+
+#[test]
+fn messages_that_are_sent_in_one_step_have_a_row_each() {
+    let message = |to, received| Message {
+        from: 0,
+        to,
+        label: "m".to_owned(),
+        sent: 1,
+        received: Some(received),
+        operation: None,
+    };
+    let actors = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let html = write(&Page {
+        messages: Some(Messages { actors, messages: vec![message(1, 2), message(2, 3)] }),
+        ..empty()
+    });
+    assert!(html.contains("d=\"M95 74L285 134\"") && html.contains("d=\"M95 104L475 164\""), "{html}");
+}
+
+#[test]
+fn a_picture_shows_the_core_alone() {
+    let case = overtaken();
+    let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
+    let svg = svg::core(&judged(&case, &verdict), Ground::Paper);
+    let tags = tags(&svg);
+    // Two processes, three bars, and the arrow of time.
+    assert_eq!((tags["text"], svg.matches("class=\"bar\"").count()), (2 + 3 + 1, 3));
+    assert!(svg.contains("<title>violated: lost.jsonl is not linearizable as a queue</title>"), "{svg}");
+    assert!(svg.contains(">deq() → 2</text>") && !svg.contains("deq() → ?"), "{svg}");
+}
+
+#[test]
+fn in_a_picture_who_ended_before_another_began_is_left_of_it() {
+    let case = overtaken();
+    let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
+    let svg = svg::core(&judged(&case, &verdict), Ground::Page);
+    let bars: Vec<Vec<f64>> = svg
+        .lines()
+        .filter(|it| it.contains("class=\"bar\""))
+        .map(|it| {
+            let path = it.split("d=\"M").nth(1).unwrap().split('"').next().unwrap();
+            path.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect()
+        })
+        .collect();
+    let [first, second, third] = &bars[..] else { panic!("{bars:?}") };
+    // Left edge, top, right edge.
+    assert!(first[2] < second[0] && second[2] < third[0], "{bars:?}");
+    assert!(first[1] == second[1] && second[1] < third[1], "{bars:?}");
+}
+
+#[test]
+fn in_a_picture_a_pending_operation_is_open_to_the_right() {
+    let case = case(&[(0, Some(1), 0, None), (1, None, 1, Some((Some(2), 2)))]);
+    let verdict = exhausted(&[0, 1], &[], 1);
+    let svg = svg::core(&judged(&case, &verdict), Ground::Paper);
+    let bars: Vec<&str> = svg.lines().filter(|it| it.contains("class=\"bar\"")).collect();
+    assert!(!bars[0].contains("Z\"") && bars[0].contains("dasharray"), "{svg}");
+    assert!(bars[1].contains("Z\"") && !bars[1].contains("dasharray"), "{svg}");
+}
+
+#[test]
+fn without_a_core_a_small_history_is_drawn_and_a_large_one_named() {
+    let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
+    let draw = |count: i64| {
+        let case = case(&(0..count).map(operation).collect::<Vec<_>>());
+        svg::core(&judged(&case, &Verdict::Holds(Witness::default())), Ground::Paper)
+    };
+    assert_eq!(draw(40).matches("class=\"bar\"").count(), 40);
+    let large = draw(41);
+    assert_eq!(large.matches("class=\"bar\"").count(), 0);
+    assert!(large.contains(">holds: lost.jsonl is linearizable as a queue</text>"), "{large}");
+    tags(&large);
+    tags(&draw(0));
+}
+
+#[test]
+fn keys_are_named_by_the_argument_that_all_share() {
+    for (label, expected) in [
+        ("put(3, 4)", Some("3")),
+        ("get(\"a, b\") → null", Some("\"a, b\"")),
+        ("put([1, 2], 3)", Some("[1, 2]")),
+        ("deq() → 3", None),
+        ("Deq", None),
+    ] {
+        assert_eq!(super::judged::first_argument(label).as_deref(), expected, "{label}");
+    }
+}
+
+#[test]
+fn a_page_without_operations_is_whole() {
+    let html = write(&empty());
+    assert_eq!(data(&html)["history"]["count"], 0);
+    assert!(html.contains("There are no operations") && html.ends_with("</html>\n"));
+    assert!(!html.contains("{{"));
+}

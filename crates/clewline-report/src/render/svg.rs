@@ -1,0 +1,194 @@
+//! The core of a violation as a picture: SVG that stands by itself, for a paper or an issue.
+//!
+//! One row a process, time to the right; black lines on white, so that it can be printed. Columns are those of a
+//! [`timeline`]: what matters is who ended before whom began, not how long anything took.
+//!
+//! A history without a violation has no core. It is drawn whole if it is small; otherwise the picture says so.
+
+use std::fmt::Write;
+
+use clewline_core::{OperationId, Verdict};
+
+use super::{
+    Judged, explanation,
+    text::{self, DRAWN, Paint},
+    timeline::{self, Placed, Row},
+};
+
+/// What is under the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// White, which is drawn.
+    Paper,
+    /// A page that has its own colours.
+    Page,
+}
+
+// A column is as wide as a letter of this size in any usual font of letters that are all of one width.
+const LETTER: usize = 8;
+const FONT: &str = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+const FONT_SIZE: usize = 13;
+
+const MARGIN: usize = 12;
+const BAR: usize = 26;
+const LANE: usize = 36;
+const FOOT: usize = 24;
+
+// More columns than this fit no page.
+const COLUMNS: usize = 130;
+
+/// The picture of a verdict's core.
+#[must_use]
+pub fn core(judged: &Judged<'_>, ground: Ground) -> String {
+    let title = text::headline(judged, Paint::Plain);
+    let all: Vec<OperationId>;
+    let (operations, told) = match judged.verdict {
+        Verdict::Violated(violation) => {
+            let core = violation.core.as_slice();
+            (&core[core.len().saturating_sub(DRAWN)..], explanation(judged, violation))
+        }
+        Verdict::Holds(_) | Verdict::Unknown(_) => {
+            let len = judged.case.spans().len();
+            all = (0..if len <= DRAWN { len } else { 0 }).map(OperationId::from_index).collect();
+            (all.as_slice(), text::meaning(judged))
+        }
+    };
+    if operations.is_empty() {
+        return sentence(&title, &told, ground);
+    }
+    let row = |it: &str| format!("{} {it}", judged.source.caller());
+    let rows = text::rows(judged, operations).into_iter().map(|it| Row { name: row(&it.name), ..it });
+    draw(&title, &told, &rows.collect::<Vec<Row>>(), ground)
+}
+
+/// Draws `rows`. `title` and `told` are for those who cannot see them.
+#[must_use]
+pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> String {
+    let (lanes, placed) = timeline::laid_out(rows, COLUMNS);
+    let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    let from = MARGIN + (names + 2) * LETTER;
+    let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
+    let width = from + columns * LETTER + MARGIN;
+    let height = MARGIN + lanes.len() * LANE + FOOT;
+    let mut svg = opened(title, told, width, height, ground);
+    let ink = ink(ground);
+    for (number, lane) in lanes.iter().enumerate() {
+        let middle = MARGIN + number * LANE + BAR / 2;
+        let right = width - MARGIN;
+        line(&mut svg, &format!("M{from} {middle}H{right}"), &format!("{ink} stroke-dasharray=\"1 5\""));
+        if let Some(name) = lane.name {
+            let baseline = middle + FONT_SIZE / 3;
+            written(&mut svg, name, from - 2 * LETTER, baseline, "end");
+        }
+    }
+    for bar in &placed {
+        draw_bar(&mut svg, bar, from, ground);
+    }
+    let foot = height - FOOT / 2;
+    let (tip, back) = (width - MARGIN, width - MARGIN - 7);
+    line(
+        &mut svg,
+        &format!("M{from} {foot}H{tip}M{back} {}L{tip} {foot}L{back} {}", foot - 4, foot + 4),
+        &ink,
+    );
+    written(&mut svg, "time", from - 2 * LETTER, foot + FONT_SIZE / 3, "end");
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// One operation: closed on both sides, or open to the right while it is pending.
+fn draw_bar(svg: &mut String, bar: &Placed, from: usize, ground: Ground) {
+    let top = MARGIN + bar.lane * LANE;
+    let bottom = top + BAR;
+    let (left, right) = (from + bar.left * LETTER, from + bar.right * LETTER);
+    let paper = match ground {
+        Ground::Paper => "fill=\"#fff\"",
+        Ground::Page => "fill=\"none\"",
+    };
+    let ink = ink(ground);
+    let ink = ink.trim_start_matches("fill=\"none\" ");
+    let shape = if bar.is_pending {
+        format!("M{right} {top}H{left}V{bottom}H{right}")
+    } else {
+        format!("M{left} {top}H{right}V{bottom}H{left}Z")
+    };
+    let dashes = if bar.is_pending { " stroke-dasharray=\"6 3\"" } else { "" };
+    // Writing to a string cannot fail.
+    let _infallible =
+        writeln!(svg, "<path class=\"bar\" d=\"{shape}\" {paper} {ink} stroke-width=\"1.5\"{dashes}/>");
+    let length = bar.label.chars().count() * LETTER;
+    let centre = if bar.is_pending { left + 2 * LETTER + length / 2 } else { usize::midpoint(left, right) };
+    let baseline = top + BAR / 2 + FONT_SIZE / 3;
+    let label = escaped(&bar.label);
+    let _infallible = writeln!(
+        svg,
+        "<text x=\"{centre}\" y=\"{baseline}\" text-anchor=\"middle\" textLength=\"{length}\" \
+         lengthAdjust=\"spacingAndGlyphs\">{label}</text>"
+    );
+}
+
+/// A picture that only says something.
+fn sentence(title: &str, told: &str, ground: Ground) -> String {
+    let width = 2 * MARGIN + title.chars().count() * LETTER;
+    let mut svg = opened(title, told, width, 2 * MARGIN + FONT_SIZE, ground);
+    written(&mut svg, title, MARGIN, MARGIN + FONT_SIZE, "start");
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn opened(title: &str, told: &str, width: usize, height: usize, ground: Ground) -> String {
+    let fill = match ground {
+        Ground::Paper => "#000",
+        Ground::Page => "currentColor",
+    };
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\" font-size=\"{FONT_SIZE}\" fill=\"{fill}\">\n\
+         <title>{}</title>\n<desc>{}</desc>\n",
+        escaped(title),
+        escaped(told)
+    );
+    if ground == Ground::Paper {
+        svg.push_str("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+    }
+    svg
+}
+
+fn ink(ground: Ground) -> String {
+    let colour = match ground {
+        Ground::Paper => "#000",
+        Ground::Page => "currentColor",
+    };
+    format!("fill=\"none\" stroke=\"{colour}\"")
+}
+
+fn line(svg: &mut String, path: &str, how: &str) {
+    let _infallible = writeln!(svg, "<path d=\"{path}\" {how}/>");
+}
+
+fn written(svg: &mut String, text: &str, x: usize, y: usize, anchor: &str) {
+    let _infallible =
+        writeln!(svg, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>", escaped(text));
+}
+
+/// `text` as it stands in XML and in HTML, between tags or in an attribute.
+///
+/// What XML cannot hold, which may well be in a recorded text, is replaced.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\n' | '\r' | '\t' => escaped.push(' '),
+            it if it.is_control() || matches!(it, '\u{fffe}' | '\u{ffff}') => {
+                escaped.push(char::REPLACEMENT_CHARACTER);
+            }
+            it => escaped.push(it),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,200 @@
+//! A browser without a window, driven through a pipe.
+//!
+//! Chromium reads commands from file descriptor 3 and answers on 4 (`--remote-debugging-pipe`), one JSON object each, ended by a zero
+//! byte; a shell ties both to a pipe of ours. So nothing else is needed: no driver, no port.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use serde_json::{Value as Json, json};
+
+/// A browser with one page.
+pub(crate) struct Browser {
+    child: Child,
+    commands: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    session: Option<String>,
+    next: u64,
+    // What the page did beside answering: errors, and what it asked for.
+    events: Vec<Json>,
+    profile: PathBuf,
+}
+
+const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// The browser's program, if there is one: what `CLEWLINE_BROWSER` names, or one of the usual names.
+fn program() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("CLEWLINE_BROWSER") {
+        return Some(PathBuf::from(named)).filter(|it| !it.as_os_str().is_empty());
+    }
+    let path = std::env::var_os("PATH")?;
+    let all = std::env::split_paths(&path).flat_map(|folder| NAMES.map(|it| folder.join(it)));
+    all.into_iter().find(|it| it.is_file())
+}
+
+impl Browser {
+    /// Starts a browser whose files are in `profile`; none, with a notice, where there is no browser.
+    pub(crate) fn start(profile: &Path, width: u32, height: u32) -> Option<Browser> {
+        let Some(program) = program() else {
+            eprintln!("skipped: no browser; install chromium, or name one with CLEWLINE_BROWSER");
+            return None;
+        };
+        let _not_there = fs::remove_dir_all(profile);
+        fs::create_dir_all(profile).expect("a folder for the browser");
+        let mut child = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>/dev/null", "sh"])
+            .arg(program)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars"])
+            .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+            .args(["--disable-dev-shm-usage", "--remote-debugging-pipe"])
+            .arg(format!("--window-size={width},{height}"))
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell");
+        let commands = child.stdin.take().expect("piped");
+        let answers = BufReader::new(child.stdout.take().expect("piped"));
+        let profile = profile.to_owned();
+        let mut browser =
+            Browser { child, commands, answers, session: None, next: 0, events: Vec::new(), profile };
+        let target = browser.ask("Target.createTarget", json!({"url": "about:blank"}));
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        let session = browser.ask("Target.attachToTarget", attach);
+        browser.session = session["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            browser.ask(&format!("{domain}.enable"), json!({}));
+        }
+        browser.ask("Page.setLifecycleEventsEnabled", json!({"enabled": true}));
+        browser.resize(width, height);
+        Some(browser)
+    }
+
+    /// Sends a command and waits for its answer.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, method: &str, params: Json) -> Json {
+        self.next += 1;
+        let mut command = json!({"id": self.next, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            command["sessionId"] = json!(session);
+        }
+        let mut bytes = command.to_string().into_bytes();
+        bytes.push(0);
+        self.commands.write_all(&bytes).and_then(|()| self.commands.flush()).expect("the browser listens");
+        loop {
+            let message = self.message();
+            if message["id"] == json!(self.next) {
+                assert!(message["error"].is_null(), "{method}: {}", message["error"]);
+                return message["result"].clone();
+            }
+            self.events.push(message);
+        }
+    }
+
+    fn message(&mut self) -> Json {
+        let mut bytes = Vec::new();
+        self.answers.read_until(0, &mut bytes).expect("the browser answers");
+        bytes.pop();
+        serde_json::from_slice(&bytes).expect("the browser goes on, and answers in JSON")
+    }
+
+    /// Opens a file, and waits until it is loaded. What happened before is forgotten.
+    pub(crate) fn open(&mut self, file: &Path, fragment: &str) {
+        // Another fragment alone would not load the page again.
+        self.go("about:blank");
+        self.events.clear();
+        self.go(&format!("file://{}{fragment}", file.display()));
+        self.settle();
+    }
+
+    /// Each load has an id, so that the end of another one is not taken for the end of this one.
+    fn go(&mut self, url: &str) {
+        let loader = self.ask("Page.navigate", json!({"url": url}))["loaderId"].clone();
+        let is_loaded = |it: &Json| {
+            let told = &it["params"];
+            it["method"] == "Page.lifecycleEvent" && told["name"] == "load" && told["loaderId"] == loader
+        };
+        while !self.events.iter().any(is_loaded) {
+            let message = self.message();
+            self.events.push(message);
+        }
+    }
+
+    /// Waits until what is due has been drawn.
+    pub(crate) fn settle(&mut self) {
+        self.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))");
+    }
+
+    /// What an expression gives, promises awaited.
+    #[track_caller]
+    pub(crate) fn js(&mut self, expression: &str) -> Json {
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let answer = self.ask("Runtime.evaluate", params);
+        assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
+        answer["result"]["value"].clone()
+    }
+
+    /// What the page has asked for, and what went wrong in it, since it was opened.
+    pub(crate) fn troubles(&mut self) -> Vec<String> {
+        self.settle();
+        let trouble = |it: &Json| match it["method"].as_str() {
+            Some("Network.requestWillBeSent") => {
+                let url = it["params"]["request"]["url"].as_str().unwrap_or_default();
+                let is_own = url.starts_with("data:") || it["params"]["type"] == "Document";
+                (!is_own).then(|| format!("asked for {url}"))
+            }
+            Some("Runtime.exceptionThrown" | "Log.entryAdded" | "Runtime.consoleAPICalled") => {
+                Some(it["params"].to_string())
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(trouble).collect()
+    }
+
+    pub(crate) fn resize(&mut self, width: u32, height: u32) {
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.ask("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    /// Prefers `light` or `dark`.
+    pub(crate) fn prefer(&mut self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.ask("Emulation.setEmulatedMedia", json!({"features": features}));
+    }
+
+    /// Presses and releases a key.
+    pub(crate) fn press(&mut self, key: &str) {
+        let text = if key.chars().count() == 1 { key } else { "" };
+        for kind in ["keyDown", "keyUp"] {
+            self.ask("Input.dispatchKeyEvent", json!({"type": kind, "key": key, "text": text}));
+        }
+        self.settle();
+    }
+
+    /// `mousePressed`, `mouseMoved`, `mouseReleased` or `mouseWheel` at a point.
+    pub(crate) fn mouse(&mut self, kind: &str, x: f64, y: f64, more: Json) {
+        let mut params = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            params[name] = value.clone();
+        }
+        self.ask("Input.dispatchMouseEvent", params);
+    }
+
+    pub(crate) fn click(&mut self, x: f64, y: f64) {
+        self.mouse("mousePressed", x, y, json!({"buttons": 1}));
+        self.mouse("mouseReleased", x, y, json!({}));
+        self.settle();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+        let _gone = fs::remove_dir_all(&self.profile);
+    }
+}
