@@ -17,6 +17,7 @@ mod numbers;
 mod paths;
 mod plan;
 mod system;
+mod trace;
 mod visited;
 mod walk;
 mod world;
@@ -33,6 +34,7 @@ pub use numbers::{
     Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
 };
 pub use system::ActorSystem;
+pub use trace::{Trace, trace};
 pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};
 
