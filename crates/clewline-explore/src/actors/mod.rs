@@ -26,12 +26,12 @@ pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
 pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
 pub use engine::Engine;
 pub use faults::{Faults, Mailbox, Restart};
-pub use graph::{Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
+pub use graph::{Compare, Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
 pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
 pub use numbers::{
-    Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
+    Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId, Start,
 };
 pub use system::ActorSystem;
 pub use trace::{Trace, trace};
