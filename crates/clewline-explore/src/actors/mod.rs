@@ -1,7 +1,46 @@
 //! Actor systems: every order of messages, and the histories that clients see.
+//!
+//! Someone who has a system writes [`Actor`]s and a [`Harness`]; with a [`Scenario`] and [`Rules`] that makes an [`ActorSystem`].
+//! Its [`Engine`] knows in numbers what can happen in a [`World`] and what comes of it. A [`Walk`] goes through one
+//! execution after the other, as schedulers tell it.
 
 mod actor;
+mod cast;
+mod engine;
+mod faults;
+mod graph;
 mod harness;
+mod histories;
+mod intern;
+mod judge;
+mod numbers;
+mod paths;
+mod plan;
+mod system;
+mod trace;
+mod visited;
+mod walk;
+mod world;
 
 pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
+pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
+pub use engine::Engine;
+pub use faults::{Faults, Mailbox, Restart};
+pub use graph::{Compare, Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
+pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
+pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
+pub use numbers::{
+    Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId, Start,
+};
+pub use system::ActorSystem;
+pub use trace::{Trace, trace};
+pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
+pub use world::{Action, Delivery, Ignored, Rules, Used, World};
+
+#[cfg(test)]
+mod naive;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod scrambled;

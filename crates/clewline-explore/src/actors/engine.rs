@@ -1,0 +1,383 @@
+//! The engine: what can happen in a world, and what comes of it.
+//!
+//! Reactions and steps of histories are remembered, so that user code runs once for each state of an actor and message, and not
+//! once for each global state. What is remembered is private to an engine; the numbers behind it are shared by all engines
+//! of a system, one a thread, so that a world means the same to each of them.
+//!
+//! An action is first *planned*, which gives the fingerprint of what comes of it, and *built* only if that is new.
+//!
+//! Invariant: a world's fingerprint is the sum of the hashes of its parts, kept up to date by differences. Debug builds compare.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use rustc_hash::FxHashMap;
+
+use crate::actors::{
+    ActorId, Clients, Rules,
+    faults::is_apart,
+    histories::{Histories, HistoryEvent, HistoryId, Summary},
+    numbers::{ABSENT, Effect, Envelope, EnvelopeId, Impure, Input, LocalId, Numbers, Start},
+    world::{Action, Delivery, World},
+};
+
+/// What everyone who explores one system shares.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) numbers: Arc<Mutex<dyn Numbers>>,
+    pub(crate) histories: Arc<Mutex<Histories>>,
+}
+
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no handler panicked")
+}
+
+/// What can happen in a world, and what comes of it.
+pub struct Engine {
+    pub(crate) shared: Shared,
+    pub(crate) rules: Rules,
+    pub(crate) clients: Clients,
+    // For each operation, those of the same client.
+    pub(crate) mates: Vec<u64>,
+    pub(crate) requests: Vec<EnvelopeId>,
+    pub(crate) roots: usize,
+    // What may come of starting all actors: who is there, and what they did.
+    pub(crate) starts: Vec<Start>,
+    // Copies of what is shared, as far as it was needed here.
+    pub(crate) envelopes: Vec<Envelope>,
+    // What is looked at in every step, close together.
+    pub(crate) hot: Vec<Hot>,
+    pub(crate) local_hashes: Vec<u64>,
+    pub(crate) summaries: Vec<Summary>,
+    pub(crate) slots: Vec<ActorId>,
+    // Where the outcomes of a reaction are, by state and input.
+    pub(crate) reactions: FxHashMap<(LocalId, u32), (u32, u32)>,
+    // The state, and where the effects are.
+    pub(crate) outcomes: Vec<(LocalId, u32, u32)>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) steps: FxHashMap<(HistoryId, u32), HistoryId>,
+    pub(crate) plan: Plan,
+    pub(crate) spare: World,
+    pub(crate) hits: u64,
+    pub(crate) impure: Option<Impure>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Hot {
+    pub(crate) hash: u64,
+    pub(crate) lane: u32,
+    pub(crate) slot: u32,
+    pub(crate) is_to_client: bool,
+    pub(crate) is_request: bool,
+    pub(crate) is_timer: bool,
+}
+
+// What comes of an action.
+#[derive(Default)]
+pub(crate) struct Plan {
+    // Whether the world is in `spare`.
+    pub(crate) is_built: bool,
+    pub(crate) fingerprint: u64,
+    pub(crate) history: HistoryId,
+    pub(crate) removed: Option<usize>,
+    pub(crate) local: Option<(u32, LocalId)>,
+    pub(crate) sent: Vec<EnvelopeId>,
+    pub(crate) cancelled: Vec<EnvelopeId>,
+    pub(crate) created: Vec<(u32, LocalId)>,
+    pub(crate) events: Vec<HistoryEvent>,
+}
+
+// Starts all actors, twice.
+fn start(numbers: &mut dyn Numbers) -> (Vec<Start>, Option<Impure>) {
+    let starts = numbers.start();
+    let again = numbers.start();
+    if starts == again {
+        return (starts, None);
+    }
+    let both = starts.iter().flat_map(|it| &it.0).zip(again.iter().flat_map(|it| &it.0));
+    let at = both.enumerate().find(|(_, (one, other))| one != other).map_or(0, |(at, _)| at);
+    let actor = ActorId::new((at % starts[0].0.len()) as u32);
+    (starts, Some(Impure { actor, input: "a start".to_owned() }))
+}
+
+impl Plan {
+    pub(crate) fn clear(&mut self, world: &World) {
+        self.sent.clear();
+        self.cancelled.clear();
+        self.created.clear();
+        self.events.clear();
+        self.is_built = false;
+        self.history = world.history;
+        self.removed = None;
+        self.local = None;
+    }
+}
+
+impl Default for HistoryId {
+    fn default() -> Self {
+        Histories::EMPTY
+    }
+}
+
+impl Engine {
+    pub(crate) fn new(shared: Shared, rules: Rules, clients: Clients, owners: &[u32], roots: usize) -> Self {
+        let mates = owners.iter().map(|mine| {
+            let same = owners.iter().enumerate().filter(|(_, it)| *it == mine);
+            same.fold(0, |set, (at, _)| set | 1 << at)
+        });
+        let mates = mates.collect();
+        let requests = (0..owners.len() as u32).map(|it| lock(&shared.numbers).request(it)).collect();
+        let (starts, impure) = start(&mut *lock(&shared.numbers));
+        let mut engine = Engine {
+            shared,
+            rules,
+            clients,
+            mates,
+            requests,
+            roots,
+            starts,
+            envelopes: Vec::new(),
+            hot: Vec::new(),
+            local_hashes: Vec::new(),
+            summaries: Vec::new(),
+            slots: Vec::new(),
+            reactions: FxHashMap::default(),
+            outcomes: Vec::new(),
+            effects: Vec::new(),
+            steps: FxHashMap::default(),
+            plan: Plan::default(),
+            spare: World::default(),
+            hits: 0,
+            impure,
+        };
+        engine.catch_up();
+        engine
+    }
+
+    /// Another engine for the same system, that remembers nothing yet.
+    #[must_use]
+    pub fn another(&self) -> Engine {
+        let owners: Vec<u32> = self.mates.iter().map(|it| it.trailing_zeros()).collect();
+        Engine::new(self.shared.clone(), self.rules, self.clients, &owners, self.roots)
+    }
+
+    /// The world before anything happened: the only thing that can happen is that actors start.
+    #[must_use]
+    pub fn void(&self) -> World {
+        World { fingerprint: 1, ..World::default() }
+    }
+
+    /// The rules of the surroundings.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// How many actors the system begins with.
+    #[must_use]
+    pub fn roots(&self) -> usize {
+        self.roots
+    }
+
+    /// How many operations the scenario has.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        self.mates.len()
+    }
+
+    /// What is known about an envelope.
+    #[must_use]
+    pub fn envelope(&self, id: EnvelopeId) -> &Envelope {
+        &self.envelopes[id.0 as usize]
+    }
+
+    /// What is known about a history.
+    #[must_use]
+    pub fn summary(&self, id: HistoryId) -> Summary {
+        self.summaries[id.0 as usize]
+    }
+
+    /// Who is in a slot.
+    #[must_use]
+    pub fn slot(&self, slot: u16) -> ActorId {
+        self.slots[slot as usize]
+    }
+
+    /// A handler that was found not to be pure: what was explored says little.
+    #[must_use]
+    pub fn impure(&self) -> Option<&Impure> {
+        self.impure.as_ref()
+    }
+
+    /// The history events of the action that was planned last, in order.
+    #[must_use]
+    pub fn planned_events(&self) -> &[HistoryEvent] {
+        &self.plan.events
+    }
+
+    /// What the action that was planned last puts in flight, in order.
+    #[must_use]
+    pub fn planned_sends(&self) -> &[EnvelopeId] {
+        &self.plan.sent
+    }
+
+    /// In how many ways, which nobody can tell apart, `action` can happen: messages that say the same are as many.
+    pub(crate) fn weight(&self, world: &World, action: Action) -> u32 {
+        match action {
+            Action::Deliver { at, .. } | Action::Lose { at } | Action::Duplicate { at } => {
+                let id = world.flying[at as usize];
+                let is_first = matches!(action, Action::Deliver { .. });
+                if is_first && self.rules.delivery != Delivery::Unordered {
+                    return 1;
+                }
+                world.flying[at as usize..].iter().take_while(|it| **it == id).count() as u32
+            }
+            Action::Begin { .. }
+            | Action::Crash { .. }
+            | Action::Restart { .. }
+            | Action::Cut { .. }
+            | Action::Heal => 1,
+        }
+    }
+
+    /// Learns about everything that other engines met.
+    pub fn catch_up(&mut self) {
+        let shared = self.shared.clone();
+        self.copy_numbers(&*lock(&shared.numbers));
+        self.copy_histories(&lock(&shared.histories));
+    }
+
+    pub(crate) fn copy_numbers(&mut self, numbers: &dyn Numbers) {
+        let new = &numbers.envelopes()[self.envelopes.len()..];
+        self.envelopes.extend_from_slice(new);
+        self.hot.extend(new.iter().map(|it| Hot {
+            hash: it.hash,
+            lane: it.lane,
+            slot: it.slot,
+            is_to_client: it.to.is_client(),
+            is_request: it.asks != 0,
+            is_timer: it.is_timer,
+        }));
+        self.local_hashes.extend_from_slice(&numbers.local_hashes()[self.local_hashes.len()..]);
+        self.slots.extend_from_slice(&numbers.slots()[self.slots.len()..]);
+    }
+
+    pub(crate) fn copy_histories(&mut self, histories: &Histories) {
+        self.summaries.extend_from_slice(&histories.summaries()[self.summaries.len()..]);
+    }
+
+    /// Pushes everything that can happen in `world`: in an order that depends on nothing but the world and what numbers its
+    /// parts have.
+    pub fn enabled(&mut self, world: &World, actions: &mut Vec<Action>) {
+        if !world.is_begun {
+            actions.extend((0..self.starts.len()).map(|it| Action::Begin { outcome: it as u16 }));
+            return;
+        }
+        let mut next = 0;
+        while let Some(at) = self.next_delivery(world, next) {
+            let ways = self.ways_to_deliver(world, world.flying[at]);
+            actions.extend((0..ways).map(|outcome| Action::Deliver { at: at as u16, outcome }));
+            next = at + 1;
+        }
+        self.faults(world, actions);
+    }
+
+    /// The first place in `world`, from `start` on, of something that can be delivered: the first of its lane.
+    pub(crate) fn next_delivery(&self, world: &World, start: usize) -> Option<usize> {
+        (start..world.flying.len()).find(|&at| {
+            let id = world.flying[at];
+            let is_first = at == 0 || self.lane(world.flying[at - 1]) != self.lane(id);
+            is_first && self.is_deliverable(world, id)
+        })
+    }
+
+    /// Whether nothing but its place in line keeps `id` from being received.
+    pub(crate) fn is_deliverable(&self, world: &World, id: EnvelopeId) -> bool {
+        let hot = self.hot[id.0 as usize];
+        if hot.is_to_client {
+            return true;
+        }
+        let slot = hot.slot as usize;
+        if world.locals.get(slot).is_none_or(|&it| it == ABSENT) {
+            return false;
+        }
+        if world.down == 0 && world.cut == 0 {
+            return true;
+        }
+        let envelope = &self.envelopes[id.0 as usize];
+        (slot >= 64 || world.down >> slot & 1 == 0)
+            && (envelope.is_timer || !is_apart(envelope.from, envelope.to, world.cut))
+    }
+
+    pub(crate) fn ways_to_deliver(&mut self, world: &World, id: EnvelopeId) -> u16 {
+        let envelope = &self.envelopes[id.0 as usize];
+        if envelope.to.is_client() {
+            return 1;
+        }
+        let local = world.locals[envelope.slot as usize];
+        let (start, end) = self.reaction(local, Input::Envelope(id));
+        (end - start) as u16
+    }
+
+    pub(crate) fn ways_to_restart(&mut self, local: LocalId) -> u16 {
+        let (start, end) = self.reaction(local, Input::Restart);
+        (end - start) as u16
+    }
+
+    /// The fingerprint of what comes of `action`, which [`build`](Self::build) makes. `None` if nothing comes of it, and such
+    /// deliveries are to be left out.
+    pub fn plan(&mut self, world: &World, action: Action) -> Option<u64> {
+        self.plan.clear(world);
+        match action {
+            Action::Deliver { at, outcome } => return self.plan_delivery(world, at as usize, outcome).0,
+            Action::Begin { outcome } => self.begin(outcome as usize),
+            Action::Restart { slot, outcome } => {
+                self.plan_reaction(world, u32::from(slot), Input::Restart, outcome);
+                let mut next = std::mem::take(&mut self.spare);
+                self.build_into(world, &mut next);
+                next.down &= !(1 << slot);
+                next.fingerprint = self.fingerprint(&next);
+                self.spare = next;
+                self.plan.is_built = true;
+            }
+            Action::Lose { .. }
+            | Action::Duplicate { .. }
+            | Action::Crash { .. }
+            | Action::Cut { .. }
+            | Action::Heal => {
+                let mut next = std::mem::take(&mut self.spare);
+                self.go_wrong(world, action, &mut next);
+                self.spare = next;
+                self.plan.is_built = true;
+            }
+        }
+        Some(self.spare.fingerprint)
+    }
+
+    /// What comes of the action that was planned last, in `world`.
+    pub fn build(&mut self, world: &World, next: &mut World) {
+        if self.plan.is_built {
+            next.clone_from(&self.spare);
+        } else {
+            self.build_into(world, next);
+            next.fingerprint = self.plan.fingerprint;
+        }
+        debug_assert_eq!(next.fingerprint, self.fingerprint(next), "fingerprints are kept by differences");
+    }
+
+    /// What comes of `action` in `world`.
+    pub fn apply(&mut self, world: &World, action: Action) -> Option<World> {
+        self.plan(world, action)?;
+        let mut next = World::default();
+        self.build(world, &mut next);
+        Some(next)
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}
