@@ -31,6 +31,12 @@ pub trait Harness: Send + Sync {
     /// What a message to a client returns; `None` if it returns nothing and is to be ignored.
     fn response(&self, message: &Self::Message) -> Option<<Self::Specification as Specification>::Return>;
 
+    /// Which of its client's calls a response answers, counted from 0. Other calls ignore it. By default it answers whatever call is
+    /// open, which is right if no call is ever answered twice.
+    fn answers(&self, _response: &Self::Message) -> Option<u32> {
+        None
+    }
+
     /// Which part of the system's state a message is about, such as the key of a map. Promise it only if the handlers of messages
     /// with different keys commute at every actor. `None` if the message may concern everything.
     fn key(&self, _message: &Self::Message) -> Option<u64> {
