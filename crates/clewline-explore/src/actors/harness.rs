@@ -31,10 +31,10 @@ pub trait Harness: Send + Sync {
     /// What a message to a client returns; `None` if it returns nothing and is to be ignored.
     fn response(&self, message: &Self::Message) -> Option<<Self::Specification as Specification>::Return>;
 
-    /// Which of its client's calls a response answers, counted from 0. Other calls ignore it. By default it answers whatever call is
-    /// open, which is right if no call is ever answered twice.
-    fn answers(&self, _response: &Self::Message) -> Option<u32> {
-        None
+    /// Whether a response belongs to the call that was asked for by `request`. A client takes no notice of others, such as one to
+    /// its previous call that was duplicated on the way. By default every response belongs to the call that is open.
+    fn answers(&self, _request: &Self::Message, _response: &Self::Message) -> bool {
+        true
     }
 
     /// Which part of the system's state a message is about, such as the key of a map. Promise it only if the handlers of messages

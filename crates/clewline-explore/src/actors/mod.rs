@@ -1,7 +1,36 @@
 //! Actor systems: every order of messages, and the histories that clients see.
+//!
+//! Someone who has a system writes [`Actor`]s and a [`Harness`]; with a [`Scenario`] and [`Rules`] that makes an [`ActorSystem`].
+//! Its [`Engine`] knows in numbers what can happen in a [`World`] and what comes of it. A [`Walk`] goes through one
+//! execution after the other, as schedulers tell it.
 
 mod actor;
+mod cast;
+mod engine;
+mod faults;
 mod harness;
+mod histories;
+mod intern;
+mod judge;
+mod numbers;
+mod plan;
+mod system;
+mod walk;
+mod world;
 
 pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
+pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
+pub use engine::Engine;
+pub use faults::{Faults, Mailbox, Restart};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
+pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
+pub use judge::{Judge, Judgement, Verdicts};
+pub use numbers::{
+    Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
+};
+pub use system::ActorSystem;
+pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
+pub use world::{Action, Delivery, Ignored, Rules, Used, World};
+
+#[cfg(test)]
+mod samples;

@@ -224,4 +224,12 @@ impl Harness for Abd {
             Message::Query(_) | Message::QueryAck(..) | Message::Store(..) | Message::StoreAck(_) => None,
         }
     }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(asked, _), Message::WriteAck(answered))
+            | (Message::Read(asked), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
 }

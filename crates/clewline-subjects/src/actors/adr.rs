@@ -234,4 +234,12 @@ impl Harness for Adr {
             Message::Read(_) | Message::ReadReplica(..) | Message::ReadReplicaAck(..) => None,
         }
     }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(asked, _), Message::WriteAck(answered))
+            | (Message::Read(asked), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
 }

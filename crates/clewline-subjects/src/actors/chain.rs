@@ -198,6 +198,14 @@ impl Harness for Chain {
         }
     }
 
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
+            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
+
     fn properties(&self) -> Vec<Property<Message>> {
         vec![Property { name: COPIES, when: When::Always, holds: copies_are_equal }]
     }

@@ -241,4 +241,12 @@ impl Harness for Dr {
             Message::Read(_) | Message::ReadReplica(..) | Message::ReadReplicaAck(..) => None,
         }
     }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
+            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
 }

@@ -174,4 +174,12 @@ impl Harness for Edr {
             Message::Read(_) => None,
         }
     }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
+            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
 }

@@ -18,8 +18,7 @@ use clewline_explore::actors::ActorId;
 
 pub use shape::{BadShape, Shape};
 pub use system::{
-    FoundSystem, Ignored, ReadsAndWrites, Symptom, System, SystemVisitor, UnknownSystem, Variant,
-    find_system, systems,
+    FoundSystem, ReadsAndWrites, Symptom, System, SystemVisitor, UnknownSystem, Variant, find_system, systems,
 };
 pub use ticket::{Asker, Ticket};
 

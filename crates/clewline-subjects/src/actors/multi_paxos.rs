@@ -309,11 +309,10 @@ impl Harness for MultiPaxos {
         }
     }
 
-    fn answers(&self, response: &Message) -> Option<u32> {
-        match *response {
-            Message::Answer(n, _) => Some(n),
-            Message::Request(..) | Message::Prepare(_) | Message::Promise(..) => None,
-            Message::Accept(..) | Message::Accepted(..) | Message::TakeOver => None,
-        }
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+        )
     }
 }

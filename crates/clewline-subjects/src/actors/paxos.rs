@@ -235,4 +235,12 @@ impl Harness for Px {
             Message::Request(..) | Message::PrepareRead(..) | Message::PromiseRead(..) => None,
         }
     }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::ProposeCommand(asked, _), Message::ClientWriteResponse(answered))
+            | (Message::Request(asked, _), Message::ClientReadResponse(answered, _)) if asked == answered
+        )
+    }
 }

@@ -217,11 +217,10 @@ impl Harness for PrimaryBackup {
         }
     }
 
-    fn answers(&self, response: &Message) -> Option<u32> {
-        match *response {
-            Message::Answer(n, _) => Some(n),
-            Message::Request(..) | Message::Confirm(..) | Message::Confirmed => None,
-            Message::Refused | Message::TakeOver => None,
-        }
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+        )
     }
 }

@@ -318,12 +318,11 @@ impl Harness for Raft {
         }
     }
 
-    fn answers(&self, response: &Message) -> Option<u32> {
-        match *response {
-            Message::Answer(n, _) => Some(n),
-            Message::Request(..) | Message::RequestVote(..) | Message::Vote(_) => None,
-            Message::Append(..) | Message::Appended(..) | Message::Election => None,
-        }
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+        )
     }
 
     fn properties(&self) -> Vec<Property<Message>> {

@@ -98,4 +98,12 @@ impl Harness for Servers {
             Message::Put(..) | Message::Get(_) => None,
         }
     }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Put(asked, _), Message::PutOk(answered))
+            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+        )
+    }
 }

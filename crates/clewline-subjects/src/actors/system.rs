@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clewline_core::{Notation, Value};
-use clewline_explore::actors::{Clients, Harness};
+use clewline_explore::actors::{Clients, Harness, Ignored};
 use clewline_specs::{map, register};
 
 use crate::actors::{SYSTEMS, dispatch};
@@ -40,7 +40,7 @@ pub struct Variant {
     pub calls: &'static str,
     /// How clients go about their calls.
     pub clients: Clients,
-    /// What becomes of a message that its receiver ignores.
+    /// What becomes of a message that its receiver takes no notice of.
     pub ignored: Ignored,
 }
 
@@ -64,17 +64,8 @@ impl Variant {
         range: (2, 9),
         calls: "2r+1w",
         clients: Clients::Tight,
-        ignored: Ignored::Delivered,
+        ignored: Ignored::Gone,
     };
-}
-
-/// What becomes of a message that changes nothing at its receiver, and makes it do nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ignored {
-    /// It is delivered like any other, and gone.
-    Delivered,
-    /// It is not delivered, and stays in flight until it does matter. This is stateright's rule.
-    Stays,
 }
 
 /// How something that is wrong shows.

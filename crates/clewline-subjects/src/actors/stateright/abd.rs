@@ -157,11 +157,11 @@ impl Harness for Abd {
         }
     }
 
-    fn answers(&self, response: &Message) -> Option<u32> {
-        match *response {
-            Message::PutOk(n) | Message::GetOk(n, _) => Some(n),
-            Message::Put(..) | Message::Get(_) => None,
-            Message::Query(_) | Message::AckQuery(..) | Message::Record(..) | Message::AckRecord(_) => None,
-        }
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Put(asked, _), Message::PutOk(answered))
+            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+        )
     }
 }

@@ -180,11 +180,11 @@ impl Harness for Paxos {
         }
     }
 
-    fn answers(&self, response: &Message) -> Option<u32> {
-        match *response {
-            Message::PutOk(n) | Message::GetOk(n, _) => Some(n),
-            Message::Put(..) | Message::Get(_) | Message::Prepare(_) | Message::Prepared(..) => None,
-            Message::Accept(..) | Message::Accepted(_) | Message::Decided(..) => None,
-        }
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Put(asked, _), Message::PutOk(answered))
+            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+        )
     }
 }

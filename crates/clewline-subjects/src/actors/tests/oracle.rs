@@ -6,10 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use clewline_core::Specification;
 use clewline_explore::actors::{
-    ActorId, AnyActor, Clients, Context, Glance, Harness, Output, Scenario, When,
+    ActorId, AnyActor, Clients, Context, Glance, Harness, Ignored, Output, Scenario, When,
 };
-
-use crate::actors::Ignored;
 
 /// What came of exploring everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +31,7 @@ type WorldOf<H> = World<<H as Harness>::Message, Return<H>>;
 type Return<H> = <<H as Harness>::Specification as Specification>::Return;
 
 /// One operation of a canonical history: its answer, and which operations had returned before it was called.
-type Operation<R> = (Option<R>, u64);
+pub(super) type Operation<R> = (Option<R>, u64);
 type Operations<R> = BTreeMap<usize, Operation<R>>;
 
 /// Something, and the number of what it prints.
@@ -138,11 +136,14 @@ impl<H: Harness> Oracle<'_, H> {
         calls.filter(|(_, it)| it.client == client).map(|(at, _)| at).collect()
     }
 
+    fn request(&self, at: usize, n: usize) -> H::Message {
+        self.harness.request(&self.scenario.calls[at].call, u32::try_from(n).unwrap())
+    }
+
     fn ask(&mut self, world: &mut WorldOf<H>, client: u32, n: usize) {
         let Some(&at) = self.program(client).get(n) else { return };
-        let call = &self.scenario.calls[at];
-        let message = self.harness.request(&call.call, u32::try_from(n).unwrap());
-        let sent = self.name((ActorId::client(client), call.to, message));
+        let request = self.request(at, n);
+        let sent = self.name((ActorId::client(client), self.scenario.calls[at].to, request));
         world.in_flight.push(sent);
         if self.scenario.clients == Clients::Waiting {
             begin(world, at);
@@ -155,7 +156,8 @@ impl<H: Harness> Oracle<'_, H> {
         let program = self.program(client.index());
         let open = |at: &usize| world.operations.get(at).is_some_and(|it| it.0.is_none());
         let Some(n) = program.iter().position(open) else { return false };
-        if self.harness.answers(message).is_some_and(|it| it as usize != n) {
+        let request = self.request(program[n], n);
+        if !self.harness.answers(&request, message) {
             return false;
         }
         world.operations.get_mut(&program[n]).unwrap().0 = Some(ret);
@@ -319,7 +321,7 @@ fn begin<M, R>(world: &mut World<M, R>, at: usize) {
 }
 
 /// Whether some order of the operations explains them: those that returned, and any of the others.
-fn is_linearizable<S: Specification>(
+pub(super) fn is_linearizable<S: Specification>(
     specification: &S,
     calls: &[S::Call],
     operations: &[(usize, Operation<S::Return>)],

@@ -1,0 +1,312 @@
+//! The engine: what can happen in a world, and what comes of it.
+//!
+//! Reactions and steps of histories are remembered, so that user code runs once for each state of an actor and message, and not
+//! once for each global state. What is remembered is private to an engine; the numbers behind it are shared by all engines
+//! of a system, one a thread, so that a world means the same to each of them.
+//!
+//! An action is first *planned*, which gives the fingerprint of what comes of it, and *built* only if that is new.
+//!
+//! Invariant: a world's fingerprint is the sum of the hashes of its parts, kept up to date by differences. Debug builds compare.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use rustc_hash::FxHashMap;
+
+use crate::actors::{
+    ActorId, Clients, Rules,
+    faults::is_apart,
+    histories::{Histories, HistoryEvent, HistoryId, Summary},
+    numbers::{ABSENT, Effect, Envelope, EnvelopeId, Impure, Input, LocalId, Numbers},
+    world::{Action, World},
+};
+
+/// What everyone who explores one system shares.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) numbers: Arc<Mutex<dyn Numbers>>,
+    pub(crate) histories: Arc<Mutex<Histories>>,
+}
+
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no handler panicked")
+}
+
+/// What can happen in a world, and what comes of it.
+pub struct Engine {
+    pub(crate) shared: Shared,
+    pub(crate) rules: Rules,
+    pub(crate) clients: Clients,
+    // For each operation, those of the same client.
+    pub(crate) mates: Vec<u64>,
+    pub(crate) requests: Vec<EnvelopeId>,
+    pub(crate) roots: usize,
+    // Copies of what is shared, as far as it was needed here.
+    pub(crate) envelopes: Vec<Envelope>,
+    pub(crate) local_hashes: Vec<u64>,
+    pub(crate) summaries: Vec<Summary>,
+    pub(crate) slots: Vec<ActorId>,
+    // Where the outcomes of a reaction are, by state and input.
+    pub(crate) reactions: FxHashMap<(LocalId, u32), (u32, u32)>,
+    // The state, and where the effects are.
+    pub(crate) outcomes: Vec<(LocalId, u32, u32)>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) steps: FxHashMap<(HistoryId, u32), HistoryId>,
+    pub(crate) plan: Plan,
+    pub(crate) spare: World,
+    pub(crate) hits: u64,
+    pub(crate) impure: Option<Impure>,
+}
+
+// What comes of an action.
+#[derive(Default)]
+pub(crate) struct Plan {
+    // Whether the world is in `spare`.
+    pub(crate) is_built: bool,
+    pub(crate) fingerprint: u64,
+    pub(crate) history: HistoryId,
+    pub(crate) removed: Option<usize>,
+    pub(crate) local: Option<(u32, LocalId)>,
+    pub(crate) sent: Vec<EnvelopeId>,
+    pub(crate) cancelled: Vec<EnvelopeId>,
+    pub(crate) created: Vec<(u32, LocalId)>,
+    pub(crate) events: Vec<HistoryEvent>,
+}
+
+impl Default for HistoryId {
+    fn default() -> Self {
+        Histories::EMPTY
+    }
+}
+
+impl Engine {
+    pub(crate) fn new(shared: Shared, rules: Rules, clients: Clients, owners: &[u32], roots: usize) -> Self {
+        let mates = owners.iter().map(|mine| {
+            let same = owners.iter().enumerate().filter(|(_, it)| *it == mine);
+            same.fold(0, |set, (at, _)| set | 1 << at)
+        });
+        let mates = mates.collect();
+        let requests = (0..owners.len() as u32).map(|it| lock(&shared.numbers).request(it)).collect();
+        let mut engine = Engine {
+            shared,
+            rules,
+            clients,
+            mates,
+            requests,
+            roots,
+            envelopes: Vec::new(),
+            local_hashes: Vec::new(),
+            summaries: Vec::new(),
+            slots: Vec::new(),
+            reactions: FxHashMap::default(),
+            outcomes: Vec::new(),
+            effects: Vec::new(),
+            steps: FxHashMap::default(),
+            plan: Plan::default(),
+            spare: World::default(),
+            hits: 0,
+            impure: None,
+        };
+        engine.catch_up();
+        engine
+    }
+
+    /// Another engine for the same system, that remembers nothing yet.
+    #[must_use]
+    pub fn another(&self) -> Engine {
+        let owners: Vec<u32> = self.mates.iter().map(|it| it.trailing_zeros()).collect();
+        Engine::new(self.shared.clone(), self.rules, self.clients, &owners, self.roots)
+    }
+
+    /// The world before anything happened: the only thing that can happen is that actors start.
+    #[must_use]
+    pub fn void(&self) -> World {
+        World { fingerprint: 1, ..World::default() }
+    }
+
+    /// The rules of the surroundings.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// How many actors the system begins with.
+    #[must_use]
+    pub fn roots(&self) -> usize {
+        self.roots
+    }
+
+    /// How many operations the scenario has.
+    #[must_use]
+    pub fn operations(&self) -> usize {
+        self.mates.len()
+    }
+
+    /// What is known about an envelope.
+    #[must_use]
+    pub fn envelope(&self, id: EnvelopeId) -> &Envelope {
+        &self.envelopes[id.0 as usize]
+    }
+
+    /// What is known about a history.
+    #[must_use]
+    pub fn summary(&self, id: HistoryId) -> Summary {
+        self.summaries[id.0 as usize]
+    }
+
+    /// Who is in a slot.
+    #[must_use]
+    pub fn slot(&self, slot: u16) -> ActorId {
+        self.slots[slot as usize]
+    }
+
+    /// A handler that was found not to be pure: what was explored says little.
+    #[must_use]
+    pub fn impure(&self) -> Option<&Impure> {
+        self.impure.as_ref()
+    }
+
+    /// The history events of the action that was planned last, in order.
+    #[must_use]
+    pub fn planned_events(&self) -> &[HistoryEvent] {
+        &self.plan.events
+    }
+
+    /// What the action that was planned last puts in flight, in order.
+    #[must_use]
+    pub fn planned_sends(&self) -> &[EnvelopeId] {
+        &self.plan.sent
+    }
+
+    /// Learns about everything that other engines met.
+    pub fn catch_up(&mut self) {
+        let shared = self.shared.clone();
+        self.copy_numbers(&*lock(&shared.numbers));
+        self.copy_histories(&lock(&shared.histories));
+    }
+
+    pub(crate) fn copy_numbers(&mut self, numbers: &dyn Numbers) {
+        self.envelopes.extend_from_slice(&numbers.envelopes()[self.envelopes.len()..]);
+        self.local_hashes.extend_from_slice(&numbers.local_hashes()[self.local_hashes.len()..]);
+        self.slots.extend_from_slice(&numbers.slots()[self.slots.len()..]);
+    }
+
+    pub(crate) fn copy_histories(&mut self, histories: &Histories) {
+        self.summaries.extend_from_slice(&histories.summaries()[self.summaries.len()..]);
+    }
+
+    /// Pushes everything that can happen in `world`: in an order that depends on nothing but the world and what numbers its
+    /// parts have.
+    pub fn enabled(&mut self, world: &World, actions: &mut Vec<Action>) {
+        if !world.is_begun {
+            let ways = lock(&self.shared.numbers).start().len();
+            actions.extend((0..ways).map(|it| Action::Begin { outcome: it as u16 }));
+            return;
+        }
+        let mut last = None;
+        for at in 0..world.flying.len() {
+            let id = world.flying[at];
+            let envelope = &self.envelopes[id.0 as usize];
+            if last == Some(envelope.lane) {
+                continue;
+            }
+            last = Some(envelope.lane);
+            if self.is_deliverable(world, id) {
+                let ways = self.ways_to_deliver(world, id);
+                actions.extend((0..ways).map(|outcome| Action::Deliver { at: at as u16, outcome }));
+            }
+        }
+        self.faults(world, actions);
+    }
+
+    /// Whether nothing but its place in line keeps `id` from being received.
+    pub(crate) fn is_deliverable(&self, world: &World, id: EnvelopeId) -> bool {
+        let envelope = &self.envelopes[id.0 as usize];
+        if envelope.to.is_client() {
+            return true;
+        }
+        let slot = envelope.slot as usize;
+        world.locals.get(slot).is_some_and(|&it| it != ABSENT)
+            && (slot >= 64 || world.down >> slot & 1 == 0)
+            && (envelope.is_timer || !is_apart(envelope.from, envelope.to, world.cut))
+    }
+
+    pub(crate) fn ways_to_deliver(&mut self, world: &World, id: EnvelopeId) -> u16 {
+        let envelope = &self.envelopes[id.0 as usize];
+        if envelope.to.is_client() {
+            return 1;
+        }
+        let local = world.locals[envelope.slot as usize];
+        let (start, end) = self.reaction(local, Input::Envelope(id));
+        (end - start) as u16
+    }
+
+    pub(crate) fn ways_to_restart(&mut self, local: LocalId) -> u16 {
+        let (start, end) = self.reaction(local, Input::Restart);
+        (end - start) as u16
+    }
+
+    /// The fingerprint of what comes of `action`, which [`build`](Self::build) makes. `None` if nothing comes of it, and such
+    /// deliveries are to be left out.
+    pub fn plan(&mut self, world: &World, action: Action) -> Option<u64> {
+        self.plan.sent.clear();
+        self.plan.cancelled.clear();
+        self.plan.created.clear();
+        self.plan.events.clear();
+        self.plan.is_built = false;
+        self.plan.history = world.history;
+        self.plan.removed = None;
+        self.plan.local = None;
+        match action {
+            Action::Deliver { at, outcome } => return self.plan_delivery(world, at as usize, outcome),
+            Action::Begin { outcome } => self.begin(outcome as usize),
+            Action::Restart { slot, outcome } => {
+                self.plan_reaction(world, u32::from(slot), Input::Restart, outcome);
+                let mut next = std::mem::take(&mut self.spare);
+                self.build_into(world, &mut next);
+                next.down &= !(1 << slot);
+                next.fingerprint = self.fingerprint(&next);
+                self.spare = next;
+                self.plan.is_built = true;
+            }
+            Action::Lose { .. }
+            | Action::Duplicate { .. }
+            | Action::Crash { .. }
+            | Action::Cut { .. }
+            | Action::Heal => {
+                let mut next = std::mem::take(&mut self.spare);
+                self.go_wrong(world, action, &mut next);
+                self.spare = next;
+                self.plan.is_built = true;
+            }
+        }
+        Some(self.spare.fingerprint)
+    }
+
+    /// What comes of the action that was planned last, in `world`.
+    pub fn build(&mut self, world: &World, next: &mut World) {
+        if self.plan.is_built {
+            next.clone_from(&self.spare);
+        } else {
+            self.build_into(world, next);
+            next.fingerprint = self.plan.fingerprint;
+        }
+        debug_assert_eq!(next.fingerprint, self.fingerprint(next), "fingerprints are kept by differences");
+    }
+
+    /// What comes of `action` in `world`.
+    pub fn apply(&mut self, world: &World, action: Action) -> Option<World> {
+        self.plan(world, action)?;
+        let mut next = World::default();
+        self.build(world, &mut next);
+        Some(next)
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("rules", &self.rules).finish_non_exhaustive()
+    }
+}

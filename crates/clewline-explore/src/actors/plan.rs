@@ -1,0 +1,330 @@
+//! Plans: what comes of an action, as differences to the world it happens in.
+
+use std::ops::Range;
+
+use crate::actors::{
+    Clients, Ignored,
+    engine::{Engine, lock},
+    histories::{HistoryEvent, HistoryId},
+    numbers::{ABSENT, Effect, Envelope, EnvelopeId, Input, LocalId, ReturnId, mix},
+    world::World,
+};
+
+// One of this many reactions that are remembered is run again, to see whether the same comes of it.
+const SAMPLE: u64 = 1 << 12;
+
+// No envelope has this number.
+const RESTART: u32 = u32::MAX;
+
+impl Engine {
+    pub(crate) fn begin(&mut self, outcome: usize) {
+        let (locals, effects) = lock(&self.shared.numbers).start().swap_remove(outcome);
+        self.catch_up();
+        let mut next = World { locals, is_begun: true, ..World::default() };
+        effects.into_iter().for_each(|it| self.plan_effect(&next, it));
+        let firsts =
+            (0..self.mates.len() as u32).filter(|&it| self.mates[it as usize].trailing_zeros() == it);
+        firsts.collect::<Vec<_>>().into_iter().for_each(|it| self.plan_request(it));
+        next.history = self.plan.history;
+        for &(slot, local) in &self.plan.created {
+            put(&mut next.locals, slot, local);
+        }
+        for &id in &self.plan.sent {
+            self.send(&mut next, id);
+        }
+        next.fingerprint = self.fingerprint(&next);
+        self.spare = next;
+        self.plan.is_built = true;
+    }
+
+    pub(crate) fn plan_delivery(&mut self, world: &World, at: usize, outcome: u16) -> Option<u64> {
+        let id = world.flying[at];
+        let envelope = self.envelopes[id.0 as usize];
+        self.plan.removed = Some(at);
+        if envelope.to.is_client() {
+            self.plan_return(&envelope);
+        } else {
+            if envelope.asks != 0 {
+                self.plan_call(&envelope);
+            }
+            self.plan_reaction(world, envelope.slot, Input::Envelope(id), outcome);
+        }
+        let plan = &self.plan;
+        let is_ignored = plan.sent.is_empty()
+            && plan.cancelled.is_empty()
+            && plan.created.is_empty()
+            && plan.events.is_empty()
+            && plan.local.is_none_or(|(slot, it)| world.locals[slot as usize] == it);
+        if is_ignored && self.rules.ignored == Ignored::Stays && !envelope.is_timer {
+            return None;
+        }
+        self.plan.fingerprint = self.planned_fingerprint(world);
+        Some(self.plan.fingerprint)
+    }
+
+    pub(crate) fn plan_reaction(&mut self, world: &World, slot: u32, input: Input, outcome: u16) {
+        let (start, _) = self.reaction(world.locals[slot as usize], input);
+        let (local, first, end) = self.outcomes[start as usize + outcome as usize];
+        self.plan.local = Some((slot, local));
+        for at in first..end {
+            let effect = self.effects[at as usize];
+            self.plan_effect(world, effect);
+        }
+    }
+
+    /// Where the outcomes of a reaction are.
+    pub(crate) fn reaction(&mut self, local: LocalId, input: Input) -> (u32, u32) {
+        let key = match input {
+            Input::Envelope(id) => id.0,
+            Input::Restart => RESTART,
+        };
+        if let Some(&found) = self.reactions.get(&(local, key)) {
+            self.hits += 1;
+            if self.hits.is_multiple_of(SAMPLE) {
+                self.run_again(local, input, found);
+            }
+            return found;
+        }
+        let shared = self.shared.clone();
+        let mut numbers = lock(&shared.numbers);
+        let outcomes = match numbers.react(local, input) {
+            Ok(outcomes) => outcomes,
+            Err((impure, outcomes)) => {
+                self.impure.get_or_insert(impure);
+                outcomes
+            }
+        };
+        self.copy_numbers(&*numbers);
+        let start = self.outcomes.len() as u32;
+        for outcome in outcomes {
+            let first = self.effects.len() as u32;
+            self.effects.extend(outcome.effects);
+            self.outcomes.push((outcome.local, first, self.effects.len() as u32));
+        }
+        let range = (start, self.outcomes.len() as u32);
+        self.reactions.insert((local, key), range);
+        range
+    }
+
+    fn run_again(&mut self, local: LocalId, input: Input, (start, end): (u32, u32)) {
+        let shared = self.shared.clone();
+        let mut numbers = lock(&shared.numbers);
+        let known = &self.outcomes[start as usize..end as usize];
+        let is_same = numbers.react(local, input).is_ok_and(|outcomes| {
+            outcomes.len() == known.len()
+                && outcomes.iter().zip(known).all(|(now, &(local, first, end))| {
+                    now.local == local && now.effects == self.effects[first as usize..end as usize]
+                })
+        });
+        if !is_same {
+            let impure = numbers.blame(local, input);
+            self.impure.get_or_insert(impure);
+        }
+        self.copy_numbers(&*numbers);
+    }
+
+    fn plan_effect(&mut self, world: &World, effect: Effect) {
+        match effect {
+            Effect::Send(id) => {
+                let envelope = self.envelopes[id.0 as usize];
+                match self.clients {
+                    Clients::Tight if envelope.to.is_client() => self.plan_return(&envelope),
+                    Clients::Tight | Clients::Waiting => self.plan.sent.push(id),
+                }
+            }
+            Effect::SetTimer(id) => {
+                if !self.is_set(world, id) {
+                    self.plan.sent.push(id);
+                }
+            }
+            Effect::CancelTimer(id) => {
+                if self.is_set(world, id) {
+                    self.plan.cancelled.push(id);
+                }
+            }
+            Effect::Create(slot, local) => self.plan.created.push((slot, local)),
+        }
+    }
+
+    // Whether a timer is set, and not just going off.
+    fn is_set(&self, world: &World, timer: EnvelopeId) -> bool {
+        let mut flying = world.flying.iter().enumerate();
+        flying.any(|(at, &it)| it == timer && self.plan.removed != Some(at))
+    }
+
+    // Puts the request of an operation in flight. Where clients wait, this is when it is called.
+    fn plan_request(&mut self, operation: u32) {
+        if self.clients == Clients::Waiting {
+            self.plan_event(HistoryEvent::Call(operation));
+        }
+        self.plan.sent.push(self.requests[operation as usize]);
+    }
+
+    // A request is received, which is when a call counts as having happened.
+    fn plan_call(&mut self, envelope: &Envelope) {
+        if let Some(operation) = self.called_by(self.plan.history, envelope) {
+            self.plan_event(HistoryEvent::Call(operation));
+        }
+    }
+
+    /// The operation that is called when `envelope` is received, if calls happen then. A request that was duplicated calls nothing.
+    pub(crate) fn called_by(&self, history: HistoryId, envelope: &Envelope) -> Option<u32> {
+        let summary = self.summary(history);
+        let asked = envelope.asks & !summary.called;
+        if asked == 0 || self.clients != Clients::Tight {
+            return None;
+        }
+        let operation = asked.trailing_zeros();
+        let earlier = self.mates[operation as usize] & ((1 << operation) - 1);
+        (earlier & !summary.returned == 0).then_some(operation)
+    }
+
+    // A client is told something. What does not answer its open call is nothing to it.
+    fn plan_return(&mut self, envelope: &Envelope) {
+        let summary = self.summary(self.plan.history);
+        let open = summary.called & !summary.returned & envelope.answers;
+        let Some(ret) = envelope.response.filter(|_| open != 0) else { return };
+        let operation = open.trailing_zeros();
+        self.plan_event(HistoryEvent::Return(operation, ret));
+        let next = self.mates[operation as usize] & !summary.called;
+        if next != 0 {
+            self.plan_request(next.trailing_zeros());
+        }
+    }
+
+    fn plan_event(&mut self, event: HistoryEvent) {
+        self.plan.events.push(event);
+        self.plan.history = self.step(self.plan.history, event);
+    }
+
+    fn step(&mut self, history: HistoryId, event: HistoryEvent) -> HistoryId {
+        let code = match event {
+            HistoryEvent::Call(operation) => operation,
+            HistoryEvent::Return(operation, ReturnId(ret)) => (ret + 1) << 6 | operation,
+        };
+        if let Some(&found) = self.steps.get(&(history, code)) {
+            return found;
+        }
+        let shared = self.shared.clone();
+        let hash = match event {
+            HistoryEvent::Call(_) => 0,
+            HistoryEvent::Return(_, ret) => lock(&shared.numbers).return_hashes()[ret.0 as usize],
+        };
+        let mut histories = lock(&shared.histories);
+        let next = histories.step(history, event, hash);
+        self.copy_histories(&histories);
+        self.steps.insert((history, code), next);
+        next
+    }
+
+    fn planned_fingerprint(&self, world: &World) -> u64 {
+        let plan = &self.plan;
+        let mut sum = world.fingerprint;
+        if let Some((slot, local)) = plan.local {
+            let before = world.locals[slot as usize];
+            sum = sum.wrapping_sub(self.local_hash(before)).wrapping_add(self.local_hash(local));
+        }
+        for &(_, local) in &plan.created {
+            sum = sum.wrapping_add(self.local_hash(local));
+        }
+        if plan.history != world.history {
+            let hash = |it: HistoryId| mix(self.summaries[it.0 as usize].hash);
+            sum = sum.wrapping_sub(hash(world.history)).wrapping_add(hash(plan.history));
+        }
+        for &timer in &plan.cancelled {
+            sum = sum.wrapping_sub(self.in_flight_hash(timer, 0));
+        }
+        if let Some(at) = plan.removed {
+            let run = self.run(world, self.lane(world.flying[at]));
+            let shift = |place: usize| if run.start + place < at { place } else { place.wrapping_sub(1) };
+            for (place, &id) in world.flying[run.clone()].iter().enumerate() {
+                sum = sum.wrapping_sub(self.in_flight_hash(id, place));
+                if run.start + place != at {
+                    sum = sum.wrapping_add(self.in_flight_hash(id, shift(place)));
+                }
+            }
+        }
+        for (nth, &id) in plan.sent.iter().enumerate() {
+            let lane = self.lane(id);
+            let run = self.run(world, lane);
+            let removed = plan.removed.is_some_and(|it| run.contains(&it));
+            let before = plan.sent[..nth].iter().filter(|&&it| self.lane(it) == lane).count();
+            sum = sum.wrapping_add(self.in_flight_hash(id, run.len() - usize::from(removed) + before));
+        }
+        sum
+    }
+
+    pub(crate) fn build_into(&self, world: &World, next: &mut World) {
+        let plan = &self.plan;
+        next.clone_from(world);
+        next.history = plan.history;
+        if let Some((slot, local)) = plan.local {
+            next.locals[slot as usize] = local;
+        }
+        for &(slot, local) in &plan.created {
+            put(&mut next.locals, slot, local);
+        }
+        if let Some(at) = plan.removed {
+            next.flying.remove(at);
+        }
+        if !plan.cancelled.is_empty() {
+            next.flying.retain(|it| !plan.cancelled.contains(it));
+        }
+        for &id in &plan.sent {
+            self.send(next, id);
+        }
+    }
+
+    /// Puts an envelope in flight, as the last of its lane.
+    pub(crate) fn send(&self, world: &mut World, id: EnvelopeId) {
+        let end = self.run(world, self.lane(id)).end;
+        world.flying.insert(end, id);
+    }
+
+    /// Where the messages of a lane are.
+    pub(crate) fn run(&self, world: &World, lane: u32) -> Range<usize> {
+        let start = world.flying.iter().position(|&it| lane <= self.lane(it)).unwrap_or(world.flying.len());
+        let rest = &world.flying[start..];
+        start..start + rest.iter().take_while(|&&it| self.lane(it) == lane).count()
+    }
+
+    pub(crate) fn lane(&self, id: EnvelopeId) -> u32 {
+        self.envelopes[id.0 as usize].lane
+    }
+
+    fn local_hash(&self, local: LocalId) -> u64 {
+        if local == ABSENT { 0 } else { self.local_hashes[local.0 as usize] }
+    }
+
+    // Depends on the place in the lane: there two equal messages are not one, and order matters.
+    fn in_flight_hash(&self, id: EnvelopeId, place: usize) -> u64 {
+        let hash = self.envelopes[id.0 as usize].hash;
+        if place == 0 { hash } else { mix(hash.wrapping_add(place as u64)) }
+    }
+
+    /// The fingerprint of a world, from scratch.
+    pub(crate) fn fingerprint(&self, world: &World) -> u64 {
+        let used = world.used;
+        let budgets = u32::from_le_bytes([used.lose, used.duplicate, used.crash, used.partition]);
+        let mut sum =
+            mix(u64::from(budgets)).wrapping_add(mix(world.down ^ 1 << 40)).wrapping_add(mix(!world.cut));
+        sum = sum.wrapping_add(mix(self.summaries[world.history.0 as usize].hash));
+        sum = world.locals.iter().fold(sum, |sum, &it| sum.wrapping_add(self.local_hash(it)));
+        let (mut lane, mut place) = (None, 0);
+        for &id in &world.flying {
+            let this = self.lane(id);
+            place = if lane == Some(this) { place + 1 } else { 0 };
+            lane = Some(this);
+            sum = sum.wrapping_add(self.in_flight_hash(id, place));
+        }
+        sum
+    }
+}
+
+fn put(locals: &mut Vec<LocalId>, slot: u32, local: LocalId) {
+    let slot = slot as usize;
+    if locals.len() <= slot {
+        locals.resize(slot + 1, ABSENT);
+    }
+    locals[slot] = local;
+}
