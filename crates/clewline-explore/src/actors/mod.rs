@@ -8,13 +8,16 @@ mod actor;
 mod cast;
 mod engine;
 mod faults;
+mod graph;
 mod harness;
 mod histories;
 mod intern;
 mod judge;
 mod numbers;
+mod paths;
 mod plan;
 mod system;
+mod visited;
 mod walk;
 mod world;
 
@@ -22,9 +25,10 @@ pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
 pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
 pub use engine::Engine;
 pub use faults::{Faults, Mailbox, Restart};
+pub use graph::{Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
-pub use judge::{Judge, Judgement, Verdicts};
+pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
 pub use numbers::{
     Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
 };
@@ -33,4 +37,8 @@ pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};
 
 #[cfg(test)]
+mod naive;
+#[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod scrambled;
