@@ -73,6 +73,8 @@ pub(crate) struct Plan {
     pub(crate) cancelled: Vec<EnvelopeId>,
     pub(crate) created: Vec<(u32, LocalId)>,
     pub(crate) events: Vec<HistoryEvent>,
+    // The clients that were told something, whether or not it returned anything to them.
+    pub(crate) told: Vec<ActorId>,
 }
 
 impl Default for HistoryId {
@@ -255,6 +257,7 @@ impl Engine {
         self.plan.cancelled.clear();
         self.plan.created.clear();
         self.plan.events.clear();
+        self.plan.told.clear();
         self.plan.is_built = false;
         self.plan.history = world.history;
         self.plan.removed = None;

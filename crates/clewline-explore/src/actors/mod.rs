@@ -14,7 +14,10 @@ mod intern;
 mod judge;
 mod numbers;
 mod plan;
+mod schedule;
+pub mod schedulers;
 mod system;
+mod tally;
 mod walk;
 mod world;
 
@@ -28,7 +31,9 @@ pub use judge::{Judge, Judgement, Verdicts};
 pub use numbers::{
     Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
 };
+pub use schedule::{BadToken, Schedule, Unfit};
 pub use system::ActorSystem;
+pub use tally::{Coverage, FirstViolation, Flow, Tally};
 pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};
 

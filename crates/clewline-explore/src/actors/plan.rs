@@ -183,6 +183,9 @@ impl Engine {
     fn plan_return(&mut self, envelope: &Envelope) {
         let summary = self.summary(self.plan.history);
         let open = summary.called & !summary.returned & envelope.answers;
+        if envelope.response.is_some() {
+            self.plan.told.push(envelope.to);
+        }
         let Some(ret) = envelope.response.filter(|_| open != 0) else { return };
         let operation = open.trailing_zeros();
         self.plan_event(HistoryEvent::Return(operation, ret));
