@@ -152,6 +152,11 @@ impl Engine {
         &self.envelopes[id.0 as usize]
     }
 
+    /// Who calls an operation.
+    pub(crate) fn client_of(&self, operation: u32) -> ActorId {
+        self.envelope(self.requests[operation as usize]).from
+    }
+
     /// What is known about a history.
     #[must_use]
     pub fn summary(&self, id: HistoryId) -> Summary {

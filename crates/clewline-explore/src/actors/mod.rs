@@ -6,6 +6,7 @@
 
 mod actor;
 mod cast;
+mod dependence;
 mod engine;
 mod faults;
 mod harness;
@@ -14,6 +15,7 @@ mod intern;
 mod judge;
 mod numbers;
 mod plan;
+mod refute;
 mod schedule;
 pub mod schedulers;
 mod system;
@@ -23,6 +25,7 @@ mod world;
 
 pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
 pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
+pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
 pub use faults::{Faults, Mailbox, Restart};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
@@ -31,6 +34,7 @@ pub use judge::{Judge, Judgement, Verdicts};
 pub use numbers::{
     Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
 };
+pub use refute::{Refuted, refute};
 pub use schedule::{BadToken, Schedule, Unfit};
 pub use system::ActorSystem;
 pub use tally::{Coverage, FirstViolation, Flow, Tally};

@@ -74,9 +74,17 @@ clewline_core::registry! {
     /// Every scheduler of messages, in alphabetical order.
     SCHEDULERS: Entry;
     delay_bounded,
+    dpor,
     exhaustive,
+    ired,
+    liviola,
+    pct,
+    pos,
     random,
+    transdpor,
 }
+
+pub mod source_sets;
 
 #[cfg(test)]
 mod tests;

@@ -1,3 +1,6 @@
+mod dice;
+mod random_systems;
+
 use super::*;
 use crate::actors::{
     Judgement,
@@ -101,4 +104,37 @@ fn the_first_violation_can_be_seen_again() {
 #[test]
 fn names_are_unique_and_in_order() {
     assert!(SCHEDULERS.is_sorted_by(|one, other| one.name < other.name));
+}
+
+#[test]
+fn reductions_find_every_history_from_few_schedules() {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
+        let (coverage, counts, _) = run(entry.name, &Settings::default());
+        assert_eq!((coverage, counts.3, counts.4), (Coverage::Exhausted, 32, 12), "{}", entry.name);
+        if entry.name != "exhaustive" {
+            assert_eq!(counts.0, 54, "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn the_receiver_alone_is_not_enough_to_find_violations() {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let budget = Budget::unlimited();
+    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+    let mut tally = Tally::new(&Settings::default(), &mut verdicts, &budget);
+    let reduction = source_sets::Reduction { dependence: &crate::actors::SameReceiver, ..dpor::REDUCTION };
+    assert!(source_sets::explore(&mut walk, reduction, &mut tally).is_continue());
+    assert_eq!(tally.schedules, 8);
+    assert!(tally.canonical() <= 8 && tally.violated() <= 3, "of 32 and of 12");
+}
+
+#[test]
+fn samplers_find_violations_of_the_hasty_register() {
+    for name in ["pct", "pos", "random"] {
+        let (coverage, counts, _) = run(name, &Settings { schedules: 5_000, ..Settings::default() });
+        assert_eq!(coverage, Coverage::Schedules(5_000), "{name}");
+        assert!(6 <= counts.4, "{name} found {} of 12", counts.4);
+    }
 }
