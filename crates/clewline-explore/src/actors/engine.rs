@@ -20,7 +20,7 @@ use crate::actors::{
     faults::is_apart,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
     numbers::{ABSENT, Effect, Envelope, EnvelopeId, Impure, Input, LocalId, Numbers},
-    world::{Action, World},
+    world::{Action, Delivery, World},
 };
 
 /// What everyone who explores one system shares.
@@ -185,6 +185,25 @@ impl Engine {
     #[must_use]
     pub fn planned_sends(&self) -> &[EnvelopeId] {
         &self.plan.sent
+    }
+
+    /// In how many ways, which nobody can tell apart, `action` can happen: messages that say the same are as many.
+    pub(crate) fn weight(&self, world: &World, action: Action) -> u32 {
+        match action {
+            Action::Deliver { at, .. } | Action::Lose { at } | Action::Duplicate { at } => {
+                let id = world.flying[at as usize];
+                let is_first = matches!(action, Action::Deliver { .. });
+                if is_first && self.rules.delivery != Delivery::Unordered {
+                    return 1;
+                }
+                world.flying[at as usize..].iter().take_while(|it| **it == id).count() as u32
+            }
+            Action::Begin { .. }
+            | Action::Crash { .. }
+            | Action::Restart { .. }
+            | Action::Cut { .. }
+            | Action::Heal => 1,
+        }
     }
 
     /// Learns about everything that other engines met.

@@ -54,6 +54,12 @@ impl Verdicts {
         judgement
     }
 
+    /// What was said about `id`, if someone was asked.
+    #[must_use]
+    pub fn known(&self, id: HistoryId) -> Option<Judgement> {
+        *self.known.get(id.0 as usize)?
+    }
+
     /// Every history that was asked about, with what was said, in the order of their numbers.
     pub fn all(&self) -> impl Iterator<Item = (HistoryId, Judgement)> {
         self.known.iter().enumerate().filter_map(|(at, it)| Some((HistoryId(at as u32), (*it)?)))

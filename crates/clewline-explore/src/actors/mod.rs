@@ -9,17 +9,20 @@ mod cast;
 mod dependence;
 mod engine;
 mod faults;
+mod graph;
 mod harness;
 mod histories;
 mod intern;
 mod judge;
 mod numbers;
+mod paths;
 mod plan;
 mod refute;
 mod schedule;
 pub mod schedulers;
 mod system;
 mod tally;
+mod visited;
 mod walk;
 mod world;
 
@@ -28,6 +31,7 @@ pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
 pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
 pub use faults::{Faults, Mailbox, Restart};
+pub use graph::{Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
 pub use judge::{Judge, Judgement, Verdicts};
@@ -42,4 +46,8 @@ pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};
 
 #[cfg(test)]
+mod naive;
+#[cfg(test)]
 mod samples;
+#[cfg(test)]
+mod scrambled;

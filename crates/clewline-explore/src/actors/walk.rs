@@ -342,7 +342,7 @@ impl Walk {
                 else {
                     continue;
                 };
-                if frame.is_at(engine, it, at as usize) {
+                if frame.is_at(engine, it, action, at as usize) {
                     let receive = frame.receive(engine, it, action);
                     frame.enabled.push(receive);
                 }
@@ -371,7 +371,7 @@ impl Walk {
 impl Frame {
     // Whether `it` is what is in flight at this place of the world. Where order does not matter, messages that say the same are
     // at one place; where it does, it is for the place in the lane to say.
-    fn is_at(&self, engine: &Engine, it: &Flying, at: usize) -> bool {
+    fn is_at(&self, engine: &Engine, it: &Flying, action: Action, at: usize) -> bool {
         if self.world.flying[at] != it.envelope {
             return false;
         }
@@ -382,7 +382,13 @@ impl Frame {
         let mine = self.flying.iter().filter(|other| engine.lane(other.envelope) == lane);
         let place =
             mine.take_while(|other| (other.sent_by, other.ordinal) != (it.sent_by, it.ordinal)).count();
-        engine.run(&self.world, lane).start + place == at
+        let place = engine.run(&self.world, lane).start + place;
+        let is_first = matches!(action, Action::Deliver { .. });
+        // A fault happens to the first of several in a row that say the same, for all of them.
+        place == at
+            || !is_first
+                && at < place
+                && self.world.flying[at..place].iter().all(|other| *other == it.envelope)
     }
 
     fn receive(&self, engine: &Engine, it: &Flying, action: Action) -> Receive {

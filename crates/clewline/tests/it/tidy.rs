@@ -129,7 +129,7 @@ fn crates_depend_only_on_what_lies_before_them() {
         ("clewline-specs", vec!["clewline-core"]),
         ("clewline-check", vec!["clewline-core"]),
         ("clewline-report", vec!["clewline-core", "memchr", "quick-xml", "serde_json"]),
-        ("clewline-explore", vec!["clewline-core"]),
+        ("clewline-explore", vec!["clewline-core", "hashbrown", "rustc-hash"]),
         ("clewline-macros", vec!["proc-macro2", "quote", "syn"]),
         ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei", "rustc-hash"]),
         (

@@ -1,0 +1,595 @@
+//! State-graph search: every state that can be reached, each once.
+//!
+//! Executions that lead to the same state, and to the same canonical history, go on in the same way; they are merged. What
+//! comes out is the same for any number of threads: each state is expanded once, by whoever meets it first, and
+//! every number is a sum over states. Schedules are not enumerated but counted, as paths in the graph.
+//!
+//! States are told apart by 64-bit fingerprints. For `n` states, the probability that two of them have the same is about
+//! `n²/2⁶⁵`: one in twenty thousand for 41 million.
+//!
+//! Cost: 8 bytes a state and, if paths are to be counted, 24 more an edge.
+
+use std::{
+    sync::{
+        Condvar, Mutex, RwLock,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use crate::actors::{
+    Judgement, Verdicts, When,
+    engine::{Engine, lock},
+    histories::HistoryId,
+    numbers::Impure,
+    paths::{Record, Recorded},
+    visited::Visited,
+    world::{Action, World},
+};
+
+/// How far to search, and for what.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// How many threads search.
+    pub jobs: usize,
+    /// What is to be counted.
+    pub count: Count,
+    /// When to stop before everything was seen.
+    pub until: Until,
+    /// How many states to visit at most.
+    pub states_max: u64,
+    /// About how many bytes to use at most.
+    pub bytes_max: usize,
+    /// When to stop at the latest.
+    pub deadline: Option<Instant>,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Search {
+            jobs: 1,
+            count: Count::States,
+            until: Until::Exhausted,
+            states_max: u64::MAX,
+            bytes_max: usize::MAX,
+            deadline: None,
+        }
+    }
+}
+
+/// What is to be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// States and edges.
+    States,
+    /// Paths too, for which all edges are kept. That is done also where something is to be true [eventually](When::Eventually).
+    Schedules,
+}
+
+/// When to stop before everything was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Never.
+    Exhausted,
+    /// When a history or a property is violated.
+    Violated,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was seen.
+    Exhausted,
+    /// Something was violated, and that was enough.
+    Violated,
+    /// The limit on states was reached.
+    States,
+    /// The limit on memory was reached.
+    Memory,
+    /// Time was up.
+    Time,
+    /// A handler is not pure: what was seen says little.
+    Impure,
+}
+
+/// What a search has seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explored {
+    /// Why it ended.
+    pub ended: Ended,
+    /// States that were met, each as often as it was: one more for each state the system may begin in than there are edges.
+    pub generated: u64,
+    /// Different states.
+    pub unique: u64,
+    /// States in which nothing can happen any more.
+    pub ends: u64,
+    /// Those of them in which some operation did not return.
+    pub stuck: u64,
+    /// Those of them in which some message was never received.
+    pub undelivered: u64,
+    /// Different canonical histories of all states.
+    pub histories: u64,
+    /// Those of them that are violated.
+    pub violated: u64,
+    /// Those on which no verdict was found.
+    pub unknown: u64,
+    /// Different canonical histories of states in which nothing can happen any more, by number.
+    pub final_histories: Vec<HistoryId>,
+    /// How many of those are complete.
+    pub final_complete: u64,
+    /// How many of those are violated.
+    pub final_violated: u64,
+    /// Each property, in the order of the harness.
+    pub properties: Vec<Found>,
+    /// What paths there are, if they were to be counted.
+    pub paths: Option<Paths>,
+    /// A handler that is not pure.
+    pub impure: Option<Impure>,
+}
+
+/// What came of a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It is as it should be, in all that was seen.
+    Holds,
+    /// It is not.
+    Violated,
+    /// It is not, in what was seen; that was not all.
+    Unknown,
+}
+
+/// What paths there are in a graph of states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// Paths from a beginning to an end, which is what schedules are; `None` if the graph has a cycle, and there is no end to
+    /// them, or if there are more than 2^128.
+    pub schedules: Option<u128>,
+    /// Steps on the longest path; if there is a cycle, steps to the state that is farthest away.
+    pub depth: u64,
+    /// Whether a state can be reached from itself.
+    pub has_cycle: bool,
+}
+
+/// How a search goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// States met so far.
+    pub generated: u64,
+    /// Different ones.
+    pub unique: u64,
+}
+
+/// Visits every state that can be reached.
+///
+/// `progress` is called now and then.
+pub fn explore_states(
+    engine: &Engine,
+    properties: &[When],
+    verdicts: &mut Verdicts,
+    search: &Search,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Explored {
+    let records = properties.contains(&When::Eventually) || search.count == Count::Schedules;
+    let done = search_all(engine, properties, verdicts, search, progress, records);
+    summarize(engine, properties, verdicts, search, done, records)
+}
+
+fn search_all(
+    engine: &Engine,
+    properties: &[When],
+    verdicts: &mut Verdicts,
+    search: &Search,
+    progress: &(dyn Fn(Progress) + Sync),
+    records: bool,
+) -> Vec<Seen> {
+    let jobs = search.jobs.max(1);
+    let common = Common {
+        search,
+        properties,
+        progress,
+        records,
+        visited: RwLock::new(Visited::new((1usize << 16) * jobs.next_power_of_two())),
+        verdicts: Mutex::new(verdicts),
+        queue: Mutex::new(Queue { worlds: Vec::new(), idle: 0 }),
+        change: Condvar::new(),
+        hungry: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        generated: AtomicU64::new(0),
+        unique: AtomicU64::new(0),
+        jobs,
+    };
+    let mut first = Worker::new(engine.another(), &common);
+    first.begin();
+    let mut workers = vec![first];
+    workers.extend((1..jobs).map(|_| Worker::new(engine.another(), &common)));
+    std::thread::scope(|scope| {
+        let mut workers = workers.into_iter();
+        let first = workers.next().expect("there is at least one");
+        let threads: Vec<_> = workers.map(|it| scope.spawn(|| it.run())).collect();
+        let mut done = vec![first.run()];
+        done.extend(threads.into_iter().map(|it| it.join().expect("no handler panicked")));
+        done
+    })
+}
+
+fn summarize(
+    engine: &Engine,
+    properties: &[When],
+    verdicts: &Verdicts,
+    search: &Search,
+    done: Vec<Seen>,
+    records: bool,
+) -> Explored {
+    let mut all = Seen::default();
+    done.into_iter().for_each(|it| all.add(it));
+    let ended = all.ended.unwrap_or(Ended::Exhausted);
+    let mut recorded = records.then(|| Recorded::new(std::mem::take(&mut all.record)));
+    let mut found: Vec<Found> = Vec::new();
+    for (at, when) in properties.iter().enumerate() {
+        let bit = 1 << at;
+        let is_violated = match when {
+            When::Always => all.failed & bit != 0,
+            When::Sometimes => all.held & bit == 0,
+            When::Eventually => recorded.as_mut().is_some_and(|it| it.avoiding(at).is_some()),
+        };
+        found.push(match (is_violated, when, ended) {
+            (false, When::Sometimes, _) | (false, _, Ended::Exhausted) => Found::Holds,
+            (true, When::Sometimes, Ended::Exhausted) | (true, When::Always | When::Eventually, _) => {
+                Found::Violated
+            }
+            (_, When::Always | When::Sometimes | When::Eventually, _) => Found::Unknown,
+        });
+    }
+    let mut finals: Vec<HistoryId> =
+        all.finals.iter().enumerate().filter(|(_, it)| **it).map(|(at, _)| HistoryId(at as u32)).collect();
+    finals.sort_unstable();
+    let mut engine = engine.another();
+    engine.catch_up();
+    let is_violated = |id: HistoryId| verdicts.known(id) == Some(Judgement::Violated);
+    let of = |judgement| verdicts.all().filter(|&(_, it)| it == judgement).count() as u64;
+    Explored {
+        ended,
+        generated: all.generated,
+        unique: all.unique,
+        ends: all.ends,
+        stuck: all.stuck,
+        undelivered: all.undelivered,
+        histories: verdicts.all().count() as u64,
+        violated: of(Judgement::Violated),
+        unknown: of(Judgement::Unknown),
+        final_complete: finals.iter().filter(|it| engine.summary(**it).is_complete()).count() as u64,
+        final_violated: finals.iter().filter(|it| is_violated(**it)).count() as u64,
+        final_histories: finals,
+        properties: found,
+        paths: recorded.filter(|_| search.count == Count::Schedules).map(|mut it| it.paths()),
+        impure: all.impure,
+    }
+}
+
+// What the threads of one search share.
+struct Common<'a> {
+    search: &'a Search,
+    properties: &'a [When],
+    progress: &'a (dyn Fn(Progress) + Sync),
+    records: bool,
+    visited: RwLock<Visited>,
+    verdicts: Mutex<&'a mut Verdicts>,
+    queue: Mutex<Queue>,
+    change: Condvar,
+    // How many threads wait for something to do.
+    hungry: AtomicUsize,
+    stop: AtomicBool,
+    generated: AtomicU64,
+    unique: AtomicU64,
+    jobs: usize,
+}
+
+// What nobody works on yet.
+struct Queue {
+    worlds: Vec<World>,
+    idle: usize,
+}
+
+// What one thread has seen.
+#[derive(Default)]
+struct Seen {
+    generated: u64,
+    unique: u64,
+    ends: u64,
+    stuck: u64,
+    undelivered: u64,
+    // Whether each history was that of an end, by number.
+    finals: Vec<bool>,
+    // The properties that were true somewhere, and those that were false somewhere.
+    held: u64,
+    failed: u64,
+    ended: Option<Ended>,
+    record: Record,
+    impure: Option<Impure>,
+}
+
+impl Seen {
+    fn add(&mut self, other: Seen) {
+        self.generated += other.generated;
+        self.unique += other.unique;
+        self.ends += other.ends;
+        self.stuck += other.stuck;
+        self.undelivered += other.undelivered;
+        if self.finals.len() < other.finals.len() {
+            self.finals.resize(other.finals.len(), false);
+        }
+        other.finals.iter().enumerate().filter(|(_, it)| **it).for_each(|(at, _)| self.finals[at] = true);
+        self.held |= other.held;
+        self.failed |= other.failed;
+        // A handler that is not pure outweighs everything.
+        self.impure = self.impure.take().or(other.impure);
+        self.ended = if self.impure.is_some() { Some(Ended::Impure) } else { self.ended.or(other.ended) };
+        self.record.add(other.record);
+    }
+}
+
+struct Worker<'a> {
+    engine: Engine,
+    common: &'a Common<'a>,
+    stack: Vec<World>,
+    spare: Vec<World>,
+    seen: Seen,
+    judged: Vec<bool>,
+    actions: Vec<Action>,
+    // How far the shared counters know.
+    told: (u64, u64),
+}
+
+// After so many new states a thread looks up from its work.
+const BATCH: u64 = 1 << 11;
+
+impl<'a> Worker<'a> {
+    fn new(engine: Engine, common: &'a Common<'a>) -> Self {
+        let (stack, spare, actions) = (Vec::new(), Vec::new(), Vec::new());
+        Worker {
+            engine,
+            common,
+            stack,
+            spare,
+            seen: Seen::default(),
+            judged: Vec::new(),
+            actions,
+            told: (0, 0),
+        }
+    }
+
+    // The states the system may begin in.
+    fn begin(&mut self) {
+        let void = self.engine.void();
+        let mut actions = Vec::new();
+        self.engine.enabled(&void, &mut actions);
+        let visited = self.common.visited.read().expect("no handler panicked");
+        for action in actions {
+            let world = self.engine.apply(&void, action).expect("a start is never left out");
+            self.seen.generated += 1;
+            if self.common.records {
+                self.seen.record.roots.push(world.fingerprint);
+            }
+            if visited.insert(world.fingerprint) {
+                self.meet(&world);
+                self.stack.push(world);
+            }
+        }
+    }
+
+    fn run(mut self) -> Seen {
+        loop {
+            if self.stack.is_empty() && !self.take_work() {
+                break;
+            }
+            self.batch();
+            if let Err(ended) = self.look_up() {
+                self.seen.ended = Some(ended);
+                self.common.stop.store(true, Ordering::Relaxed);
+                self.common.change.notify_all();
+            }
+            if self.common.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if 0 < self.common.hungry.load(Ordering::Relaxed) {
+                self.give_work();
+            }
+        }
+        self.seen.impure = self.engine.impure().cloned();
+        self.seen
+    }
+
+    fn batch(&mut self) {
+        let end = self.seen.unique + BATCH;
+        let common = self.common;
+        let visited = common.visited.read().expect("no handler panicked");
+        while self.seen.unique < end
+            && let Some(world) = self.stack.pop()
+        {
+            self.expand(&world, &visited);
+            self.spare.push(world);
+        }
+    }
+
+    fn expand(&mut self, world: &World, visited: &Visited) {
+        let before = self.seen.generated;
+        let mut actions = std::mem::take(&mut self.actions);
+        actions.clear();
+        self.engine.enabled(world, &mut actions);
+        for &action in &actions {
+            let Some(fingerprint) = self.engine.plan(world, action) else { continue };
+            self.seen.generated += 1;
+            if self.common.records {
+                let weight = self.engine.weight(world, action);
+                self.seen.record.edges.push((world.fingerprint, fingerprint, weight));
+            }
+            if visited.insert(fingerprint) {
+                let mut next = self.spare.pop().unwrap_or_default();
+                self.engine.build(world, &mut next);
+                self.meet(&next);
+                self.stack.push(next);
+            }
+        }
+        self.actions = actions;
+        if self.seen.generated == before {
+            self.end(world);
+        }
+    }
+
+    // A state that nobody met before.
+    fn meet(&mut self, world: &World) {
+        self.seen.unique += 1;
+        let history = world.history.0 as usize;
+        if self.judged.len() <= history {
+            self.judged.resize(history + 1, false);
+        }
+        if !std::mem::replace(&mut self.judged[history], true) {
+            self.judge(world.history);
+        }
+        let held = self.look_at_properties(world);
+        if self.common.records {
+            self.seen.record.states.push((world.fingerprint, held));
+        }
+    }
+
+    fn judge(&mut self, history: HistoryId) {
+        let shared = self.engine.shared.clone();
+        let mut verdicts = self.common.verdicts.lock().expect("no handler panicked");
+        let judgement = verdicts.of(&lock(&shared.histories), history);
+        if judgement == Judgement::Violated {
+            self.violated();
+        }
+    }
+
+    fn violated(&mut self) {
+        if self.common.search.until == Until::Violated {
+            self.seen.ended = Some(Ended::Violated);
+            self.common.stop.store(true, Ordering::Relaxed);
+            self.common.change.notify_all();
+        }
+    }
+
+    fn look_at_properties(&mut self, world: &World) -> u64 {
+        let mut held = 0;
+        if self.common.properties.is_empty() {
+            return 0;
+        }
+        let shared = self.engine.shared.clone();
+        let numbers = lock(&shared.numbers);
+        for (at, when) in self.common.properties.iter().enumerate() {
+            if numbers.holds(at, &world.locals, &world.flying, world.down) {
+                held |= 1 << at;
+            } else if *when == When::Always {
+                self.violated();
+            }
+        }
+        self.seen.held |= held;
+        self.seen.failed |= !held;
+        held
+    }
+
+    // Nothing can happen in `world`.
+    fn end(&mut self, world: &World) {
+        self.seen.ends += 1;
+        let summary = self.engine.summary(world.history);
+        let all = u64::MAX.checked_shr(64 - self.engine.operations() as u32).unwrap_or(0);
+        self.seen.stuck += u64::from(summary.returned != all);
+        let mut flying = world.flying.iter();
+        self.seen.undelivered += u64::from(flying.any(|&it| !self.engine.envelope(it).is_timer));
+        let history = world.history.0 as usize;
+        if self.seen.finals.len() <= history {
+            self.seen.finals.resize(history + 1, false);
+        }
+        self.seen.finals[history] = true;
+        if self.common.records {
+            self.seen.record.ends.push(world.fingerprint);
+        }
+    }
+
+    // Tells how far this thread is, and looks whether a limit was hit.
+    fn look_up(&mut self) -> Result<(), Ended> {
+        let common = self.common;
+        let (generated, unique) = (self.seen.generated - self.told.0, self.seen.unique - self.told.1);
+        self.told = (self.seen.generated, self.seen.unique);
+        let generated = common.generated.fetch_add(generated, Ordering::Relaxed) + generated;
+        let total = common.unique.fetch_add(unique, Ordering::Relaxed) + unique;
+        (common.progress)(Progress { generated, unique: total });
+        if self.engine.impure().is_some() {
+            return Err(Ended::Impure);
+        }
+        let search = common.search;
+        if search.states_max <= total && !(self.stack.is_empty() && self.is_alone()) {
+            return Err(Ended::States);
+        }
+        if search.deadline.is_some_and(|it| it <= Instant::now()) {
+            return Err(Ended::Time);
+        }
+        let mut bytes = self.seen.record.bytes() * common.jobs;
+        if search.bytes_max != usize::MAX {
+            bytes += lock(&self.engine.shared.numbers).bytes() + lock(&self.engine.shared.histories).bytes();
+        }
+        let visited = common.visited.read().expect("no handler panicked");
+        visited.count(unique);
+        let (is_crowded, now) = (visited.is_crowded(), visited.bytes());
+        drop(visited);
+        // While it grows there are both, the old set and one twice its size.
+        let needed = if is_crowded { 3 * now } else { now };
+        if search.bytes_max < bytes + needed {
+            return Err(Ended::Memory);
+        }
+        if is_crowded {
+            let mut visited = common.visited.write().expect("no handler panicked");
+            if visited.is_crowded() {
+                visited.grow();
+            }
+        }
+        Ok(())
+    }
+
+    fn is_alone(&self) -> bool {
+        self.common.jobs == 1
+    }
+
+    // Gives away the older half of what is to be done: those states usually have more behind them.
+    fn give_work(&mut self) {
+        if self.stack.len() < 2 {
+            return;
+        }
+        let half = self.stack.len() / 2;
+        let mut queue = self.common.queue.lock().expect("no handler panicked");
+        queue.worlds.extend(self.stack.drain(..half));
+        self.common.change.notify_all();
+    }
+
+    // Waits for something to do; false if there is nothing left, or everyone is to stop.
+    fn take_work(&mut self) -> bool {
+        let common = self.common;
+        let mut queue = common.queue.lock().expect("no handler panicked");
+        queue.idle += 1;
+        common.hungry.fetch_add(1, Ordering::Relaxed);
+        loop {
+            if common.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            if !queue.worlds.is_empty() {
+                break;
+            }
+            if queue.idle == common.jobs {
+                common.change.notify_all();
+                return false;
+            }
+            queue = common.change.wait(queue).expect("no handler panicked");
+        }
+        queue.idle -= 1;
+        common.hungry.fetch_sub(1, Ordering::Relaxed);
+        let share = queue.worlds.len().div_ceil(common.jobs);
+        let rest = queue.worlds.len() - share;
+        self.stack.extend(queue.worlds.drain(rest..));
+        drop(queue);
+        self.engine.catch_up();
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
