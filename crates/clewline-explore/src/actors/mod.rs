@@ -6,6 +6,7 @@
 
 mod actor;
 mod cast;
+pub mod compat;
 mod dependence;
 mod engine;
 mod faults;

@@ -103,8 +103,8 @@ impl Node {
         loop {
             let who = *self.wanted.get(self.tried)?;
             if !self.is_asleep(who) {
-                let ways = enabled.iter().enumerate().filter(|(_, it)| it.origin() == who);
-                if let Some((at, _)) = ways.skip(self.ways.len()).next() {
+                let mut ways = enabled.iter().enumerate().filter(|(_, it)| it.origin() == who);
+                if let Some((at, _)) = ways.nth(self.ways.len()) {
                     return Some(at);
                 }
                 let sleepers = self.ways.drain(..).map(|footprint| Sleeper { who, footprint });

@@ -99,7 +99,7 @@ impl Actor for Die {
     }
 
     fn on_restart(&mut self, _context: &mut Context<Said>) {
-        if self.table.seed % 2 == 0 {
+        if self.table.seed.is_multiple_of(2) {
             self.parts = [0; 2];
         }
     }
