@@ -3,6 +3,7 @@
 mod auto;
 mod competition;
 mod core;
+mod frontier;
 mod judge;
 pub mod monitor;
 mod observations;
@@ -15,6 +16,7 @@ mod stuck;
 use clewline_core::{Budget, Problem, Reason, Verdict};
 
 pub use competition::compete;
+pub use frontier::{FrontierId, Frontiers};
 pub use judge::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
 pub use observations::{Nondeterminism, ObservationSet, SerialHistory, Tiny};
 pub use prefix::breaking;

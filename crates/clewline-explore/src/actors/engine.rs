@@ -45,6 +45,8 @@ pub struct Engine {
     pub(crate) roots: usize,
     // Copies of what is shared, as far as it was needed here.
     pub(crate) envelopes: Vec<Envelope>,
+    // What is looked at in every step, close together.
+    pub(crate) hot: Vec<Hot>,
     pub(crate) local_hashes: Vec<u64>,
     pub(crate) summaries: Vec<Summary>,
     pub(crate) slots: Vec<ActorId>,
@@ -58,6 +60,16 @@ pub struct Engine {
     pub(crate) spare: World,
     pub(crate) hits: u64,
     pub(crate) impure: Option<Impure>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Hot {
+    pub(crate) hash: u64,
+    pub(crate) lane: u32,
+    pub(crate) slot: u32,
+    pub(crate) is_to_client: bool,
+    pub(crate) is_request: bool,
+    pub(crate) is_timer: bool,
 }
 
 // What comes of an action.
@@ -75,6 +87,20 @@ pub(crate) struct Plan {
     pub(crate) events: Vec<HistoryEvent>,
     // The clients that were told something, whether or not it returned anything to them.
     pub(crate) told: Vec<ActorId>,
+}
+
+impl Plan {
+    pub(crate) fn clear(&mut self, world: &World) {
+        self.sent.clear();
+        self.cancelled.clear();
+        self.created.clear();
+        self.events.clear();
+        self.told.clear();
+        self.is_built = false;
+        self.history = world.history;
+        self.removed = None;
+        self.local = None;
+    }
 }
 
 impl Default for HistoryId {
@@ -99,6 +125,7 @@ impl Engine {
             requests,
             roots,
             envelopes: Vec::new(),
+            hot: Vec::new(),
             local_hashes: Vec::new(),
             summaries: Vec::new(),
             slots: Vec::new(),
@@ -214,7 +241,16 @@ impl Engine {
     }
 
     pub(crate) fn copy_numbers(&mut self, numbers: &dyn Numbers) {
-        self.envelopes.extend_from_slice(&numbers.envelopes()[self.envelopes.len()..]);
+        let new = &numbers.envelopes()[self.envelopes.len()..];
+        self.envelopes.extend_from_slice(new);
+        self.hot.extend(new.iter().map(|it| Hot {
+            hash: it.hash,
+            lane: it.lane,
+            slot: it.slot,
+            is_to_client: it.to.is_client(),
+            is_request: it.asks != 0,
+            is_timer: it.is_timer,
+        }));
         self.local_hashes.extend_from_slice(&numbers.local_hashes()[self.local_hashes.len()..]);
         self.slots.extend_from_slice(&numbers.slots()[self.slots.len()..]);
     }
@@ -231,31 +267,39 @@ impl Engine {
             actions.extend((0..ways).map(|it| Action::Begin { outcome: it as u16 }));
             return;
         }
-        let mut last = None;
-        for at in 0..world.flying.len() {
-            let id = world.flying[at];
-            let envelope = &self.envelopes[id.0 as usize];
-            if last == Some(envelope.lane) {
-                continue;
-            }
-            last = Some(envelope.lane);
-            if self.is_deliverable(world, id) {
-                let ways = self.ways_to_deliver(world, id);
-                actions.extend((0..ways).map(|outcome| Action::Deliver { at: at as u16, outcome }));
-            }
+        let mut next = 0;
+        while let Some(at) = self.next_delivery(world, next) {
+            let ways = self.ways_to_deliver(world, world.flying[at]);
+            actions.extend((0..ways).map(|outcome| Action::Deliver { at: at as u16, outcome }));
+            next = at + 1;
         }
         self.faults(world, actions);
     }
 
+    /// The first place in `world`, from `start` on, of something that can be delivered: the first of its lane.
+    pub(crate) fn next_delivery(&self, world: &World, start: usize) -> Option<usize> {
+        (start..world.flying.len()).find(|&at| {
+            let id = world.flying[at];
+            let is_first = at == 0 || self.lane(world.flying[at - 1]) != self.lane(id);
+            is_first && self.is_deliverable(world, id)
+        })
+    }
+
     /// Whether nothing but its place in line keeps `id` from being received.
     pub(crate) fn is_deliverable(&self, world: &World, id: EnvelopeId) -> bool {
-        let envelope = &self.envelopes[id.0 as usize];
-        if envelope.to.is_client() {
+        let hot = self.hot[id.0 as usize];
+        if hot.is_to_client {
             return true;
         }
-        let slot = envelope.slot as usize;
-        world.locals.get(slot).is_some_and(|&it| it != ABSENT)
-            && (slot >= 64 || world.down >> slot & 1 == 0)
+        let slot = hot.slot as usize;
+        if world.locals.get(slot).is_none_or(|&it| it == ABSENT) {
+            return false;
+        }
+        if world.down == 0 && world.cut == 0 {
+            return true;
+        }
+        let envelope = &self.envelopes[id.0 as usize];
+        (slot >= 64 || world.down >> slot & 1 == 0)
             && (envelope.is_timer || !is_apart(envelope.from, envelope.to, world.cut))
     }
 
@@ -277,17 +321,9 @@ impl Engine {
     /// The fingerprint of what comes of `action`, which [`build`](Self::build) makes. `None` if nothing comes of it, and such
     /// deliveries are to be left out.
     pub fn plan(&mut self, world: &World, action: Action) -> Option<u64> {
-        self.plan.sent.clear();
-        self.plan.cancelled.clear();
-        self.plan.created.clear();
-        self.plan.events.clear();
-        self.plan.told.clear();
-        self.plan.is_built = false;
-        self.plan.history = world.history;
-        self.plan.removed = None;
-        self.plan.local = None;
+        self.plan.clear(world);
         match action {
-            Action::Deliver { at, outcome } => return self.plan_delivery(world, at as usize, outcome),
+            Action::Deliver { at, outcome } => return self.plan_delivery(world, at as usize, outcome).0,
             Action::Begin { outcome } => self.begin(outcome as usize),
             Action::Restart { slot, outcome } => {
                 self.plan_reaction(world, u32::from(slot), Input::Restart, outcome);

@@ -18,7 +18,7 @@ use std::{
 };
 
 use crate::actors::{
-    Judgement, Verdicts, When,
+    Faults, Judgement, Verdicts, When,
     engine::{Engine, lock},
     histories::HistoryId,
     numbers::Impure,
@@ -413,26 +413,47 @@ impl<'a> Worker<'a> {
 
     fn expand(&mut self, world: &World, visited: &Visited) {
         let before = self.seen.generated;
-        let mut actions = std::mem::take(&mut self.actions);
-        actions.clear();
-        self.engine.enabled(world, &mut actions);
-        for &action in &actions {
-            let Some(fingerprint) = self.engine.plan(world, action) else { continue };
-            self.seen.generated += 1;
-            if self.common.records {
-                let weight = self.engine.weight(world, action);
-                self.seen.record.edges.push((world.fingerprint, fingerprint, weight));
+        // Deliveries are by far the most that happens: no list is made of them.
+        let mut next = 0;
+        while let Some(at) = self.engine.next_delivery(world, next) {
+            let (mut outcome, mut ways) = (0, 1);
+            while outcome < ways {
+                let (fingerprint, all) = self.engine.plan_delivery(world, at, outcome);
+                ways = all;
+                let action = Action::Deliver { at: at as u16, outcome };
+                self.reach(world, action, fingerprint, visited);
+                outcome += 1;
             }
-            if visited.insert(fingerprint) {
-                let mut next = self.spare.pop().unwrap_or_default();
-                self.engine.build(world, &mut next);
-                self.meet(&next);
-                self.stack.push(next);
-            }
+            next = at + 1;
         }
-        self.actions = actions;
+        if self.engine.rules().faults != Faults::default() {
+            let mut actions = std::mem::take(&mut self.actions);
+            actions.clear();
+            self.engine.faults(world, &mut actions);
+            for &action in &actions {
+                let fingerprint = self.engine.plan(world, action);
+                self.reach(world, action, fingerprint, visited);
+            }
+            self.actions = actions;
+        }
         if self.seen.generated == before {
             self.end(world);
+        }
+    }
+
+    // `action`, which was planned, leads from `world` to a state that is new perhaps.
+    fn reach(&mut self, world: &World, action: Action, fingerprint: Option<u64>, visited: &Visited) {
+        let Some(fingerprint) = fingerprint else { return };
+        self.seen.generated += 1;
+        if self.common.records {
+            let weight = self.engine.weight(world, action);
+            self.seen.record.edges.push((world.fingerprint, fingerprint, weight));
+        }
+        if visited.insert(fingerprint) {
+            let mut next = self.spare.pop().unwrap_or_default();
+            self.engine.build(world, &mut next);
+            self.meet(&next);
+            self.stack.push(next);
         }
     }
 

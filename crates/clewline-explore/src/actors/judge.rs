@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::actors::histories::{Histories, HistoryId};
+use crate::actors::histories::{Histories, HistoryEvent, HistoryId, Summary};
 
 /// What someone says about a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,65 @@ pub trait Judge: Send {
 impl<F: FnMut(&Histories, HistoryId) -> Judgement + Send> Judge for F {
     fn judge(&mut self, histories: &Histories, id: HistoryId) -> Judgement {
         self(histories, id)
+    }
+}
+
+/// Someone who judges a history from what they knew of it before its last event. Knowledge has numbers of their own.
+pub trait Extend: Send {
+    /// What is known of the empty history.
+    fn start(&mut self) -> u32;
+
+    /// What is known after one more event; `before` is the history before it.
+    fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32;
+
+    /// What follows from knowledge.
+    fn judgement(&mut self, knowledge: u32) -> Judgement;
+}
+
+/// Judges histories event by event. What is known of each is kept, so that a history costs one event.
+#[derive(Debug)]
+pub struct Stepwise<E> {
+    extend: E,
+    known: Vec<Option<u32>>,
+}
+
+impl<E: Extend> Stepwise<E> {
+    /// Nothing is known yet.
+    pub fn new(extend: E) -> Self {
+        Stepwise { extend, known: Vec::new() }
+    }
+
+    fn knowledge(&mut self, histories: &Histories, id: HistoryId) -> u32 {
+        // From the last one of which something is known, forward.
+        let (mut at, mut events) = (id, Vec::new());
+        let mut knowledge = loop {
+            if let Some(&Some(known)) = self.known.get(at.0 as usize) {
+                break known;
+            }
+            match histories.origin(at) {
+                Some((before, event)) => {
+                    events.push((before, event, at));
+                    at = before;
+                }
+                None => break self.extend.start(),
+            }
+        };
+        for (before, event, after) in events.into_iter().rev() {
+            knowledge = self.extend.extend(knowledge, histories.summaries()[before.0 as usize], event);
+            let after = after.0 as usize;
+            if self.known.len() <= after {
+                self.known.resize(after + 1, None);
+            }
+            self.known[after] = Some(knowledge);
+        }
+        knowledge
+    }
+}
+
+impl<E: Extend> Judge for Stepwise<E> {
+    fn judge(&mut self, histories: &Histories, id: HistoryId) -> Judgement {
+        let knowledge = self.knowledge(histories, id);
+        self.extend.judgement(knowledge)
     }
 }
 

@@ -36,7 +36,7 @@ pub use faults::{Faults, Mailbox, Restart};
 pub use graph::{Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
-pub use judge::{Judge, Judgement, Verdicts};
+pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
 pub use numbers::{
     Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
 };

@@ -97,7 +97,7 @@ impl Recorded {
             ways[at] = if self.is_end[at] { Some(1) } else { sum };
             length[at] = self.edges(state).iter().map(|&(to, _)| length[to as usize] + 1).max().unwrap_or(0);
         }
-        let schedules = self.roots.iter().fold(Some(0u128), |sum, &it| sum?.checked_add(ways[it as usize]?));
+        let schedules = self.roots.iter().try_fold(0u128, |sum, &it| sum.checked_add(ways[it as usize]?));
         let depth = self.roots.iter().map(|&it| length[it as usize]).max().unwrap_or(0);
         Paths { schedules, depth, has_cycle }
     }

@@ -7,7 +7,7 @@ use crate::actors::{
     engine::{Engine, lock},
     histories::{HistoryEvent, HistoryId},
     numbers::{ABSENT, Effect, Envelope, EnvelopeId, Input, LocalId, ReturnId, mix},
-    world::World,
+    world::{Delivery, World},
 };
 
 // One of this many reactions that are remembered is run again, to see whether the same comes of it.
@@ -37,39 +37,47 @@ impl Engine {
         self.plan.is_built = true;
     }
 
-    pub(crate) fn plan_delivery(&mut self, world: &World, at: usize, outcome: u16) -> Option<u64> {
+    /// The fingerprint of what comes of a delivery, as [`plan`](Self::plan) has it, and in how many ways it can go.
+    pub(crate) fn plan_delivery(&mut self, world: &World, at: usize, outcome: u16) -> (Option<u64>, u16) {
+        self.plan.clear(world);
         let id = world.flying[at];
-        let envelope = self.envelopes[id.0 as usize];
+        let hot = self.hot[id.0 as usize];
         self.plan.removed = Some(at);
-        if envelope.to.is_client() {
-            self.plan_return(&envelope);
+        let mut ways = 1;
+        if hot.is_to_client {
+            self.plan_return(id);
         } else {
-            if envelope.asks != 0 {
-                self.plan_call(&envelope);
+            if hot.is_request {
+                self.plan_call(id);
             }
-            self.plan_reaction(world, envelope.slot, Input::Envelope(id), outcome);
+            ways = self.plan_reaction(world, hot.slot, Input::Envelope(id), outcome);
         }
+        if self.rules.ignored == Ignored::Stays && !hot.is_timer && self.is_ignored(world) {
+            return (None, ways);
+        }
+        self.plan.fingerprint = self.planned_fingerprint(world);
+        (Some(self.plan.fingerprint), ways)
+    }
+
+    fn is_ignored(&self, world: &World) -> bool {
         let plan = &self.plan;
-        let is_ignored = plan.sent.is_empty()
+        plan.local.is_none_or(|(slot, it)| world.locals[slot as usize] == it)
+            && plan.sent.is_empty()
             && plan.cancelled.is_empty()
             && plan.created.is_empty()
             && plan.events.is_empty()
-            && plan.local.is_none_or(|(slot, it)| world.locals[slot as usize] == it);
-        if is_ignored && self.rules.ignored == Ignored::Stays && !envelope.is_timer {
-            return None;
-        }
-        self.plan.fingerprint = self.planned_fingerprint(world);
-        Some(self.plan.fingerprint)
     }
 
-    pub(crate) fn plan_reaction(&mut self, world: &World, slot: u32, input: Input, outcome: u16) {
-        let (start, _) = self.reaction(world.locals[slot as usize], input);
-        let (local, first, end) = self.outcomes[start as usize + outcome as usize];
+    // In how many ways this can go, of which `outcome` is planned.
+    pub(crate) fn plan_reaction(&mut self, world: &World, slot: u32, input: Input, outcome: u16) -> u16 {
+        let (start, end) = self.reaction(world.locals[slot as usize], input);
+        let (local, first, last) = self.outcomes[start as usize + outcome as usize];
         self.plan.local = Some((slot, local));
-        for at in first..end {
+        for at in first..last {
             let effect = self.effects[at as usize];
             self.plan_effect(world, effect);
         }
+        (end - start) as u16
     }
 
     /// Where the outcomes of a reaction are.
@@ -126,10 +134,10 @@ impl Engine {
     fn plan_effect(&mut self, world: &World, effect: Effect) {
         match effect {
             Effect::Send(id) => {
-                let envelope = self.envelopes[id.0 as usize];
-                match self.clients {
-                    Clients::Tight if envelope.to.is_client() => self.plan_return(&envelope),
-                    Clients::Tight | Clients::Waiting => self.plan.sent.push(id),
+                if self.clients == Clients::Tight && self.hot[id.0 as usize].is_to_client {
+                    self.plan_return(id);
+                } else {
+                    self.plan.sent.push(id);
                 }
             }
             Effect::SetTimer(id) => {
@@ -161,8 +169,8 @@ impl Engine {
     }
 
     // A request is received, which is when a call counts as having happened.
-    fn plan_call(&mut self, envelope: &Envelope) {
-        if let Some(operation) = self.called_by(self.plan.history, envelope) {
+    fn plan_call(&mut self, id: EnvelopeId) {
+        if let Some(operation) = self.called_by(self.plan.history, self.envelope(id)) {
             self.plan_event(HistoryEvent::Call(operation));
         }
     }
@@ -180,7 +188,8 @@ impl Engine {
     }
 
     // A client is told something. What does not answer its open call is nothing to it.
-    fn plan_return(&mut self, envelope: &Envelope) {
+    fn plan_return(&mut self, id: EnvelopeId) {
+        let envelope = self.envelope(id);
         let summary = self.summary(self.plan.history);
         let open = summary.called & !summary.returned & envelope.answers;
         if envelope.response.is_some() {
@@ -237,13 +246,41 @@ impl Engine {
         for &timer in &plan.cancelled {
             sum = sum.wrapping_sub(self.in_flight_hash(timer, 0));
         }
+        match self.rules.delivery {
+            Delivery::Unordered => sum.wrapping_add(self.in_flight_change(world)),
+            Delivery::FifoPerChannel | Delivery::FifoPerReceiver => {
+                sum.wrapping_add(self.in_flight_change_in_lanes(world))
+            }
+        }
+    }
+
+    // By what goes out of flight and into it the fingerprint changes, if order means nothing: all that matters is how many
+    // messages there are that say the same.
+    fn in_flight_change(&self, world: &World) -> u64 {
+        let plan = &self.plan;
+        let copies = |all: &[EnvelopeId], id| all.iter().filter(|it| **it == id).count();
+        let mut sum = 0u64;
+        let removed = plan.removed.map(|at| world.flying[at]);
+        if let Some(id) = removed {
+            sum = sum.wrapping_sub(self.in_flight_hash(id, copies(&world.flying, id) - 1));
+        }
+        for (nth, &id) in plan.sent.iter().enumerate() {
+            let there = copies(&world.flying, id) - usize::from(removed == Some(id));
+            sum = sum.wrapping_add(self.in_flight_hash(id, there + copies(&plan.sent[..nth], id)));
+        }
+        sum
+    }
+
+    fn in_flight_change_in_lanes(&self, world: &World) -> u64 {
+        let plan = &self.plan;
+        let mut sum = 0u64;
         if let Some(at) = plan.removed {
             let run = self.run(world, self.lane(world.flying[at]));
-            let shift = |place: usize| if run.start + place < at { place } else { place.wrapping_sub(1) };
             for (place, &id) in world.flying[run.clone()].iter().enumerate() {
                 sum = sum.wrapping_sub(self.in_flight_hash(id, place));
-                if run.start + place != at {
-                    sum = sum.wrapping_add(self.in_flight_hash(id, shift(place)));
+                // It was the first, and the others move up.
+                if place != 0 {
+                    sum = sum.wrapping_add(self.in_flight_hash(id, place - 1));
                 }
             }
         }
@@ -292,7 +329,7 @@ impl Engine {
     }
 
     pub(crate) fn lane(&self, id: EnvelopeId) -> u32 {
-        self.envelopes[id.0 as usize].lane
+        self.hot[id.0 as usize].lane
     }
 
     fn local_hash(&self, local: LocalId) -> u64 {
@@ -301,7 +338,7 @@ impl Engine {
 
     // Depends on the place in the lane: there two equal messages are not one, and order matters.
     fn in_flight_hash(&self, id: EnvelopeId, place: usize) -> u64 {
-        let hash = self.envelopes[id.0 as usize].hash;
+        let hash = self.hot[id.0 as usize].hash;
         if place == 0 { hash } else { mix(hash.wrapping_add(place as u64)) }
     }
 

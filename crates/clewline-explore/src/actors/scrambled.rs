@@ -89,7 +89,7 @@ impl Actor for Scrambled {
     type Message = Message;
 
     fn on_start(&mut self, context: &mut Context<Message>) {
-        let life = u8::from(self.seed % 4 == 0 && context.me() == ActorId::new(0));
+        let life = u8::from(self.seed.is_multiple_of(4) && context.me() == ActorId::new(0));
         self.react(&Message { life, what: 0, client: None }, 1, context);
     }
 

@@ -34,7 +34,7 @@ pub(super) const ACCEPTS_ANYTHING: Variant = Variant {
     ..THREE
 };
 
-const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1r+1w", ..Variant::PLAIN };
+const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1c", ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {

@@ -23,6 +23,7 @@ pub const ENTRY: System = System {
     about: "a register on a replicated log with elected leaders",
     source: "D. Ongaro, J. Ousterhout, In search of an understandable consensus algorithm, 2014",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant { about: "elections and a log; reads are in the log too", ..THREE },
         Variant {
@@ -48,7 +49,7 @@ pub const ENTRY: System = System {
 
 const ONE_LEADER: &str = "a term has one leader";
 const ELECTED: &str = "somebody leads";
-const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1r+1w", ..Variant::PLAIN };
+const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1c", ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, servers: u32, visitor: V) -> V::Output {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use clewline_core::Specification;
+use clewline_core::{Random, Specification};
 use clewline_explore::actors::{
     ActorId, AnyActor, Clients, Context, Glance, Harness, Ignored, Output, Scenario, When,
 };
@@ -41,9 +41,12 @@ struct Named<T> {
     it: T,
 }
 
+/// Who, how many it has created, and how it is.
+type Member<M> = (ActorId, u32, Box<dyn AnyActor<M>>);
+
 #[derive(Clone)]
 struct World<M, R> {
-    actors: Vec<Named<(ActorId, u32, Box<dyn AnyActor<M>>)>>,
+    actors: Vec<Named<Member<M>>>,
     in_flight: Vec<Named<(ActorId, ActorId, M)>>,
     timers: Vec<Named<(ActorId, M)>>,
     operations: Operations<R>,
@@ -77,17 +80,7 @@ pub(super) fn explore<H: Harness>(
     ignored: Ignored,
     limit: usize,
 ) -> Seen {
-    let mut oracle = Oracle {
-        harness,
-        scenario,
-        ignored,
-        limit,
-        numbers: HashMap::new(),
-        paths: HashMap::new(),
-        ends: HashSet::new(),
-        goes_round: false,
-        seen: Seen::default(),
-    };
+    let mut oracle = Oracle::new(harness, scenario, ignored, limit);
     let first = oracle.first();
     let schedules = oracle.walk(&first);
     let specification = harness.specification();
@@ -104,7 +97,46 @@ pub(super) fn explore<H: Harness>(
     seen
 }
 
-impl<H: Harness> Oracle<'_, H> {
+/// Which properties do not hold somewhere on so many random paths, none of them very long.
+pub(super) fn wander<H: Harness>(
+    harness: &H,
+    scenario: &Scenario<Call<H>>,
+    ignored: Ignored,
+    paths: usize,
+) -> BTreeSet<&'static str> {
+    let mut oracle = Oracle::new(harness, scenario, ignored, 0);
+    let mut random = Random::new(7);
+    for _ in 0..paths {
+        let mut world = oracle.first();
+        // What is wrong may go on for ever.
+        for _ in 0..200 {
+            oracle.look(&world);
+            let actions = oracle.actions(&world);
+            let mut next: Vec<_> = actions.into_iter().flat_map(|it| oracle.act(&world, it)).collect();
+            if next.is_empty() {
+                break;
+            }
+            world = next.swap_remove(random.below(next.len()));
+        }
+    }
+    oracle.seen.broken
+}
+
+impl<'a, H: Harness> Oracle<'a, H> {
+    fn new(harness: &'a H, scenario: &'a Scenario<Call<H>>, ignored: Ignored, limit: usize) -> Self {
+        Oracle {
+            harness,
+            scenario,
+            ignored,
+            limit,
+            numbers: HashMap::new(),
+            paths: HashMap::new(),
+            ends: HashSet::new(),
+            goes_round: false,
+            seen: Seen::default(),
+        }
+    }
+
     fn name<T: std::fmt::Debug>(&mut self, it: T) -> Named<T> {
         let fresh = u32::try_from(self.numbers.len()).unwrap();
         Named { number: *self.numbers.entry(format!("{it:?}")).or_insert(fresh), it }
@@ -183,13 +215,7 @@ impl<H: Harness> Oracle<'_, H> {
         self.look(world);
         let mut paths = 0;
         let mut is_last = true;
-        let mut done = HashSet::new();
-        let deliveries = world.in_flight.iter().map(|it| it.number).zip((0..).map(Action::Deliver));
-        let timers = world.timers.iter().map(|it| it.number).zip((0..).map(Action::Fire));
-        for (number, action) in deliveries.chain(timers).collect::<Vec<_>>() {
-            if !done.insert(number) {
-                continue;
-            }
+        for action in self.actions(world) {
             for next in self.act(world, action) {
                 is_last = false;
                 self.seen.edges += 1;
@@ -202,6 +228,14 @@ impl<H: Harness> Oracle<'_, H> {
         }
         self.paths.insert(key, Some(paths));
         paths
+    }
+
+    /// Everything that can happen; of equal messages one is enough.
+    fn actions(&self, world: &WorldOf<H>) -> Vec<Action> {
+        let mut seen = HashSet::new();
+        let deliveries = world.in_flight.iter().map(|it| it.number).zip((0..).map(Action::Deliver));
+        let timers = world.timers.iter().map(|it| it.number).zip((0..).map(Action::Fire));
+        deliveries.chain(timers).filter(|it| seen.insert(it.0)).map(|it| it.1).collect()
     }
 
     fn key(&mut self, world: &WorldOf<H>) -> Vec<u32> {
