@@ -6,6 +6,7 @@ mod agreement;
 mod breaking;
 mod budgets;
 mod cores;
+mod frontier;
 mod histories;
 mod judging;
 mod monitor_counting;

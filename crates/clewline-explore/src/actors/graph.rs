@@ -23,6 +23,7 @@ use crate::actors::{
     histories::HistoryId,
     numbers::Impure,
     paths::{Record, Recorded},
+    trace::trace_along,
     visited::Visited,
     world::{Action, World},
 };
@@ -132,8 +133,10 @@ pub struct Explored {
 pub enum Found {
     /// It is as it should be, in all that was seen.
     Holds,
-    /// It is not.
-    Violated,
+    /// It is not. [`trace`](super::trace) finds where something is false that should always be true. If something is never true
+    /// that should be true eventually, these actions lead to where nothing can happen any more, or round to a state in which
+    /// they were before.
+    Violated(Vec<Action>),
     /// It is not, in what was seen; that was not all.
     Unknown,
 }
@@ -223,21 +226,22 @@ fn summarize(
     let mut all = Seen::default();
     done.into_iter().for_each(|it| all.add(it));
     let ended = all.ended.unwrap_or(Ended::Exhausted);
-    let mut recorded = records.then(|| Recorded::new(std::mem::take(&mut all.record)));
+    let recorded = records.then(|| Recorded::new(std::mem::take(&mut all.record)));
     let mut found: Vec<Found> = Vec::new();
     for (at, when) in properties.iter().enumerate() {
         let bit = 1 << at;
-        let is_violated = match when {
-            When::Always => all.failed & bit != 0,
-            When::Sometimes => all.held & bit == 0,
-            When::Eventually => recorded.as_mut().is_some_and(|it| it.avoiding(at).is_some()),
+        let violated = match when {
+            When::Always => (all.failed & bit != 0).then(Vec::new),
+            When::Sometimes => (all.held & bit == 0).then(Vec::new),
+            When::Eventually => recorded.as_ref().and_then(|it| it.avoiding(at)),
         };
-        found.push(match (is_violated, when, ended) {
-            (false, When::Sometimes, _) | (false, _, Ended::Exhausted) => Found::Holds,
-            (true, When::Sometimes, Ended::Exhausted) | (true, When::Always | When::Eventually, _) => {
-                Found::Violated
+        found.push(match (violated, when, ended) {
+            (None, When::Sometimes, _) | (None, _, Ended::Exhausted) => Found::Holds,
+            (Some(_), When::Sometimes, Ended::Exhausted) | (Some(_), When::Always, _) => {
+                Found::Violated(Vec::new())
             }
-            (_, When::Always | When::Sometimes | When::Eventually, _) => Found::Unknown,
+            (Some(way), When::Eventually, _) => Found::Violated(trace_along(&mut engine.another(), &way)),
+            (None, When::Always | When::Eventually, _) | (Some(_), When::Sometimes, _) => Found::Unknown,
         });
     }
     let mut finals: Vec<HistoryId> =
@@ -261,7 +265,7 @@ fn summarize(
         final_violated: finals.iter().filter(|it| is_violated(**it)).count() as u64,
         final_histories: finals,
         properties: found,
-        paths: recorded.filter(|_| search.count == Count::Schedules).map(|mut it| it.paths()),
+        paths: recorded.filter(|_| search.count == Count::Schedules).map(|it| it.paths()),
         impure: all.impure,
     }
 }
@@ -384,7 +388,7 @@ impl<'a> Worker<'a> {
             }
             self.batch();
             if let Err(ended) = self.look_up() {
-                self.seen.ended = Some(ended);
+                self.seen.ended.get_or_insert(ended);
                 self.common.stop.store(true, Ordering::Relaxed);
                 self.common.change.notify_all();
             }
@@ -400,10 +404,12 @@ impl<'a> Worker<'a> {
     }
 
     fn batch(&mut self) {
-        let end = self.seen.unique + BATCH;
         let common = self.common;
+        let left = common.search.states_max.saturating_sub(common.unique.load(Ordering::Relaxed));
+        let end = self.told.1 + BATCH.min(left.max(1));
         let visited = common.visited.read().expect("no handler panicked");
         while self.seen.unique < end
+            && self.seen.ended.is_none()
             && let Some(world) = self.stack.pop()
         {
             self.expand(&world, &visited);
@@ -612,5 +618,7 @@ impl<'a> Worker<'a> {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -24,6 +24,7 @@ mod schedule;
 pub mod schedulers;
 mod system;
 mod tally;
+mod trace;
 mod visited;
 mod walk;
 mod world;
@@ -44,6 +45,7 @@ pub use refute::{Refuted, refute};
 pub use schedule::{BadToken, Schedule, Unfit};
 pub use system::ActorSystem;
 pub use tally::{Coverage, FirstViolation, Flow, Tally};
+pub use trace::{Trace, trace};
 pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};
 

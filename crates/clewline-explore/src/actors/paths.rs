@@ -66,7 +66,7 @@ impl Recorded {
     }
 
     /// What paths there are.
-    pub(crate) fn paths(&mut self) -> Paths {
+    pub(crate) fn paths(&self) -> Paths {
         let count = self.fingerprints.len();
         let mut missing = vec![0u32; count];
         self.edges.iter().for_each(|&(to, _)| missing[to as usize] += 1);
@@ -127,7 +127,7 @@ impl Recorded {
 
     /// A path from a beginning on which a property is never true, and which cannot go on or has come round: the
     /// fingerprints of its states.
-    pub(crate) fn avoiding(&mut self, property: usize) -> Option<Vec<u64>> {
+    pub(crate) fn avoiding(&self, property: usize) -> Option<Vec<u64>> {
         let is_avoided = |it: u32| self.held[it as usize] >> property & 1 == 0;
         // Depth first; what is on the path now is grey, what was left is black.
         #[derive(Clone, Copy, PartialEq)]

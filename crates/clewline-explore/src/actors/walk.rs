@@ -308,6 +308,22 @@ impl Walk {
         self.push(Frame { world, flying: in_flight, enabled: Vec::new() });
     }
 
+    /// Takes the steps that these actions are, as [`trace`](super::trace) gives them, from the very beginning.
+    ///
+    /// # Panics
+    ///
+    /// If some steps were made, or if an action is not enabled when it is its turn.
+    pub fn follow(&mut self, actions: &[Action]) {
+        assert!(self.events.is_empty(), "a trace starts at the beginning");
+        for &action in actions {
+            if matches!(action, Action::Begin { .. }) && self.world().is_begun {
+                continue;
+            }
+            let index = self.enabled().iter().position(|it| it.action == action);
+            self.take(index.expect("what was traced can happen"));
+        }
+    }
+
     /// Takes the last step back.
     ///
     /// # Panics

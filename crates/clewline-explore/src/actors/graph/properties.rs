@@ -1,0 +1,245 @@
+//! Properties of states, limits, and handlers that are not pure.
+
+use std::sync::atomic::{AtomicBool, Ordering as Order};
+
+use super::*;
+use crate::actors::{
+    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Glance, Harness, Input, Property, Rules,
+    Scenario, Snapshots, Trace, Walk,
+    samples::{Call, Register, hasty, judge},
+    trace,
+};
+
+/// Two messages in any order: 1 and 2. The sum forgets which came first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Collector(u8);
+
+impl Actor for Collector {
+    type Message = u8;
+
+    fn on_start(&mut self, context: &mut Context<u8>) {
+        context.send(context.me(), 1);
+        context.send(context.me(), 2);
+    }
+
+    fn on_message(&mut self, _from: ActorId, message: &u8, _context: &mut Context<u8>) {
+        self.0 += message;
+    }
+}
+
+/// A lamp that blinks for ever, and a message to it that nobody need ever deliver.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Lamp {
+    is_lit: bool,
+    is_told: bool,
+}
+
+impl Actor for Lamp {
+    type Message = u8;
+
+    fn on_start(&mut self, context: &mut Context<u8>) {
+        context.set_timer(0);
+        context.send(context.me(), 1);
+    }
+
+    fn on_message(&mut self, _from: ActorId, _message: &u8, _context: &mut Context<u8>) {
+        self.is_told = true;
+    }
+
+    fn on_timer(&mut self, _timer: &u8, context: &mut Context<u8>) {
+        self.is_lit = !self.is_lit;
+        context.set_timer(0);
+    }
+}
+
+#[derive(Clone)]
+struct Alone<A> {
+    actor: A,
+    properties: Vec<(When, fn(&Glance<'_, u8>) -> bool)>,
+}
+
+impl<A: Actor<Message = u8>> Harness for Alone<A> {
+    type Message = u8;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<u8>>> {
+        vec![Box::new(self.actor.clone())]
+    }
+
+    fn request(&self, _call: &Call, _n: u32) -> u8 {
+        0
+    }
+
+    fn response(&self, _message: &u8) -> Option<u8> {
+        None
+    }
+
+    fn properties(&self) -> Vec<Property<u8>> {
+        self.properties.iter().map(|&(when, holds)| Property { name: "", when, holds }).collect()
+    }
+}
+
+fn sum(glance: &Glance<'_, u8>) -> u8 {
+    glance.all::<Collector>().next().expect("it is there").0
+}
+
+fn lamp<'a>(glance: &'a Glance<'_, u8>) -> &'a Lamp {
+    glance.all::<Lamp>().next().expect("it is there")
+}
+
+fn explore<A: Actor<Message = u8>>(harness: Alone<A>, jobs: usize) -> (ActorSystem<Alone<A>>, Explored) {
+    let when: Vec<When> = harness.properties.iter().map(|it| it.0).collect();
+    let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
+    let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
+    let search = Search { jobs, count: Count::Schedules, ..Search::default() };
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let seen = explore_states(&system.engine(), &when, &mut verdicts, &search, &|_| ());
+    (system, seen)
+}
+
+fn is_violated(found: &Found) -> bool {
+    match found {
+        Found::Violated(_) => true,
+        Found::Holds => false,
+        Found::Unknown => panic!("everything was seen"),
+    }
+}
+
+#[test]
+fn properties_are_decided_where_executions_join() {
+    let properties: Vec<(When, fn(&Glance<'_, u8>) -> bool)> = vec![
+        (When::Always, |it| sum(it) <= 3),
+        (When::Always, |it| sum(it) != 2),
+        (When::Sometimes, |it| sum(it) == 2),
+        (When::Sometimes, |it| sum(it) == 4),
+        (When::Eventually, |it| sum(it) == 3),
+        // Only if 1 comes first; both orders end in one state, in which it is not true.
+        (When::Eventually, |it| sum(it) == 1),
+        (When::Eventually, |it| sum(it) == 1 || sum(it) == 2),
+    ];
+    let harness = Alone { actor: Collector(0), properties };
+    for jobs in [1, 2] {
+        let (system, seen) = explore(harness.clone(), jobs);
+        let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
+        assert_eq!(violated, [false, true, false, true, false, true, false]);
+        let Found::Violated(way) = &seen.properties[5] else { panic!("it is violated") };
+        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        walk.follow(way);
+        assert_eq!(walk.events()[0].receive.ordinal, 1, "2 comes first");
+        assert!(walk.enabled().is_empty());
+        assert_eq!(seen.paths, Some(Paths { schedules: Some(2), depth: 2, has_cycle: false }));
+    }
+}
+
+#[test]
+fn what_goes_round_for_ever_avoids_a_property() {
+    let properties: Vec<(When, fn(&Glance<'_, u8>) -> bool)> = vec![
+        (When::Always, |it| !lamp(it).is_lit || lamp(it).is_told),
+        (When::Eventually, |it| lamp(it).is_lit || lamp(it).is_told),
+        (When::Eventually, |it| lamp(it).is_told),
+        (When::Eventually, |it| !lamp(it).is_lit),
+    ];
+    let harness = Alone { actor: Lamp { is_lit: false, is_told: false }, properties };
+    let (_, seen) = explore(harness, 1);
+    let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
+    assert_eq!(violated, [true, false, true, false]);
+    assert_eq!(seen.paths, Some(Paths { schedules: None, depth: 2, has_cycle: true }));
+    assert_eq!((seen.unique, seen.generated, seen.ends), (4, 1 + 6, 0));
+}
+
+#[test]
+fn a_shortest_way_to_a_violation_is_found() {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let shared = system.engine().shared.clone();
+    let mut is_violated = |_: &mut Engine, world: &World, _| {
+        verdicts.of(&lock(&shared.histories), world.history) == Judgement::Violated
+    };
+    let Trace::Found(way) = trace(&mut system.engine(), 1000, &mut is_violated) else {
+        panic!("there is one")
+    };
+    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+    walk.follow(&way);
+    // The write, one replica, its answer; then a read at the other replica.
+    assert_eq!(walk.events().len(), 4);
+    assert_eq!(trace(&mut system.engine(), 10, &mut is_violated), Trace::GivenUp);
+    assert_eq!(trace(&mut system.engine(), 1000, &mut |_, _, _| false), Trace::Nowhere);
+}
+
+fn limited(search: &Search) -> Explored {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    explore_states(&system.engine(), &[When::Always; 0], &mut verdicts, search, &|_| ())
+}
+
+#[test]
+fn a_limit_that_was_hit_is_told() {
+    for jobs in [1, 2] {
+        let states = limited(&Search { jobs, states_max: 50, ..Search::default() });
+        assert_eq!(states.ended, Ended::States);
+        assert!((50..232).contains(&states.unique), "{} states", states.unique);
+        let memory = limited(&Search { jobs, bytes_max: 1000, ..Search::default() });
+        assert_eq!(memory.ended, Ended::Memory);
+        let time = limited(&Search { jobs, deadline: Some(Instant::now()), ..Search::default() });
+        assert_eq!(time.ended, Ended::Time);
+        let first = limited(&Search { jobs, until: Until::Violated, ..Search::default() });
+        assert_eq!(first.ended, Ended::Violated);
+        assert_eq!(first.violated, 1);
+    }
+}
+
+static IS_STRANGE: AtomicBool = AtomicBool::new(false);
+
+/// Does something else each time, or later on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Strange {
+    Each(u8),
+    Later(u8),
+}
+
+static FLIPS: AtomicBool = AtomicBool::new(false);
+
+impl Actor for Strange {
+    type Message = u8;
+
+    fn on_start(&mut self, context: &mut Context<u8>) {
+        context.send(context.me(), 7);
+    }
+
+    fn on_message(&mut self, _from: ActorId, _message: &u8, _context: &mut Context<u8>) {
+        match self {
+            Strange::Each(it) => *it = u8::from(FLIPS.fetch_not(Order::Relaxed)) + 1,
+            Strange::Later(it) => *it = u8::from(IS_STRANGE.load(Order::Relaxed)) + 1,
+        }
+    }
+}
+
+#[test]
+fn a_handler_that_is_not_pure_is_named() {
+    let (_, seen) = explore(Alone { actor: Strange::Each(0), properties: Vec::new() }, 1);
+    assert_eq!(seen.ended, Ended::Impure);
+    let text = seen.impure.expect("it is not pure").to_string();
+    assert_eq!(
+        text,
+        "the handler of N1 is not pure: message 7 from N1 in the same state did something else the second time"
+    );
+}
+
+#[test]
+fn a_handler_that_changes_its_mind_later_is_found_by_a_sample() {
+    let harness = Alone { actor: Strange::Later(0), properties: Vec::new() };
+    let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
+    let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
+    let mut engine = system.engine();
+    let world = engine.apply(&engine.void(), Action::Begin { outcome: 0 }).unwrap();
+    let input = Input::Envelope(world.flying[0]);
+    engine.reaction(world.locals[0], input);
+    assert_eq!(engine.impure(), None);
+    IS_STRANGE.store(true, Order::Relaxed);
+    (0..1 << 12).for_each(|_| _ = engine.reaction(world.locals[0], input));
+    assert!(engine.impure().is_some());
+}

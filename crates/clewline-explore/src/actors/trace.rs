@@ -1,0 +1,98 @@
+//! Shortest executions that lead to a state one is looking for.
+//!
+//! A search of the state graph forgets how it came anywhere. Once it is known that there is something to find, this finds a shortest
+//! way to it, breadth first. Steps are tried in an order that depends on what messages say and not on their numbers, so that
+//! the way is the same whoever explored what before.
+//!
+//! Cost: for each state 40 bytes, and all states at two distances from the beginning at once.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use crate::actors::{
+    engine::Engine,
+    numbers::Impure,
+    world::{Action, World},
+};
+
+/// What came of looking for a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trace {
+    /// The actions on a shortest way to it.
+    Found(Vec<Action>),
+    /// There is none.
+    Nowhere,
+    /// So many states were visited that it was given up.
+    GivenUp,
+    /// A handler is not pure.
+    Impure(Impure),
+}
+
+/// A shortest way to a state for which `is_it` says so: it is handed the state, and whether nothing can happen in it. At most about
+/// `states_max` states are visited.
+pub fn trace(
+    engine: &mut Engine,
+    states_max: usize,
+    is_it: &mut dyn FnMut(&mut Engine, &World, bool) -> bool,
+) -> Trace {
+    let mut ways: FxHashMap<u64, (u64, Action)> = FxHashMap::default();
+    let mut queue = VecDeque::from([engine.void()]);
+    let mut steps: Vec<(Action, u64)> = Vec::new();
+    let mut actions = Vec::new();
+    while let Some(world) = queue.pop_front() {
+        if let Some(impure) = engine.impure() {
+            return Trace::Impure(impure.clone());
+        }
+        actions.clear();
+        engine.enabled(&world, &mut actions);
+        steps.clear();
+        for &action in &actions {
+            steps.extend(engine.plan(&world, action).map(|it| (action, it)));
+        }
+        if world.is_begun && is_it(engine, &world, steps.is_empty()) {
+            return Trace::Found(back_to_void(&ways, world.fingerprint));
+        }
+        // Where two actions lead to one state, either will do.
+        steps.sort_by_key(|&(_, fingerprint)| fingerprint);
+        for &(action, fingerprint) in &steps {
+            if states_max <= ways.len() {
+                return Trace::GivenUp;
+            }
+            if let std::collections::hash_map::Entry::Vacant(free) = ways.entry(fingerprint) {
+                free.insert((world.fingerprint, action));
+                queue.push_back(engine.apply(&world, action).expect("it was planned"));
+            }
+        }
+    }
+    Trace::Nowhere
+}
+
+/// The actions on the way through states with these fingerprints, the first of which is one the system may begin in.
+pub(crate) fn trace_along(engine: &mut Engine, fingerprints: &[u64]) -> Vec<Action> {
+    let mut world = engine.void();
+    let mut way = Vec::new();
+    for &wanted in fingerprints {
+        let mut actions = Vec::new();
+        engine.enabled(&world, &mut actions);
+        let action = actions.into_iter().find(|&it| engine.plan(&world, it) == Some(wanted));
+        let action = action.expect("each state leads to the next");
+        world = engine.apply(&world, action).expect("it was planned");
+        way.push(action);
+    }
+    way
+}
+
+fn back_to_void(ways: &FxHashMap<u64, (u64, Action)>, mut fingerprint: u64) -> Vec<Action> {
+    let mut actions = Vec::new();
+    while let Some(&(before, action)) = ways.get(&fingerprint) {
+        actions.push(action);
+        // Before the actors started there was nothing.
+        if let Action::Begin { .. } = action {
+            break;
+        }
+        fingerprint = before;
+    }
+    actions.reverse();
+    actions
+}
