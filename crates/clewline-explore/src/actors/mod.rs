@@ -41,7 +41,7 @@ pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
 pub use numbers::{
     Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
 };
-pub use refute::{Refuted, refute};
+pub use refute::{Difference, Refuted, refute};
 pub use schedule::{BadToken, Schedule, Unfit};
 pub use system::ActorSystem;
 pub use tally::{Coverage, FirstViolation, Flow, Tally};

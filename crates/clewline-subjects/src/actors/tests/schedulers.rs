@@ -3,8 +3,8 @@
 
 use clewline_core::{Budget, History, Specification};
 use clewline_explore::actors::{
-    ActorSystem, Clients, Coverage, Harness, Histories, HistoryId, Judgement, Receive, Rules, SameReceiver, Snapshots, Tally,
-    Verdicts, Walk,
+    ActorSystem, Clients, Coverage, Harness, Histories, HistoryId, Judgement, Receive, Rules, SameReceiver,
+    Snapshots, Tally, Verdicts, Walk,
     compat::{self, Published},
     schedulers::{self, Settings, dpor, source_sets},
 };
@@ -220,25 +220,15 @@ fn row(cells: [Cell; 5]) -> Vec<(Published, Cell)> {
 
 #[test]
 fn the_rules_as_published_give_the_papers_tables() {
-    let a2 = [
-        (4200, 4195, 37, 0),
-        (2984, 2979, 37, 0),
-        (2906, 2901, 37, 0),
-        (2906, 2901, 37, 0),
-        (88, 83, 22, 0),
-    ];
+    let a2 =
+        [(4200, 4195, 37, 0), (2984, 2979, 37, 0), (2906, 2901, 37, 0), (2906, 2901, 37, 0), (88, 83, 22, 0)];
     check_published("dr", "2r+1w", Snapshots::Aliased, &row(a2));
     let a3 = (Published::LiViola, (7236, 7236, 147, 0));
     check_published("dr", "2r+2w", Snapshots::Aliased, &[a3]);
     let a4 = [(252, 247, 11, 2), (20, 15, 11, 3), (20, 15, 12, 4), (14, 11, 8, 2), (14, 11, 8, 2)];
     check_published("edr", "2r+1w", Snapshots::Aliased, &row(a4));
-    let a6 = [
-        (1680, 887, 148, 0),
-        (908, 462, 140, 0),
-        (818, 419, 132, 0),
-        (802, 412, 124, 0),
-        (802, 412, 124, 0),
-    ];
+    let a6 =
+        [(1680, 887, 148, 0), (908, 462, 140, 0), (818, 419, 132, 0), (802, 412, 124, 0), (802, 412, 124, 0)];
     check_published("adr", "2r+1w", Snapshots::Sound, &row(a6));
     let a10 = (Published::Exhaustive, (18396, 0, 165, 17));
     check_published("open-chord", "2r+1w", Snapshots::Sound, &[a10]);

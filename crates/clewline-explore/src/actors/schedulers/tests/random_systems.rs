@@ -1,3 +1,5 @@
+//! All exhaustive schedulers, the search of states and brute force agree on random systems.
+
 use std::collections::BTreeSet;
 
 use super::{super::*, dice::draw};
