@@ -10,9 +10,8 @@
 //! others. Which event sent a message is known exactly, so that a race can be told from a cause.
 //!
 //! Three things go beyond messages that are all received in the end. A step that can go in several ways is tried in all of them,
-//! and sleeps as one. What a step keeps from happening for ever, such as a loss the receipt, is tried in its place. Where an actor
-//! crashes, or a partition begins, everything is tried: what is sent later may never be received, and would be in no race. For
-//! the same reason everything is tried everywhere where ignored messages stay in flight; then only sleep sets reduce.
+//! and sleeps as one. What a step keeps from happening for ever, such as a loss the receipt, is tried in its place. Where ignored
+//! messages stay in flight, one that is never received is in no race, so everything is tried, and only sleep sets reduce.
 //!
 //! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order reduction", 2014, section 5.
 //!
@@ -21,7 +20,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::actors::{Dependence, Flow, Footprint, Identity, Ignored, Kind, Receive, Tally, Walk};
+use crate::actors::{Dependence, Flow, Footprint, Identity, Ignored, Receive, Tally, Walk};
 
 /// How a reduction goes about it.
 #[derive(Clone, Copy, Debug)]
@@ -211,11 +210,10 @@ impl Search<'_> {
     /// Wants, in place of the last event, what can no longer happen because of it.
     fn want_rivals(&mut self, walk: &Walk) {
         let last = self.events.len() - 1;
-        let strikes = matches!(self.events[last].footprint.kind, Kind::Crash | Kind::Cut);
         let node = &mut self.nodes[last];
         for before in walk.enabled_before(last) {
             let who = before.origin();
-            if strikes || !walk.enabled().iter().any(|it| it.origin() == who) {
+            if !walk.enabled().iter().any(|it| it.origin() == who) {
                 node.want(who);
             }
         }

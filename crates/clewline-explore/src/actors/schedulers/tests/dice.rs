@@ -143,6 +143,11 @@ impl Harness for Dice {
 
 /// A system of its own for each seed, and what is special about it.
 pub(super) fn draw(seed: u64) -> (ActorSystem<Dice>, String) {
+    draw_choosing(seed, 5)
+}
+
+/// As [`draw`]; actors choose in one of `n` systems.
+pub(super) fn draw_choosing(seed: u64, n: usize) -> (ActorSystem<Dice>, String) {
     let mut random = Random::new(seed);
     let mut some = |n: usize| random.below(n) == 0;
     let table = Table {
@@ -151,7 +156,7 @@ pub(super) fn draw(seed: u64) -> (ActorSystem<Dice>, String) {
         clients: 2,
         has_keys: some(3),
         has_timers: some(4),
-        has_choices: some(5),
+        has_choices: some(n),
         is_sane: some(2),
     };
     let faults = Faults {
