@@ -7,8 +7,8 @@ use super::{
     dice::{draw, draw_choosing},
 };
 use crate::actors::{
-    ActorSystem, Count, Dependence, Ended, Harness, HistoryAware, HistoryId, Judgement, Keyed, SameReceiver,
-    Search, explore_states, refute,
+    ActorSystem, Count, Delivery, Dependence, Ended, Faults, Harness, HistoryAware, HistoryId, Ignored,
+    Judgement, Keyed, Rules, SameReceiver, Search, explore_states, refute,
     samples::{Register, judge},
     scrambled,
 };
@@ -122,4 +122,17 @@ fn what_is_said_to_be_independent_is() {
 fn a_wrong_relation_is_refuted() {
     let refuted = (0..SEEDS / 10).filter(|it| check_independence(*it, &SameReceiver).is_some()).count();
     assert!(SEEDS / 40 < refuted as u64, "{refuted} of {} are refuted", SEEDS / 10);
+}
+
+#[test]
+fn a_copy_comes_after_what_was_sent_before_it() {
+    let faults = Faults { duplicate: 1, ..Faults::default() };
+    let rules = Rules { delivery: Delivery::FifoPerChannel, ignored: Ignored::Gone, faults };
+    for seed in 0..SEEDS / 2 {
+        let settings = Settings { schedules: 2, steps: 40, seed, ..Settings::default() };
+        let (harness, scenario, _) = scrambled::random(seed);
+        let system = ActorSystem::new(harness, scenario, rules).unwrap();
+        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        assert_eq!(refute(&mut walk, &HistoryAware, &settings), None, "scrambled {seed}: {harness:?}");
+    }
 }
