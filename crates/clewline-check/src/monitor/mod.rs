@@ -9,8 +9,8 @@
 //! |---|---|---|---|
 //! | [`set`] | everything | O(n) | nothing |
 //! | [`queue`] | distinct values | O(n) | values that are there twice |
-//! | [`quasi_queue`] | distinct values, no looks | O(n log n) and a search, mostly O(n k) | values that are there twice, looks |
-//! | [`quasi_stack`], [`quasi_priority_queue`] | most histories with distinct values, no looks | O(n (k + w) log n) and moves, for w operations that overlap | values that are there twice, looks, and where moves get stuck |
+//! | [`quasi_queue`] | distinct values; most looks | O(n log n) and a search, mostly O(n k) | values that are there twice, looks that fit into no order that was found |
+//! | [`quasi_stack`], [`quasi_priority_queue`] | most histories with distinct values | O(n (k + w) log n) and moves, for w operations that overlap | values that are there twice, such looks, and where moves get stuck |
 //! | [`stack`] | distinct values | O(n log n) | values that are there twice |
 //! | [`priority_queue`] | distinct values | O(n log n), mostly sorting | values that are there twice |
 //! | [`bag`] | distinct values; or no empty answers | O(n) | values there twice, where some find nothing |
@@ -26,6 +26,7 @@
 
 mod columns;
 mod lifetimes;
+mod looks;
 mod overtaking;
 mod pending;
 

@@ -16,7 +16,7 @@
 //! *sound*: an order that is found is one, and what is certain is certain. What is left is left to a search, which will
 //! seldom finish.
 //!
-//! Source: our own. Requires: distinct values, and nobody who looks without removing.
+//! Source: our own. Requires: distinct values. Who looks without removing is put into the order that is found: see `looks.rs`.
 //! Cost: O(n (k + w) log n) and at most [`SWAPS`] exchanges an operation, for w operations that overlap.
 
 mod certain;
@@ -25,7 +25,10 @@ mod moving;
 
 use clewline_core::{Budget, Rule};
 
-use super::{Breach, Columns, FreeGaps, Interval, Lifetimes, NONE, Refusal, Ruling, Want};
+use super::{
+    Breach, Columns, FreeGaps, Interval, Lifetimes, NONE, Refusal, Ruling, Want,
+    looks::{self, Line},
+};
 use exact::Exact;
 use moving::Moved;
 
@@ -101,9 +104,6 @@ pub(super) fn judge(
         Ok(lifetimes) => lifetimes,
         Err(breach) => return Ok(Ruling::Violated(breach)),
     };
-    if lifetimes.has_sees {
-        return Err(Refusal::Other("no monitor judges looks at a container that is out of order"));
-    }
     if let Some(breach) = FreeGaps::new(columns, &lifetimes).breach(columns, &lifetimes) {
         return Ok(Ruling::Violated(breach));
     }
@@ -113,8 +113,12 @@ pub(super) fn judge(
     }
     let holds = |order: Vec<u32>| {
         debug_assert!(scene.allows(&order), "an order that was found is one");
-        let positions = || order.iter().map(|&it| scene.operations[it as usize].at).collect();
-        Ok(Ruling::Holds((want == Want::Witness).then(positions)))
+        let positions: Vec<u32> = order.iter().map(|&it| scene.operations[it as usize].at).collect();
+        let line = match discipline {
+            Discipline::LastIn => Line::LastIn,
+            Discipline::Greatest => Line::Greatest,
+        };
+        looks::held(columns, positions, &lifetimes, (line, factor), want)
     };
     match moving::search(&scene, budget) {
         Moved::Order(order) => return holds(order),

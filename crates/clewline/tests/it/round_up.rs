@@ -345,12 +345,13 @@ fn a_stress_test_tells_a_bound_that_is_kept_from_one_that_is_not() {
 fn a_history_that_a_stress_test_saves_is_judged_alike() {
     for reading in ["relaxed", "displacement"] {
         let folder = Folder::new(&format!("stress-quasi-saved-{reading}"));
-        let args = ["stress", "quasi-queue:b1", "--quasi", "deq=2", "--reading", reading, "--format", "json"];
+        let args =
+            ["stress", "quasi-queue:b1", "--quasi", "enq=0,deq=2", "--reading", reading, "--format", "json"];
         let ran = clewline(&folder, &[&args[..], &["--shrink", "none"], &SHORT].concat(), "");
         let object = one(&ran);
         assert_eq!((ran.code, object["cause"].as_str()), (1, Some("not-linearizable")), "{ran:?}");
         let file = object["file"].as_str().unwrap();
-        let check = ["check", file, "--spec", "queue", "--quasi", "deq=2", "--reading", reading];
+        let check = ["check", file, "--spec", "queue", "--quasi", "enq=0,deq=2", "--reading", reading];
         assert_eq!(clewline(&folder, &check, "").code, 1, "{reading}");
     }
 }

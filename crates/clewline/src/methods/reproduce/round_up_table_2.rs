@@ -22,8 +22,8 @@ pub const ENTRY: Entry = Entry {
 const ROWS: [Row; 18] = [
     row("IQueue", "iqueue", "queue", 2, (2, 2, 0), (true, 3, 0.1), (2, 6, 13, 0.3)),
     row("Herlihy/Wing queue", "herlihy-wing-queue", "queue", 2, (2, 2, 0), (false, 3, 0.1), (0, 4, 9, 0.2)),
-    one_and_two(row("IQueue, as 1*2+1", "iqueue", "queue", 2, (2, 2, 0), (true, 3, 0.1), (2, 6, 13, 0.3))),
-    one_and_two(row("Herlihy/Wing, as 1*2+1", "herlihy-wing-queue", "queue", 2, (2, 2, 0), (false, 3, 0.1), (0, 4, 9, 0.2))),
+    one_and_two(row("IQueue as 1*2+1", "iqueue", "queue", 2, (2, 2, 0), (true, 3, 0.1), (2, 6, 13, 0.3))),
+    one_and_two(row("Herlihy/Wing as 1*2+1", "herlihy-wing-queue", "queue", 2, (2, 2, 0), (false, 3, 0.1), (0, 4, 9, 0.2))),
     row("Quasi Queue", "quasi-queue", "queue", 2, (2, 2, 4), (true, 6, 0.2), (16, 16, 61, 2.5)),
     row("Quasi Queue", "quasi-queue", "queue", 2, (3, 3, 4), (true, 20, 1.1), (64, 64, 505, 43.7)),
     row("Quasi Queue", "quasi-queue", "queue", 2, (2, 3, 3), (true, 10, 0.4), (24, 32, 169, 8.3)),
