@@ -178,44 +178,28 @@ pub struct Tiny<'a> {
 }
 
 impl ObservationSet {
-    /// An order in which the complete operations, and no others, were seen to answer what they did, one at a time, and that keeps
-    /// what precedes what. After it, `stuck` was seen to block, if there is one.
+    /// Whether there is an order in which the complete operations, and no others, were seen to answer what they did, one at a time,
+    /// and that keeps what precedes what. After it, `stuck` was seen to block, if there is one.
     ///
     /// With `stuck` this is the serial witness for an operation that waits for ever; each of them needs its own.
     #[must_use]
-    pub fn witness(&self, history: Tiny<'_>, stuck: Option<u32>) -> Option<Vec<u32>> {
+    pub fn has_witness(&self, history: Tiny<'_>, stuck: Option<u32>) -> bool {
         let complete = history.answers.iter().enumerate().filter(|it| it.1.is_some());
         let complete = complete.fold(0_u64, |bits, (at, _)| bits | 1 << at);
-        let mut order = Vec::new();
-        self.walk(0, 0, complete, history, stuck, &mut order).then_some(order)
+        self.walk(0, 0, complete, history, stuck)
     }
 
-    fn walk(
-        &self,
-        at: usize,
-        done: u64,
-        complete: u64,
-        history: Tiny<'_>,
-        stuck: Option<u32>,
-        order: &mut Vec<u32>,
-    ) -> bool {
+    fn walk(&self, at: usize, done: u64, complete: u64, history: Tiny<'_>, stuck: Option<u32>) -> bool {
         let node = &self.nodes[at];
         if done == complete {
             return stuck.is_none_or(|it| node.stuck.contains(&it));
         }
-        for child in &node.children {
+        node.children.iter().any(|child| {
             let operation = child.operation as usize;
-            let is_next = history.answers[operation] == Some(child.answer)
-                && history.before[operation] & complete & !done == 0;
-            if is_next {
-                order.push(child.operation);
-                if self.walk(child.node as usize, done | 1 << operation, complete, history, stuck, order) {
-                    return true;
-                }
-                order.pop();
-            }
-        }
-        false
+            history.answers[operation] == Some(child.answer)
+                && history.before[operation] & !done == 0
+                && self.walk(child.node as usize, done | 1 << operation, complete, history, stuck)
+        })
     }
 }
 
@@ -387,10 +371,10 @@ mod tests {
                 let problems = || Problem::of_objects(&set, &history);
                 if is_full {
                     let holds = matches!(judge(problems(), &options).verdict, Verdict::Holds(_));
-                    assert_eq!(set.witness(tiny, None).is_some(), holds);
+                    assert_eq!(set.has_witness(tiny, None), holds);
                     counts[usize::from(holds)] += 1;
                 } else if !pending.is_empty() {
-                    let all_wait = pending.iter().all(|&it| set.witness(tiny, Some(it)).is_some());
+                    let all_wait = pending.iter().all(|&it| set.has_witness(tiny, Some(it)));
                     let judged = matches!(judge(problems(), &options).verdict, Verdict::Holds(_))
                         && stuck(problems(), &options) == Stuck::Allowed;
                     // The set has every order, so an operation that has no answer in a state blocks there.

@@ -293,11 +293,11 @@ impl Judged<'_> {
             let called: Vec<(usize, u32)> = self.called().collect();
             let mut pending = called.iter().filter(is_pending).peekable();
             if pending.peek().is_some() {
-                return pending.all(|it| set.witness(tiny, Some(it.0 as u32)).is_some());
+                return pending.all(|it| set.has_witness(tiny, Some(it.0 as u32)));
             }
             // Only threads that operations started wait for ever: what was answered needs a witness all the same.
         }
-        set.witness(tiny, None).is_some()
+        set.has_witness(tiny, None)
     }
 
     fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Judgement, String> {
