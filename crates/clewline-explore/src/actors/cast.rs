@@ -17,6 +17,7 @@ use crate::actors::{
     intern::Interner,
     numbers::{
         ABSENT, Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
+        Start,
     },
 };
 
@@ -360,7 +361,7 @@ impl<H: Harness> Cast<H> {
 }
 
 impl<H: Harness> Numbers for Cast<H> {
-    fn start(&mut self) -> Vec<(Vec<LocalId>, Vec<Effect>)> {
+    fn start(&mut self) -> Vec<Start> {
         every_way(|run| {
             let actors = self.harness.actors();
             let mut locals = Vec::with_capacity(actors.len());

@@ -19,7 +19,7 @@ use crate::actors::{
     ActorId, Clients, Rules,
     faults::is_apart,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
-    numbers::{ABSENT, Effect, Envelope, EnvelopeId, Impure, Input, LocalId, Numbers},
+    numbers::{ABSENT, Effect, Envelope, EnvelopeId, Impure, Input, LocalId, Numbers, Start},
     world::{Action, Delivery, World},
 };
 
@@ -43,6 +43,8 @@ pub struct Engine {
     pub(crate) mates: Vec<u64>,
     pub(crate) requests: Vec<EnvelopeId>,
     pub(crate) roots: usize,
+    // What may come of starting all actors: who is there, and what they did.
+    pub(crate) starts: Vec<Start>,
     // Copies of what is shared, as far as it was needed here.
     pub(crate) envelopes: Vec<Envelope>,
     // What is looked at in every step, close together.
@@ -89,6 +91,19 @@ pub(crate) struct Plan {
     pub(crate) told: Vec<ActorId>,
 }
 
+// Starts all actors, twice.
+fn start(numbers: &mut dyn Numbers) -> (Vec<Start>, Option<Impure>) {
+    let starts = numbers.start();
+    let again = numbers.start();
+    if starts == again {
+        return (starts, None);
+    }
+    let both = starts.iter().flat_map(|it| &it.0).zip(again.iter().flat_map(|it| &it.0));
+    let at = both.enumerate().find(|(_, (one, other))| one != other).map_or(0, |(at, _)| at);
+    let actor = ActorId::new((at % starts[0].0.len()) as u32);
+    (starts, Some(Impure { actor, input: "a start".to_owned() }))
+}
+
 impl Plan {
     pub(crate) fn clear(&mut self, world: &World) {
         self.sent.clear();
@@ -117,6 +132,7 @@ impl Engine {
         });
         let mates = mates.collect();
         let requests = (0..owners.len() as u32).map(|it| lock(&shared.numbers).request(it)).collect();
+        let (starts, impure) = start(&mut *lock(&shared.numbers));
         let mut engine = Engine {
             shared,
             rules,
@@ -124,6 +140,7 @@ impl Engine {
             mates,
             requests,
             roots,
+            starts,
             envelopes: Vec::new(),
             hot: Vec::new(),
             local_hashes: Vec::new(),
@@ -136,7 +153,7 @@ impl Engine {
             plan: Plan::default(),
             spare: World::default(),
             hits: 0,
-            impure: None,
+            impure,
         };
         engine.catch_up();
         engine
@@ -263,8 +280,7 @@ impl Engine {
     /// parts have.
     pub fn enabled(&mut self, world: &World, actions: &mut Vec<Action>) {
         if !world.is_begun {
-            let ways = lock(&self.shared.numbers).start().len();
-            actions.extend((0..ways).map(|it| Action::Begin { outcome: it as u16 }));
+            actions.extend((0..self.starts.len()).map(|it| Action::Begin { outcome: it as u16 }));
             return;
         }
         let mut next = 0;

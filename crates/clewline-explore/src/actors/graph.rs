@@ -17,6 +17,8 @@ use std::{
     time::Instant,
 };
 
+use rustc_hash::FxHashSet;
+
 use crate::actors::{
     Faults, Judgement, Verdicts, When,
     engine::{Engine, lock},
@@ -35,6 +37,8 @@ pub struct Search {
     pub jobs: usize,
     /// What is to be counted.
     pub count: Count,
+    /// How states are told apart.
+    pub compare: Compare,
     /// When to stop before everything was seen.
     pub until: Until,
     /// How many states to visit at most.
@@ -50,6 +54,7 @@ impl Default for Search {
         Search {
             jobs: 1,
             count: Count::States,
+            compare: Compare::Fingerprints,
             until: Until::Exhausted,
             states_max: u64::MAX,
             bytes_max: usize::MAX,
@@ -65,6 +70,15 @@ pub enum Count {
     States,
     /// Paths too, for which all edges are kept. That is done also where something is to be true [eventually](When::Eventually).
     Schedules,
+}
+
+/// How states are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// By fingerprints: 8 bytes a state, and nearly certain.
+    Fingerprints,
+    /// As they are: some hundred bytes a state. Paths are counted by fingerprints all the same.
+    Exactly,
 }
 
 /// When to stop before everything was seen.
@@ -192,6 +206,7 @@ fn search_all(
         progress,
         records,
         visited: RwLock::new(Visited::new((1usize << 16) * jobs.next_power_of_two())),
+        exact: Mutex::default(),
         verdicts: Mutex::new(verdicts),
         queue: Mutex::new(Queue { worlds: Vec::new(), idle: 0 }),
         change: Condvar::new(),
@@ -277,6 +292,8 @@ struct Common<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
     records: bool,
     visited: RwLock<Visited>,
+    // The states as they are, if they are to be told apart exactly.
+    exact: Mutex<FxHashSet<Box<[u32]>>>,
     verdicts: Mutex<&'a mut Verdicts>,
     queue: Mutex<Queue>,
     change: Condvar,
@@ -286,6 +303,27 @@ struct Common<'a> {
     generated: AtomicU64,
     unique: AtomicU64,
     jobs: usize,
+}
+
+impl Common<'_> {
+    // Tells everyone to stop.
+    fn halt(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Whoever has looked at `stop` before holds the lock until it waits, and is woken.
+        drop(self.queue.lock());
+        self.change.notify_all();
+    }
+}
+
+// Tells everyone to stop if a handler panics: nobody would wake the others.
+struct HaltOnPanic<'a>(&'a Common<'a>);
+
+impl Drop for HaltOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.halt();
+        }
+    }
 }
 
 // What nobody works on yet.
@@ -342,6 +380,7 @@ struct Worker<'a> {
     actions: Vec<Action>,
     // How far the shared counters know.
     told: (u64, u64),
+    exact_bytes: usize,
 }
 
 // After so many new states a thread looks up from its work.
@@ -359,6 +398,7 @@ impl<'a> Worker<'a> {
             judged: Vec::new(),
             actions,
             told: (0, 0),
+            exact_bytes: 0,
         }
     }
 
@@ -374,7 +414,8 @@ impl<'a> Worker<'a> {
             if self.common.records {
                 self.seen.record.roots.push(world.fingerprint);
             }
-            if visited.insert(world.fingerprint) {
+            let is_exact = self.common.search.compare == Compare::Exactly;
+            if if is_exact { self.is_new_exactly(&world) } else { visited.insert(world.fingerprint) } {
                 self.meet(&world);
                 self.stack.push(world);
             }
@@ -382,6 +423,7 @@ impl<'a> Worker<'a> {
     }
 
     fn run(mut self) -> Seen {
+        let _halt = HaltOnPanic(self.common);
         loop {
             if self.stack.is_empty() && !self.take_work() {
                 break;
@@ -389,8 +431,7 @@ impl<'a> Worker<'a> {
             self.batch();
             if let Err(ended) = self.look_up() {
                 self.seen.ended.get_or_insert(ended);
-                self.common.stop.store(true, Ordering::Relaxed);
-                self.common.change.notify_all();
+                self.common.halt();
             }
             if self.common.stop.load(Ordering::Relaxed) {
                 break;
@@ -455,12 +496,23 @@ impl<'a> Worker<'a> {
             let weight = self.engine.weight(world, action);
             self.seen.record.edges.push((world.fingerprint, fingerprint, weight));
         }
-        if visited.insert(fingerprint) {
-            let mut next = self.spare.pop().unwrap_or_default();
-            self.engine.build(world, &mut next);
-            self.meet(&next);
-            self.stack.push(next);
+        let is_exact = self.common.search.compare == Compare::Exactly;
+        if !is_exact && !visited.insert(fingerprint) {
+            return;
         }
+        let mut next = self.spare.pop().unwrap_or_default();
+        self.engine.build(world, &mut next);
+        if is_exact && !self.is_new_exactly(&next) {
+            self.spare.push(next);
+            return;
+        }
+        self.meet(&next);
+        self.stack.push(next);
+    }
+
+    fn is_new_exactly(&mut self, world: &World) -> bool {
+        self.exact_bytes += world.key_bytes();
+        self.common.exact.lock().expect("no handler panicked").insert(world.key())
     }
 
     // A state that nobody met before.
@@ -491,8 +543,7 @@ impl<'a> Worker<'a> {
     fn violated(&mut self) {
         if self.common.search.until == Until::Violated {
             self.seen.ended = Some(Ended::Violated);
-            self.common.stop.store(true, Ordering::Relaxed);
-            self.common.change.notify_all();
+            self.common.halt();
         }
     }
 
@@ -551,16 +602,16 @@ impl<'a> Worker<'a> {
         if search.deadline.is_some_and(|it| it <= Instant::now()) {
             return Err(Ended::Time);
         }
-        let mut bytes = self.seen.record.bytes() * common.jobs;
+        let mut bytes = (self.seen.record.bytes() + self.exact_bytes) * common.jobs;
         if search.bytes_max != usize::MAX {
             bytes += lock(&self.engine.shared.numbers).bytes() + lock(&self.engine.shared.histories).bytes();
         }
         let visited = common.visited.read().expect("no handler panicked");
         visited.count(unique);
-        let (is_crowded, now) = (visited.is_crowded(), visited.bytes());
+        let (is_crowded, now, next) = (visited.is_crowded(), visited.bytes(), visited.next_bytes());
         drop(visited);
-        // While it grows there are both, the old set and one twice its size.
-        let needed = if is_crowded { 3 * now } else { now };
+        // While it grows there are both, the old set and the new one.
+        let needed = if is_crowded { now + next } else { now };
         if search.bytes_max < bytes + needed {
             return Err(Ended::Memory);
         }

@@ -34,12 +34,12 @@ pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
 pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
 pub use faults::{Faults, Mailbox, Restart};
-pub use graph::{Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
+pub use graph::{Compare, Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
 pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
 pub use numbers::{
-    Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
+    Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId, Start,
 };
 pub use refute::{Difference, Refuted, refute};
 pub use schedule::{BadToken, Schedule, Unfit};

@@ -81,6 +81,9 @@ pub struct Outcome {
     pub effects: Vec<Effect>,
 }
 
+/// One thing that may come of starting all actors: who is there, and what they did.
+pub type Start = (Vec<LocalId>, Vec<Effect>);
+
 /// A handler is not a pure function: what came of it the second time was not what came of it the first time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impure {
@@ -105,7 +108,7 @@ impl std::error::Error for Impure {}
 /// How actors react, by numbers. [`Cast`](super::Cast) is the only one who knows.
 pub trait Numbers: Send {
     /// The slots of the actors the system begins with, and what may come of starting them all.
-    fn start(&mut self) -> Vec<(Vec<LocalId>, Vec<Effect>)>;
+    fn start(&mut self) -> Vec<Start>;
 
     /// What may come of `input` to the actor `local`. The reaction is run twice.
     ///

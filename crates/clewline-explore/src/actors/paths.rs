@@ -89,11 +89,9 @@ impl Recorded {
         let mut length = vec![0u64; count];
         for &state in order.iter().rev() {
             let at = state as usize;
-            let onward = self
-                .edges(state)
-                .iter()
-                .map(|&(to, weight)| ways[to as usize].and_then(|it| it.checked_mul(u128::from(weight))));
-            let sum = onward.fold(Some(0u128), |sum, it| sum?.checked_add(it?));
+            let sum = self.edges(state).iter().try_fold(0u128, |sum, &(to, weight)| {
+                sum.checked_add(ways[to as usize]?.checked_mul(u128::from(weight))?)
+            });
             ways[at] = if self.is_end[at] { Some(1) } else { sum };
             length[at] = self.edges(state).iter().map(|&(to, _)| length[to as usize] + 1).max().unwrap_or(0);
         }

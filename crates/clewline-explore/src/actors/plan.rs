@@ -18,8 +18,7 @@ const RESTART: u32 = u32::MAX;
 
 impl Engine {
     pub(crate) fn begin(&mut self, outcome: usize) {
-        let (locals, effects) = lock(&self.shared.numbers).start().swap_remove(outcome);
-        self.catch_up();
+        let (locals, effects) = self.starts[outcome].clone();
         let mut next = World { locals, is_begun: true, ..World::default() };
         effects.into_iter().for_each(|it| self.plan_effect(&next, it));
         let firsts =
@@ -329,7 +328,11 @@ impl Engine {
     }
 
     pub(crate) fn lane(&self, id: EnvelopeId) -> u32 {
-        self.hot[id.0 as usize].lane
+        match self.rules.delivery {
+            // Every envelope has a lane of its own.
+            Delivery::Unordered => id.0,
+            Delivery::FifoPerChannel | Delivery::FifoPerReceiver => self.hot[id.0 as usize].lane,
+        }
     }
 
     fn local_hash(&self, local: LocalId) -> u64 {

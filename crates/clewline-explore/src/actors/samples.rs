@@ -38,11 +38,7 @@ impl Deterministic for Register {
 }
 
 /// Whether a history of a register is linearizable: tries every order.
-pub(crate) fn is_linearizable(
-    events: &[HistoryEvent],
-    calls: &[Call],
-    returns: impl Fn(u32) -> u8 + Copy,
-) -> bool {
+pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: &dyn Fn(u32) -> u8) -> bool {
     let returned: BTreeSet<u32> = events
         .iter()
         .filter_map(|it| match *it {
@@ -108,7 +104,7 @@ where
         let cast = shared.lock().expect("no handler panicked");
         let calls: Vec<Call> = cast.scenario().calls.iter().map(|it| it.call).collect();
         let returns = |it| *cast.returned(crate::actors::ReturnId(it));
-        if is_linearizable(&histories.events(id), &calls, returns) {
+        if is_linearizable(&histories.events(id), &calls, &returns) {
             Judgement::Holds
         } else {
             Judgement::Violated

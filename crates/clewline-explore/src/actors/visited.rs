@@ -57,9 +57,16 @@ impl Visited {
         self.places.len() * size_of::<AtomicU64>()
     }
 
-    /// Twice as many places.
+    /// How many bytes it takes when it has grown.
+    pub(crate) fn next_bytes(&self) -> usize {
+        // In big steps while that costs little.
+        let factor = if self.places.len() < 1 << 22 { 4 } else { 2 };
+        self.bytes() * factor
+    }
+
+    /// More places.
     pub(crate) fn grow(&mut self) {
-        let bigger = Visited::new(self.places.len() * 2);
+        let bigger = Visited::new(self.next_bytes() / size_of::<AtomicU64>());
         self.places.iter().map(|it| it.load(Ordering::Relaxed)).filter(|it| *it != 0).for_each(|it| {
             bigger.insert(it);
         });

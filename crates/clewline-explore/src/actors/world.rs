@@ -85,6 +85,26 @@ impl World {
         self.is_begun = other.is_begun;
     }
 
+    /// Everything but the fingerprint, in one piece. Two worlds of one system are equal if and only if their keys are.
+    pub(crate) fn key(&self) -> Box<[u32]> {
+        let used = self.used;
+        let halves = |it: u64| [it as u32, (it >> 32) as u32];
+        let mut words = vec![
+            u32::from_le_bytes([used.lose, used.duplicate, used.crash, used.partition]),
+            self.history.0,
+            self.locals.len() as u32,
+        ];
+        words.extend(halves(self.down));
+        words.extend(halves(self.cut));
+        words.extend(self.locals.iter().map(|it| it.0));
+        words.extend(self.flying.iter().map(|it| it.0));
+        words.into_boxed_slice()
+    }
+
+    pub(crate) fn key_bytes(&self) -> usize {
+        48 + (self.locals.len() + self.flying.len()) * size_of::<u32>()
+    }
+
     /// What clients have seen.
     #[must_use]
     pub fn history(&self) -> HistoryId {

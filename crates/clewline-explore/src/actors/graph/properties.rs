@@ -52,10 +52,12 @@ impl Actor for Lamp {
     }
 }
 
+type Holds = fn(&Glance<'_, u8>) -> bool;
+
 #[derive(Clone)]
 struct Alone<A> {
     actor: A,
-    properties: Vec<(When, fn(&Glance<'_, u8>) -> bool)>,
+    properties: Vec<(When, Holds)>,
 }
 
 impl<A: Actor<Message = u8>> Harness for Alone<A> {
@@ -111,7 +113,7 @@ fn is_violated(found: &Found) -> bool {
 
 #[test]
 fn properties_are_decided_where_executions_join() {
-    let properties: Vec<(When, fn(&Glance<'_, u8>) -> bool)> = vec![
+    let properties: Vec<(When, Holds)> = vec![
         (When::Always, |it| sum(it) <= 3),
         (When::Always, |it| sum(it) != 2),
         (When::Sometimes, |it| sum(it) == 2),
@@ -137,7 +139,7 @@ fn properties_are_decided_where_executions_join() {
 
 #[test]
 fn what_goes_round_for_ever_avoids_a_property() {
-    let properties: Vec<(When, fn(&Glance<'_, u8>) -> bool)> = vec![
+    let properties: Vec<(When, Holds)> = vec![
         (When::Always, |it| !lamp(it).is_lit || lamp(it).is_told),
         (When::Eventually, |it| lamp(it).is_lit || lamp(it).is_told),
         (When::Eventually, |it| lamp(it).is_told),
@@ -194,24 +196,30 @@ fn a_limit_that_was_hit_is_told() {
 
 static IS_STRANGE: AtomicBool = AtomicBool::new(false);
 
-/// Does something else each time, or later on.
+/// Does something else each time, or later on, or cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Strange {
     Each(u8),
     Later(u8),
+    AtOnce,
+    Panics,
 }
 
+static BEGINS: AtomicBool = AtomicBool::new(false);
 static FLIPS: AtomicBool = AtomicBool::new(false);
 
 impl Actor for Strange {
     type Message = u8;
 
     fn on_start(&mut self, context: &mut Context<u8>) {
-        context.send(context.me(), 7);
+        let is_odd = matches!(self, Strange::AtOnce) && BEGINS.fetch_not(Order::Relaxed);
+        context.send(context.me(), if is_odd { 8 } else { 7 });
     }
 
     fn on_message(&mut self, _from: ActorId, _message: &u8, _context: &mut Context<u8>) {
         match self {
+            Strange::AtOnce => (),
+            Strange::Panics => panic!("no idea what to do"),
             Strange::Each(it) => *it = u8::from(FLIPS.fetch_not(Order::Relaxed)) + 1,
             Strange::Later(it) => *it = u8::from(IS_STRANGE.load(Order::Relaxed)) + 1,
         }
@@ -227,6 +235,19 @@ fn a_handler_that_is_not_pure_is_named() {
         text,
         "the handler of N1 is not pure: message 7 from N1 in the same state did something else the second time"
     );
+}
+
+#[test]
+#[should_panic(expected = "no idea what to do")]
+fn a_handler_that_panics_leaves_nobody_waiting() {
+    explore(Alone { actor: Strange::Panics, properties: Vec::new() }, 2);
+}
+
+#[test]
+fn a_start_that_is_not_pure_is_named() {
+    let (_, seen) = explore(Alone { actor: Strange::AtOnce, properties: Vec::new() }, 1);
+    assert_eq!(seen.ended, Ended::Impure);
+    assert_eq!(seen.impure.expect("it is not pure").input, "a start");
 }
 
 #[test]
