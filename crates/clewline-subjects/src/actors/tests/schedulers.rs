@@ -151,8 +151,10 @@ fn reductions_see_every_history_of_the_papers_systems() {
     check_sound("edr", "2r+1w", REDUCTIONS, 54, (32, 12));
     check_sound("adr", "2r+1w", REDUCTIONS, 279, (35, 0));
     check_sound("open-chord", "2r+1w", REDUCTIONS, 1_708, (41, 9));
+    check_sound("dr", "2r+2w", &["dpor"], 147_781, (399, 0));
     check_sound("edr", "2r+2w", &["dpor"], 24_604, (562, 272));
     check_sound("adr", "2r+2w", &["dpor"], 19_290, (551, 0));
+    check_sound("open-chord", "2r+2w", &["dpor"], 87_478, (432, 91));
 }
 
 #[test]
