@@ -150,6 +150,15 @@ fn what_leads_nowhere_is_not_mistaken_for_something_else() {
                 &[],
             ),
         ),
+        (
+            "where those stand that are not added yet",
+            3,
+            drawn(
+                &[(1, 3), (3, 3), (1, 1), (2, 6), (3, 4), (2, 6), (0, 2)],
+                &[(7, 10), (4, 4), (8, 8), (3, 4), (7, 12), (7, 8)],
+                &[],
+            ),
+        ),
     ];
     for (about, factor, elements) in cases {
         assert!(can_end((&elements, factor), 0, &[], &mut HashSet::new()), "{about}");
