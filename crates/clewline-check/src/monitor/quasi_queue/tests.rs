@@ -92,3 +92,77 @@ fn two_rows_are_found_if_and_only_if_there_is_an_order() {
     }
     assert!(1_000 < found && 1_000 < missing, "{found} found, {missing} missing");
 }
+
+/// Elements with these gaps: when each is added, when the first of them are removed, and when nothing is found.
+fn drawn(adds: &[(u32, u32)], removes: &[(u32, u32)], empties: &[(u32, u32)]) -> Elements {
+    let intervals = |gaps: &[(u32, u32)]| -> Vec<Interval> {
+        gaps.iter().map(|&(left, right)| Interval { left, right }).collect()
+    };
+    let numbers = |from: u32, count: usize| -> Vec<u32> { (from..).take(count).collect() };
+    Elements {
+        adds: intervals(adds),
+        added_by: numbers(0, adds.len()),
+        removes: intervals(removes),
+        removed_by: numbers(100, removes.len()),
+        empties: intervals(empties),
+        empty_to: numbers(200, empties.len()),
+    }
+}
+
+/// In each of these the search meets a configuration that leads nowhere, and later another that does not. They differ
+/// in one respect; where it is forgotten the second is taken for the first.
+#[test]
+fn what_leads_nowhere_is_not_mistaken_for_something_else() {
+    let cases = [
+        (
+            "who was added",
+            1,
+            drawn(
+                &[(1, 6), (2, 6), (7, 7), (9, 13), (4, 9)],
+                &[(11, 13), (12, 14), (18, 22), (11, 12), (16, 18)],
+                &[],
+            ),
+        ),
+        (
+            "who was removed",
+            2,
+            drawn(
+                &[(7, 9), (2, 2), (4, 5), (9, 12), (6, 9), (8, 8), (5, 8)],
+                &[(17, 18), (8, 10), (13, 15), (11, 12), (10, 13), (11, 13), (14, 17)],
+                &[],
+            ),
+        ),
+        (
+            "who found nothing",
+            1,
+            drawn(
+                &[(5, 10), (5, 10), (1, 3), (0, 0), (3, 5), (1, 4), (3, 7)],
+                &[(12, 12), (16, 19), (2, 5), (0, 4), (4, 4), (5, 9), (10, 15)],
+                &[(9, 13)],
+            ),
+        ),
+        (
+            "where those stand that are not removed yet",
+            2,
+            drawn(
+                &[(0, 1), (2, 3), (1, 2), (2, 5), (7, 10), (6, 9), (4, 6)],
+                &[(10, 14), (12, 13), (9, 15), (6, 12), (18, 21), (8, 9), (16, 17)],
+                &[],
+            ),
+        ),
+        (
+            "where those stand that are not added yet",
+            3,
+            drawn(
+                &[(1, 3), (3, 3), (1, 1), (2, 6), (3, 4), (2, 6), (0, 2)],
+                &[(7, 10), (4, 4), (8, 8), (3, 4), (7, 12), (7, 8)],
+                &[],
+            ),
+        ),
+    ];
+    for (about, factor, elements) in cases {
+        assert!(can_end((&elements, factor), 0, &[], &mut HashSet::new()), "{about}");
+        let found = Rows::new(&elements, factor).search(FEWEST_STEPS, &Budget::unlimited());
+        assert!(matches!(found, Found::Rows(_)), "{about}");
+    }
+}
