@@ -33,7 +33,9 @@ fn cause(checked: &Checked) -> Option<Cause> {
 
 fn looks(n: usize) -> Component<AtomicU32> {
     Component::new(|| AtomicU32::new(0)).call("look", move |it: &AtomicU32| {
-        (0..n).for_each(|_| drop(it.load(SeqCst)));
+        for _ in 0..n {
+            it.load(SeqCst);
+        }
     })
 }
 
@@ -54,7 +56,11 @@ fn wavering(first: std::ops::Range<u32>) -> Component<(bool, AtomicU32)> {
     let make = move || (first.contains(&made.fetch_add(1, SeqCst)), AtomicU32::new(0));
     Component::new(make).call("look", |it: &(bool, AtomicU32)| {
         it.1.load(SeqCst);
-        if it.0 { it.1.store(0, SeqCst) } else { drop(it.1.load(SeqCst)) }
+        if it.0 {
+            it.1.swap(0, SeqCst)
+        } else {
+            it.1.load(SeqCst)
+        };
     })
 }
 
@@ -109,7 +115,7 @@ fn observations_of_another_matrix_are_refused() {
 fn a_pointer_that_was_taken_is_no_race() {
     let cell = || {
         Component::new(|| UnsafeCell::new(0))
-            .call("take", |it: &UnsafeCell<u32>| drop(it.get().is_null()))
+            .call("take", |it: &UnsafeCell<u32>| it.get().is_null())
             .call("put", |it: &UnsafeCell<u32>| it.with_mut(|_| ()))
     };
     assert_eq!(cause(&check(&cell(), &matrix("take | put"), &Options::default()).unwrap()), None);
