@@ -159,6 +159,14 @@ fn another_number_of_choices_is_noticed_though_no_point_follows() {
 }
 
 #[test]
+fn an_operation_of_one_step_does_not_precede_itself() {
+    let operation = |call: u32, ret: u32| Operation { call: Some(call), ret: Some((ret, ())) };
+    let (first, both, second) = (operation(1, 1), operation(1, 2), operation(2, 2));
+    assert!(first.precedes(&second));
+    assert!([(&first, &first), (&both, &second), (&second, &first)].iter().all(|(a, b)| !a.precedes(b)));
+}
+
+#[test]
 fn steps_that_are_kept_say_what_came_of_them() {
     let call = |it: &(Mutex<usize>, AtomicUsize), (): &()| {
         let guard = it.0.lock().expect("nobody panics");

@@ -15,6 +15,7 @@ mod html;
 mod library;
 mod line_up;
 mod line_up_hard;
+mod line_up_rules;
 mod macros;
 mod other;
 mod planted;

@@ -107,6 +107,28 @@ mod tests {
         assert_eq!(cycle(&moments(&apart), &[0, 1]), None);
     }
 
+    #[test]
+    fn only_those_in_the_cycle_are_told() {
+        let steps = [
+            (0, 1, true, true),
+            (1, 1, false, true),
+            (1, 0, false, false),
+            (2, 0, false, true),
+            (1, 0, true, false),
+            (2, 0, true, false),
+        ];
+        assert_eq!(cycle(&moments(&steps), &[0, 1, 2]), Some(vec![1, 2]));
+    }
+
+    #[test]
+    fn steps_of_tasks_that_an_operation_started_are_its_own() {
+        let lost = [(0, 0, false, true), (1, 0, false, true), (2, 0, true, false), (1, 0, true, false)];
+        let mut moments = moments(&lost);
+        assert_eq!(cycle(&moments, &[0, 1]), None);
+        moments[2].step.cause = Some(TaskId(0));
+        assert_eq!(cycle(&moments, &[0, 1]), Some(vec![0, 1]));
+    }
+
     /// Whether some order of all operations has every pair of conflicting accesses in the order they were made.
     fn by_trying(moments: &[Moment], processes: &[usize]) -> bool {
         fn permute(order: &mut Vec<usize>, left: &mut Vec<usize>, fits: &dyn Fn(&[usize]) -> bool) -> bool {

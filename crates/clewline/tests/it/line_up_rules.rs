@@ -1,0 +1,175 @@
+//! Rules of the check of a matrix, each by a subject that is told wrongly without it.
+
+use std::sync::Arc;
+
+use clewline::{
+    choose,
+    methods::line_up::{Against, Checked, Matrix, Options, Verdict, check, observations::observe, shrink},
+    sync::{
+        UnsafeCell,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+};
+use clewline_core::Cause;
+use clewline_threads::{Component, control::Limits};
+
+fn matrix(text: &str) -> Matrix {
+    text.parse().unwrap()
+}
+
+fn golden<T: 'static>(it: Component<T>) -> Options {
+    Options { against: Against::Golden(Arc::new(it)), ..Options::default() }
+}
+
+#[track_caller]
+fn unknown(checked: &Checked, reason: &str) {
+    assert!(matches!(&checked.verdict, Verdict::Unknown(it) if it.contains(reason)), "{checked:#?}");
+}
+
+fn cause(checked: &Checked) -> Option<Cause> {
+    assert!(!matches!(checked.verdict, Verdict::Unknown(_)), "{checked:#?}");
+    checked.finding().map(|it| it.cause)
+}
+
+fn looks(n: usize) -> Component<AtomicU32> {
+    Component::new(|| AtomicU32::new(0)).call("look", move |it: &AtomicU32| {
+        for _ in 0..n {
+            it.load(SeqCst);
+        }
+    })
+}
+
+#[test]
+fn executions_that_are_cut_are_no_success_in_either_phase() {
+    let limits = Limits { steps: 6, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let serial = check(&looks(10), &matrix("look | look"), &options).unwrap();
+    unknown(&serial, "serial executions did not come to an end");
+    let options = Options { limits, ..golden(looks(1)) };
+    unknown(&check(&looks(10), &matrix("look | look"), &options).unwrap(), "longer than 6 steps");
+    assert_eq!(cause(&check(&looks(2), &matrix("look | look"), &options).unwrap()), None);
+}
+
+/// What it does second depends on how many of it were made before.
+fn wavering(first: std::ops::Range<u32>) -> Component<(bool, AtomicU32)> {
+    let made = std::sync::atomic::AtomicU32::new(0);
+    let make = move || (first.contains(&made.fetch_add(1, SeqCst)), AtomicU32::new(0));
+    Component::new(make).call("look", |it: &(bool, AtomicU32)| {
+        it.1.load(SeqCst);
+        if it.0 {
+            it.1.swap(0, SeqCst)
+        } else {
+            it.1.load(SeqCst)
+        };
+    })
+}
+
+#[test]
+fn what_is_not_deterministic_is_no_success_in_either_phase() {
+    // The executions of the first phase differ, and those of the second do not.
+    let serial = check(&wavering(0..1), &matrix("look look | look"), &Options::default()).unwrap();
+    unknown(&serial, "uncontrolled");
+    assert_eq!(serial.executions, 0);
+    // Another implementation makes the first phase.
+    let concurrent = check(&wavering(0..1), &matrix("look look | look"), &golden(looks(1))).unwrap();
+    unknown(&concurrent, "uncontrolled");
+}
+
+#[test]
+fn a_panic_of_one_call_at_a_time_is_told_before_any_other() {
+    let boom = || Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
+    let checked = check(&boom(), &matrix("boom | boom"), &Options::default()).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::Panic));
+    assert!(checked.finding().unwrap().is_serial && checked.executions == 0);
+    // A panic of what it is compared with says nothing of the subject.
+    let calm = Component::new(|| ()).call("boom", |(): &()| 1);
+    unknown(&check(&calm, &matrix("boom | boom"), &golden(boom())).unwrap(), "compared with panics");
+}
+
+#[test]
+fn answers_that_differ_are_wrong_unless_they_are_allowed() {
+    let draw = || Component::new(|| ()).call("draw", |(): &()| choose(2)).call("rest", |(): &()| 7);
+    let draws = matrix("rest draw | rest");
+    let checked = check(&draw(), &draws, &Options::default()).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::Nondeterministic));
+    // The execution is the second of the two that differ.
+    let finding = checked.finding().unwrap();
+    assert_ne!(finding.tried[0].complete, finding.tried[1].complete);
+    for (at, answer) in &finding.tried[1].complete {
+        assert_eq!(finding.operations[*at].returned.as_ref().map(|it| &it.1), Some(answer), "{finding:#?}");
+    }
+    let options = Options { allows_nondeterminism: true, ..Options::default() };
+    assert_eq!(cause(&check(&draw(), &draws, &options).unwrap()), None);
+    assert_eq!(cause(&check(&draw(), &draws, &golden(draw())).unwrap()), None);
+}
+
+#[test]
+fn observations_of_another_matrix_are_refused() {
+    let seen = observe(&looks(1), &matrix("look | look"), &Options::default()).unwrap();
+    let options = Options { against: Against::Observed(Arc::new(seen)), ..Options::default() };
+    assert_eq!(cause(&check(&looks(1), &matrix("look | look"), &options).unwrap()), None);
+    assert!(check(&looks(1), &matrix("look look"), &options).is_err());
+}
+
+#[test]
+fn a_pointer_that_was_taken_is_no_race() {
+    let cell = || {
+        Component::new(|| UnsafeCell::new(0))
+            .call("take", |it: &UnsafeCell<u32>| it.get().is_null())
+            .call("put", |it: &UnsafeCell<u32>| it.with_mut(|_| ()))
+    };
+    assert_eq!(cause(&check(&cell(), &matrix("take | put"), &Options::default()).unwrap()), None);
+    let checked = check(&cell(), &matrix("put | put"), &Options::default()).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::Race));
+}
+
+#[test]
+fn another_fault_of_a_smaller_matrix_is_another_story() {
+    let subject = Component::new(|| AtomicU32::new(0))
+        .call("boom", |_: &AtomicU32| -> u32 { panic!("always") })
+        .call("inc", |it: &AtomicU32| {
+            let count = it.load(SeqCst);
+            it.store(count + 1, SeqCst);
+            count
+        });
+    let options = Options::default();
+    let other = check(&subject, &matrix("inc | inc"), &options).unwrap();
+    assert_eq!(cause(&other), Some(Cause::NotLinearizable));
+    for text in ["boom inc | boom inc", "inc boom | inc boom", "boom | inc | inc", "inc | inc | boom"] {
+        let checked = check(&subject, &matrix(text), &options).unwrap();
+        assert_eq!(cause(&checked), Some(Cause::Panic), "{text}");
+        let small = shrink(&subject, checked, &options).unwrap();
+        assert_eq!((cause(&small), small.matrix.to_string()), (Some(Cause::Panic), "boom".to_owned()));
+    }
+}
+
+/// `slow` is wrong if `quick` is interrupted as well, which is seen first; `quick` is wrong or panics after one interruption.
+fn interrupted(panics: bool) -> Component<[AtomicU32; 2]> {
+    let slow = |[early, middle]: &[AtomicU32; 2]| {
+        early.store(1, SeqCst);
+        early.store(0, SeqCst);
+        middle.load(SeqCst)
+    };
+    let quick = move |[early, middle]: &[AtomicU32; 2]| {
+        let is_early = early.load(SeqCst) == 1;
+        assert!(!(panics && is_early), "too early");
+        middle.store(1, SeqCst);
+        middle.store(0, SeqCst);
+        is_early
+    };
+    Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)]).call("slow", slow).call("quick", quick)
+}
+
+#[test]
+fn the_fewest_interruptions_that_show_the_same_fault_are_shown() {
+    let options = Options::default();
+    for (panics, fewest) in [(false, 1), (true, 2)] {
+        let subject = interrupted(panics);
+        let checked = check(&subject, &matrix("slow | quick"), &options).unwrap();
+        assert_eq!(cause(&checked), Some(Cause::NotLinearizable));
+        assert_eq!(checked.finding().unwrap().preemptions, 2);
+        let small = shrink(&subject, checked, &options).unwrap();
+        assert_eq!(cause(&small), Some(Cause::NotLinearizable));
+        assert_eq!(small.finding().unwrap().preemptions, fewest, "{small:#?}");
+    }
+}
