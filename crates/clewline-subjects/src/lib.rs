@@ -10,6 +10,7 @@
 //! Elements and keys are [`Value`](clewline_core::Value)s: words. Nodes live in an [`Arena`](arena::Arena) and are named by
 //! their index; nothing is freed while a structure lives, as with a garbage collector that comes late.
 
+pub mod actors;
 pub mod arena;
 mod class;
 pub mod classes;

@@ -1,0 +1,283 @@
+//! A distributed hash table on a ring, which a second node is just joining (Open Chord, OC).
+//!
+//! Nodes and keys have places on a ring. A key belongs to the first node at or after its place. The first node is alone at first
+//! and has everything; the second one asks it for its successor, and both are neighbours from then on. A node that is asked for a key
+//! that is not its own passes the request on to its successor. Whoever has the answer sends it to the node that was asked first,
+//! which tells the client.
+//!
+//! Source: Open Chord 1.0 as modelled in M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability
+//! checking for actor-based systems", 2021, section 4 and figure 7. Places are SHA-1 digests compared from the last byte, as
+//! there. With two nodes the finger table never matters, nor that copying the references resets the predecessor (it is set again
+//! in the same step): both are left out, and so there are always two nodes.
+//!
+//! The plain variant does what their code does. A node answers before it has joined, from a table that is empty; nothing is handed
+//! over when it has; and a second value of a key is stored behind the first, which alone is ever read. Each of these is a
+//! variant of its own, but for the second, which takes keys that no scenario here has. In the repaired one a node that is still joining keeps requests until it has joined, the
+//! entries that are its own come with the news that it has, and a write replaces the value.
+
+use std::collections::BTreeMap;
+
+use clewline_core::Value;
+use clewline_explore::actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_specs::map::{Call, Content, Map};
+
+use crate::actors::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, sha1::sha1};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "open-chord",
+    about: "a map on a ring of nodes, one of which is just joining",
+    source: "Open Chord 1.0; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
+    spec: "map",
+    variants: &[
+        Variant {
+            about: "as published: a node answers before it has joined",
+            flaw: Some(Symptom::Violated),
+            ..TWO
+        },
+        Variant {
+            name: "answers-early",
+            about: "a node answers before it has joined; nothing else is wrong",
+            flaw: Some(Symptom::Violated),
+            ..TWO
+        },
+        Variant {
+            name: "keeps-first",
+            about: "of the values that were written to a key the first is read",
+            flaw: Some(Symptom::Violated),
+            calls: "2c",
+            ..TWO
+        },
+        Variant { name: "repaired", about: "none of this", ..TWO },
+    ],
+};
+
+const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, _nodes: u32, visitor: V) -> V::Output {
+    let right = Defects { answers_early: false, hands_nothing_over: false, keeps_first: false };
+    visitor.visit(OpenChord {
+        defects: match variant {
+            "" => Defects { answers_early: true, hands_nothing_over: true, keeps_first: true },
+            "answers-early" => Defects { answers_early: true, ..right },
+            "keeps-first" => Defects { keeps_first: true, ..right },
+            _ => right,
+        },
+    })
+}
+
+type Entries = BTreeMap<Value, Vec<Value>>;
+
+/// What nodes and clients say.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Who comes after me on the ring?
+    FindSuccessor,
+    /// The sender does; these entries are yours.
+    SuccessorFound(Entries),
+    /// And it comes before you.
+    UpdatePredecessor,
+    /// Please store the value under the key.
+    UploadEntry(Asker, Value, Value),
+    /// It is stored.
+    UploadEntryResponse(Ticket),
+    /// Please look the key up. If the request was passed on, the node is told that was asked first.
+    Request(Asker, Value, Option<ActorId>),
+    /// What is stored under the key.
+    Response(Ticket, Vec<Value>),
+    /// The write of that number is done.
+    WriteResponse(u32),
+    /// The answer to the read of that number.
+    ReadResponse(u32, Value),
+}
+
+/// What is wrong with a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Defects {
+    // It answers before it has joined.
+    answers_early: bool,
+    // It does not hand over what belongs to another node now.
+    hands_nothing_over: bool,
+    // A key's values are kept in the order of the writes, and the first is read.
+    keeps_first: bool,
+}
+
+/// The place of a node or a key on the ring: its digest, the last byte first.
+type Place = [u8; 20];
+
+fn place(name: &str) -> Place {
+    let mut place = sha1(name);
+    place.reverse();
+    place
+}
+
+fn place_of_node(node: ActorId) -> Place {
+    place(&(node.index() + 1).to_string())
+}
+
+fn place_of_key(key: Value) -> Place {
+    place(&format!("k{}", key.as_small().expect("keys are small numbers")))
+}
+
+/// Whether `it` lies between `left` and `right`, going round in the direction of growing places.
+fn is_between(it: Place, left: Place, right: Place) -> bool {
+    if left < right { left < it && it < right } else { left < it || it < right }
+}
+
+/// A node of the ring.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Node {
+    defects: Defects,
+    predecessor: Option<ActorId>,
+    successor: Option<ActorId>,
+    entries: Entries,
+    // What came before this node had joined; nobody waits at the first node.
+    waiting: Option<Vec<(ActorId, Message)>>,
+}
+
+impl Node {
+    fn owns(&self, key: Value, me: ActorId) -> bool {
+        let between = |it| is_between(place_of_key(key), place_of_node(it), place_of_node(me));
+        self.predecessor.is_some_and(between)
+    }
+
+    /// Whom to ask for the key; `None` if the answer is here.
+    fn next(&self, key: Value, me: ActorId) -> Option<ActorId> {
+        if self.owns(key, me) { None } else { self.successor }
+    }
+
+    fn store(&mut self, key: Value, value: Value) {
+        let values = self.entries.entry(key).or_default();
+        if !self.defects.keeps_first {
+            *values = vec![value];
+        } else if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+
+    /// The new node is a neighbour on both sides: the ring has two nodes.
+    fn admit(&mut self, new: ActorId, context: &mut Context<Message>) {
+        (self.predecessor, self.successor) = (Some(new), Some(new));
+        let me = context.me();
+        let mut handed = Entries::new();
+        if !self.defects.hands_nothing_over {
+            let (mine, theirs) = self.entries.clone().into_iter().partition(|(key, _)| self.owns(*key, me));
+            (self.entries, handed) = (mine, theirs);
+        }
+        context.send(new, Message::SuccessorFound(handed));
+        context.send(new, Message::UpdatePredecessor);
+    }
+
+    fn join(&mut self, other: ActorId, entries: &Entries, context: &mut Context<Message>) {
+        (self.predecessor, self.successor) = (Some(other), Some(other));
+        for (key, values) in entries {
+            self.entries.insert(*key, values.clone());
+        }
+        for (from, message) in self.waiting.take().unwrap_or_default() {
+            Actor::on_message(self, from, &message, context);
+        }
+    }
+}
+
+impl Actor for Node {
+    type Message = Message;
+
+    fn on_start(&mut self, context: &mut Context<Message>) {
+        if context.me() != FIRST {
+            context.send(FIRST, Message::FindSuccessor);
+        }
+    }
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        let me = context.me();
+        if let (Message::UploadEntry(..) | Message::Request(..), Some(waiting)) = (message, &mut self.waiting)
+        {
+            return waiting.push((from, message.clone()));
+        }
+        match *message {
+            Message::FindSuccessor => self.admit(from, context),
+            Message::SuccessorFound(ref entries) => self.join(from, entries, context),
+            Message::UpdatePredecessor => self.predecessor = Some(from),
+            Message::UploadEntry(asker, key, value) => {
+                let ticket = asker.ticket(from);
+                if let Some(next) = self.next(key, me) {
+                    return context.send(next, Message::UploadEntry(Asker::Actor(ticket), key, value));
+                }
+                self.store(key, value);
+                context.send(me, Message::UploadEntryResponse(ticket));
+            }
+            Message::UploadEntryResponse(ticket) => {
+                context.send(ticket.client, Message::WriteResponse(ticket.n));
+            }
+            Message::Request(asker, key, first) => {
+                let (ticket, first) = (asker.ticket(from), first.unwrap_or(me));
+                if let Some(next) = self.next(key, me) {
+                    return context.send(next, Message::Request(Asker::Actor(ticket), key, Some(first)));
+                }
+                let values = self.entries.get(&key).cloned().unwrap_or_default();
+                context.send(first, Message::Response(ticket, values));
+            }
+            Message::Response(ticket, ref values) => {
+                let value = values.first().copied().unwrap_or(Value::NIL);
+                context.send(ticket.client, Message::ReadResponse(ticket.n, value));
+            }
+            Message::WriteResponse(_) | Message::ReadResponse(..) => unreachable!("only clients are told"),
+        }
+    }
+}
+
+const FIRST: ActorId = ActorId::new(0);
+
+/// The two nodes, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct OpenChord {
+    defects: Defects,
+}
+
+impl Harness for OpenChord {
+    type Message = Message;
+    type Specification = Map;
+
+    fn specification(&self) -> Map {
+        Map::default()
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let first = Node {
+            defects: self.defects,
+            predecessor: None,
+            successor: None,
+            entries: Entries::new(),
+            waiting: None,
+        };
+        let waiting = if self.defects.answers_early { None } else { Some(Vec::new()) };
+        vec![Box::new(first.clone()), Box::new(Node { waiting, ..first })]
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Put(key, value) => Message::UploadEntry(Asker::Client(n), key, value),
+            Call::Get(key) => Message::Request(Asker::Client(n), key, None),
+            _ => unreachable!("a ring is asked to put and to get"),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Content> {
+        match *message {
+            Message::WriteResponse(_) => Some(Content::Is(Value::TRUE)),
+            Message::ReadResponse(_, value) => Some(Content::Is(value)),
+            Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor => None,
+            Message::UploadEntry(..) | Message::UploadEntryResponse(_) => None,
+            Message::Request(..) | Message::Response(..) => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::UploadEntry(Asker::Client(asked), ..), Message::WriteResponse(answered))
+            | (Message::Request(Asker::Client(asked), ..), Message::ReadResponse(answered, _)) if asked == answered
+        )
+    }
+}
