@@ -85,6 +85,8 @@ pub(crate) struct Plan {
     pub(crate) cancelled: Vec<EnvelopeId>,
     pub(crate) created: Vec<(u32, LocalId)>,
     pub(crate) events: Vec<HistoryEvent>,
+    // The clients that were told something, whether or not it returned anything to them.
+    pub(crate) told: Vec<ActorId>,
 }
 
 impl Plan {
@@ -93,6 +95,7 @@ impl Plan {
         self.cancelled.clear();
         self.created.clear();
         self.events.clear();
+        self.told.clear();
         self.is_built = false;
         self.history = world.history;
         self.removed = None;
@@ -174,6 +177,11 @@ impl Engine {
     #[must_use]
     pub fn envelope(&self, id: EnvelopeId) -> &Envelope {
         &self.envelopes[id.0 as usize]
+    }
+
+    /// Who calls an operation.
+    pub(crate) fn client_of(&self, operation: u32) -> ActorId {
+        self.envelope(self.requests[operation as usize]).from
     }
 
     /// What is known about a history.

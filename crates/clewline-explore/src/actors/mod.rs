@@ -6,6 +6,8 @@
 
 mod actor;
 mod cast;
+pub mod compat;
+mod dependence;
 mod engine;
 mod faults;
 mod graph;
@@ -16,7 +18,11 @@ mod judge;
 mod numbers;
 mod paths;
 mod plan;
+mod refute;
+mod schedule;
+pub mod schedulers;
 mod system;
+mod tally;
 mod trace;
 mod visited;
 mod walk;
@@ -24,6 +30,7 @@ mod world;
 
 pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
 pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
+pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
 pub use faults::{Faults, Mailbox, Restart};
 pub use graph::{Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
@@ -33,7 +40,10 @@ pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
 pub use numbers::{
     Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
 };
+pub use refute::{Refuted, refute};
+pub use schedule::{BadToken, Schedule, Unfit};
 pub use system::ActorSystem;
+pub use tally::{Coverage, FirstViolation, Flow, Tally};
 pub use trace::{Trace, trace};
 pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};

@@ -189,9 +189,12 @@ impl Engine {
 
     // A client is told something. What does not answer its open call is nothing to it.
     fn plan_return(&mut self, id: EnvelopeId) {
-        let envelope = self.envelope(id);
+        let envelope = *self.envelope(id);
         let summary = self.summary(self.plan.history);
         let open = summary.called & !summary.returned & envelope.answers;
+        if envelope.response.is_some() {
+            self.plan.told.push(envelope.to);
+        }
         let Some(ret) = envelope.response.filter(|_| open != 0) else { return };
         let operation = open.trailing_zeros();
         self.plan_event(HistoryEvent::Return(operation, ret));

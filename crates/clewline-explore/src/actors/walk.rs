@@ -17,7 +17,7 @@ use crate::actors::{
 };
 
 /// What kind of thing a step is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Actors start, in one of several ways.
     Begin,
@@ -90,10 +90,16 @@ impl Receive {
             what,
         }
     }
+
+    /// The same for all the ways in which it can go, and different for everything else that can happen.
+    #[must_use]
+    pub fn origin(&self) -> Identity {
+        Identity { outcome: 0, ..self.identity() }
+    }
 }
 
 /// See [`Receive::identity`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
     kind: Kind,
     to: ActorId,
@@ -112,6 +118,8 @@ pub struct Happened {
     pub history: Vec<HistoryEvent>,
     /// What it put in flight, in order: an ordinal is an index here.
     pub sends: Vec<EnvelopeId>,
+    /// The clients that were told something when it was sent, whether or not it returned anything to them.
+    pub told: Vec<ActorId>,
 }
 
 impl Happened {
@@ -274,6 +282,7 @@ impl Walk {
         let world = self.engine.apply(before, receive.action).unwrap_or_else(|| before.clone());
         let sends = self.engine.planned_sends().to_vec();
         let history = self.engine.planned_events().to_vec();
+        let told = self.engine.plan.told.clone();
         match receive.action {
             Action::Deliver { .. } | Action::Lose { .. } => {
                 in_flight.retain(|it| (it.sent_by, it.ordinal) != (receive.sent_by, receive.ordinal));
@@ -295,7 +304,7 @@ impl Walk {
         // Timers that were cancelled, and what a crash takes along.
         in_flight.retain(|it| world.flying.contains(&it.envelope));
         self.locals.clone_from(&world.locals);
-        self.events.push(Happened { receive, history, sends });
+        self.events.push(Happened { receive, history, sends, told });
         self.push(Frame { world, flying: in_flight, enabled: Vec::new() });
     }
 
@@ -323,6 +332,12 @@ impl Walk {
     pub fn back(&mut self) {
         self.events.pop().expect("a step was made");
         self.frames.pop();
+    }
+
+    /// Takes all steps back.
+    pub fn rewind(&mut self) {
+        self.events.clear();
+        self.frames.truncate(1);
     }
 
     fn top(&self) -> &Frame {
@@ -360,7 +375,10 @@ impl Walk {
             | Kind::Cut
             | Kind::Heal => 0,
         });
+        // Slots are numbered as actors are met, so they are no order to go by.
+        let first = frame.enabled.len();
         frame.enabled.extend(actions.iter().filter_map(|&it| without_message(engine, it)));
+        frame.enabled[first..].sort_by_key(Receive::identity);
         self.actions = actions;
         self.frames.push(frame);
     }

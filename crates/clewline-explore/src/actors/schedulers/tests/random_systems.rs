@@ -1,0 +1,110 @@
+use std::collections::BTreeSet;
+
+use super::{super::*, dice::draw};
+use crate::actors::{
+    ActorSystem, Count, Dependence, Ended, Harness, HistoryAware, HistoryId, Judgement, Keyed, SameReceiver,
+    Search, explore_states, refute,
+    samples::{Register, judge},
+    scrambled,
+};
+
+/// Small enough to be explored in every order.
+const SCHEDULES_MAX: u64 = 1_000;
+const SEEDS: u64 = 1_000;
+
+/// Schedules, canonical histories, and those of them that are violated; `None` if there are too many.
+type Seen = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
+
+fn look<H>(entry: &Entry, system: &ActorSystem<H>, schedules: u64) -> Option<Seen>
+where
+    H: Harness<Specification = Register> + 'static,
+{
+    let mut verdicts = Verdicts::new(Box::new(judge(system)));
+    let budget = Budget::unlimited();
+    let settings = Settings { schedules, steps: 60, ..Settings::default() };
+    let (coverage, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+    if coverage != Coverage::Exhausted {
+        return None;
+    }
+    let all = tally.histories();
+    let violated = all.iter().filter(|(_, it)| *it == Judgement::Violated).map(|(id, _)| *id).collect();
+    Some((tally.schedules, all.iter().map(|(id, _)| *id).collect(), violated))
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    systems: u64,
+    wrong: u64,
+    reduced: u64,
+}
+
+impl Counts {
+    /// Every exhaustive scheduler, and the search of states, sees what is seen in every order.
+    fn compare<H>(&mut self, system: &ActorSystem<H>, about: &str)
+    where
+        H: Harness<Specification = Register> + 'static,
+    {
+        let Some((schedules, expected, violated)) = look(&exhaustive::ENTRY, system, SCHEDULES_MAX) else {
+            return;
+        };
+        self.systems += 1;
+        self.wrong += u64::from(!violated.is_empty());
+        for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
+            let (few, found, bad) = look(entry, system, 1 << 20)
+                .unwrap_or_else(|| panic!("{} ends where exhaustive does, {about}", entry.name));
+            assert_eq!((&found, &bad), (&expected, &violated), "{}, {about}", entry.name);
+            assert!(few <= schedules, "{} sees {few} of {schedules} schedules, {about}", entry.name);
+            self.reduced += u64::from(few < schedules);
+        }
+        let search = Search { count: Count::Schedules, ..Search::default() };
+        let mut verdicts = Verdicts::new(Box::new(judge(system)));
+        let states = explore_states(&system.engine(), &[], &mut verdicts, &search, &|_| ());
+        assert_eq!(states.ended, Ended::Exhausted, "{about}");
+        assert_eq!(states.final_histories.iter().copied().collect::<BTreeSet<_>>(), expected, "{about}");
+        assert_eq!(states.final_violated, violated.len() as u64, "{about}");
+        assert_eq!(states.paths.and_then(|it| it.schedules), Some(u128::from(schedules)), "{about}");
+    }
+}
+
+#[test]
+fn every_exhaustive_scheduler_sees_the_histories_of_random_systems() {
+    let mut counts = Counts::default();
+    for seed in 0..SEEDS {
+        let (system, about) = draw(seed);
+        counts.compare(&system, &about);
+        let (harness, scenario, rules) = scrambled::random(seed);
+        let about = format!("scrambled {seed}: {harness:?}, {rules:?}, {scenario:?}");
+        counts.compare(&ActorSystem::new(harness, scenario, rules).unwrap(), &about);
+    }
+    let Counts { systems, wrong, reduced } = counts;
+    assert!(SEEDS / 2 < systems, "{counts:?}: few are small enough");
+    assert!(systems / 8 < wrong && wrong < systems * 7 / 8, "{counts:?}: some are wrong");
+    assert!(systems < reduced, "{counts:?}: reductions reduce");
+}
+
+fn check_independence(seed: u64, dependence: &dyn Dependence) -> Option<String> {
+    let settings = Settings { schedules: 3, steps: 40, seed, ..Settings::default() };
+    let (system, about) = draw(seed);
+    let refuted = refute(&mut Walk::new(system.engine(), Snapshots::Sound), dependence, &settings);
+    if let Some(refuted) = refuted {
+        return Some(format!("{refuted}, {about}"));
+    }
+    let (harness, scenario, rules) = scrambled::random(seed);
+    let system = ActorSystem::new(harness, scenario, rules).unwrap();
+    let refuted = refute(&mut Walk::new(system.engine(), Snapshots::Sound), dependence, &settings)?;
+    Some(format!("{refuted}, scrambled {seed}: {harness:?}, {rules:?}"))
+}
+
+#[test]
+fn what_is_said_to_be_independent_is() {
+    for seed in 0..SEEDS / 2 {
+        assert_eq!(check_independence(seed, &HistoryAware), None);
+        assert_eq!(check_independence(seed, &Keyed), None);
+    }
+}
+
+#[test]
+fn a_wrong_relation_is_refuted() {
+    let refuted = (0..SEEDS / 10).filter(|it| check_independence(*it, &SameReceiver).is_some()).count();
+    assert!(SEEDS / 40 < refuted as u64, "{refuted} of {} are refuted", SEEDS / 10);
+}

@@ -1,0 +1,271 @@
+//! Tallies: what the schedules that were explored had to show, and when to stop.
+//!
+//! A scheduler tells its tally about every execution that ended. Histories are told apart in two ways: *chronologically*, by the
+//! order of their calls and returns, and *canonically*, by operations, results and which had returned before which was called.
+//! Only the latter matters to a checker, and each is judged once, pending operations and all.
+
+use std::{fmt, ops::ControlFlow};
+
+use clewline_core::{Budget, Reason};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::actors::{
+    HistoryEvent, HistoryId, Impure, Judgement, Schedule, Verdicts, Walk, engine::lock, schedulers::Settings,
+};
+
+/// How much of the space was seen. A limit that was hit is never reported as success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Everything: every canonical history that the system has.
+    Exhausted,
+    /// Everything within a bound, and there is more beyond it.
+    Bounded,
+    /// All but what comes after the longest executions, so many of which were cut.
+    Cut(u64),
+    /// As many schedules as were allowed.
+    Schedules(u64),
+    /// As many violations as were wanted.
+    Violations(u64),
+    /// What the budget allowed.
+    Stopped(Reason),
+    /// A handler is not pure: what was seen says little.
+    Impure(Impure),
+    /// All that rules offer which are known to leave out histories.
+    Unsound,
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Coverage::Exhausted => f.write_str("everything was seen"),
+            Coverage::Bounded => f.write_str("everything within the bound was seen"),
+            Coverage::Cut(1) => f.write_str("one execution was cut"),
+            Coverage::Cut(n) => write!(f, "{n} executions were cut"),
+            Coverage::Schedules(n) => write!(f, "the limit of {n} schedules was hit"),
+            Coverage::Violations(1) => f.write_str("a violation was found, and that was enough"),
+            Coverage::Violations(n) => write!(f, "{n} violations were found, and that was enough"),
+            Coverage::Stopped(reason) => reason.fmt(f),
+            Coverage::Impure(impure) => impure.fmt(f),
+            Coverage::Unsound => f.write_str("these rules are known to leave out histories"),
+        }
+    }
+}
+
+/// What a scheduler answers: it goes on, or breaks because the tally said so.
+pub type Flow = ControlFlow<Coverage>;
+
+/// What schedules had to show.
+#[derive(Debug)]
+pub struct Tally<'a> {
+    verdicts: &'a mut Verdicts,
+    budget: &'a Budget,
+    schedules_max: u64,
+    violations_max: u64,
+    steps_max: usize,
+    /// Executions that were seen to their end.
+    pub schedules: u64,
+    /// Those of them with an operation that did not return.
+    pub incomplete: u64,
+    /// Executions that were given up because nothing new could come of them.
+    pub redundant: u64,
+    /// Executions that were longer than allowed. Their histories are judged as far as they went.
+    pub cut: u64,
+    /// Steps that were made in all of them together.
+    pub steps: u64,
+    /// Steps of the longest.
+    pub depth: usize,
+    /// The first schedule that showed a violation.
+    pub first_violation: Option<FirstViolation>,
+    /// Whether something was left out because of a bound.
+    pub is_bounded: bool,
+    chronological: FxHashMap<Vec<HistoryEvent>, HistoryId>,
+    canonical: FxHashMap<HistoryId, Judgement>,
+    complete: FxHashSet<HistoryId>,
+}
+
+/// The first schedule that showed a violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstViolation {
+    /// The how manieth schedule it was, from 1.
+    pub nth: u64,
+    /// What shows it.
+    pub schedule: Schedule,
+    /// What clients saw.
+    pub history: HistoryId,
+}
+
+impl<'a> Tally<'a> {
+    /// Nothing was seen yet.
+    pub fn new(settings: &Settings, verdicts: &'a mut Verdicts, budget: &'a Budget) -> Self {
+        Tally {
+            verdicts,
+            budget,
+            schedules_max: settings.schedules,
+            violations_max: settings.violations,
+            steps_max: settings.steps,
+            schedules: 0,
+            incomplete: 0,
+            redundant: 0,
+            cut: 0,
+            steps: 0,
+            depth: 0,
+            first_violation: None,
+            is_bounded: false,
+            chronological: FxHashMap::default(),
+            canonical: FxHashMap::default(),
+            complete: FxHashSet::default(),
+        }
+    }
+
+    /// Whether the execution ends where `walk` is: because nothing can happen any more, or because it must not become longer.
+    /// If so, it is counted.
+    ///
+    /// # Errors
+    ///
+    /// Breaks if the exploration is to end.
+    pub fn is_end(&mut self, walk: &Walk) -> ControlFlow<Coverage, bool> {
+        let is_over = walk.enabled().is_empty();
+        if !is_over && walk.events().len() < self.steps_max {
+            return ControlFlow::Continue(false);
+        }
+        self.go_on(walk)?;
+        if is_over {
+            self.schedules += 1;
+            self.incomplete += u64::from(!walk.summary().is_complete());
+        } else {
+            self.cut += 1;
+        }
+        self.depth = self.depth.max(walk.events().len());
+        self.look(walk)?;
+        ControlFlow::Continue(true)
+    }
+
+    /// Counts an execution that is given up because nothing new can come of it.
+    ///
+    /// # Errors
+    ///
+    /// Breaks if the exploration is to end.
+    pub fn give_up(&mut self, walk: &Walk) -> Flow {
+        self.go_on(walk)?;
+        self.redundant += 1;
+        ControlFlow::Continue(())
+    }
+
+    /// Different histories, by the order of their calls and returns.
+    #[must_use]
+    pub fn unique(&self) -> usize {
+        self.chronological.len()
+    }
+
+    /// Different canonical histories.
+    #[must_use]
+    pub fn canonical(&self) -> usize {
+        self.canonical.len()
+    }
+
+    /// The canonical histories and what was said about them, in the order of their numbers.
+    #[must_use]
+    pub fn histories(&self) -> Vec<(HistoryId, Judgement)> {
+        let mut all: Vec<_> = self.canonical.iter().map(|(id, it)| (*id, *it)).collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
+    }
+
+    /// Canonical histories that are violated.
+    #[must_use]
+    pub fn violated(&self) -> usize {
+        self.count(Judgement::Violated)
+    }
+
+    /// Canonical histories about which nobody found out.
+    #[must_use]
+    pub fn unknown(&self) -> usize {
+        self.count(Judgement::Unknown)
+    }
+
+    /// Different histories, by the order of their calls and returns, that are complete and violated. This is what DS2 counts, who
+    /// does not look at others.
+    #[must_use]
+    pub fn unique_complete_violated(&self) -> usize {
+        let violated =
+            |id: &&HistoryId| self.complete.contains(id) && self.canonical[id] == Judgement::Violated;
+        self.chronological.values().filter(violated).count()
+    }
+
+    /// The share of histories that are violated.
+    #[must_use]
+    pub fn quality(&self) -> f64 {
+        ratio(self.violated() as u64, self.canonical() as u64)
+    }
+
+    /// The share of schedules that showed a history for the first time.
+    #[must_use]
+    pub fn progression(&self) -> f64 {
+        ratio(self.canonical() as u64, self.schedules)
+    }
+
+    /// The share of schedules that showed a violated history for the first time.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        ratio(self.violated() as u64, self.schedules)
+    }
+
+    /// How much was seen, if nobody broke off.
+    #[must_use]
+    pub fn coverage(&self, walk: &Walk) -> Coverage {
+        match walk.impure() {
+            Some(impure) => Coverage::Impure(impure.clone()),
+            None if self.cut != 0 => Coverage::Cut(self.cut),
+            None if self.is_bounded => Coverage::Bounded,
+            None => Coverage::Exhausted,
+        }
+    }
+
+    fn count(&self, judgement: Judgement) -> usize {
+        self.canonical.values().filter(|it| **it == judgement).count()
+    }
+
+    fn go_on(&mut self, walk: &Walk) -> Flow {
+        if let Some(impure) = walk.impure() {
+            return ControlFlow::Break(Coverage::Impure(impure.clone()));
+        }
+        if self.schedules + self.cut == self.schedules_max {
+            return ControlFlow::Break(Coverage::Schedules(self.schedules_max));
+        }
+        self.steps += walk.events().len() as u64;
+        self.budget.allow(self.schedules).map_or_else(
+            |reason| ControlFlow::Break(Coverage::Stopped(reason)),
+            |()| ControlFlow::Continue(()),
+        )
+    }
+
+    fn look(&mut self, walk: &Walk) -> Flow {
+        let id = walk.history();
+        self.chronological.entry(walk.chronicle()).or_insert(id);
+        if self.canonical.contains_key(&id) {
+            return ControlFlow::Continue(());
+        }
+        let judgement = self.verdicts.of(&lock(&walk.engine().shared.histories), id);
+        self.canonical.insert(id, judgement);
+        if walk.summary().is_complete() {
+            self.complete.insert(id);
+        }
+        if judgement != Judgement::Violated {
+            return ControlFlow::Continue(());
+        }
+        let nth = self.schedules + self.cut;
+        self.first_violation.get_or_insert_with(|| FirstViolation {
+            nth,
+            schedule: Schedule::of(walk),
+            history: id,
+        });
+        if self.violated() as u64 == self.violations_max {
+            return ControlFlow::Break(Coverage::Violations(self.violations_max));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
