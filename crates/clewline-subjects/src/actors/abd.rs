@@ -24,6 +24,7 @@ pub const ENTRY: System = System {
     about: "a register that majorities keep",
     source: "H. Attiya, A. Bar-Noy, D. Dolev, Sharing memory robustly in message-passing systems, 1995",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant { about: "two phases for each call", calls: "1r+1w", ..THREE },
         Variant {

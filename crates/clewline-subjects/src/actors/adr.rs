@@ -26,6 +26,7 @@ pub const ENTRY: System = System {
     about: "a replicated register without a leader: every agent coordinates",
     source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant {
             about: "as published: a read that meets a disagreement never asks again",

@@ -22,6 +22,7 @@ pub const ENTRY: System = System {
     about: "a register kept by a chain of nodes",
     source: "R. van Renesse, F. Schneider, Chain replication for supporting high throughput and availability, 2004",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant { about: "writes at the head, reads at the tail", ..THREE },
         Variant {

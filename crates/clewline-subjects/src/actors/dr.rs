@@ -25,6 +25,7 @@ pub const ENTRY: System = System {
     about: "a replicated register with a leader",
     source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant {
             about: "as published: some calls are never answered",

@@ -23,6 +23,7 @@ pub const ENTRY: System = System {
     about: "a replicated register that answers reads locally",
     source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant {
             about: "as published: writes wait for one replica, and reads are answered by whoever is asked",

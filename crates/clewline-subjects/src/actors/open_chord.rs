@@ -29,6 +29,7 @@ pub const ENTRY: System = System {
     about: "a map on a ring of nodes, one of which is just joining",
     source: "Open Chord 1.0; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "map",
+    offers: &["get", "put"],
     variants: &[
         Variant {
             about: "as published: a node answers before it has joined",

@@ -26,6 +26,7 @@ pub const ENTRY: System = System {
     about: "a replicated map by Paxos",
     source: "L. Lamport, Paxos made simple, 2001; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "map",
+    offers: &["get", "put"],
     variants: &[
         Variant { about: "as published: one leader, who answers reads by itself", ..Variant::PLAIN },
         multi_paxos::REPAIRED,

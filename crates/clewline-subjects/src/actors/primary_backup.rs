@@ -23,6 +23,7 @@ pub const ENTRY: System = System {
     about: "a register kept by a primary and a backup that takes over",
     source: "P. Alsberg, J. Day, A principle for resilient sharing of distributed resources, 1976",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant { about: "the backup confirms every call", ..TWO },
         Variant {

@@ -23,6 +23,7 @@ pub const ENTRY: System = System {
     about: "a register on a replicated log with elected leaders",
     source: "D. Ongaro, J. Ousterhout, In search of an understandable consensus algorithm, 2014",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant { about: "elections and a log; reads are in the log too", ..THREE },
         Variant {

@@ -17,6 +17,7 @@ pub const ENTRY: System = System {
     about: "a register that one server keeps",
     source: "J. Nadal, stateright, example single-copy-register",
     spec: "register",
+    offers: &["read", "write"],
     variants: &[
         Variant { about: "one server", actors: 1, range: (1, 1), ..Variant::PLAIN },
         Variant {

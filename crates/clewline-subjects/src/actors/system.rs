@@ -19,6 +19,8 @@ pub struct System {
     pub source: &'static str,
     /// What it should do: the name of a specification.
     pub spec: &'static str,
+    /// The methods of the specification that it offers: no others may be called.
+    pub offers: &'static [&'static str],
     /// The plain variant, whose name is empty, and then the others.
     pub variants: &'static [Variant],
 }

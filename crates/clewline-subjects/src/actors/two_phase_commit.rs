@@ -21,6 +21,7 @@ pub const ENTRY: System = System {
     about: "a transaction that all take part in, or none",
     source: "J. Gray, Notes on data base operating systems, 1978",
     spec: "register",
+    offers: &[],
     variants: &[
         Variant { about: "the coordinator waits for all, and so do participants", ..FOUR },
         Variant {

@@ -41,9 +41,12 @@ struct Named<T> {
     it: T,
 }
 
+/// Who, how many it has created, and how it is.
+type Member<M> = (ActorId, u32, Box<dyn AnyActor<M>>);
+
 #[derive(Clone)]
 struct World<M, R> {
-    actors: Vec<Named<(ActorId, u32, Box<dyn AnyActor<M>>)>>,
+    actors: Vec<Named<Member<M>>>,
     in_flight: Vec<Named<(ActorId, ActorId, M)>>,
     timers: Vec<Named<(ActorId, M)>>,
     operations: Operations<R>,
