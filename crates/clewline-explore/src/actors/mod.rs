@@ -15,6 +15,7 @@ mod harness;
 mod histories;
 mod intern;
 mod judge;
+pub mod minimize;
 mod numbers;
 mod paths;
 mod plan;

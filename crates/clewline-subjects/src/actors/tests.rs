@@ -1,4 +1,5 @@
 mod oracle;
+mod schedulers;
 mod states;
 
 use std::collections::BTreeSet;
