@@ -85,6 +85,12 @@ impl World {
         self.is_begun = other.is_begun;
     }
 
+    /// Whether the actors have started.
+    #[must_use]
+    pub fn is_begun(&self) -> bool {
+        self.is_begun
+    }
+
     /// What clients have seen.
     #[must_use]
     pub fn history(&self) -> HistoryId {
