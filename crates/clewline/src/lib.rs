@@ -14,6 +14,7 @@
 //!
 //! * In a test, with every interleaving of a few calls and no specification: [`LineUp`], or the attribute [`test`] on an impl
 //!   block.
+//! * In a test, with actors that send each other messages, in every order: [`actors::Explore`].
 //! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
 //! * On files, from a program: [`check_file`], and [`Check`] for limits and other options.
@@ -124,6 +125,19 @@ pub use quasi::{Factor, Factors, Quasi, QuasiReading};
 pub use report::Report;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
+/// Actor systems: what one writes to have a system of one's own explored, and [`Explore`](actors::Explore), which explores it.
+pub mod actors {
+    pub use clewline_explore::actors::{
+        Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Glance, Harness, Mailbox,
+        Message, Property, Restart, Rules, Scenario, When,
+    };
+    pub use clewline_subjects::actors::{SYSTEMS, find_system, systems};
+
+    pub use crate::methods::actors::{
+        Coverage, Error, Explore, Finding, Metrics, Outcome, Step, Verdict, Why,
+    };
+}
+
 /// The examples of README.md and of the manual are tests.
 #[cfg(doctest)]
 mod manual {
@@ -141,6 +155,9 @@ mod manual {
 
     #[doc = include_str!("../../../docs/round-up.md")]
     struct RoundUp;
+
+    #[doc = include_str!("../../../docs/actors.md")]
+    struct Actors;
 
     /// What the attribute refuses does not compile. The messages have tests beside the macro.
     ///

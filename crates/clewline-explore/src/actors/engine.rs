@@ -231,6 +231,12 @@ impl Engine {
         &self.plan.sent
     }
 
+    /// Whether the property at that place is true in `world`, whose actors have started.
+    #[must_use]
+    pub fn holds(&self, world: &World, property: usize) -> bool {
+        lock(&self.shared.numbers).holds(property, &world.locals, &world.flying, world.down)
+    }
+
     /// In how many ways, which nobody can tell apart, `action` can happen: messages that say the same are as many.
     pub(crate) fn weight(&self, world: &World, action: Action) -> u32 {
         match action {

@@ -233,6 +233,7 @@ impl<'a> Tally<'a> {
             return ControlFlow::Break(Coverage::Schedules(self.schedules_max));
         }
         self.steps += walk.events().len() as u64;
+        self.budget.visit(1);
         self.budget.allow(self.schedules).map_or_else(
             |reason| ControlFlow::Break(Coverage::Stopped(reason)),
             |()| ControlFlow::Continue(()),

@@ -105,6 +105,12 @@ impl World {
         48 + (self.locals.len() + self.flying.len()) * size_of::<u32>()
     }
 
+    /// Whether the actors have started.
+    #[must_use]
+    pub fn is_begun(&self) -> bool {
+        self.is_begun
+    }
+
     /// What clients have seen.
     #[must_use]
     pub fn history(&self) -> HistoryId {

@@ -2,6 +2,7 @@
 //!
 //! Data goes to standard output, talk to standard error. What an exit code means is said once, in [`Status`].
 
+mod actors;
 mod check;
 mod completions;
 mod convert;
@@ -16,6 +17,7 @@ mod reproduce;
 mod specs;
 mod stress;
 mod subjects;
+mod systems;
 mod tables;
 mod ticking;
 mod units;
@@ -27,7 +29,7 @@ use clap::{Parser, Subcommand};
 /// Does this object behave as if its operations happened one at a time?
 ///
 /// Clewline reads a record of what several processes called and what they were told, or makes one, with
-/// threads that are real or under control, and says whether some order of the operations explains every answer. If none does, it shows the few
+/// threads that are real or under control, or with actors that send each other messages, and says whether some order of the operations explains every answer. If none does, it shows the few
 /// operations that contradict each other.
 #[derive(Debug, Parser)]
 #[command(name = "clewline", version, max_term_width = 100, after_long_help = EXAMPLES)]
@@ -41,18 +43,22 @@ Examples:
   clewline check recorded.jsonl --spec queue       judge a recorded history
   clewline stress ms-queue:unlinked-tail           let real threads find a bug
   clewline explore treiber-stack:aba               try every interleaving of a few calls
+  clewline actors edr                              try every order of messages between actors
   clewline subjects                                list what `stress` and `explore` can test
+  clewline systems                                 list what `actors` can explore
   clewline specs                                   list the objects that are built in
   clewline generate --spec queue --operations 50   make a history to play with
 
-Exit codes of `check`, `stress` and `explore`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
+Exit codes of `check`, `stress`, `explore` and `actors`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
     Stress(stress::Args),
     Explore(Box<explore::Args>),
+    Actors(Box<actors::Args>),
     Subjects(subjects::Args),
+    Systems(systems::Args),
     Specs(specs::Args),
     Generate(generate::Args),
     Convert(convert::Args),
@@ -111,7 +117,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Explore(args) => explore::run(&args),
+        Command::Actors(args) => actors::run(&args),
         Command::Subjects(args) => subjects::run(&args),
+        Command::Systems(args) => systems::run(&args),
         Command::Specs(args) => specs::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -235,6 +235,7 @@ fn links_between_pages_lead_somewhere() {
         "docs/reproduce.md",
         "docs/stress.md",
         "docs/line-up.md",
+        "docs/actors.md",
         "docs/quasi.md",
         "docs/round-up.md",
         "docs/reports.md",

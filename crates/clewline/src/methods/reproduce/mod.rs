@@ -15,6 +15,7 @@
 //!
 //! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
 
+mod ds2;
 mod lowe;
 mod lowe_comparison;
 mod monitoring;
@@ -29,6 +30,16 @@ use clewline_report::render::{plot::Plot, table::Table};
 clewline_core::registry! {
     /// Every table, in alphabetical order of the names.
     TABLES: Entry;
+    ds2_a10,
+    ds2_a11,
+    ds2_a2,
+    ds2_a3,
+    ds2_a4,
+    ds2_a5,
+    ds2_a6,
+    ds2_a7,
+    ds2_a8,
+    ds2_a9,
     line_up_table_2,
     lowe_bugs,
     lowe_fig4_map,

@@ -1,0 +1,146 @@
+//! Systems that are built in, used as a shape such as `2r+1w` or a file says.
+
+use std::sync::Arc;
+
+use clewline_core::Notation;
+use clewline_explore::actors::{ClientCall, Clients, Harness, Ignored, Scenario};
+use clewline_subjects::actors::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, Variant};
+
+use super::{
+    Coverage, Error, Metrics, Options, Outcome, Progress, Scheduler, Token,
+    file::{BadHarness, Program},
+    play::{Play, Staged, Style},
+    run,
+};
+
+/// A system that is built in, and how it is used.
+#[derive(Clone, Debug)]
+pub struct Named {
+    found: FoundSystem,
+    calls: Calls,
+    actors: u32,
+    clients: Clients,
+}
+
+#[derive(Clone, Debug)]
+enum Calls {
+    Shape(Shape),
+    File(Program),
+}
+
+impl Named {
+    /// `found`, used as `shape` says, with as many actors as it usually has.
+    #[must_use]
+    pub fn new(found: FoundSystem, shape: Shape) -> Named {
+        let Variant { actors, clients, .. } = *found.variant;
+        Named { found, calls: Calls::Shape(shape), actors, clients }
+    }
+
+    /// `found`, used as the text of a file says.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no such file.
+    pub fn from_file(found: FoundSystem, text: &str) -> Result<Named, BadHarness> {
+        let program = Program::read(text)?;
+        let actors = program.actors.unwrap_or(found.variant.actors);
+        let clients = program.clients.unwrap_or(found.variant.clients);
+        Ok(Named { found, calls: Calls::File(program), actors, clients })
+    }
+
+    /// With so many actors.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not work with so many.
+    pub fn with_actors(self, actors: u32) -> Result<Named, Error> {
+        let named = Named { actors, ..self };
+        named.check_actors()?;
+        Ok(named)
+    }
+
+    /// What becomes of messages of which nobody takes notice.
+    #[must_use]
+    pub fn ignored(&self) -> Ignored {
+        self.found.variant.ignored
+    }
+
+    fn check_actors(&self) -> Result<(), Error> {
+        let (least, most) = self.found.variant.range;
+        if (least..=most).contains(&self.actors) {
+            return Ok(());
+        }
+        let (name, actors) = (self.found.name(), self.actors);
+        Err(Error::Told(format!("{name} has from {least} to {most} actors, found {actors}")))
+    }
+
+    /// The play; DS2's rules want the writes first, as its harnesses have them.
+    fn play(&self, options: &Options) -> Result<Box<dyn Play>, Error> {
+        self.check_actors()?;
+        let are_writes_first = matches!(options.scheduler, Scheduler::Published(_));
+        self.found.visit(self.actors, Build { named: self, are_writes_first })
+    }
+}
+
+/// Explores a system that is built in.
+///
+/// # Errors
+///
+/// If the calls do not fit it.
+pub fn explore_named(named: &Named, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
+    run::run(&*named.play(options)?, options, progress)
+}
+
+/// Counts what a system that is built in has to show, without looking closer at anything.
+pub(crate) fn count_named(named: &Named, options: &Options) -> Result<(Metrics, Coverage), Error> {
+    let seen = run::count(&*named.play(options)?, options)?;
+    Ok((seen.metrics, seen.coverage))
+}
+
+/// Goes along one schedule of a system that is built in.
+///
+/// # Errors
+///
+/// If the calls, or the schedule, do not fit it.
+pub fn replay_named(named: &Named, options: &Options, token: &Token) -> Result<Outcome, Error> {
+    run::replay(&*named.play(options)?, options, token)
+}
+
+struct Build<'a> {
+    named: &'a Named,
+    are_writes_first: bool,
+}
+
+impl SystemVisitor for Build<'_> {
+    type Output = Result<Box<dyn Play>, Error>;
+
+    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Self::Output {
+        let Named { found, calls, actors, clients } = self.named;
+        let specification = harness.specification();
+        let mut scenario = match calls {
+            Calls::Shape(shape) => shape.scenario::<H::Specification>(*actors, *clients),
+            Calls::File(program) => {
+                let calls = program.calls(&specification, found.system.offers, *actors);
+                Scenario { calls: calls.map_err(|it| Error::Told(it.to_string()))?, clients: *clients }
+            }
+        };
+        if scenario.calls.is_empty() && harness.properties().is_empty() {
+            return Err(Error::Told(
+                "there are no calls, and no properties: there is nothing to judge".to_owned(),
+            ));
+        }
+        let is_read = |it: &ClientCall<_>| ["read", "get"].contains(&specification.write_call(&it.call).0);
+        if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
+            return Err(Error::Told(
+                "the harness has no reads: without one nobody sees what the writes did (try `2r+1w`)"
+                    .to_owned(),
+            ));
+        }
+        if self.are_writes_first {
+            scenario.calls.sort_by_key(is_read);
+            (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
+        }
+        let style = Style::noted();
+        Ok(Box::new(Staged { harness: Arc::new(harness), scenario, style }))
+    }
+}

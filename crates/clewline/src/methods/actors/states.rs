@@ -1,0 +1,155 @@
+//! Exploring states: every one once, and shortest ways to those in which something is wrong.
+
+use std::time::Instant;
+
+use clewline_explore::actors::{
+    Count, Ended, Explored, Found, Judgement, Schedule, Search, Snapshots, Trace, Until, Walk, When,
+    explore_states, trace,
+};
+
+use super::{
+    Coverage, Error, Metrics, Options, Progress, States, StuckCalls, Wanted, Why,
+    play::Scene,
+    run::{Seen, Wrong},
+};
+
+/// How many states are looked at to find a shortest way.
+const TRACE_MAX: usize = 30_000_000;
+
+/// Visits every state.
+pub(super) fn explore(
+    scene: &dyn Scene,
+    options: &Options,
+    deadline: Option<Instant>,
+    progress: &Progress,
+) -> Result<Seen, Error> {
+    let properties: Vec<When> = scene.properties().iter().map(|it| it.1).collect();
+    let search = Search {
+        jobs: options.jobs,
+        count: Count::Schedules,
+        until: match options.wanted {
+            Wanted::Everything => Until::Exhausted,
+            Wanted::First => Until::Violated,
+        },
+        states_max: options.states,
+        bytes_max: options.memory.unwrap_or(usize::MAX),
+        deadline,
+    };
+    let mut verdicts = scene.verdicts();
+    let note = |it: clewline_explore::actors::Progress| progress.note_states(it.unique);
+    let explored = explore_states(&scene.engine(), &properties, &mut verdicts, &search, &note);
+    if let Some(impure) = explored.impure {
+        return Err(Error::Impure(impure));
+    }
+    let wrong = match what_is_wrong(scene, options, &explored) {
+        None => None,
+        Some((why, at)) => Some(Wrong { why, schedule: way_to(scene, why, at, &explored)? }),
+    };
+    let coverage = coverage(&explored, options);
+    // What was not seen to its end is not known.
+    let is_undecided = explored.properties.contains(&Found::Unknown) || explored.unknown != 0;
+    let is_complete = coverage == Coverage::Exhausted && !is_undecided;
+    Ok(Seen { metrics: metrics(&explored), coverage, is_complete, wrong })
+}
+
+/// How many canonical histories there are, and how many are violated, if there are not too many states to find out.
+pub(super) fn existing(scene: &dyn Scene, states_max: u64) -> Option<(u64, u64)> {
+    let search = Search { states_max, ..Search::default() };
+    let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
+    let found = (explored.final_histories.len() as u64, explored.final_violated);
+    (explored.ended == Ended::Exhausted).then_some(found)
+}
+
+/// The first violation that can be reached, for whoever only wants to know whether there is one.
+pub(super) fn first(scene: &dyn Scene, states_max: u64) -> Option<Schedule> {
+    let search = Search { states_max, until: Until::Violated, ..Search::default() };
+    let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
+    if explored.violated == 0 {
+        return None;
+    }
+    way_to(scene, Why::NotLinearizable, 0, &explored).ok().flatten()
+}
+
+fn coverage(explored: &Explored, options: &Options) -> Coverage {
+    Coverage::Limited(match explored.ended {
+        Ended::Exhausted => return Coverage::Exhausted,
+        Ended::Violated => "it ended when something was violated".to_owned(),
+        Ended::States => {
+            let most = clewline_report::render::grouped(options.states);
+            format!("the limit of {most} states was hit")
+        }
+        Ended::Memory => "the limit on memory was hit".to_owned(),
+        Ended::Time => "time was up".to_owned(),
+        Ended::Impure => "a handler is not pure".to_owned(),
+    })
+}
+
+fn metrics(explored: &Explored) -> Metrics {
+    let paths = explored.paths.as_ref().filter(|_| explored.ended == Ended::Exhausted);
+    Metrics {
+        schedules: paths.and_then(|it| it.schedules),
+        canonical: explored.final_histories.len() as u64,
+        violated: explored.final_violated,
+        unknown: explored.unknown,
+        depth: paths.map(|it| it.depth),
+        states: Some(States {
+            unique: explored.unique,
+            edges: explored.generated - 1,
+            ends: explored.ends,
+            stuck: explored.stuck,
+            undelivered: explored.undelivered,
+            has_cycle: paths.is_some_and(|it| it.has_cycle),
+        }),
+        ..Metrics::default()
+    }
+}
+
+/// What is wrong, and with which of the properties.
+fn what_is_wrong(scene: &dyn Scene, options: &Options, explored: &Explored) -> Option<(Why, usize)> {
+    if explored.violated != 0 {
+        return Some((Why::NotLinearizable, 0));
+    }
+    let mut properties = scene.properties().into_iter().zip(&explored.properties).enumerate();
+    if let Some((at, ((name, when), _))) = properties.find(|(_, (_, it))| matches!(it, Found::Violated(_))) {
+        return Some((Why::Property(name, when), at));
+    }
+    let is_stuck = options.stuck == StuckCalls::Forbidden && explored.stuck != 0;
+    is_stuck.then_some((Why::Stuck, 0))
+}
+
+/// A shortest way to what is wrong; `None` if there is no single one, or if it was given up.
+fn way_to(
+    scene: &dyn Scene,
+    why: Why,
+    property: usize,
+    explored: &Explored,
+) -> Result<Option<Schedule>, Error> {
+    let mut engine = scene.engine();
+    let mut verdicts = scene.verdicts();
+    let found = match why {
+        Why::NotLinearizable => trace(&mut engine, TRACE_MAX, &mut |_, world, _| {
+            verdicts.of(&scene.histories(), world.history()) == Judgement::Violated
+        }),
+        Why::Property(_, When::Always) => {
+            trace(&mut engine, TRACE_MAX, &mut |engine, world, _| !engine.holds(world, property))
+        }
+        Why::Property(_, When::Eventually) => match &explored.properties[property] {
+            Found::Violated(actions) => Trace::Found(actions.clone()),
+            Found::Holds | Found::Unknown => Trace::Nowhere,
+        },
+        Why::Property(_, When::Sometimes) => Trace::Nowhere,
+        Why::Stuck => trace(&mut engine, TRACE_MAX, &mut |engine, world, is_end| {
+            let returned = engine.summary(world.history()).returned.count_ones();
+            is_end && (returned as usize) < engine.operations()
+        }),
+    };
+    match found {
+        Trace::Found(actions) => {
+            let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+            walk.follow(&actions);
+            Ok(Some(Schedule::of(&walk)))
+        }
+        Trace::Nowhere | Trace::GivenUp => Ok(None),
+        Trace::Impure(impure) => Err(Error::Impure(impure)),
+    }
+}

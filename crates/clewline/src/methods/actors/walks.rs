@@ -1,0 +1,119 @@
+//! Exploring schedules: one execution after the other, as a scheduler picks them.
+
+use clewline_core::Budget;
+use clewline_explore::actors::{
+    self, Judgement, Receive, Schedule, Snapshots, Tally, Walk, compat,
+    schedulers::{self, Entry, Settings},
+};
+
+use super::{
+    Coverage, Error, Metrics, Options, Wanted, Why,
+    options::Compat,
+    play::Scene,
+    run::{Seen, Wrong},
+};
+
+/// Goes through what a scheduler of the table picks.
+pub(super) fn explore(
+    scene: &dyn Scene,
+    entry: &'static Entry,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Seen, Error> {
+    let mut verdicts = scene.verdicts();
+    let settings = settings(options);
+    let (coverage, tally) = schedulers::explore(entry, scene.engine(), &settings, &mut verdicts, budget);
+    let wrong = tally
+        .first_violation
+        .as_ref()
+        .map(|it| Wrong { why: Why::NotLinearizable, schedule: Some(it.schedule.clone()) });
+    seen(&coverage, &tally, entry.is_exhaustive, wrong)
+}
+
+/// Goes through what DS2's rules pick. What they show is looked at again in an execution that is certainly real.
+pub(super) fn explore_published(
+    scene: &dyn Scene,
+    by: Compat,
+    options: &Options,
+    budget: &Budget,
+) -> Result<Seen, Error> {
+    let mut verdicts = scene.verdicts();
+    let settings = settings(options);
+    let keys = |it: &Receive| {
+        let (name, _) = scene.message(it.message?);
+        by.keyed.contains(&name.as_str()).then_some(it.key.unwrap_or(0))
+    };
+    let (coverage, tally) =
+        compat::explore(by.published, scene.engine(), by.snapshots, &keys, &settings, &mut verdicts, budget);
+    let schedule = tally.first_violation.as_ref().map(|it| it.schedule.clone());
+    let wrong = schedule
+        .filter(|it| is_violated(scene, it))
+        .map(|schedule| Wrong { why: Why::NotLinearizable, schedule: Some(schedule) });
+    seen(&coverage, &tally, false, wrong)
+}
+
+/// The first schedule that shows a violation, if a scheduler finds one.
+pub(super) fn first(scene: &dyn Scene, entry: &'static Entry, options: &Options) -> Option<Schedule> {
+    let settings = Settings { violations: 1, ..settings(options) };
+    let budget = Budget::unlimited();
+    let mut verdicts = scene.verdicts();
+    let (_, tally) = schedulers::explore(entry, scene.engine(), &settings, &mut verdicts, &budget);
+    tally.first_violation.map(|it| it.schedule)
+}
+
+/// Whether a schedule, executed as it should be, leads to a history that is violated.
+pub(super) fn is_violated(scene: &dyn Scene, schedule: &Schedule) -> bool {
+    let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+    schedule.replay(&mut walk).is_ok()
+        && scene.verdicts().of(&scene.histories(), walk.history()) == Judgement::Violated
+}
+
+fn settings(options: &Options) -> Settings {
+    Settings {
+        seed: options.seed,
+        schedules: options.schedules,
+        violations: match options.wanted {
+            Wanted::Everything => u64::MAX,
+            Wanted::First => 1,
+        },
+        steps: options.steps,
+        delays: options.bound,
+        depth: options.bound,
+    }
+}
+
+fn seen(
+    coverage: &actors::Coverage,
+    tally: &Tally<'_>,
+    is_exhaustive: bool,
+    wrong: Option<Wrong>,
+) -> Result<Seen, Error> {
+    // Whether it saw all that it was to see.
+    let (is_done, told) = match coverage {
+        actors::Coverage::Exhausted => (true, None),
+        actors::Coverage::Bounded => (true, Some(coverage.to_string())),
+        actors::Coverage::Schedules(_) if !is_exhaustive => (true, Some("schedules were drawn".to_owned())),
+        actors::Coverage::Impure(impure) => return Err(Error::Impure(impure.clone())),
+        actors::Coverage::Cut(_)
+        | actors::Coverage::Schedules(_)
+        | actors::Coverage::Violations(_)
+        | actors::Coverage::Stopped(_)
+        | actors::Coverage::Unsound => (false, Some(coverage.to_string())),
+    };
+    let metrics = Metrics {
+        schedules: Some(tally.schedules.into()),
+        incomplete: Some(tally.incomplete),
+        unique: Some(tally.unique() as u64),
+        canonical: tally.canonical() as u64,
+        violated: tally.violated() as u64,
+        unknown: tally.unknown() as u64,
+        unique_complete_violated: Some(tally.unique_complete_violated() as u64),
+        first_violation: tally.first_violation.as_ref().map(|it| it.nth),
+        redundant: Some(tally.redundant),
+        depth: Some(tally.depth as u64),
+        existing: None,
+        states: None,
+    };
+    let coverage = told.map_or(Coverage::Exhausted, Coverage::Limited);
+    Ok(Seen { metrics, coverage, is_complete: is_done && tally.unknown() == 0, wrong })
+}

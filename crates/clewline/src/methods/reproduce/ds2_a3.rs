@@ -1,0 +1,35 @@
+//! Table A3 of the DS2 paper: the replicated register, 2r+2w.
+
+use super::{
+    Entry, Form, Options, Outcome, Step,
+    ds2::{PAPER, Paper, Table, paper, run_table},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "ds2-a3",
+    about: "schedulers of messages on the replicated register, 2r+2w: schedules, incomplete, unique histories, violations",
+    paper: PAPER,
+    form: Form::Table,
+    run,
+};
+
+/// Schedules, incomplete ones, unique histories, violated ones; in the order of the paper: EX, SR, DB, DP, TD, IR, LV.
+const CELLS: [Paper; 7] = [
+    paper(50_000, 50_000, 8, 0),
+    paper(100_000, 100_000, 91, 0),
+    paper(50_000, 50_000, 8, 0),
+    paper(50_000, 50_000, 8, 0),
+    paper(50_000, 50_000, 8, 0),
+    paper(50_000, 50_000, 8, 0),
+    paper(7_236, 7_236, 147, 0),
+];
+
+const NOTES: &[&str] = &[
+    "No history of the paper's table was judged: the client of a write that is passed on is forgotten, so that every history is incomplete, and incomplete ones are left out. The zeros say nothing.",
+];
+
+fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+    let table = Table { name: "A3", system: "dr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
+    run_table(&table, options, progress)
+}

@@ -1,0 +1,304 @@
+//! `clewline actors` and `clewline systems`: what people and scripts see of them; and `Explore`, for those with a system of their
+//! own.
+
+use serde_json::Value as Json;
+
+use crate::run::{Folder, Ran, clewline};
+
+#[path = "../../examples/noticeboard.rs"]
+mod noticeboard;
+
+#[track_caller]
+fn actors(name: &str, args: &[&str]) -> Ran {
+    let all: Vec<&str> = std::iter::once("actors").chain(args.iter().copied()).collect();
+    clewline(&Folder::new(&format!("actors-{name}")), &all, "")
+}
+
+#[track_caller]
+fn json(name: &str, args: &[&str]) -> (i32, Json) {
+    let all: Vec<&str> = args.iter().copied().chain(["--format", "json"]).collect();
+    let ran = actors(name, &all);
+    let mut objects = ran.json();
+    assert_eq!((objects.len(), ran.stderr.as_str()), (1, ""), "{}", ran.stdout);
+    (ran.code, objects.remove(0))
+}
+
+/// The numbers of those fields.
+fn numbers(object: &Json, fields: &[&str]) -> Vec<Option<u64>> {
+    fields.iter().map(|it| object[it].as_u64()).collect()
+}
+
+/// Schedules, canonical histories and violated ones, by counting states and by executing every schedule.
+#[track_caller]
+fn check_counts(system: &str, harness: &str, counts: [u64; 3], exhaustive: bool) {
+    let fields = ["schedules", "canonical", "violated"];
+    let code = i32::from(counts[2] != 0);
+    let name = format!("counts-{system}-{harness}");
+    for scheduler in ["states", "exhaustive"] {
+        if scheduler == "exhaustive" && !exhaustive {
+            continue;
+        }
+        let (status, object) = json(&name, &[system, "--harness", harness, "--scheduler", scheduler]);
+        let expected: Vec<Option<u64>> = counts.into_iter().map(Some).collect();
+        assert_eq!(numbers(&object, &fields), expected, "{system} {harness} {scheduler}");
+        assert_eq!((status, object["coverage"].as_str()), (code, Some("exhausted")), "{system} {scheduler}");
+    }
+}
+
+#[test]
+fn three_calls_on_the_papers_systems_have_the_known_counts() {
+    check_counts("dr", "2r+1w", [4_200, 44, 0], true);
+    check_counts("edr", "2r+1w", [252, 32, 12], true);
+    check_counts("adr", "2r+1w", [1_680, 35, 0], true);
+    check_counts("open-chord", "2r+1w", [18_396, 41, 9], true);
+    check_counts("paxos", "2r+1w", [5_765_760, 32, 0], false);
+}
+
+#[test]
+fn four_calls_on_the_papers_systems_have_the_known_counts() {
+    check_counts("dr", "2r+2w", [4_204_200, 399, 0], false);
+    check_counts("edr", "2r+2w", [1_197_504, 562, 272], false);
+    check_counts("adr", "2r+2w", [369_600, 551, 0], false);
+    check_counts("open-chord", "2r+2w", [1_672_440, 432, 91], false);
+}
+
+#[test]
+fn counts_are_the_same_for_any_number_of_threads() {
+    let fields = ["schedules", "states", "edges", "ends", "stuck", "canonical", "violated"];
+    let (_, alone) = json("alone", &["edr", "--harness", "2r+2w"]);
+    let (_, together) = json("together", &["edr", "--harness", "2r+2w", "--jobs", "2"]);
+    assert_eq!(numbers(&alone, &fields), numbers(&together, &fields));
+    assert_eq!(alone["replay"], together["replay"]);
+    assert_eq!(numbers(&alone, &["states", "edges"]), [Some(46_495), Some(98_948)]);
+}
+
+#[test]
+fn reductions_need_fewer_schedules_and_see_the_same() {
+    for scheduler in ["dpor", "transdpor", "ired", "liviola"] {
+        let (code, object) = json(scheduler, &["open-chord", "--scheduler", scheduler]);
+        let counts = numbers(&object, &["schedules", "canonical", "violated"]);
+        assert_eq!((code, counts), (1, vec![Some(1_708), Some(41), Some(9)]), "{scheduler}");
+    }
+}
+
+#[test]
+fn samplers_say_how_much_of_what_exists_they_saw() {
+    for scheduler in ["random", "pct", "pos"] {
+        let args = ["edr", "--scheduler", scheduler, "--schedules", "300", "--seed", "3"];
+        let (code, object) = json(scheduler, &args);
+        assert_eq!((code, object["coverage"].as_str()), (1, Some("limited")), "{object}");
+        assert_eq!(object["schedules"], 300, "{object}");
+        assert_eq!(object["existing"]["canonical"], 32, "{object}");
+        assert_eq!(object["existing"]["violated"], 12, "{object}");
+        assert!(object["canonical"].as_u64() <= Some(32), "{object}");
+        assert!(object["first_violation"]["schedule"].as_u64().is_some(), "{object}");
+    }
+    let (code, object) = json("drawn", &["adr", "--scheduler", "random", "--schedules", "50"]);
+    assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
+    assert_eq!(object["coverage"], "limited");
+}
+
+#[test]
+fn few_delays_see_few_schedules() {
+    for (bound, schedules, violated) in [("0", 1, 0), ("3", 47, 2), ("4", 93, 8)] {
+        let args = ["edr", "--scheduler", "delay-bounded", "--bound", bound];
+        let (_, object) = json(&format!("delays-{bound}"), &args);
+        assert_eq!(numbers(&object, &["schedules", "violated"]), [Some(schedules), Some(violated)]);
+        assert_eq!(object["coverage"], "limited");
+    }
+}
+
+#[test]
+fn objects_have_the_fields_that_scripts_rely_on() {
+    let (code, object) = json("fields", &["edr"]);
+    assert_eq!(code, 1);
+    for (field, value) in
+        [("system", "edr"), ("harness", "2r+1w"), ("scheduler", "states"), ("verdict", "violated")]
+    {
+        assert_eq!(object[field], value);
+    }
+    assert_eq!(object["cause"], "not-linearizable");
+    for field in ["incomplete", "unique"] {
+        assert!(object.as_object().unwrap().contains_key(field), "{field}");
+        assert!(object[field].is_null(), "states cannot tell: {object}");
+    }
+    let (_, object) = json("fields-walk", &["edr", "--scheduler", "exhaustive"]);
+    assert_eq!(numbers(&object, &["incomplete", "unique"]), [Some(0), Some(32)]);
+    assert!(object["elapsed_ms"].is_u64() && object["first_violation"].is_object(), "{object}");
+    assert!(object.get("states").is_none(), "{object}");
+}
+
+#[test]
+fn a_violation_is_told_message_by_message_and_can_be_seen_again() {
+    let ran = actors("told", &["edr", "--harness", "2r+2w"]);
+    assert_eq!(
+        (ran.code, ran.first_line()),
+        (1, "violated: edr is not linearizable as a register"),
+        "{ran:?}"
+    );
+    assert!(ran.stdout.contains("\n  1: C"), "{}", ran.stdout);
+    assert!(ran.stdout.contains(" ──Write──► N1"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("found in: 4 calls, of which 2 could be left out"), "{}", ran.stdout);
+    let next = ran.stdout.lines().find_map(|it| it.strip_prefix("next: clewline ")).unwrap();
+    let args: Vec<&str> = next.split(' ').collect();
+    let again = clewline(&Folder::new("actors-again"), &args, "");
+    assert_eq!((again.code, again.first_line()), (1, ran.first_line()), "{again:?}");
+    let shown = |text: &str| -> Vec<String> {
+        text.lines().filter(|it| it.starts_with("  ")).map(ToOwned::to_owned).collect()
+    };
+    assert_eq!(shown(&ran.stdout), shown(&again.stdout), "the same history and the same messages");
+    let twice = clewline(&Folder::new("actors-twice"), &args, "");
+    assert_eq!(shown(&again.stdout), shown(&twice.stdout));
+}
+
+#[test]
+fn tokens_that_do_not_fit_are_refused() {
+    for (token, told) in [
+        ("?", "not a replay token"),
+        ("9:a", "the token names call 9, and there are 3"),
+        ("z40", "the schedule does not fit this system"),
+    ] {
+        let ran = actors("unfit", &["edr", "--replay", token]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_limit_that_was_hit_is_not_success() {
+    for (name, args, told) in [
+        ("states", &["adr", "--states", "10"][..], "the limit of 10 states was hit"),
+        ("schedules", &["adr", "--scheduler", "exhaustive", "--schedules", "10"], "10 schedules"),
+        ("time", &["adr", "--scheduler", "exhaustive", "--time", "0s"], "time"),
+        ("memory", &["paxos:stateright", "--memory", "1KiB"], "memory"),
+        ("steps", &["adr", "--scheduler", "exhaustive", "--steps", "3"], "cut"),
+    ] {
+        let (code, object) = json(&format!("limit-{name}"), args);
+        assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+        assert_eq!(object["coverage"], "limited", "{object}");
+        assert!(object["reason"].as_str().is_some_and(|it| it.contains(told)), "{object}");
+        let ran = actors(&format!("limit-text-{name}"), args);
+        assert_eq!((ran.code, ran.first_line().split(':').next()), (3, Some("unknown")), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_is_violated_within_a_limit_is_violated() {
+    let args = ["edr", "--scheduler", "exhaustive", "--schedules", "200"];
+    let (code, object) = json("within", &args);
+    assert_eq!((code, object["verdict"].as_str()), (1, Some("violated")), "{object}");
+    assert_eq!(object["coverage"], "limited");
+    let (code, object) = json("first", &["edr", "--scheduler", "exhaustive", "--first"]);
+    assert_eq!((code, object["violated"].as_u64()), (1, Some(1)), "{object}");
+}
+
+#[test]
+fn rules_as_published_are_never_taken_for_proof() {
+    for (system, scheduler, counts) in [
+        ("dr", "liviola", [88, 83, 22]),
+        ("dr", "dpor", [2_984, 2_979, 37]),
+        ("adr", "ired", [802, 412, 124]),
+    ] {
+        let args = [system, "--scheduler", scheduler, "--compat", "ds2"];
+        let (code, object) = json(&format!("compat-{system}-{scheduler}"), &args);
+        let expected: Vec<Option<u64>> = counts.into_iter().map(Some).collect();
+        assert_eq!(numbers(&object, &["schedules", "incomplete", "unique"]), expected);
+        assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+    }
+    let ran = actors("compat-states", &["dr", "--compat", "ds2"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("--compat: expected --scheduler to be one of exhaustive"), "{}", ran.stderr);
+}
+
+#[test]
+fn faults_are_allowed_from_none_upward() {
+    let (code, object) = json("lossy", &["single-copy", "--lose", "2"]);
+    assert_eq!(code, 0, "{object}");
+    assert_eq!(object["faults"]["lose"], 2, "{object}");
+    let (code, object) = json("lossy-edr", &["edr", "--lose", "2", "--crash", "1"]);
+    assert_eq!(code, 1);
+    assert_eq!(object["faults"]["lose"], 0, "none is needed: {object}");
+}
+
+#[test]
+fn calls_that_never_return_are_a_violation_where_that_is_said() {
+    let (code, object) = json("stuck-allowed", &["dr"]);
+    assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
+    assert!(object["stuck"].as_u64() > Some(0), "{object}");
+    let (code, object) = json("stuck-forbidden", &["dr", "--stuck", "forbid"]);
+    assert_eq!((code, object["cause"].as_str()), (1, Some("stuck")), "{object}");
+    let token = object["replay"].as_str().unwrap();
+    let (code, object) = json("stuck-again", &["dr", "--stuck", "forbid", "--replay", token]);
+    assert_eq!((code, object["cause"].as_str()), (1, Some("stuck")), "{object}");
+}
+
+#[test]
+fn harnesses_may_come_from_a_file() {
+    let text = "# a write and two reads by one client\nC1 N1 write(1)\nC2 N2 read\nC2 N3 read\n";
+    let folder = Folder::new("actors-file").with("calls.txt", text);
+    let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("--harness calls.txt"), "{}", ran.stdout);
+    let folder = Folder::new("actors-bad-file").with("calls.txt", "C1 N1 write(1)\nC2 N9 read\n");
+    let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("line 2: expected one of the actors N1 to N3, found N9"), "{}", ran.stderr);
+}
+
+#[test]
+fn bad_usage_gets_a_clear_error() {
+    for (name, args, told) in [
+        ("system", &["pax0s"][..], "did you mean `paxos`?"),
+        ("scheduler", &["dr", "--scheduler", "dopr"], "did you mean `dpor`?"),
+        ("no-reads", &["dr", "--harness", "0r+2w"], "the harness has no reads"),
+        ("harness", &["dr", "--harness", "two"], "found `two`, and there is no such file"),
+        ("actors", &["dr", "--actors", "99"], "dr has from"),
+        ("nothing", &["dr", "--harness", "none"], "there is nothing to judge"),
+    ] {
+        let ran = actors(&format!("bad-{name}"), args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn message_flow_is_written_for_graphviz() {
+    let folder = Folder::new("actors-dot");
+    let ran = clewline(&folder, &["actors", "edr", "--dot", "flow.dot"], "");
+    assert_eq!(ran.code, 1);
+    let text = folder.read("flow.dot");
+    assert!(text.starts_with("digraph \"edr\" {\n") && text.ends_with("}\n"), "{text}");
+    assert!(text.contains("C1 -> N1 [label=\"1: Write\", penwidth=2];"), "{text}");
+    assert!(text.contains("N1 -> N2 [label=\"WriteReplica\""), "{text}");
+}
+
+#[test]
+fn systems_are_listed() {
+    let folder = Folder::new("systems");
+    let ran = clewline(&folder, &["systems", "--format", "json"], "");
+    let names: Vec<String> = ran.json().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect();
+    for name in ["dr", "edr", "adr", "open-chord", "paxos", "abd", "single-copy", "raft", "dr:repaired"] {
+        assert!(names.iter().any(|it| it == name), "{names:?}");
+    }
+    let text = clewline(&folder, &["systems"], "");
+    assert_eq!(text.code, 0);
+    assert!(names.iter().all(|it| text.stdout.contains(it.as_str())), "{}", text.stdout);
+}
+
+#[test]
+fn the_first_notice_board_of_the_manual_answers_too_early() {
+    let told = noticeboard::hasty().unwrap();
+    assert!(told.starts_with("violated: Noticeboard is not linearizable as a Board\n"), "{told}");
+    assert!(told.contains("C1 ──Post──► N1"), "{told}");
+}
+
+#[test]
+fn the_second_notice_board_of_the_manual_goes_back_in_time() {
+    let told = noticeboard::careful().unwrap();
+    assert!(told.contains("Look → 7") && told.contains("Look → 0"), "{told}");
+}
+
+#[test]
+fn the_third_notice_board_of_the_manual_is_right() {
+    assert_eq!(noticeboard::right(), None);
+}
