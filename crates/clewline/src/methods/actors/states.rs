@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clewline_explore::actors::{
-    Count, Ended, Explored, Found, Judgement, Schedule, Search, Snapshots, Trace, Until, Walk, When,
+    Compare, Count, Ended, Explored, Found, Judgement, Schedule, Search, Snapshots, Trace, Until, Walk, When,
     explore_states, trace,
 };
 
@@ -34,6 +34,7 @@ pub(super) fn explore(
         states_max: options.states,
         bytes_max: options.memory.unwrap_or(usize::MAX),
         deadline,
+        compare: Compare::Fingerprints,
     };
     let mut verdicts = scene.verdicts();
     let note = |it: clewline_explore::actors::Progress| progress.note_states(it.unique);
