@@ -142,17 +142,17 @@ fn explore(design: Design) -> Explore<Noticeboard> {
 }
 
 /// The report of a board that answers at once, or none if nothing is wrong.
-pub fn hasty() -> Option<String> {
+pub(crate) fn hasty() -> Option<String> {
     report(Design::Hasty)
 }
 
 /// The report of a board that waits for the other.
-pub fn careful() -> Option<String> {
+pub(crate) fn careful() -> Option<String> {
     report(Design::Careful)
 }
 
 /// The report of the one that is right.
-pub fn right() -> Option<String> {
+pub(crate) fn right() -> Option<String> {
     report(Design::Right)
 }
 

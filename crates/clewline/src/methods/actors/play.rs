@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{
-    Case, Names, Notation, ObjectId, OperationId, Problem, ProcessId, Recording, Span, Specification, Values,
-    case_noted, case_shown,
+    Case, History, Names, Notation, ObjectId, OperationId, Problem, ProcessId, Recording, Span,
+    Specification, Values, case_noted, case_shown,
 };
 use clewline_explore::actors::{
     ActorId, ActorSystem, AnyActor, BadScenario, CallOf, Cast, ClientCall, Engine, Extend, Harness,
@@ -52,9 +52,12 @@ pub(super) trait Scene {
     fn flow(&self) -> Vec<(ActorId, ActorId, String)>;
 }
 
+/// Makes a case of a history.
+type MakeCase<S> = fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn Case>;
+
 /// How operations are written in reports.
 pub(super) struct Style<S: Specification> {
-    case: fn(S, clewline_core::History<S::Call, S::Return>) -> Box<dyn Case>,
+    case: MakeCase<S>,
     call: fn(&S, &S::Call) -> String,
 }
 
