@@ -178,54 +178,6 @@ fn what_is_not_deterministic_is_found_out() {
 }
 
 #[test]
-fn another_step_of_whoever_goes_on_is_found_out_though_no_later_one_differs() {
-    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
-        let calls = Calls { columns: vec![vec![()], vec![()]], ..Calls::default() };
-        let made = Cell::new(0);
-        let make_subject = move || {
-            made.set(made.get() + 1);
-            (made.get() == 1, AtomicUsize::new(0))
-        };
-        // Only the first execution is different, and only where it goes on by itself: what comes later is new in all the others.
-        let call = |it: &(bool, AtomicUsize), (): &()| {
-            it.1.fetch_add(1, SeqCst);
-            if it.0 { it.1.swap(7, SeqCst) } else { it.1.load(SeqCst) }
-        };
-        let mut program = Program::new(calls, make_subject, call, Limits::default());
-        let mut scheduler = make(entry, &SETTINGS);
-        let (coverage, _) = explore(&mut program, &mut scheduler, 1_000, |_, _, _| ControlFlow::Continue(()));
-        assert!(matches!(coverage, Coverage::Diverged(_)), "{}: {coverage:?}", entry.name);
-    }
-}
-
-#[test]
-fn another_step_of_whoever_had_to_wait_is_found_out() {
-    type Subject = (bool, AtomicUsize, [Mutex<()>; 2]);
-    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
-        let calls = Calls { columns: vec![vec![true], vec![false]], ..Calls::default() };
-        let made = Cell::new(0);
-        let make_subject = move || -> Subject {
-            made.set(made.get() + 1);
-            (made.get() % 2 == 0, AtomicUsize::new(0), Default::default())
-        };
-        let call = |(is_even, held, locks): &Subject, holds: &bool| {
-            if *holds {
-                let _guards = locks.each_ref().map(Mutex::lock);
-                held.store(1, SeqCst);
-                held.store(0, SeqCst);
-            } else if held.load(SeqCst) == 1 {
-                // Every other time it waits for the other lock.
-                drop(locks[usize::from(*is_even)].lock());
-            }
-        };
-        let mut program = Program::new(calls, make_subject, call, Limits::default());
-        let mut scheduler = make(entry, &SETTINGS);
-        let (coverage, _) = explore(&mut program, &mut scheduler, 1_000, |_, _, _| ControlFlow::Continue(()));
-        assert!(matches!(coverage, Coverage::Diverged(_)), "{}: {coverage:?}", entry.name);
-    }
-}
-
-#[test]
 fn iterative_makes_each_schedule_once_and_those_with_fewer_preemptions_first() {
     for matrix in programs(2) {
         let settings = Settings { preemptions: Some(2), ..SETTINGS };
