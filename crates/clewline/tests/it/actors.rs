@@ -144,11 +144,26 @@ fn a_violation_is_told_message_by_message_and_can_be_seen_again() {
     let again = clewline(&Folder::new("actors-again"), &args, "");
     assert_eq!((again.code, again.first_line()), (1, ran.first_line()), "{again:?}");
     let shown = |text: &str| -> Vec<String> {
-        text.lines().filter(|it| it.starts_with("  ")).map(ToOwned::to_owned).collect()
+        let evidence = text.split("\ncalls:").next().unwrap();
+        evidence.lines().skip(1).map(ToOwned::to_owned).collect()
     };
     assert_eq!(shown(&ran.stdout), shown(&again.stdout), "the same history and the same messages");
     let twice = clewline(&Folder::new("actors-twice"), &args, "");
     assert_eq!(shown(&again.stdout), shown(&twice.stdout));
+}
+
+#[test]
+fn who_looks_at_schedules_does_not_vouch_for_states() {
+    let harness = ["--harness", "1r+1w", "--scheduler", "dpor"];
+    for (name, args) in [
+        ("properties", &["two-phase-commit", "--scheduler", "dpor"][..]),
+        ("stuck", &["dr", "--stuck", "forbid"][..]),
+    ] {
+        let args = if name == "stuck" { [args, &harness[..]].concat() } else { args.to_vec() };
+        let (code, object) = json(&format!("vouch-{name}"), &args);
+        assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+        assert_eq!(object["coverage"], "limited", "{object}");
+    }
 }
 
 #[test]
@@ -249,7 +264,7 @@ fn harnesses_may_come_from_a_file() {
 fn bad_usage_gets_a_clear_error() {
     for (name, args, told) in [
         ("system", &["pax0s"][..], "did you mean `paxos`?"),
-        ("scheduler", &["dr", "--scheduler", "dopr"], "did you mean `dpor`?"),
+        ("scheduler", &["dr", "--scheduler", "dporr"], "did you mean `dpor`?"),
         ("no-reads", &["dr", "--harness", "0r+2w"], "the harness has no reads"),
         ("harness", &["dr", "--harness", "two"], "found `two`, and there is no such file"),
         ("actors", &["dr", "--actors", "99"], "dr has from"),

@@ -257,7 +257,7 @@ fn explored(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &O
     if let Some((all, wrong)) = metrics.existing {
         told.push_str(&format!("; there are {} canonical, {} violated", grouped(all), grouped(wrong)));
     }
-    fact("histories:", &told);
+    fact("seen:", &told);
     let shares = [
         ("quality", metrics.quality()),
         ("progression", metrics.progression()),

@@ -7,7 +7,7 @@ use clewline_explore::actors::{
 };
 
 use super::{
-    Coverage, Error, Metrics, Options, Wanted, Why,
+    Coverage, Error, Metrics, Options, StuckCalls, Wanted, Why,
     options::Compat,
     play::Scene,
     run::{Seen, Wrong},
@@ -27,7 +27,18 @@ pub(super) fn explore(
         .first_violation
         .as_ref()
         .map(|it| Wrong { why: Why::NotLinearizable, schedule: Some(it.schedule.clone()) });
-    seen(&coverage, &tally, entry.is_exhaustive, wrong)
+    Ok(of_histories_alone(seen(&coverage, &tally, entry.is_exhaustive, wrong)?, scene, options))
+}
+
+/// Who goes through schedules looks at histories alone: if something else is asked as well, that is not known.
+fn of_histories_alone(mut seen: Seen, scene: &dyn Scene, options: &Options) -> Seen {
+    let has_properties = !scene.properties().is_empty();
+    if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbidden) {
+        let asked = if has_properties { "properties" } else { "calls that are never answered" };
+        seen.coverage = Coverage::Limited(format!("only the scheduler `states` decides about {asked}"));
+        seen.is_complete = false;
+    }
+    seen
 }
 
 /// Goes through what DS2's rules pick. What they show is looked at again in an execution that is certainly real.
