@@ -13,7 +13,7 @@
 //! elements before it in both.
 //!
 //! First it is looked for an element that certainly overtakes, or is certainly overtaken by, more than k others: two
-//! countings. Then the rows are searched for, from their fronts: see [`rows`].
+//! countings. Then the rows are searched for, from their fronts: see `rows`.
 //!
 //! Source: the bounds and the displacement agree by L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, section V, for whole
 //! runs; the proof above is ours, and so is the rest.

@@ -10,7 +10,7 @@
 //! next one. None of this shows as long as one leader lives for ever, since what it knows is all that is ever read. Two proposals can
 //! keep each other from getting anywhere, for ever: with two writes there is no end of states.
 //!
-//! In [`multi_paxos`](super::multi_paxos) leaders change, and there the first two are variants that do show.
+//! In [`super::multi_paxos`] leaders change, and there the first two are variants that do show.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Reduction by keys: messages about different parts of the state do not depend on each other.
 //!
-//! As [`ired`](super::ired), except that two messages with different keys may change places even at one actor. That is right only
+//! As `ired`, except that two messages with different keys may change places even at one actor. That is right only
 //! where the handlers of such messages commute, which is what a harness promises with a [key](crate::actors::Harness::key). A
 //! message without a key depends on all others at its actor; the published algorithm lets it depend on none, and so never
 //! sees what its order matters to. The return of one operation and the call of another stay dependent whatever their keys are:
