@@ -100,12 +100,13 @@ fn a_pending_operation_takes_effect_or_does_not() {
 /// Either pending operation brings about the same state; only one of them is of use later, whichever is tried first.
 #[test]
 fn which_pending_operations_are_left_matters() {
+    // Either can be what is popped first, and that leads to one state; what comes in front later can only be the other.
     for [one, other] in [["push-front", "push-back"], ["push-back", "push-front"]] {
         let drawing = format!(
             "
             A: |{one} 1
             B:  |{other} 1
-            C:              |pop-front → 1| |pop-front → nil| |push-back 2| |pop-front → 1| |pop-front → 2|
+            C:              |pop-front → 1| |push-back 2| |push-front 3| |pop-front → 1| |pop-front → 3| |pop-front → 2|
             "
         );
         check_displaced("deque", "all=0", &drawing, "holds: ");
