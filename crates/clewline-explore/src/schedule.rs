@@ -46,8 +46,8 @@ impl fmt::Display for Schedule {
 /// Not a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadToken {
-    at: usize,
-    expected: &'static str,
+    pub(crate) at: usize,
+    pub(crate) expected: &'static str,
 }
 
 impl fmt::Display for BadToken {
@@ -59,7 +59,7 @@ impl fmt::Display for BadToken {
 impl std::error::Error for BadToken {}
 
 // Nobody prints longer ones, and a number with many digits must not eat all memory.
-const STEPS_MAX: usize = 1 << 24;
+pub(crate) const STEPS_MAX: usize = 1 << 24;
 
 impl FromStr for Schedule {
     type Err = BadToken;

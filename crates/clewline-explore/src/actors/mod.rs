@@ -42,7 +42,7 @@ pub use numbers::{
     Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId, Start,
 };
 pub use refute::{Difference, Refuted, refute};
-pub use schedule::{BadToken, Schedule, Unfit};
+pub use schedule::{Schedule, Unfit};
 pub use system::ActorSystem;
 pub use tally::{Coverage, FirstViolation, Flow, Tally};
 pub use trace::{Trace, trace};

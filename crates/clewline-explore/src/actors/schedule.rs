@@ -7,7 +7,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::actors::Walk;
+use crate::{BadToken, actors::Walk, schedule::STEPS_MAX};
 
 /// What was picked in one execution, in order: enough to see it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -81,24 +81,6 @@ impl fmt::Display for Schedule {
         Ok(())
     }
 }
-
-/// Not a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadToken {
-    at: usize,
-    expected: &'static str,
-}
-
-impl fmt::Display for BadToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a replay token: character {} should be {}", self.at + 1, self.expected)
-    }
-}
-
-impl std::error::Error for BadToken {}
-
-// Nobody prints longer ones, and a number with many digits must not eat all memory.
-const STEPS_MAX: usize = 1 << 24;
 
 impl FromStr for Schedule {
     type Err = BadToken;

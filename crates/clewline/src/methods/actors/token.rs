@@ -4,7 +4,7 @@
 
 use std::{fmt, str::FromStr};
 
-use clewline_explore::actors::{self, Schedule};
+use clewline_explore::actors::Schedule;
 
 /// One execution: which calls of a scenario are made, and what is picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum BadToken {
     /// What stands before the colon is no list of numbers that go up from 1.
     Calls(String),
     /// The rest is no schedule.
-    Schedule(actors::BadToken),
+    Schedule(clewline_explore::BadToken),
 }
 
 impl fmt::Display for BadToken {
