@@ -67,6 +67,9 @@ pub trait Replay {
 
     /// What the operation at `position` could return here, each as a report writes the operation.
     fn could_return(&self, position: usize) -> Vec<String>;
+
+    /// The states in which the object may be here, at most `most` letters of each, as their type is in `Debug`.
+    fn states(&self, most: usize) -> Vec<String>;
 }
 
 /// How a report writes an operation: its call and, unless it is pending, its return.
@@ -534,6 +537,38 @@ where
         texts.sort_unstable();
         texts.dedup();
         texts
+    }
+
+    fn states(&self, most: usize) -> Vec<String> {
+        let mut texts: Vec<String> = self.states.iter().map(|it| beginning(it, most)).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts
+    }
+}
+
+/// The first letters of what something is in `Debug`. No more than these are written: a state may be large.
+fn beginning(state: &impl fmt::Debug, most: usize) -> String {
+    struct Limited {
+        text: String,
+        left: usize,
+    }
+    impl fmt::Write for Limited {
+        fn write_str(&mut self, more: &str) -> fmt::Result {
+            for char in more.chars() {
+                if self.left == 0 {
+                    return Err(fmt::Error);
+                }
+                self.left -= 1;
+                self.text.push(char);
+            }
+            Ok(())
+        }
+    }
+    let mut limited = Limited { text: String::new(), left: most };
+    match fmt::write(&mut limited, format_args!("{state:?}")) {
+        Ok(()) => limited.text,
+        Err(fmt::Error) => limited.text + "…",
     }
 }
 

@@ -95,6 +95,7 @@ mod error;
 pub mod generate;
 mod limits;
 pub mod methods;
+mod page;
 mod quasi;
 mod report;
 mod typed;

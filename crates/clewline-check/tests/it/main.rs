@@ -17,6 +17,7 @@ mod monitor_queue;
 mod monitor_register;
 mod monitor_stack;
 mod monitors;
+mod partial;
 mod plain;
 mod quasi;
 mod queue_oriented;

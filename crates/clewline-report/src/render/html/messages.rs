@@ -13,6 +13,21 @@ pub struct Messages {
     pub actors: Vec<String>,
     /// The messages, in the order in which they were sent.
     pub messages: Vec<Message>,
+    /// What else happened, in order.
+    pub happenings: Vec<Happening>,
+}
+
+/// Something that happened besides: a call, a return, a crash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Happening {
+    /// In which step of the schedule.
+    pub step: usize,
+    /// To whom: an index into the actors. None if to all.
+    pub actor: Option<usize>,
+    /// What: `calls write(1)`.
+    pub told: String,
+    /// The operation that it is about, if that is in the history.
+    pub operation: Option<OperationId>,
 }
 
 /// A message.
@@ -35,7 +50,11 @@ pub struct Message {
 const COLUMN: usize = 190;
 const ROW: usize = 30;
 const TOP: usize = 44;
-const LEFT: usize = 95;
+const LEFT: usize = 125;
+const RIGHT: usize = 125;
+
+// Where the numbers of steps end.
+const NUMBERS: usize = 34;
 
 // A label of more letters does not fit between two lines.
 const LABEL: usize = 24;
@@ -43,7 +62,7 @@ const LABEL: usize = 24;
 /// The section of the page.
 pub(super) fn section(messages: &Messages) -> String {
     let rows = Rows::of(messages);
-    let width = 2 * LEFT + messages.actors.len().saturating_sub(1) * COLUMN;
+    let width = LEFT + RIGHT + messages.actors.len().saturating_sub(1) * COLUMN;
     let height = TOP + (rows.count + 1) * ROW;
     let mut svg = format!(
         "<svg role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
@@ -62,14 +81,24 @@ pub(super) fn section(messages: &Messages) -> String {
             TOP - 16
         );
     }
+    for (step, y) in &rows.steps {
+        let _infallible = writeln!(
+            svg,
+            "<text class=\"number\" x=\"{NUMBERS}\" y=\"{}\" text-anchor=\"end\">{step}</text>",
+            y + 4
+        );
+    }
+    for (happening, y) in messages.happenings.iter().zip(&rows.happened) {
+        svg.push_str(&pill(happening, width, *y));
+    }
     for (number, message) in messages.messages.iter().enumerate() {
         svg.push_str(&arrow(messages, message, rows.sent[number], rows.received[number]));
     }
     svg.push_str("</svg>\n");
     format!(
         "<section id=\"messages\" aria-labelledby=\"messages-title\">\n<h2 id=\"messages-title\">The messages</h2>\n\
-         <p>Time runs downwards, one line an actor. An arrow goes from where a message was sent to where it was received; one that ends in \
-         a cross never was.</p>\n\
+         <p>Time runs downwards, one line an actor; the numbers are steps of the schedule. An arrow goes from where a message was sent to where it \
+         was received; one that ends in a cross was lost. Calls and returns link to their operation in the timeline.</p>\n\
          <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Sequence of messages\">\n{svg}</div>\n</section>\n"
     )
 }
@@ -77,41 +106,80 @@ pub(super) fn section(messages: &Messages) -> String {
 const ARROW: &str = "<defs><marker id=\"arrow-tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
                      orient=\"auto\"><path d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n";
 
-/// From top to bottom, a row for each step in which something is sent or received; more if several messages are sent in one, so that
+/// From top to bottom, a row for each step in which something is sent or received or happens besides; more if that is several things, so that
 /// each has its label.
 struct Rows {
     count: usize,
-    // By message: where it is sent and received, in pixels.
+    // Where each step begins, in pixels; what was there at first has no number.
+    steps: Vec<(usize, usize)>,
+    // By message: where it is sent and received.
     sent: Vec<usize>,
     received: Vec<Option<usize>>,
+    // By happening.
+    happened: Vec<usize>,
 }
 
 impl Rows {
     fn of(messages: &Messages) -> Rows {
-        // By step: how many messages are sent in it.
-        let mut sends: BTreeMap<usize, usize> = BTreeMap::new();
+        // By step: how many things happen in it besides, and how many messages are sent then.
+        let mut kinds: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for message in &messages.messages {
-            *sends.entry(message.sent).or_default() += 1;
+            kinds.entry(message.sent).or_default().1 += 1;
             if let Some(step) = message.received {
-                sends.entry(step).or_default();
+                kinds.entry(step).or_default();
             }
         }
-        let mut count = 0;
-        // By step: its first row that no message has taken.
-        let mut next: BTreeMap<usize, usize> = BTreeMap::new();
-        for (step, sends) in sends {
-            next.insert(step, count);
-            count += sends.max(1);
+        for happening in &messages.happenings {
+            kinds.entry(happening.step).or_default().0 += 1;
         }
         let y = |row: usize| TOP + (row + 1) * ROW;
-        let received = messages.messages.iter().map(|it| it.received.map(|step| y(next[&step]))).collect();
-        let mut take = |step: usize| {
-            let row = next.entry(step).or_default();
+        let mut count = 0;
+        // By step: its first row, and the first rows that no happening, and no message, has taken.
+        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut next: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        for (step, (happenings, sends)) in kinds {
+            first.insert(step, count);
+            next.insert(step, (count, count + happenings));
+            count += (happenings + sends).max(1);
+        }
+        let received = messages.messages.iter().map(|it| it.received.map(|step| y(first[&step]))).collect();
+        let mut happen = |step: usize| {
+            let row = &mut next.entry(step).or_default().0;
             *row += 1;
             y(*row - 1)
         };
-        let sent = messages.messages.iter().map(|it| take(it.sent)).collect();
-        Rows { count, sent, received }
+        let happened = messages.happenings.iter().map(|it| happen(it.step)).collect();
+        let mut send = |step: usize| {
+            let row = &mut next.entry(step).or_default().1;
+            *row += 1;
+            y(*row - 1)
+        };
+        let sent = messages.messages.iter().map(|it| send(it.sent)).collect();
+        let steps = first.iter().filter(|it| *it.0 != 0).map(|(&step, &row)| (step, y(row))).collect();
+        Rows { count, steps, sent, received, happened }
+    }
+}
+
+// How wide a letter of a label is, and how long a label of a happening.
+const LETTER: usize = 7;
+const HAPPENING: usize = 30;
+
+/// Something that happened, on the line of its actor; or across all of them.
+fn pill(happening: &Happening, width: usize, y: usize) -> String {
+    let told = shorten(&happening.told, HAPPENING);
+    let x = happening.actor.map_or(width / 2, |it| LEFT + it * COLUMN);
+    let wide = told.chars().count() * LETTER + 16;
+    let svg = format!(
+        "<rect class=\"pill\" x=\"{}\" y=\"{}\" width=\"{wide}\" height=\"20\" rx=\"10\"/>\
+         <text class=\"happening\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+        x.saturating_sub(wide / 2),
+        y - 10,
+        y + 4,
+        escaped(&told)
+    );
+    match happening.operation {
+        Some(it) => format!("<a href=\"#op={}\">{svg}</a>", it.index()),
+        None => svg,
     }
 }
 
