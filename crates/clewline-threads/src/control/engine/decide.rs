@@ -201,7 +201,11 @@ impl Engine {
         self.list(movable);
         let running = mover.filter(|it| movable.contains(*it)).map(|it| self.places[it.index()].into());
         let scheduler = self.scheduler.expect("tasks run inside `run`");
-        let point = Point { enabled: &self.enabled, running };
+        self.blocked.clear();
+        for task in std::mem::take(&mut self.came_to_wait) {
+            self.blocked.push(self.tasks[task.index()].pending);
+        }
+        let point = Point { enabled: &self.enabled, running, waiting: &self.blocked };
         // SAFETY: as in `value`.
         let choice = unsafe { (*scheduler.as_ptr()).choose(&point) };
         match choice {
@@ -234,6 +238,7 @@ impl Engine {
     fn chosen_before(&mut self, movable: TaskSet) -> Option<TaskId> {
         let fresh = std::mem::take(&mut self.fresh);
         self.stale = self.stale.union(fresh);
+        self.came_to_wait = fresh.without(movable);
         let shown = std::mem::replace(&mut self.asked, movable);
         let arrived = match fresh.first() {
             Some(task) if fresh == TaskSet::only(task) && movable.contains(task) => {
@@ -295,7 +300,7 @@ impl Engine {
     #[cold]
     pub(super) fn diverged(&mut self, diverged: Box<Diverged>) -> bool {
         self.next = Next::Nobody;
-        if diverged.expected.is_empty() && !self.has_release_points {
+        if diverged.is_foreign && !self.has_release_points {
             // What is replayed may be of an exploration in which somebody tried locks, and nobody has come to that yet.
             self.want_release_points();
         } else {
