@@ -6,7 +6,8 @@
 //!
 //! * *Cutting*: what happened after some return is forgotten. A prefix of a good history is good.
 //! * *Opening*: what happened before an operation that [resets](clewline_core::Specification::resets) the object is
-//!   forgotten. Whoever overlaps it gets a chance, see below; a read among them can go.
+//!   forgotten. Whoever overlaps it gets a chance, see below; a read among them can go. The operation itself belongs to the
+//!   core: to say less about it is to give a chance to it and to all that were forgotten.
 //! * *Leaving operations out*, if their [`Footprint`](clewline_core::Footprint) allows: a read alone; all
 //!   operations on an element together.
 //! * *Giving an operation a chance*: it may have happened at any time, with any answer, or not at all. This is
@@ -180,6 +181,15 @@ struct Shrinking<'a> {
     // How many configurations may still be visited, an operation counting as one.
     left: u64,
     is_minimal: bool,
+    opening: Option<Opening>,
+}
+
+/// The operation before which nothing is told.
+#[derive(Debug)]
+struct Opening {
+    start: usize,
+    // Those about which less is said for its sake.
+    before: Vec<usize>,
 }
 
 impl<'a> Shrinking<'a> {
@@ -195,6 +205,7 @@ impl<'a> Shrinking<'a> {
             attempt: ATTEMPT.min(most),
             left: most,
             is_minimal: true,
+            opening: None,
         };
         shrinking.cut();
         shrinking.open();
@@ -204,6 +215,7 @@ impl<'a> Shrinking<'a> {
             // With the reads gone that see everything, elements may be free to go.
             shrinking.pass(elements, Keep::Nothing);
             shrinking.cut();
+            shrinking.close();
             shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
             if shrinking.is_minimal || shrinking.left == 0 || most <= shrinking.attempt {
                 return shrinking;
@@ -221,7 +233,7 @@ impl<'a> Shrinking<'a> {
         let core = are(|it| matches!(it, Keep::Whole | Keep::Call));
         let chances = are(|it| it == Keep::Chance);
         let weak = self.problem.weaken(|at| self.keep[at]);
-        let why = why::why(whole, &weak, &core, &options.budget);
+        let why = why::why(whole, &weak, &core, &found.explanation, &options.budget);
         Violation { core, is_minimal: self.is_minimal, chances, explanation: found.explanation, why }
     }
 
@@ -234,6 +246,9 @@ impl<'a> Shrinking<'a> {
         let is_whole = |at: &usize| self.keep[*at] == Keep::Whole;
         let mut ranks: Vec<u32> =
             (0..spans.len()).filter(is_whole).filter_map(|at| spans[at].ret()).collect();
+        // What comes before the opening rests on its return.
+        let first = self.opening.as_ref().map_or(0, |it| spans[it.start].end());
+        ranks.retain(|&it| first < it);
         ranks.sort_unstable();
         let hint = self.hint();
         let mut place = ranks.partition_point(|&it| it < hint);
@@ -262,6 +277,7 @@ impl<'a> Shrinking<'a> {
             self.keep[at] == Keep::Whole && span.end() < hint && self.problem.resets(at)
         };
         let starts: Vec<usize> = (0..self.problem.len()).filter(is_start).collect();
+        let told = self.keep.clone();
         // From these on it is violated; from those it is not, or nobody knows.
         let (mut violated, mut holds) = (None, starts.len());
         let mut stride = 1;
@@ -283,6 +299,49 @@ impl<'a> Shrinking<'a> {
                 Attempt::Holds | Attempt::Undecided => holds = middle,
             }
         }
+        let before = (0..told.len()).filter(|&at| told[at] != self.keep[at]).collect();
+        self.opening = violated.map(|place| Opening { start: starts[place], before });
+    }
+
+    /// Gives a chance to the opening and to all that came before it, if that is enough.
+    fn close(&mut self) {
+        let Some(opening) = self.opening.take() else { return };
+        if opening.before.is_empty() {
+            return;
+        }
+        let chance = |of: &[usize]| {
+            let mut keep = self.keep.clone();
+            of.iter().chain([&opening.start]).for_each(|&at| keep[at] = Keep::Chance);
+            keep
+        };
+        // If a few of them explain everything, all of them do, which may take long to find out.
+        let few = self.related(&opening.before);
+        let (few, all) = (chance(&few), chance(&opening.before));
+        if self.judge(&few).0 == Attempt::Holds {
+            self.opening = Some(opening);
+            return;
+        }
+        match self.attempt(all) {
+            Attempt::Violated => (),
+            Attempt::Holds => self.opening = Some(opening),
+            Attempt::Undecided => {
+                self.is_minimal = false;
+                self.opening = Some(opening);
+            }
+        }
+    }
+
+    /// Those that touch an element which the core touches.
+    fn related(&self, positions: &[usize]) -> Vec<usize> {
+        let touched = |at: usize| match self.problem.footprint(at).elements() {
+            Elements::One(element) => vec![element],
+            Elements::Two(one, other) => vec![one, other],
+            Elements::None | Elements::Any => Vec::new(),
+        };
+        let is_core = |at: &usize| matches!(self.keep[*at], Keep::Whole | Keep::Call);
+        let core: Vec<u64> = (0..self.keep.len()).filter(is_core).flat_map(touched).collect();
+        let is_related = |at: &usize| touched(*at).iter().any(|it| core.contains(it));
+        positions.iter().copied().filter(is_related).collect()
     }
 
     /// What is said without anything that came before the operation at `start`, which resets the object.
@@ -337,14 +396,27 @@ impl<'a> Shrinking<'a> {
         let now = self.problem.weaken(|at| self.keep[at]);
         let mut units = units(&now);
         units.iter_mut().flatten().for_each(|at| *at = positions[*at]);
+        let start = self.opening.as_ref().map(|it| it.start);
         units.retain(|unit| unit.iter().any(|&at| matches!(self.keep[at], Keep::Whole | Keep::Call)));
+        // The opening is not spared by itself.
+        units.retain(|unit| unit.iter().all(|&at| Some(at) != start));
         units
     }
 
     /// Says only as much as `keep`, if that is still violated.
     fn attempt(&mut self, keep: Vec<Keep>) -> Attempt {
+        let (attempt, next) = self.judge(&keep);
+        if attempt == Attempt::Violated {
+            self.keep = keep;
+            self.next = next;
+        }
+        attempt
+    }
+
+    /// What becomes of saying only as much as `keep`, and the operation that shows it.
+    fn judge(&mut self, keep: &[Keep]) -> (Attempt, OperationId) {
         if self.left == 0 {
-            return Attempt::Undecided;
+            return (Attempt::Undecided, self.next);
         }
         let weaker = self.problem.weaken(|at| keep[at]);
         let operations = weaker.len() as u64;
@@ -357,13 +429,9 @@ impl<'a> Shrinking<'a> {
         let spent = (self.budget.visited() - before).saturating_mul(weight) + operations;
         self.left = self.left.saturating_sub(spent);
         match verdict {
-            Verdict::Violated(violation) => {
-                self.keep = keep;
-                self.next = last(&weaker, &violation);
-                Attempt::Violated
-            }
-            Verdict::Holds(_) => Attempt::Holds,
-            Verdict::Unknown(_) => Attempt::Undecided,
+            Verdict::Violated(violation) => (Attempt::Violated, last(&weaker, &violation)),
+            Verdict::Holds(_) => (Attempt::Holds, self.next),
+            Verdict::Unknown(_) => (Attempt::Undecided, self.next),
         }
     }
 }

@@ -320,6 +320,11 @@ pub enum Rule {
         /// How many added it.
         added: u32,
     },
+    /// The same since an operation found nothing, which comes before these.
+    OftenSince {
+        /// How many added it since, or may have.
+        added: u32,
+    },
     /// What is there cannot be added: operations that added an element which was not there; then those that removed it, too
     /// few to come between them.
     AddedAgain {

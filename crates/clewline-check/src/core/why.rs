@@ -6,7 +6,7 @@
 //! only the core now. What neither can tell is told by the longest order.
 
 use clewline_core::{
-    Act, Budget, DeadEnd, Explanation, Kind, OperationId, Problem, Roles, Rule, Span, Verdict, Violation, Why,
+    Act, Budget, DeadEnd, Explanation, Kind, OperationId, Problem, Roles, Rule, Span, Verdict, Why,
 };
 
 use crate::{Checker, monitor, search::jit_graph::JitGraph};
@@ -17,31 +17,42 @@ const CONFIGURATIONS: u64 = 1 << 17;
 /// Of an order that is longer than this nobody would read.
 const LONG: usize = 64;
 
-/// Says what is wrong with `weak`: what is still said of `whole`, of which `core` is the core.
+/// Says what is wrong with `weak`: what is still said of `whole`, of which `core` is the core. It was `found` like this.
 pub(super) fn why(
     whole: &Problem<'_>,
     weak: &Problem<'_>,
     core: &[OperationId],
+    found: &Explanation,
     budget: &Budget,
 ) -> Option<Why> {
     let named = View::new(weak, core).and_then(|view| view.rule(whole));
     if let Some((rule, operations)) = named {
         return Some(Why::Rule { rule, operations, end: None });
     }
-    let broken = monitor::decide_weaker(weak, budget).ok().and_then(|verdict| match verdict {
-        Verdict::Violated(Violation { explanation: Explanation::Broken { rule, operations }, .. }) => {
-            Some((rule, operations))
-        }
-        Verdict::Violated(_) | Verdict::Holds(_) | Verdict::Unknown(_) => None,
+    let seen = monitor::decide_weaker(weak, budget).ok().and_then(|verdict| match verdict {
+        Verdict::Violated(violation) => broken(violation.explanation),
+        Verdict::Holds(_) | Verdict::Unknown(_) => None,
     });
-    match broken {
-        Some((rule, operations)) if tells_enough(rule) => Some(Why::Rule { rule, operations, end: None }),
-        Some((rule, operations)) => {
-            let end = if core.len() <= LONG { dead_end(weak, core, budget) } else { None };
-            Some(Why::Rule { rule, operations, end })
-        }
-        None if core.len() <= LONG => dead_end(weak, core, budget).map(Why::End),
-        None => None,
+    let all = || [seen.clone(), broken(found.clone())].into_iter().flatten();
+    // A rule that leaves out part of the core does not tell what that is for.
+    let tells_all = |(rule, operations): &(Rule, Vec<OperationId>)| {
+        tells_enough(*rule) && core.iter().all(|it| operations.contains(it))
+    };
+    if let Some((rule, operations)) = all().find(tells_all) {
+        return Some(Why::Rule { rule, operations, end: None });
+    }
+    let end = if core.len() <= LONG { dead_end(weak, core, budget) } else { None };
+    match (all().next(), end) {
+        (Some((rule, operations)), end) => Some(Why::Rule { rule, operations, end }),
+        (None, Some(end)) => Some(Why::End(end)),
+        (None, None) => None,
+    }
+}
+
+fn broken(explanation: Explanation) -> Option<(Rule, Vec<OperationId>)> {
+    match explanation {
+        Explanation::Broken { rule, operations } => Some((rule, operations)),
+        Explanation::Exhausted { .. } => None,
     }
 }
 
@@ -66,6 +77,7 @@ fn tells_enough(rule: Rule) -> bool {
         | Rule::Chain
         | Rule::SumWithin { .. }
         | Rule::Often { .. }
+        | Rule::OftenSince { .. }
         | Rule::AddedAgain { .. }
         | Rule::Left { .. }
         | Rule::Stale => true,
@@ -170,8 +182,24 @@ impl<'v> View<'v> {
             Some(first) if others.all(|it| end < whole.spans()[it].call()) => {
                 Some((Rule::AddedBefore, vec![id, whole.operations()[first]]))
             }
-            // It was gone before, and what shows that is left out of the core.
-            Some(_) => None,
+            // It had been there, and was gone: the history was empty in between, so the core need not show it.
+            Some(_) => {
+                let is_before = |&it: &usize| whole.spans()[it].end() < self.problem.spans()[at].call();
+                let takes = |it: &usize| {
+                    whole_roles.acts[*it] == Act::Remove
+                        && whole_roles.names[whole_roles.elements[*it] as usize] == word
+                };
+                let takers: Vec<usize> = (0..whole.len()).filter(takes).filter(is_before).collect();
+                let is_early = |&it: &usize| whole.spans()[it].call() <= end;
+                let adders: Vec<usize> = (0..whole.len()).filter(puts).filter(is_early).collect();
+                let ids = |all: &[usize]| -> Vec<OperationId> {
+                    all.iter().map(|&it| whole.operations()[it]).collect()
+                };
+                let added = adders.len();
+                let operations = [ids(&takers), vec![id], ids(&adders)].concat();
+                let is_gone = added <= takers.len() && !matches!(self.kind, Kind::Register { .. });
+                is_gone.then_some((Rule::Often { added: added as u32 }, operations))
+            }
         }
     }
 
@@ -180,11 +208,15 @@ impl<'v> View<'v> {
         if matches!(self.kind, Kind::Register { .. } | Kind::Counter) {
             return None;
         }
-        let element = self.element(self.core().next()?);
+        let is_empty = |&at: &usize| self.act(at) == Act::Empty;
+        let start = self.core().find(is_empty);
+        let element = self.element(self.core().find(|&at| Some(at) != start)?);
         let (mut takers, mut finder) = (Vec::new(), None);
-        for at in self.core() {
+        for at in self.core().filter(|&at| Some(at) != start) {
             match self.act(at) {
-                _ if self.element(at) != element => return None,
+                _ if self.element(at) != element || start.is_some_and(|it| !self.precedes(it, at)) => {
+                    return None;
+                }
                 Act::Remove => takers.push(at),
                 Act::See if finder.is_none() => finder = Some(at),
                 Act::See | Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => {
@@ -200,7 +232,8 @@ impl<'v> View<'v> {
             return None;
         }
         let added = adders.len() as u32;
-        Some((Rule::Often { added }, self.ids(takers.into_iter().chain(finder).chain(adders))))
+        let rule = if start.is_some() { Rule::OftenSince { added } } else { Rule::Often { added } };
+        Some((rule, self.ids(start.into_iter().chain(takers).chain(finder).chain(adders))))
     }
 
     /// An element of a set was added more often than it was removed, and once more.

@@ -123,7 +123,9 @@ impl Teller<'_> {
         let next = self.label(*next);
         let instead = instead_of(instead);
         if prefix.is_empty() {
-            return format!("{next} cannot come first, and nothing can come before it: {instead}.");
+            return format!(
+                "{next} cannot come first: {instead}. Nothing that may have come before it helps."
+            );
         }
         let left_out = prefix.len().saturating_sub(TOLD + 1);
         // One more takes no more room than to say that there is one.
@@ -164,7 +166,7 @@ fn instead_of(labels: &[String]) -> String {
     let (told, rest) = labels.split_at(labels.len().min(TOLD));
     let told: Vec<String> = told.iter().map(|it| glued(it)).collect();
     match (told.as_slice(), rest.len()) {
-        ([], _) => "it has to wait there, or is not allowed".to_owned(),
+        ([], _) => "it has to wait, or is not allowed".to_owned(),
         ([only], _) => format!("it could only have been {only}"),
         ([some @ .., last], 0) => format!("it could only have been {} or {last}", some.join(", ")),
         (some, more) => {

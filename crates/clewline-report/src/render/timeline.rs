@@ -92,7 +92,7 @@ pub fn draw_beside(rows: &[Row], beside: &[u32], columns: usize) -> String {
 }
 
 // Lengths to which labels are shortened, one after the other, until the drawing fits.
-const LABELS: [usize; 6] = [24, 20, 16, 13, 11, 9];
+const LABELS: [usize; 4] = [24, 20, 16, 13];
 
 // Which of them is used in a drawing that is cut into bands: short enough that there are few of them.
 const BANDED: usize = 2;

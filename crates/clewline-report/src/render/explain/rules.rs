@@ -12,7 +12,8 @@ impl Teller<'_> {
             Rule::Added | Rule::AddedBefore | Rule::TakenOnce | Rule::Gone => {
                 told.found_what_is_not_there(rule)
             }
-            Rule::Often { added } => told.often(added as usize),
+            Rule::Often { added } => told.often(0, added as usize),
+            Rule::OftenSince { added } => told.often_since(added as usize),
             Rule::AddedAgain { removed } => told.added_again(removed as usize),
             Rule::Left { added } => told.left(added as usize),
             Rule::Empty => told.empty(),
@@ -32,7 +33,7 @@ impl Teller<'_> {
             }
             Rule::Stale => told.stale(),
             Rule::ReplacedOnce if told.name(0) == told.name(1) => {
-                format!("{} happened twice, but what it replaced had been there only once.", told.name(0))
+                format!("{} happened twice, but what it found had been there only once.", told.name(0))
             }
             Rule::ReplacedOnce => format!(
                 "Both {} and {} replaced the same value, which had been there only once.",
@@ -149,9 +150,21 @@ impl Told<'_> {
         }
     }
 
-    fn often(&self, added: usize) -> String {
+    fn often_since(&self, added: usize) -> String {
+        let start = format!("After {} had found nothing", self.name(0));
+        if added == 0 && self.operations.len() == 2 {
+            return format!(
+                "{start}, {} found {}, which nobody had put there since.",
+                self.name(1),
+                self.found(1)
+            );
+        }
+        format!("{start}, {}", self.often(1, added))
+    }
+
+    fn often(&self, first: usize, added: usize) -> String {
         let takers = self.operations.len().saturating_sub(added);
-        let all = self.counted(0..takers, |id| self.teller.label(id));
+        let all = self.counted(first..takers, |id| self.teller.label(id));
         let only = self.only(takers..self.operations.len()).unwrap_or_else(|| "nothing was added".to_owned());
         match all.as_slice() {
             [(name, number)] => format!("{name} happened {}, but {only}.", times(*number)),
@@ -186,7 +199,11 @@ impl Told<'_> {
         let miss = self.name(0);
         // Of those who saw something one would do.
         let removers = 1 + added..self.operations.len();
-        let adders: Vec<String> = (1..=added).map(|it| self.name(it)).collect();
+        let counted = self.counted(1..1 + added, |id| self.teller.label(id));
+        let adders: Vec<String> = counted
+            .into_iter()
+            .map(|(name, number)| if number == 1 { name } else { format!("{name} ({})", times(number)) })
+            .collect();
         let found = match super::halves(&self.label(0)).1.as_deref() {
             Some("false") => format!("{miss} missed {}", self.found(0)),
             Some(_) | None => format!("{miss} found nothing"),
@@ -205,43 +222,20 @@ impl Told<'_> {
         let miss = self.name(0);
         match self.operations.get(1..) {
             Some([first, last]) if first == last || !self.is_drawn(2) => format!(
-                "{miss} found nothing, although {} had returned before it was called and nobody had removed {}.{}",
+                "{miss} found nothing, although {} had returned before it was called and nobody had removed {}.",
                 self.name(1),
-                self.value(1),
-                self.even_if()
+                self.value(1)
             ),
             Some([_, _]) => format!(
                 "{miss} found nothing, although {} had returned before it was called, and {} was called only after it \
-                 had returned.{}",
+                 had returned.",
                 self.name(1),
-                self.name(2),
-                self.even_if()
+                self.name(2)
             ),
             rest => format!(
-                "{miss} found nothing, although something was there all the time: {}.{}",
-                self.stretches(rest.unwrap_or_default()),
-                self.even_if()
+                "{miss} found nothing, although something was there all the time: {}.",
+                self.stretches(rest.unwrap_or_default())
             ),
-        }
-    }
-
-    /// That operations which never returned do not help, if the core says so.
-    fn even_if(&self) -> String {
-        let violation = self.teller.violation;
-        let is_told = violation.core.iter().all(|it| self.operations.contains(it));
-        let spans = self.teller.judged.case.spans();
-        let open: Vec<String> = violation
-            .chances
-            .iter()
-            .filter(|it| spans[it.index()].is_pending() && !self.operations.contains(it))
-            .map(|&it| self.teller.label(it))
-            .filter(|it| it.ends_with('?'))
-            .collect();
-        match open.len() {
-            0 => String::new(),
-            _ if is_told => String::new(),
-            1 => format!(" Even if {} took something, too much is left.", listed(&open)),
-            _ => format!(" Even if {} took something each, too much is left.", listed(&open)),
         }
     }
 
@@ -284,12 +278,11 @@ impl Told<'_> {
                 format!("{} left after {}, although {}.", self.value(0), self.value(1), self.before(0))
             }
             (_, _) => format!(
-                "{} found {} while {} was still there, although {}.{}",
+                "{} found {} while {} was still there, although {}.",
                 self.name(2),
                 self.found(2),
                 self.value(0),
-                self.before(0),
-                self.even_if()
+                self.before(0)
             ),
         }
     }
@@ -300,15 +293,13 @@ impl Told<'_> {
         match self.operations.get(1..) {
             Some([first, last]) if first == last || !self.is_drawn(2) => format!(
                 "{name} found {found}, although {}, which goes first, was there: {} had returned before it was called \
-                 and nobody had removed it.{}",
+                 and nobody had removed it.",
                 self.value(1),
-                self.name(1),
-                self.even_if()
+                self.name(1)
             ),
             rest => format!(
-                "{name} found {found}, although something that goes first was there all the time: {}.{}",
-                self.stretches(rest.unwrap_or_default()),
-                self.even_if()
+                "{name} found {found}, although something that goes first was there all the time: {}.",
+                self.stretches(rest.unwrap_or_default())
             ),
         }
     }
@@ -318,10 +309,9 @@ impl Told<'_> {
         let found = format!("{} found {lower} below {upper}", self.name(3));
         if self.operations.len() < 6 || !self.is_drawn(5) {
             return format!(
-                "{found}: {}, {}, and nobody had removed {upper}.{}",
+                "{found}: {}, {}, and nobody had removed {upper}.",
                 self.before(0),
-                self.before(2),
-                self.even_if()
+                self.before(2)
             );
         }
         format!("{found}: {}, {}, and {}.", self.before(0), self.before(2), self.before(4))
