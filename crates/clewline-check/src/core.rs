@@ -196,18 +196,21 @@ impl<'a> Shrinking<'a> {
     /// Says as little as it takes to violate.
     fn run(problem: &'a Problem<'a>, next: OperationId, options: &Options) -> Self {
         // Judging anew takes at least a configuration an operation, however little is left out.
-        let most = options.core_configurations.max(PER_OPERATION * problem.len() as u64);
+        let enough = |operations: usize| options.core_configurations.max(PER_OPERATION * operations as u64);
         let mut shrinking = Shrinking {
             problem,
             budget: options.budget.child(),
             keep: vec![Keep::Whole; problem.len()],
             next,
-            attempt: ATTEMPT.min(most),
-            left: most,
+            attempt: ATTEMPT,
+            left: enough(problem.len()),
             is_minimal: true,
             opening: None,
         };
         shrinking.cut();
+        let is_left = |it: &&Keep| **it != Keep::Nothing;
+        let most = enough(shrinking.keep.iter().filter(is_left).count()).min(shrinking.left);
+        shrinking.left = most;
         shrinking.open();
         loop {
             shrinking.is_minimal = true;

@@ -45,7 +45,7 @@ impl Default for Options {
             algorithm: Algorithm::Auto,
             jobs: 1,
             budget: Budget::unlimited(),
-            core_configurations: 1_000_000,
+            core_configurations: 500_000,
         }
     }
 }

@@ -258,12 +258,16 @@ impl<'v> View<'v> {
             Act::Miss => matches!(self.kind, Kind::Set | Kind::Multiset),
             Act::Add | Act::Remove | Act::See | Act::Take | Act::Replace | Act::Nothing => false,
         };
-        let miss = self.core().find(is_miss)?;
+        let mut misses = self.core().filter(is_miss);
+        let first = misses.next()?;
+        // One that found nothing before everything else does not matter here.
+        let (start, miss) = misses.next().map_or((None, first), |second| (Some(first), second));
         let element = (self.act(miss) == Act::Miss).then(|| self.element(miss));
         let is_of_it = |at: usize| element.is_none_or(|it| self.element(at) == it);
         let (mut adders, mut sights) = (Vec::new(), Vec::new());
-        for at in self.core().filter(|&at| at != miss) {
+        for at in self.core().filter(|&at| at != miss && Some(at) != start) {
             match self.act(at) {
+                _ if start.is_some_and(|it| !self.precedes(it, at)) => return None,
                 Act::Add if is_of_it(at) && self.precedes(at, miss) => adders.push(at),
                 Act::See if is_of_it(at) && self.precedes(at, miss) => sights.push(at),
                 _ => return None,
@@ -375,7 +379,7 @@ fn dead_end(weak: &Problem<'_>, core: &[OperationId], budget: &Budget) -> Option
     let Verdict::Violated(found) = JitGraph.decide(weak, &budget) else { return None };
     let Explanation::Exhausted { prefix, .. } = found.explanation else { return None };
     let mut end = follow(weak, &prefix)?;
-    // Whoever happened without need is left out, unless the order then goes on elsewhere.
+    // Whoever makes no difference is left out.
     let is_core = |id: &OperationId| core.binary_search(id).is_ok();
     let mut at = end.prefix.len();
     while 0 < at {
@@ -387,6 +391,7 @@ fn dead_end(weak: &Problem<'_>, core: &[OperationId], budget: &Budget) -> Option
         shorter.remove(at);
         if let Some(other) = follow(weak, &shorter)
             && other.prefix == shorter
+            && (other.next, &other.instead) == (end.next, &end.instead)
         {
             end = other;
         }
