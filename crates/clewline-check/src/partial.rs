@@ -34,18 +34,16 @@ pub fn dead_ends(problem: &Problem<'_>, steps: u64, most: usize) -> Vec<DeadEnd>
             break;
         }
     }
-    let mut ends: Vec<DeadEnd> = search
-        .ends
-        .into_iter()
-        .map(|(next, prefix)| DeadEnd {
-            prefix: prefix.into_iter().map(|at| problem.operations()[at as usize]).collect(),
-            next: problem.operations()[next as usize],
-        })
-        .collect();
+    let mut ends: Vec<(u32, End)> = search.ends.iter().map(|(&next, &end)| (next, end)).collect();
     // Those that are equally long, in the order of calls.
-    ends.sort_by_key(|it| (std::cmp::Reverse(it.prefix.len()), it.next));
+    ends.sort_by_key(|it| (std::cmp::Reverse(it.1.length), it.0));
     ends.truncate(most);
-    ends
+    let id = |at: u32| problem.operations()[at as usize];
+    let end = |(next, end): (u32, End)| DeadEnd {
+        prefix: search.order(end.last).into_iter().map(id).collect(),
+        next: id(next),
+    };
+    ends.into_iter().map(end).collect()
 }
 
 const NONE: u32 = u32::MAX;
@@ -61,6 +59,13 @@ struct Entry {
     is_call: bool,
     before: u32,
     after: u32,
+}
+
+/// The end of an order: how long it is, and its last node.
+#[derive(Clone, Copy)]
+struct End {
+    length: usize,
+    last: u32,
 }
 
 /// An operation that happens in the order that is being tried.
@@ -81,6 +86,9 @@ struct Search<'p> {
     // Configurations that have been visited.
     seen: HashSet<(u64, StateId)>,
     taken: Vec<Taken>,
+    // Every operation that was ever taken, with the node of the one before it: orders share their beginnings.
+    nodes: Vec<(u32, u32)>,
+    last: u32,
     state: StateId,
     set: u64,
     // Where to go on, and with which outcome.
@@ -89,7 +97,7 @@ struct Search<'p> {
     // Whether nothing that was tried here could happen.
     is_dead: bool,
     // By the operation that cannot come next: the longest order.
-    ends: BTreeMap<u32, Vec<u32>>,
+    ends: BTreeMap<u32, End>,
 }
 
 impl<'p> Search<'p> {
@@ -117,7 +125,7 @@ impl<'p> Search<'p> {
         let mut automaton = problem.automaton();
         let state = automaton.initial();
         let at = entries[0].after;
-        let (seen, taken, ends) = (HashSet::new(), Vec::new(), BTreeMap::new());
+        let (seen, taken, nodes, ends) = (HashSet::new(), Vec::new(), Vec::new(), BTreeMap::new());
         Search {
             automaton,
             entries,
@@ -125,6 +133,8 @@ impl<'p> Search<'p> {
             salts,
             seen,
             taken,
+            nodes,
+            last: NONE,
             state,
             set: 0,
             at,
@@ -154,6 +164,8 @@ impl<'p> Search<'p> {
         let set = self.set ^ self.salts[operation as usize];
         if self.seen.insert((set, next.state)) {
             self.taken.push(Taken { call: self.at, state: self.state, nth: self.nth });
+            self.nodes.push((operation, self.last));
+            self.last = self.nodes.len() as u32 - 1;
             self.lift(self.at);
             (self.state, self.set) = (next.state, set);
             (self.at, self.nth, self.is_dead) = (self.entries[0].after, 0, true);
@@ -171,17 +183,26 @@ impl<'p> Search<'p> {
         if !self.is_dead {
             return;
         }
-        let longest = self.ends.get(&operation).map(Vec::len);
-        if longest.is_none_or(|it| it < self.taken.len()) {
-            let prefix = self.taken.iter().map(|it| self.entries[it.call as usize].operation).collect();
-            self.ends.insert(operation, prefix);
+        let length = self.taken.len();
+        if self.ends.get(&operation).is_none_or(|it| it.length < length) {
+            self.ends.insert(operation, End { length, last: self.last });
         }
+    }
+
+    /// The order that ends with a node.
+    fn order(&self, last: u32) -> Vec<u32> {
+        let step = |&node: &u32| Some(self.nodes[node as usize].1).filter(|it| *it != NONE);
+        let nodes = std::iter::successors(Some(last).filter(|it| *it != NONE), step);
+        let mut order: Vec<u32> = nodes.map(|node| self.nodes[node as usize].0).collect();
+        order.reverse();
+        order
     }
 
     /// Takes the last operation back, and goes on with its next outcome, or with the next operation.
     fn go_back(&mut self) -> bool {
         let Some(Taken { call, state, nth }) = self.taken.pop() else { return false };
         self.unlift(call);
+        self.last = self.nodes[self.last as usize].1;
         let operation = self.entries[call as usize].operation;
         self.set ^= self.salts[operation as usize];
         (self.state, self.is_dead) = (state, false);

@@ -12,3 +12,4 @@ mod jsonl;
 mod observations;
 mod porcupine_kv;
 mod support;
+mod times;

@@ -22,7 +22,7 @@ use clewline::{
 
 use super::{
     DASH, Failure, Output, Status,
-    drawings::Drawings,
+    drawings::{Drawings, Judged},
     next,
     output::{Stdout, paint},
     progress, quasi,
@@ -166,7 +166,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         }
         stdout.print(&written)?;
         // Afterwards, so that a file that cannot be written hides no verdict.
-        entries.push(draw(args, number, path, &outcome)?);
+        entries.push(draw(args, &check, number, path, &outcome)?);
     }
     let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
@@ -191,6 +191,7 @@ const WIDTH: usize = 80;
 /// Writes the page and the picture of a history, if they were asked for; answers what a summary says about it.
 fn draw(
     args: &Args,
+    check: &Check,
     number: usize,
     path: &Path,
     outcome: &Result<Report<'static>, Error>,
@@ -199,10 +200,11 @@ fn draw(
         Ok(report) => {
             let next = next::commands(args, path, report.verdict());
             let mut entry = report.entry(&next);
+            let judged = Judged { check, file: path, report, next: &next };
             if args.files.len() == 1 {
-                args.drawings.write_history(report, path, &next)?;
+                args.drawings.write_history(&judged)?;
             } else {
-                entry.page = args.drawings.write_one_of_many(number, report, path, &next)?;
+                entry.page = args.drawings.write_one_of_many(number, &judged)?;
             }
             Ok(entry)
         }

@@ -1,13 +1,12 @@
 //! Reports that are looked at: a page, and a picture of the core.
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
 };
 
 use clewline::{
-    Report,
-    formats::jsonl::{self, Times},
+    Check, Report,
     render::{
         html::{self, Page},
         summary::Summary,
@@ -71,14 +70,9 @@ impl Drawings {
         Ok(())
     }
 
-    /// Writes what was asked for about the one history in `file`, with commands to type `next`.
-    pub(super) fn write_history(
-        &self,
-        report: &Report<'_>,
-        file: &Path,
-        next: &[String],
-    ) -> Result<(), Failure> {
-        self.write(|| page(report, file, next), || Some(report.svg()))
+    /// Writes what was asked for about the one history that was judged.
+    pub(super) fn write_history(&self, judged: &Judged<'_>) -> Result<(), Failure> {
+        self.write(|| judged.page(), || Some(judged.report.svg()))
     }
 
     /// Writes the page of one of several histories into a folder that is named after the page of all of them. Answers its address, as seen from
@@ -86,17 +80,15 @@ impl Drawings {
     pub(super) fn write_one_of_many(
         &self,
         number: usize,
-        report: &Report<'_>,
-        file: &Path,
-        next: &[String],
+        judged: &Judged<'_>,
     ) -> Result<Option<String>, Failure> {
         let Some(all) = &self.html else { return Ok(None) };
         let folder = all.with_extension("");
         // A name without an extension would be both a file and a folder.
         let folder = if folder == *all { all.with_extension("pages") } else { folder };
         fs::create_dir_all(&folder).map_err(|it| Failure::at(&folder.display().to_string(), it))?;
-        let name = format!("{:03}-{}.html", number + 1, plain_name(file));
-        save(&folder.join(&name), &html::write(&page(report, file, next)))?;
+        let name = format!("{:03}-{}.html", number + 1, plain_name(judged.file));
+        save(&folder.join(&name), &html::write(&judged.page()))?;
         let folder = folder.file_name().unwrap_or_default().to_string_lossy();
         Ok(Some(format!("{}/{name}", in_address(&folder))))
     }
@@ -117,13 +109,25 @@ fn page_of_all(summary: Summary, summaries: &Summaries) -> Page {
     page
 }
 
-/// The page of a history, with the times that stand in its file.
-fn page(report: &Report<'_>, file: &Path, next: &[String]) -> Page {
-    let mut page = report.page(next);
-    if let (Some(times), Some(history)) = (times(file), &mut page.history) {
-        history.tell_times(&times);
+/// A history that was judged.
+pub(super) struct Judged<'a> {
+    pub(super) check: &'a Check,
+    pub(super) file: &'a Path,
+    pub(super) report: &'a Report<'a>,
+    /// Commands to type next.
+    pub(super) next: &'a [String],
+}
+
+impl Judged<'_> {
+    /// Its page, with the times that stand in the file, which is read again. What came from standard input is gone.
+    fn page(&self) -> Page {
+        let mut page = self.report.page(self.next);
+        let times = if self.file.as_os_str() == DASH { None } else { self.check.times(self.file) };
+        if let (Some(times), Some(history)) = (times, &mut page.history) {
+            history.tell_times(&times);
+        }
+        page
     }
-    page
 }
 
 /// What a file is called, of letters that mean nothing to an address or a shell.
@@ -144,14 +148,6 @@ fn in_address(name: &str) -> String {
         }
     }
     address
-}
-
-/// The times that stand in a file, which are read again: a history keeps only their order. What was read from standard input is gone.
-fn times(file: &Path) -> Option<Vec<Times>> {
-    if file.as_os_str() == DASH {
-        return None;
-    }
-    jsonl::times(&mut File::open(file).ok()?)
 }
 
 #[cfg(test)]

@@ -198,7 +198,8 @@ function drawCore(context) {
       const whole = Math.min(label(op).length, 28);
       const isRight = beside >= whole || beside >= behind;
       const text = fitting(op, Math.min(28, isRight ? beside : behind));
-      if (text.length < Math.min(whole, 6)) return;
+      // If there is no room beside it either, as much as fits.
+      if (text.length < Math.min(whole, 6)) return inside > 20 && drawLabel(context, op, left, right, top, colours["core-ink"]);
       const wide = text.length * size.letter + 8;
       const x = isRight ? right + 3 : left - 3 - wide;
       drawFlag(context, text, x, top, wide);

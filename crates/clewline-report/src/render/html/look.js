@@ -56,10 +56,11 @@ function fit(operations) {
 
 const fitAll = () => look(-0.02 * layout.width, layout.width * 1.02);
 
-// At first: the core; or, without one, everything if that can be read, and otherwise the beginning.
+// At first: everything, if that is little; the core; or, without one, everything if that can be read, and otherwise the beginning.
 function fitAtFirst() {
-  if (core.some((op) => layout.trackOf[op] >= 0)) return fit(core);
   const readable = (size.width - size.gutter) / 14;
+  if (layout.width <= readable / 3) return fitAll();
+  if (core.some((op) => layout.trackOf[op] >= 0)) return fit(core);
   if (layout.width <= readable) fitAll();
   else look(-0.5, readable);
 }

@@ -50,8 +50,9 @@ pub struct Message {
 const COLUMN: usize = 190;
 const ROW: usize = 30;
 const TOP: usize = 44;
-const LEFT: usize = 125;
-const RIGHT: usize = 125;
+
+// The least room on either side of the lines.
+const SIDE: usize = 125;
 
 // Where the numbers of steps end.
 const NUMBERS: usize = 34;
@@ -61,9 +62,8 @@ const LABEL: usize = 24;
 
 /// The section of the page.
 pub(super) fn section(messages: &Messages) -> String {
-    let rows = Rows::of(messages);
-    let width = LEFT + RIGHT + messages.actors.len().saturating_sub(1) * COLUMN;
-    let height = TOP + (rows.count + 1) * ROW;
+    let sheet = Sheet::of(messages);
+    let (width, height) = (sheet.width, TOP + (sheet.rows.count + 1) * ROW);
     let mut svg = format!(
         "<svg role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          aria-label=\"{} messages between {} actors\" class=\"messages\">\n",
@@ -72,7 +72,7 @@ pub(super) fn section(messages: &Messages) -> String {
     );
     svg.push_str(ARROW);
     for (at, actor) in messages.actors.iter().enumerate() {
-        let x = LEFT + at * COLUMN;
+        let x = sheet.x(at);
         let name = escaped(&shorten(actor, LABEL));
         // Writing to a string cannot fail.
         let _infallible = writeln!(
@@ -81,18 +81,20 @@ pub(super) fn section(messages: &Messages) -> String {
             TOP - 16
         );
     }
-    for (step, y) in &rows.steps {
+    for (step, y) in &sheet.rows.steps {
         let _infallible = writeln!(
             svg,
             "<text class=\"number\" x=\"{NUMBERS}\" y=\"{}\" text-anchor=\"end\">{step}</text>",
             y + 4
         );
     }
-    for (happening, y) in messages.happenings.iter().zip(&rows.happened) {
-        svg.push_str(&pill(happening, width, *y));
-    }
-    for (number, message) in messages.messages.iter().enumerate() {
-        svg.push_str(&arrow(messages, message, rows.sent[number], rows.received[number]));
+    // Labels come last, so that no arrow crosses them.
+    let arrows: Vec<[String; 2]> =
+        (0..messages.messages.len()).map(|at| arrow(messages, &sheet, at)).collect();
+    arrows.iter().for_each(|it| svg.push_str(&it[0]));
+    arrows.iter().for_each(|it| svg.push_str(&it[1]));
+    for (at, happening) in messages.happenings.iter().enumerate() {
+        svg.push_str(&pill(happening, &sheet, at));
     }
     svg.push_str("</svg>\n");
     format!(
@@ -105,6 +107,45 @@ pub(super) fn section(messages: &Messages) -> String {
 
 const ARROW: &str = "<defs><marker id=\"arrow-tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
                      orient=\"auto\"><path d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n";
+
+/// Where everything is drawn.
+struct Sheet {
+    left: usize,
+    width: usize,
+    rows: Rows,
+    // By happening: whether it stands to the left of its actor's line, since what is received there comes from the right.
+    is_left: Vec<bool>,
+}
+
+impl Sheet {
+    fn of(messages: &Messages) -> Sheet {
+        let last = messages.actors.len().saturating_sub(1);
+        let is_left = |it: &Happening| {
+            let is_its =
+                |message: &&Message| message.received == Some(it.step) && Some(message.to) == it.actor;
+            let message = messages.messages.iter().find(is_its);
+            message.is_some_and(|it| it.to < it.from)
+        };
+        let is_left: Vec<bool> = messages.happenings.iter().map(is_left).collect();
+        // What stands beyond the first and the last line needs room.
+        let (mut left, mut right) = (SIDE, SIDE);
+        for (happening, &is_left) in messages.happenings.iter().zip(&is_left) {
+            let Some(actor) = happening.actor else { continue };
+            let wide = pill_width(happening) + 2 * BESIDE;
+            if is_left {
+                left = left.max((NUMBERS + wide).saturating_sub(actor * COLUMN));
+            } else {
+                right = right.max(wide.saturating_sub((last - actor.min(last)) * COLUMN));
+            }
+        }
+        Sheet { left, width: left + last * COLUMN + right, rows: Rows::of(messages), is_left }
+    }
+
+    /// Where the line of an actor is.
+    fn x(&self, actor: usize) -> usize {
+        self.left + actor * COLUMN
+    }
+}
 
 /// From top to bottom, a row for each step in which something is sent or received or happens besides; more if that is several things, so that
 /// each has its label.
@@ -160,20 +201,29 @@ impl Rows {
     }
 }
 
-// How wide a letter of a label is, and how long a label of a happening.
+// How wide a letter of a label is, how long a label of a happening, and how far from the line of its actor.
 const LETTER: usize = 7;
 const HAPPENING: usize = 30;
+const BESIDE: usize = 10;
 
-/// Something that happened, on the line of its actor; or across all of them.
-fn pill(happening: &Happening, width: usize, y: usize) -> String {
+fn pill_width(happening: &Happening) -> usize {
+    happening.told.chars().count().min(HAPPENING) * LETTER + 18
+}
+
+/// Something that happened, beside the line of its actor; or across all of them.
+fn pill(happening: &Happening, sheet: &Sheet, at: usize) -> String {
     let told = shorten(&happening.told, HAPPENING);
-    let x = happening.actor.map_or(width / 2, |it| LEFT + it * COLUMN);
-    let wide = told.chars().count() * LETTER + 16;
+    let (wide, y) = (pill_width(happening), sheet.rows.happened[at]);
+    let from = match happening.actor {
+        None => (sheet.width / 2).saturating_sub(wide / 2),
+        Some(actor) if sheet.is_left[at] => sheet.x(actor).saturating_sub(BESIDE + wide),
+        Some(actor) => sheet.x(actor) + BESIDE,
+    };
     let svg = format!(
-        "<rect class=\"pill\" x=\"{}\" y=\"{}\" width=\"{wide}\" height=\"20\" rx=\"10\"/>\
-         <text class=\"happening\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
-        x.saturating_sub(wide / 2),
+        "<rect class=\"pill\" x=\"{from}\" y=\"{}\" width=\"{wide}\" height=\"20\" rx=\"10\"/>\
+         <text class=\"happening\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
         y - 10,
+        from + wide / 2,
         y + 4,
         escaped(&told)
     );
@@ -186,8 +236,11 @@ fn pill(happening: &Happening, width: usize, y: usize) -> String {
 // How far a message goes that never arrives.
 const LOST: usize = 60;
 
-fn arrow(messages: &Messages, message: &Message, top: usize, bottom: Option<usize>) -> String {
-    let (from, to) = (LEFT + message.from * COLUMN, LEFT + message.to * COLUMN);
+/// The arrow of a message, and its label.
+fn arrow(messages: &Messages, sheet: &Sheet, at: usize) -> [String; 2] {
+    let message = &messages.messages[at];
+    let (top, bottom) = (sheet.rows.sent[at], sheet.rows.received[at]);
+    let (from, to) = (sheet.x(message.from), sheet.x(message.to));
     let end = match (bottom, to < from) {
         (Some(_), _) => to,
         (None, true) => from - LOST,
@@ -210,20 +263,18 @@ fn arrow(messages: &Messages, message: &Message, top: usize, bottom: Option<usiz
         Some(receiver) => format!("{} to {receiver}", shorten(&message.label, LABEL)),
         None => shorten(&message.label, LABEL),
     };
-    let mut svg = format!(
-        "<path class=\"{kind}\" d=\"{path}\"{tip}/><text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>\n",
-        top - 5,
-        escaped(&label)
-    );
+    let mut text =
+        format!("<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>\n", top - 5, escaped(&label));
     if bottom.is_none() {
         let _infallible = writeln!(
-            svg,
+            text,
             "<text class=\"cross\" x=\"{end}\" y=\"{}\" text-anchor=\"middle\">×</text>",
             down + 5
         );
     }
-    match message.operation {
+    let linked = |svg: String| match message.operation {
         Some(it) => format!("<a href=\"#op={}\">{svg}</a>", it.index()),
         None => svg,
-    }
+    };
+    [linked(format!("<path class=\"{kind}\" d=\"{path}\"{tip}/>\n")), linked(text)]
 }

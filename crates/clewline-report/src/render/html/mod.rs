@@ -217,8 +217,11 @@ fn core(page: &Page) -> String {
     let (Some(history), false) = (&page.history, page.core.operations.is_empty()) else {
         return String::new();
     };
+    // Where others are drawn as well, they are not all of one kind.
+    let is_alone = page.picture.matches("class=\"bar\"").count() <= page.core.operations.len();
+    let kind = if is_alone { "" } else { " class=\"others\"" };
     let mut html = format!(
-        "<section id=\"core\" aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{}</h2>\n<div class=\"sides\">\n\
+        "<section id=\"core\"{kind} aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{}</h2>\n<div class=\"sides\">\n\
          <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Picture of these operations\">\n{}</div>\n\
          <details{}>\n<summary>As a table</summary>\n<div class=\"wide\">\n<table>\n\
          <thead><tr><th>{}</th><th>call</th><th>answer</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",

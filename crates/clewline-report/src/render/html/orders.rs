@@ -55,7 +55,7 @@ impl Path {
     /// The order of a witness.
     pub(super) fn witness(judged: &Judged<'_>, order: &[OperationId]) -> Path {
         Path {
-            title: "An order in which every answer is right".to_owned(),
+            title: "in which every answer is right".to_owned(),
             order: order.to_vec(),
             stuck: None,
             told: String::new(),
@@ -68,8 +68,8 @@ impl Path {
         let end = explain::longest(judged, &end.prefix, end.next);
         let label = shorten(&judged.case.label(end.next), 40);
         let title = match end.prefix.len() {
-            0 => format!("{label} cannot come first"),
-            n => format!("after {} {label} cannot be", count(n as u64, "operation", "operations")),
+            0 => format!("nothing before {label}"),
+            n => format!("until {label} ({})", count(n as u64, "operation", "operations")),
         };
         let around = around(judged, &end.prefix, Some(end.next));
         let told = told(&label, &end.instead, around.last().filter(|it| it.operation == end.next));

@@ -3,7 +3,7 @@ use std::{collections::HashMap, time::Duration};
 use clewline_core::{OperationId, Verdict, Witness};
 use serde_json::Value as Json;
 
-use crate::formats::jsonl::Times;
+use crate::Times;
 
 use super::{
     super::{
@@ -309,7 +309,7 @@ fn what_happens_besides_stands_on_the_line_of_its_actor() {
     let messages = Messages { actors, messages: vec![message], happenings: vec![calls, heals] };
     let html = write(&Page { messages: Some(messages), ..empty() });
     // The call has the first row, and what is sent then the next.
-    assert!(html.contains("<a href=\"#op=3\"><rect class=\"pill\" x=\"86\" y=\"64\""), "{html}");
+    assert!(html.contains("<a href=\"#op=3\"><rect class=\"pill\" x=\"135\" y=\"64\""), "{html}");
     assert!(html.contains("d=\"M125 104L315 134\""), "{html}");
     assert!(html.contains("x=\"220\" y=\"168\" text-anchor=\"middle\">all hear"), "{html}");
 }
@@ -326,7 +326,7 @@ fn orders_that_lead_no_further_are_told_once_for_each_operation_the_longest_firs
     };
     page.tell_dead_ends(&judged, &[end(&[0, 1], 2), end(&[], 2), end(&[0, 1, 3], 2)]);
     assert_eq!(page.paths.len(), 1);
-    assert_eq!(page.paths[0].title, "after 2 operations deq() → 2 cannot be");
+    assert_eq!(page.paths[0].title, "until deq() → 2 (2 operations)");
 }
 
 #[test]
