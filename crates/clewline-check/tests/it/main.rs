@@ -20,6 +20,7 @@ mod monitors;
 mod plain;
 mod quasi;
 mod queue_oriented;
+mod relaxed;
 mod rulings;
 mod stuck;
 mod texts;
