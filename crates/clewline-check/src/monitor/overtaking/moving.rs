@@ -27,6 +27,9 @@ const PATIENCE: u32 = 8;
 /// How many operations before and after one that is out of order may give way to it.
 const NEAR: usize = 12;
 
+/// How far one of them goes. Someone who was interrupted overlaps thousands of others, and goes past them all only in the rounds.
+const FAR: usize = 64;
+
 /// If at first more than so many for each operation overtake each other, they are not counted.
 const PAIRS: usize = 64;
 
@@ -49,14 +52,13 @@ pub(super) fn search(scene: &Scene, budget: &Budget) -> Moved {
             None => return Moved::Stopped,
         }
     }
-    let most = SWAPS * scene.operations.len() as u64;
     order.swaps = 0;
-    while 0 < order.excess && order.swaps < most {
+    while 0 < order.excess && order.swaps < order.swaps_max {
         for operation in order.wrong.clone() {
             if budget.stopped().is_some() {
                 return Moved::Stopped;
             }
-            if order.wrong.contains(&operation) && order.swaps < most {
+            if order.wrong.contains(&operation) && order.swaps < order.swaps_max {
                 order.mend(operation);
             }
         }
@@ -87,6 +89,8 @@ struct Order<'s> {
     pairs: i64,
     // How many neighbours were exchanged.
     swaps: u64,
+    // How many may be.
+    swaps_max: u64,
     random: Random,
 }
 
@@ -109,6 +113,7 @@ impl<'s> Order<'s> {
             excess: 0,
             pairs: 0,
             swaps: 0,
+            swaps_max: SWAPS * scene.operations.len() as u64,
             random: Random::new(1),
         };
         order.count().then_some(order)
@@ -279,12 +284,12 @@ impl<'s> Order<'s> {
         (at..target).for_each(|it| self.swap(it));
     }
 
-    /// The best place that an operation can reach, and what it costs. It is left where it was.
-    fn best(&mut self, operation: u32) -> ((i64, i64), usize) {
+    /// The best place within so many that an operation can reach, and what it costs. It is left where it was.
+    fn best(&mut self, operation: u32, far: usize) -> ((i64, i64), usize) {
         let start = self.place[operation as usize] as usize;
         let mut best = (self.cost(), start);
         let mut at = start;
-        while 0 < at && self.may_swap(at - 1) {
+        while 0 < at && start - at < far && self.may_swap(at - 1) {
             at -= 1;
             self.swap(at);
             if self.cost() < best.0 {
@@ -293,7 +298,7 @@ impl<'s> Order<'s> {
         }
         self.go(operation, start);
         at = start;
-        while at + 1 < self.row.len() && self.may_swap(at) {
+        while at + 1 < self.row.len() && at - start < far && self.may_swap(at) {
             self.swap(at);
             at += 1;
             if self.cost() < best.0 {
@@ -315,7 +320,7 @@ impl<'s> Order<'s> {
                 return None;
             }
             let start = self.place[operation as usize] as usize;
-            let (_, target) = self.best(operation);
+            let (_, target) = self.best(operation, usize::MAX);
             self.go(operation, target);
             has_moved |= target != start;
         }
@@ -343,6 +348,9 @@ impl<'s> Order<'s> {
                     return;
                 }
                 self.go(first, start);
+                if self.swaps_max <= self.swaps {
+                    return;
+                }
             }
         }
         self.insist(wrong);
@@ -373,7 +381,7 @@ impl<'s> Order<'s> {
     fn best_of(&mut self, operations: &[u32]) -> Option<((i64, i64), u32, usize)> {
         let mut best: Option<((i64, i64), u32, usize)> = None;
         for &operation in operations {
-            let (cost, target) = self.best(operation);
+            let (cost, target) = self.best(operation, FAR);
             if cost < best.map_or(self.cost(), |it| it.0) {
                 best = Some((cost, operation, target));
             }
