@@ -1,7 +1,7 @@
 //! The monitors for stacks and priority queues out of order by a bound: rules, evidence, and agreement with a search.
 
 use clewline_check::{Checker, monitor::ByMonitor};
-use clewline_core::{Budget, Plan, Reason, Verdict};
+use clewline_core::{Budget, Domain, Plan, Reason, Verdict};
 use clewline_specs::find;
 
 use crate::relaxed::{Object, Tally, check_drawn, compare, generated};
@@ -89,6 +89,17 @@ fn long_histories_are_decided_whether_they_hold_or_not() {
             }
         }
     }
+}
+
+#[test]
+fn where_no_change_of_two_helps_all_around_are_put_elsewhere() {
+    let mix = vec![("push".to_owned(), 1), ("pop".to_owned(), 1)];
+    let plan = Plan { operations: 3_000, processes: 4, overlap: 0.9, seed: 247, ..Plan::default() };
+    let specification = find("quasi-stack:8").unwrap();
+    let recording = specification.generate(&Plan { mix, values: Domain::Distinct, ..plan });
+    let case = specification.load(recording).unwrap();
+    let verdict = ByMonitor.decide(&case.problems()[0], &Budget::unlimited());
+    assert_eq!(verdict.word(), "holds");
 }
 
 #[test]

@@ -112,8 +112,8 @@ fn a_golden_model_is_asked_what_would_take_out_what_is_left() {
     assert_eq!(run("quasi-queue", "enq=0,deq=0").code, 1);
     assert_eq!(one(&run("quasi-queue", "enq=0,deq=?"))["least_factor"], 1);
     // Where these calls are too many nobody knows, and nobody is accused.
-    let many =
-        ["--matrix", "deq enq(1) | enq(2) enq(3) enq(4)", "--final", "deq deq deq", "--golden", "ms-queue"];
+    let matrix = ["--matrix", "deq deq | enq(1) enq(2) enq(3) enq(4)", "--final", "deq deq"];
+    let many = [&matrix[..], &["--golden", "ms-queue"]].concat();
     let ran = explore("quasi-golden-left-many", "quasi-queue", "enq=0,deq=2", &many);
     let told = &one(&ran)["reason"];
     assert!(ran.code == 3 && told.as_str().unwrap().contains("something is left inside"), "{ran:?}");
