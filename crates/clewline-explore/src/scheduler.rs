@@ -65,9 +65,12 @@ impl Diverged {
         Box::new(Diverged { step, expected: expected.to_vec(), found: Vec::new(), is_foreign: false })
     }
 
-    /// The first task whose next step is not what it was.
+    /// The first task whose next step is not what it was, if it is at a point that shows it.
     #[must_use]
     pub fn task(&self) -> Option<TaskId> {
+        if self.found.is_empty() {
+            return None;
+        }
         let differs = self.found.iter().find(|it| !self.expected.contains(it));
         differs.or_else(|| self.expected.iter().find(|it| !self.found.contains(it))).map(|it| it.task)
     }
@@ -92,8 +95,8 @@ pub trait Scheduler {
     /// Picks one of the enabled steps.
     fn choose(&mut self, point: &Point<'_>) -> Choice;
 
-    /// Asked before [`choose`](Self::choose) if the tasks in `enabled` can move, each of them could at the last point as well, and what
-    /// they are about to do is what it was then, but for `arrived`. Answers who was chosen here before, if everything is as it was
+    /// Asked before [`choose`](Self::choose) if the tasks in `enabled` can move, and what all are about to do, whether they can or
+    /// wait, has been shown at earlier points, but for `arrived`, which can. Answers who was chosen here before, if everything is as it was
     /// then. If nobody was, or something is not, `choose` is asked.
     ///
     /// Requires: at every point at most one enabled step a task, in the order of tasks.

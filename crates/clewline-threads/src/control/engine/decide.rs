@@ -232,14 +232,13 @@ impl Engine {
         }
     }
 
-    /// Whom the scheduler chose here before, if it has been here. It need not see what those are about to do who were shown to it
-    /// when it was last asked, and have not moved since.
+    /// Whom the scheduler chose here before, if it has been here. What all others are about to do it was shown when they came to it,
+    /// whether they could or had to wait.
     #[inline]
     fn chosen_before(&mut self, movable: TaskSet) -> Option<TaskId> {
         let fresh = std::mem::take(&mut self.fresh);
         self.stale = self.stale.union(fresh);
         self.came_to_wait = fresh.without(movable);
-        let shown = std::mem::replace(&mut self.asked, movable);
         let arrived = match fresh.first() {
             Some(task) if fresh == TaskSet::only(task) && movable.contains(task) => {
                 Some(&self.tasks[task.index()].pending)
@@ -247,9 +246,6 @@ impl Engine {
             Some(_) => return None,
             None => None,
         };
-        if !movable.without(shown).is_empty() {
-            return None;
-        }
         let scheduler = self.scheduler.expect("tasks run inside `run`");
         // SAFETY: as in `value`.
         unsafe { (*scheduler.as_ptr()).again(movable, arrived) }
@@ -280,7 +276,6 @@ impl Engine {
 
     /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.
     pub(super) fn stop(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
-        self.asked = TaskSet::EMPTY;
         if !self.held_back.is_empty() {
             // Whoever is wanted lets others go first, which are not.
             self.fairness.clear();

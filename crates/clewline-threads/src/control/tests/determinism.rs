@@ -18,6 +18,18 @@ enum Does {
     TakesBoth,
     /// Reads, then takes a lock: three steps.
     ReadsAndTakes,
+    /// Reads, then takes the other lock.
+    ReadsAndTakesOther,
+    /// Adds to one of two atomics: a step.
+    Adds(usize),
+    /// Takes a lock, adds, gives it back and reads: three steps.
+    GivesBack,
+    /// The same, but gives it back at the end.
+    GivesBackLate,
+    /// Reads, draws a number from so many, and reads: two steps.
+    Draws(usize),
+    /// Reads, and panics.
+    Panics,
 }
 
 impl Does {
@@ -26,9 +38,13 @@ impl Does {
 
     const fn steps(self) -> usize {
         match self {
-            Does::Reads(_) => 1,
-            Does::TakesOne(_) => 2,
-            Does::TakesBoth | Does::ReadsAndTakes => 3,
+            Does::Reads(_) | Does::Adds(_) | Does::Panics => 1,
+            Does::TakesOne(_) | Does::Draws(_) => 2,
+            Does::TakesBoth
+            | Does::ReadsAndTakes
+            | Does::ReadsAndTakesOther
+            | Does::GivesBack
+            | Does::GivesBackLate => 3,
         }
     }
 
@@ -37,7 +53,7 @@ impl Does {
         match self {
             Does::Reads(at) => Does::TakesOne(at),
             Does::TakesOne(at) => Does::TakesOne(1 - at),
-            Does::TakesBoth | Does::ReadsAndTakes => Does::TakesOne(1),
+            _ => Does::TakesOne(1),
         }
     }
 }
@@ -63,6 +79,20 @@ impl Shared {
         let take = |at: usize| self.locks[at].lock().expect("nobody panics");
         match does {
             Does::Reads(at) => self.atomics[at].load(SeqCst),
+            Does::Adds(at) => self.atomics[at].fetch_add(1, SeqCst),
+            Does::GivesBack | Does::GivesBackLate => {
+                let guard = take(0);
+                self.atomics[0].fetch_add(1, SeqCst);
+                let guard = Some(guard).filter(|_| matches!(does, Does::GivesBackLate));
+                let seen = self.atomics[0].load(SeqCst);
+                drop(guard);
+                seen
+            }
+            Does::Draws(from) => {
+                let drawn = self.call(Does::Reads(0)) + crate::choose(from);
+                drawn + self.call(Does::Reads(0))
+            }
+            Does::Panics => panic!("after {}", self.call(Does::Reads(0))),
             Does::TakesOne(at) => {
                 let _guard = take(at);
                 self.atomics[at].fetch_add(1, SeqCst)
@@ -72,11 +102,12 @@ impl Shared {
                 self.atomics[0].fetch_add(1, SeqCst)
             }
             Does::ReadsAndTakes => self.call(Does::Reads(1)) + self.call(Does::TakesOne(0)),
+            Does::ReadsAndTakesOther => self.call(Does::Reads(1)) + self.call(Does::TakesOne(1)),
         }
     }
 }
 
-const EXECUTIONS_MAX: u64 = 60;
+const EXECUTIONS_MAX: u64 = 100;
 
 /// How it ended, after how many executions, and the schedules of those that were not redundant.
 fn run(
@@ -125,11 +156,12 @@ fn common(a: &Schedule, b: &Schedule) -> usize {
 }
 
 /// In how many executions `change` would be made where something is made again; each time it must be found out right then. The
-/// first `same` steps of its task are not changed.
+/// first `same` steps of its task are not changed, and `is_meant` says whether what was chosen up to then matters.
 fn check_change(
     columns: &[Vec<Does>],
     change: Change,
     same: usize,
+    is_meant: impl Fn(&[Pick]) -> bool,
     scheduler: &dyn Fn() -> Box<dyn Scheduler>,
 ) -> u32 {
     let (_, _, schedules) = run(columns, None, &mut *scheduler());
@@ -137,13 +169,16 @@ fn check_change(
     for at in 1..schedules.len() {
         let (execution, schedule) = &schedules[at];
         let again = schedules[..at].iter().map(|it| common(&it.1, schedule)).max().expect("one before");
-        if comes_after(schedule, change.column, same).is_none_or(|it| again < it) {
+        let is_again = |it: usize| it <= again && is_meant(&schedule.0[..it]);
+        if !comes_after(schedule, change.column, same).is_some_and(is_again) {
             continue;
         }
         changes += 1;
         let change = Change { execution: *execution, ..change };
         let (coverage, executions, _) = run(columns, Some(change), &mut *scheduler());
-        let is_found = matches!(coverage, Coverage::Diverged(_)) && executions == *execution;
+        // Whoever panics ends the execution: there is no point any more that could say so.
+        let when = *execution + u64::from(matches!(change.does, Does::Panics));
+        let is_found = matches!(coverage, Coverage::Diverged(_)) && executions == when;
         assert!(is_found, "{columns:?}, {change:?}: {coverage:?} after {executions}");
     }
     changes
@@ -163,7 +198,7 @@ fn schedulers() -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Scheduler>>)> {
 }
 
 #[test]
-fn another_access_is_found_out_whether_its_task_can_go_on_or_waits() {
+fn another_access_is_found_out() {
     for (name, scheduler) in schedulers() {
         let mut random = Random::new(5);
         let mut changes = 0;
@@ -172,19 +207,57 @@ fn another_access_is_found_out_whether_its_task_can_go_on_or_waits() {
             let columns = [column(), column()];
             for (column, calls) in columns.iter().enumerate() {
                 let change = Change { execution: 0, column, row: 1, does: calls[1].changed() };
-                changes += check_change(&columns, change, calls[0].steps(), &*scheduler);
+                changes += check_change(&columns, change, calls[0].steps(), |_| true, &*scheduler);
             }
         }
         assert!(10 < changes, "{name}: {changes}");
     }
 }
 
+/// Someone takes both locks; someone else comes to one of them meanwhile, and waits; a third one may go on.
+const WAITING: [&[Does]; 3] = [&[Does::TakesBoth], &[Does::ReadsAndTakes], &[Does::Adds(1), Does::Adds(1)]];
+
+/// Checks that it is found out if the one who waits does something else after its first step.
+fn check_waiting(does: Does) {
+    let columns = WAITING.map(<[Does]>::to_vec);
+    // Both locks are taken.
+    let is_kept_waiting = |chosen: &[Pick]| {
+        chosen.iter().filter(|it| matches!(it, Pick::Task(it) if it.index() == 0)).count() == 2
+    };
+    for (name, scheduler) in schedulers().into_iter().filter(|it| it.0 != "serial") {
+        let change = Change { execution: 0, column: 1, row: 0, does };
+        let changes = check_change(&columns, change, 1, is_kept_waiting, &*scheduler);
+        assert_ne!(changes, 0, "{name}");
+    }
+}
+
+#[test]
+fn another_lock_that_a_task_waits_for_is_found_out() {
+    check_waiting(Does::ReadsAndTakesOther);
+}
+
 #[test]
 fn a_task_that_ends_where_it_waited_is_found_out() {
-    let columns = [vec![Does::TakesBoth, Does::Reads(0)], vec![Does::ReadsAndTakes]];
-    for (name, scheduler) in schedulers().into_iter().skip(1) {
-        let change = Change { execution: 0, column: 1, row: 0, does: Does::Reads(1) };
-        assert_ne!(check_change(&columns, change, 1, &*scheduler), 0, "{name}");
+    check_waiting(Does::Reads(1));
+}
+
+#[test]
+fn another_effect_of_a_step_is_found_out_by_those_who_rely_on_it() {
+    let columns = [vec![Does::GivesBack], vec![Does::Adds(0), Does::Adds(0)]];
+    for (name, scheduler) in schedulers().into_iter().filter(|it| it.0.ends_with("dpor")) {
+        let change = Change { execution: 0, column: 0, row: 0, does: Does::GivesBackLate };
+        assert_ne!(check_change(&columns, change, 2, |_| true, &*scheduler), 0, "{name}");
+    }
+}
+
+#[test]
+fn another_number_of_choices_and_a_panic_are_found_out_beside_other_tasks() {
+    let columns = [vec![Does::Draws(2)], vec![Does::Adds(0), Does::Adds(0)]];
+    for (name, scheduler) in schedulers() {
+        for does in [Does::Draws(3), Does::Panics] {
+            let change = Change { execution: 0, column: 0, row: 0, does };
+            assert_ne!(check_change(&columns, change, 1, |_| true, &*scheduler), 0, "{name}");
+        }
     }
 }
 
