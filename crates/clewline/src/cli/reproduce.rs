@@ -8,7 +8,7 @@ use std::{
 };
 
 use clewline::{
-    methods::reproduce::{Form, Options, Size, Step, TABLES, find},
+    methods::reproduce::{Form, Options, Size, Step, TABLES, find, in_c, names_in_c},
     render::{plot, table},
 };
 
@@ -32,6 +32,10 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
+    /// In which language the programs are that are tested: `c` needs a compiler
+    #[arg(long, value_name = "rust|c", default_value = "rust", value_parser = ["rust", "c"])]
+    lang: String,
+
     /// How to write the figures
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
@@ -49,7 +53,8 @@ const EXAMPLES: &str = "\
 Examples:
   clewline reproduce monitoring-fig1 --quick
   clewline reproduce monitoring-fig1 --svg fig1.svg --csv fig1.csv
-  clewline reproduce monitoring-fig2 --format json --seed 7";
+  clewline reproduce monitoring-fig2 --format json --seed 7
+  clewline reproduce round-up-table-2 --lang c";
 
 const WIDTH: usize = 80;
 
@@ -63,6 +68,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             drawn.join(", ")
         )));
     }
+    let in_c =
+        if args.lang == "c" { Some(in_c(entry.name).ok_or_else(|| not_in_c(entry.name))?) } else { None };
     // Before anything is run: a file that cannot be written should not be found out about after minutes.
     let csv = args.csv.as_deref().map(Target::create).transpose()?;
     let svg = args.svg.as_deref().map(Target::create).transpose()?;
@@ -78,7 +85,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             let text = format!("{} of {}, {}", it.done + 1, it.of, it.what);
             *step.lock().unwrap_or_else(PoisonError::into_inner) = text;
         };
-        (entry.run)(&Options { size, seed: args.seed }, &note)
+        let options = Options { size, seed: args.seed };
+        match in_c {
+            Some(run) => run(&options, &note)?,
+            None => (entry.run)(&options, &note),
+        }
     };
     if let Some(target) = csv {
         target.write(&table::csv(&outcome.table))?;
@@ -101,6 +112,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     Stdout::new().print(text.as_bytes())?;
     Ok(Status::Done)
+}
+
+fn not_in_c(name: &str) -> Failure {
+    let names: Vec<&str> = names_in_c().collect();
+    Failure::Told(format!("--lang: {name} has no programs in C; those that have are {}", names.join(", ")))
 }
 
 /// A file that was created, and will be written.

@@ -20,12 +20,15 @@ mod lowe;
 mod lowe_comparison;
 mod monitoring;
 mod round_up;
+mod round_up_c;
 mod statistics;
 mod stopwatch;
 
 use std::fmt;
 
 use clewline_report::render::{plot::Plot, table::Table};
+
+use super::unmodified;
 
 clewline_core::registry! {
     /// Every table, in alphabetical order of the names.
@@ -73,6 +76,20 @@ pub struct Entry {
 
 /// Runs a table, and tells now and then how far it has come.
 pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
+
+/// Runs a table with programs in C, which have to be compiled.
+pub type RunInC = fn(&Options, &dyn Fn(Step<'_>)) -> Result<Outcome, unmodified::Error>;
+
+/// How to run the table of that name with programs in C, if that can be done.
+#[must_use]
+pub fn in_c(name: &str) -> Option<RunInC> {
+    round_up_c::IN_C.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// The names of the tables that can be run with programs in C.
+pub fn names_in_c() -> impl Iterator<Item = &'static str> {
+    round_up_c::IN_C.iter().map(|it| it.0)
+}
 
 /// What a paper shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

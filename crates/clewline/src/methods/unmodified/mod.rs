@@ -21,6 +21,7 @@
 
 mod cargo;
 mod compiler;
+mod counted;
 mod program;
 mod runtime;
 mod scratch;
@@ -30,6 +31,7 @@ use std::{fmt, io, path::PathBuf};
 
 pub use cargo::{Built, Crate, Talk, TestId};
 pub use compiler::{Compiler, Kind, Language};
+pub use counted::{Asked, CENSUS_VARIABLE, answer};
 pub use program::{Program, Ran, Sources, Status};
 pub use runtime::{COMMAND_VARIABLE, HEADER, Runtime, SUBJECT_VARIABLE};
 pub use toolchain::{Instrumented, Toolchain};

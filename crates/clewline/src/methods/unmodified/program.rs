@@ -1,14 +1,14 @@
 //! Programs: sources compiled, linked with the runtime, and run.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
 use super::{
     COMMAND_VARIABLE, Compiler, Error, HEADER, Language, Runtime, SUBJECT_VARIABLE, compiler::including,
-    scratch::Scratch,
+    runtime::BODY_VARIABLE, scratch::Scratch,
 };
 
 /// What is compiled.
@@ -115,6 +115,24 @@ impl Program {
         Ok(Program { executable, name, command: None, preloaded: None, _scratch: Some(scratch) })
     }
 
+    /// A program of one file in C that is nowhere yet, and of what else is named.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::build`].
+    pub fn of_text(
+        name: &str,
+        text: &str,
+        others: &Sources,
+        compiler: &Compiler,
+        runtime: &Runtime,
+    ) -> Result<Program, Error> {
+        let scratch = Scratch::new()?;
+        let mut files = vec![scratch.write(&format!("{name}.c"), text)?];
+        files.extend(others.files.iter().cloned());
+        Program::build(&Sources { files, flags: others.flags.clone() }, compiler, runtime)
+    }
+
     /// A program that is there. If it was not linked with the runtime, that is loaded before it.
     ///
     /// # Errors
@@ -163,10 +181,30 @@ impl Program {
     ///
     /// As [`Program::run`].
     pub fn capture(&self, args: &[OsString]) -> Result<Ran, Error> {
-        let Output { status, stdout, stderr } =
-            self.command(args).output().map_err(Error::io(self.name.clone()))?;
+        self.captured(&mut self.command(args))
+    }
+
+    /// Runs it with these environment variables, and keeps what it writes.
+    pub(super) fn capture_with(&self, variables: &[(&str, &str)]) -> Result<Ran, Error> {
+        self.captured(self.command(&[]).envs(variables.iter().copied()))
+    }
+
+    fn captured(&self, command: &mut Command) -> Result<Ran, Error> {
+        let Output { status, stdout, stderr } = command.output().map_err(Error::io(self.name.clone()))?;
         let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
         ran(status, text(stdout), text(stderr))
+    }
+
+    /// Explores `main` of a program that declares no test. `arguments` are those of `clewline explore`, `own` those of the program.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::run`].
+    pub fn explore_main(&self, arguments: &[OsString], own: &[OsString]) -> Result<Ran, Error> {
+        let mut command = self.command(own);
+        command.env(BODY_VARIABLE, arguments.join(OsStr::new("\u{1f}")));
+        let status = command.status().map_err(Error::io(self.name.clone()))?;
+        ran(status, String::new(), String::new())
     }
 
     fn command(&self, args: &[OsString]) -> Command {
