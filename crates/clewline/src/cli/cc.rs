@@ -16,13 +16,14 @@ use super::{Failure, Status};
 /// schedule within a bound, as by `clewline explore`, whose options come after the files. A call that crashes, waits for ever
 /// or touches memory that was freed is found as well.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, override_usage = "clewline cc [--compiler NAME] FILE… [OPTION OF EXPLORE]… [-- FLAG OF THE COMPILER…]")]
+#[command(after_help = EXAMPLES, override_usage = "clewline cc [--compiler NAME] FILE… [-FLAG OF THE COMPILER]… [OPTION OF EXPLORE]… [-- MORE FLAGS…]")]
 pub(super) struct Args {
     /// Who compiles: gcc, clang, or another name of theirs [default: cc]
     #[arg(long, value_name = "NAME")]
     compiler: Option<String>,
 
-    /// Files in C and C++; options as of `clewline explore`; and after `--` flags of the compiler
+    /// Files in C and C++; flags of the compiler, which begin with one dash; options as of `clewline explore`; after `--`, whatever
+    /// else the compiler is told
     #[arg(value_name = "FILE", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
@@ -31,8 +32,9 @@ const EXAMPLES: &str = "\
 Examples:
   clewline cc stack_test.c stack.c
   clewline cc stack_test.c stack.c --matrix \"push(1) pop | push(2) pop\"
-  clewline cc --compiler clang queue_test.cpp --preemptions 3 -- -std=c++20 -DNDEBUG
+  clewline cc queue_test.cpp -std=c++20 -DNDEBUG --compiler clang --preemptions 3
   clewline cc quasi_queue.c --quasi deq=?
+  clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
 
 `clewline explore --help` tells of its options; `clewline header` prints clewline.h.
 Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not compile, 3 unknown.";
@@ -43,7 +45,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let compiler = Compiler::find(words.compiler.as_deref())?;
     let sources = Sources { files: words.files.clone(), flags: words.flags.clone() };
     let program = Program::build(&sources, &compiler, &runtime)?.with_command(words.command());
-    Ok(program.run(&words.arguments)?.status.into())
+    match &words.output {
+        Some(file) => {
+            program.copy_to(file)?;
+            Ok(Status::Done)
+        }
+        None => Ok(program.run(&words.arguments)?.status.into()),
+    }
 }
 
 /// What was typed, sorted.
@@ -51,6 +59,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 struct Words {
     compiler: Option<String>,
     files: Vec<PathBuf>,
+    /// Where to leave the program, instead of exploring it.
+    output: Option<PathBuf>,
     /// For the exploration.
     arguments: Vec<OsString>,
     /// For the compiler.
@@ -64,7 +74,7 @@ impl Words {
         while let Some(word) = words.next() {
             let text = word.to_string_lossy();
             if text == "--" {
-                sorted.flags = words.cloned().collect();
+                sorted.flags.extend(words.cloned());
                 break;
             }
             if text == "--compiler" {
@@ -73,6 +83,10 @@ impl Words {
                 sorted.compiler = Some(name.to_string_lossy().into_owned());
             } else if let Some(name) = text.strip_prefix("--compiler=") {
                 sorted.compiler = Some(name.to_owned());
+            } else if let Some(flag) = text.strip_prefix("--flag=") {
+                sorted.flags.push(flag.into());
+            } else if text.starts_with('-') && !text.starts_with("--") {
+                sorted.flags.push(word.clone());
             } else if !text.starts_with('-') && Language::of(word.as_ref()).is_some() {
                 sorted.files.push(word.into());
             } else {
@@ -91,6 +105,11 @@ impl Words {
             add(name);
         }
         self.files.iter().for_each(|it| add(&it.display().to_string()));
+        // Options are appended, so nothing may come after `--`.
+        for flag in self.flags.iter().map(|it| it.to_string_lossy()) {
+            let is_plain = flag.starts_with('-') && !flag.starts_with("--");
+            add(&if is_plain { flag.into_owned() } else { format!("--flag={flag}") });
+        }
         command
     }
 }
@@ -108,6 +127,7 @@ mod tests {
     fn files_options_and_flags_are_told_apart() {
         let words = sorted(&[
             "a_test.c",
+            "-O2",
             "--matrix",
             "push(1) | pop",
             "b.cpp",
@@ -115,13 +135,18 @@ mod tests {
             "clang",
             "--",
             "-DX",
-            "-lm",
+            "--param",
+            "n=1",
         ]);
         assert_eq!(words.files, [PathBuf::from("a_test.c"), PathBuf::from("b.cpp")]);
         assert_eq!(words.arguments, ["--matrix", "push(1) | pop"]);
-        assert_eq!(words.flags, ["-DX", "-lm"]);
+        assert_eq!(words.flags, ["-O2", "-DX", "--param", "n=1"]);
         assert_eq!(words.compiler.as_deref(), Some("clang"));
-        assert_eq!(words.command(), "clewline cc --compiler clang a_test.c b.cpp");
+        let command = "clewline cc --compiler clang a_test.c b.cpp -O2 -DX --flag=--param --flag=n=1";
+        assert_eq!(words.command(), command);
+        // What a report says is read as it was.
+        let again = sorted(&command.split(' ').skip(2).collect::<Vec<_>>());
+        assert_eq!(again, Words { arguments: Vec::new(), ..words });
     }
 
     #[test]

@@ -34,18 +34,30 @@ Examples:
 `clewline explore --help` tells of its options; those that name calls mean nothing here.
 Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown.";
 
+/// An argument of the program's own.
+const OWN: &str = "--argument=";
+
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let (arguments, own) = halves(&args.words);
+    let (options, own) = halves(&args.words);
+    // Options are appended to the command, so that there the program's own arguments are options, too.
+    let is_own = |it: &&OsString| it.to_string_lossy().starts_with(OWN);
+    let mut own: Vec<OsString> = own.to_vec();
+    own.extend(options.iter().filter(is_own).map(|it| it.to_string_lossy()[OWN.len()..].into()));
+    let options: Vec<OsString> = options.iter().filter(|it| !is_own(it)).cloned().collect();
     let runtime = Runtime::find()?;
     let shown = shell_word(&args.program.display().to_string());
-    let program = Program::existing(&args.program, &runtime)?.with_command(format!("clewline run {shown}"));
+    let mut command = format!("clewline run {shown}");
+    for argument in &own {
+        command.push_str(&format!(" {}", shell_word(&format!("{OWN}{}", argument.to_string_lossy()))));
+    }
+    let program = Program::existing(&args.program, &runtime)?.with_command(command);
     if !program.is_instrumented() {
         eprintln!(
             "note: {shown} was not compiled for this: only its calls of pthread and malloc are seen, and not its accesses to \
              memory; `clewline cc FILE…` compiles so"
         );
     }
-    Ok(program.explore_main(arguments, own)?.status.into())
+    Ok(program.explore_main(&options, &own)?.status.into())
 }
 
 /// What is before `--`, and what is after.

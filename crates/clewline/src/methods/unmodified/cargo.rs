@@ -9,8 +9,7 @@ use std::{
 use serde_json::Value as Json;
 
 use super::{
-    COMMAND_VARIABLE, Error, Ran, Runtime, SUBJECT_VARIABLE, Toolchain, program::ran, runtime::BODY_VARIABLE,
-    toolchain::TARGET,
+    COMMAND_VARIABLE, Error, Ran, Runtime, Toolchain, program::ran, runtime::BODY_VARIABLE, toolchain::TARGET,
 };
 
 /// A crate, or a workspace.
@@ -170,7 +169,7 @@ impl TestId {
         let mut command = Command::new(&self.executable);
         // The one thread that runs the test is the process's first.
         command.args([self.name.as_str(), "--exact", "--test-threads=1"]).current_dir(&self.folder);
-        command.env(SUBJECT_VARIABLE, &self.name).env(COMMAND_VARIABLE, typed);
+        command.env(COMMAND_VARIABLE, typed);
         command.env(BODY_VARIABLE, arguments.join(OsStr::new("\u{1f}")));
         command
     }

@@ -33,7 +33,7 @@ pub use cargo::{Built, Crate, Talk, TestId};
 pub use compiler::{Compiler, Kind, Language};
 pub use counted::{Asked, CENSUS_VARIABLE, answer};
 pub use program::{Program, Ran, Sources, Status};
-pub use runtime::{COMMAND_VARIABLE, HEADER, Runtime, SUBJECT_VARIABLE};
+pub use runtime::{COMMAND_VARIABLE, HEADER, Runtime};
 pub use toolchain::{Instrumented, Toolchain};
 
 /// What keeps a program from being built or run.

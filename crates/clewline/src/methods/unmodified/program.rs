@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    COMMAND_VARIABLE, Compiler, Error, HEADER, Language, Runtime, SUBJECT_VARIABLE, compiler::including,
+    COMMAND_VARIABLE, Compiler, Error, HEADER, Language, Runtime, compiler::including,
     runtime::BODY_VARIABLE, scratch::Scratch,
 };
 
@@ -24,7 +24,7 @@ pub struct Sources {
 #[derive(Debug)]
 pub struct Program {
     executable: PathBuf,
-    /// What the program is called in reports.
+    /// What the program is called.
     name: String,
     /// What commands in reports begin with.
     command: Option<String>,
@@ -105,13 +105,15 @@ impl Program {
             output(&mut command)?.map_err(|told| Error::Compiling { file: file.clone(), told })?;
             objects.push(object);
         }
-        let executable = scratch.path().join("test");
+        let name = first.file_stem().unwrap_or(first.as_os_str());
+        // It calls itself so in reports.
+        let executable = scratch.path().join(name);
         let mut command = compiler.command(linked_as);
         command.args(&objects).arg("-o").arg(&executable).args(compiler.linking());
         command.args(sources.flags.iter().filter(|it| is_for_linking(it)));
         command.args(linked_with(runtime)).arg("-pthread");
         output(&mut command)?.map_err(|told| Error::Linking { told })?;
-        let name = first.file_stem().unwrap_or(first.as_os_str()).to_string_lossy().into_owned();
+        let name = name.to_string_lossy().into_owned();
         Ok(Program { executable, name, command: None, preloaded: None, _scratch: Some(scratch) })
     }
 
@@ -153,6 +155,16 @@ impl Program {
         Program { command: Some(command.into()), ..self }
     }
 
+    /// Leaves a copy of it at `file`.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be written.
+    pub fn copy_to(&self, file: &Path) -> Result<(), Error> {
+        std::fs::copy(&self.executable, file).map_err(Error::io(file.display().to_string()))?;
+        Ok(())
+    }
+
     /// Whether accesses to memory are seen, and not only calls of libraries.
     #[must_use]
     pub fn is_instrumented(&self) -> bool {
@@ -171,7 +183,10 @@ impl Program {
     ///
     /// If it cannot be started, or ends otherwise than an exploration does.
     pub fn run(&self, args: &[OsString]) -> Result<Ran, Error> {
-        let status = self.command(args).status().map_err(Error::io(self.name.clone()))?;
+        // If it declares no test, its own `main` is explored.
+        let mut command = self.command(args);
+        command.env(BODY_VARIABLE, args.join(OsStr::new("\u{1f}")));
+        let status = command.status().map_err(Error::io(self.name.clone()))?;
         ran(status, String::new(), String::new())
     }
 
@@ -209,7 +224,7 @@ impl Program {
 
     fn command(&self, args: &[OsString]) -> Command {
         let mut command = Command::new(&self.executable);
-        command.args(args).env(SUBJECT_VARIABLE, &self.name);
+        command.args(args);
         if let Some(typed) = &self.command {
             command.env(COMMAND_VARIABLE, typed);
         }

@@ -10,9 +10,6 @@ use super::{Error, check_platform};
 /// The header that declares tests in C and C++.
 pub const HEADER: &str = include_str!("../../../../clewline-tsan/include/clewline.h");
 
-/// What the runtime is to call the program in reports.
-pub const SUBJECT_VARIABLE: &str = "CLEWLINE_SUBJECT";
-
 /// How the program is run again: what a report's commands begin with.
 pub const COMMAND_VARIABLE: &str = "CLEWLINE_COMMAND";
 
