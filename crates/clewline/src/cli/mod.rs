@@ -16,6 +16,7 @@ mod next;
 mod output;
 mod progress;
 mod quasi;
+mod registered;
 mod reproduce;
 mod run;
 mod specs;
@@ -27,6 +28,8 @@ mod ticking;
 mod units;
 
 use std::{fmt, io, process::ExitCode};
+
+pub use registered::{Registered, explore_registered};
 
 use clap::{Parser, Subcommand};
 use clewline::methods::unmodified;
@@ -140,7 +143,8 @@ impl From<io::Error> for Failure {
 }
 
 /// Does what the arguments of the process say.
-pub(crate) fn run() -> ExitCode {
+#[must_use]
+pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check(args) => check::run(&args),
         Command::Stress(args) => stress::run(&args),
@@ -159,15 +163,19 @@ pub(crate) fn run() -> ExitCode {
         Command::Tables(args) => tables::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
-    let status = match outcome {
+    ExitCode::from(told(outcome) as u8)
+}
+
+/// How the command ended. What kept it from doing its work is told.
+fn told(outcome: Result<Status, Failure>) -> Status {
+    match outcome {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
         Err(Failure::Told(message)) => {
             eprintln!("error: {message}");
             Status::Failed
         }
-    };
-    ExitCode::from(status as u8)
+    }
 }
 
 /// The name that stands for standard input or output.

@@ -1,0 +1,18 @@
+//! The runtime.
+
+mod allocator;
+mod call;
+mod entry;
+mod foreign;
+mod heap;
+mod here;
+mod interpose;
+mod modules;
+mod park;
+mod places;
+mod races;
+mod register;
+mod run;
+mod signals;
+mod snapshot;
+mod watchdog;
