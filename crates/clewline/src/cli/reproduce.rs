@@ -8,7 +8,9 @@ use std::{
 };
 
 use clewline::{
-    methods::reproduce::{Form, Options, Size, Step, TABLES, find, in_c, names_in_c},
+    methods::reproduce::{
+        self, CRATES_UNMODIFIED, Compiled, Form, Options, Size, Step, TABLES, find, in_c, names_in_c,
+    },
     render::{plot, table},
 };
 
@@ -54,22 +56,41 @@ Examples:
   clewline reproduce monitoring-fig1 --quick
   clewline reproduce monitoring-fig1 --svg fig1.svg --csv fig1.csv
   clewline reproduce monitoring-fig2 --format json --seed 7
-  clewline reproduce round-up-table-2 --lang c";
+  clewline reproduce round-up-table-2 --lang c
+  clewline reproduce crates-unmodified           published crates, fetched, built and explored";
 
 const WIDTH: usize = 80;
 
-pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+/// What is run.
+enum Run {
+    Sure(reproduce::Run),
+    /// May fail: something has to be compiled.
+    Compiled(Compiled),
+}
+
+/// The table that was named, and how it is run.
+fn table(args: &Args) -> Result<(&'static str, Form, Run), Failure> {
+    let (crates, run) = CRATES_UNMODIFIED;
+    if args.table == crates {
+        return Ok((crates, Form::Table, Run::Compiled(run)));
+    }
     let entry = find(&args.table).map_err(|it| Failure::Told(it.to_string()))?;
-    if args.svg.is_some() && entry.form != Form::Plot {
+    let run = match args.lang.as_str() {
+        "c" => Run::Compiled(in_c(entry.name).ok_or_else(|| not_in_c(entry.name))?),
+        _ => Run::Sure(entry.run),
+    };
+    Ok((entry.name, entry.form, run))
+}
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let (name, form, run) = table(args)?;
+    if args.svg.is_some() && form != Form::Plot {
         let drawn: Vec<&str> = TABLES.iter().filter(|it| it.form == Form::Plot).map(|it| it.name).collect();
         return Err(Failure::Told(format!(
-            "--svg: {} has no plot; those that have one are {}",
-            entry.name,
+            "--svg: {name} has no plot; those that have one are {}",
             drawn.join(", ")
         )));
     }
-    let in_c =
-        if args.lang == "c" { Some(in_c(entry.name).ok_or_else(|| not_in_c(entry.name))?) } else { None };
     // Before anything is run: a file that cannot be written should not be found out about after minutes.
     let csv = args.csv.as_deref().map(Target::create).transpose()?;
     let svg = args.svg.as_deref().map(Target::create).transpose()?;
@@ -77,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let outcome = {
         let step = Arc::new(Mutex::new(String::new()));
         let message = {
-            let (name, step) = (entry.name, Arc::clone(&step));
+            let step = Arc::clone(&step);
             move |_| format!("{name}: {}", step.lock().unwrap_or_else(PoisonError::into_inner))
         };
         let _shown = Shown::start(message);
@@ -86,9 +107,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             *step.lock().unwrap_or_else(PoisonError::into_inner) = text;
         };
         let options = Options { size, seed: args.seed };
-        match in_c {
-            Some(run) => run(&options, &note)?,
-            None => (entry.run)(&options, &note),
+        match run {
+            Run::Sure(run) => run(&options, &note),
+            Run::Compiled(run) => run(&options, &note)?,
         }
     };
     if let Some(target) = csv {
@@ -98,7 +119,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         target.write(&plot::svg(drawn))?;
     }
     let text = match args.format {
-        Output::Json => table::json(&outcome.table, entry.name),
+        Output::Json => table::json(&outcome.table, name),
         Output::Text => {
             let text = table::text(&outcome.table, WIDTH);
             if args.quick {

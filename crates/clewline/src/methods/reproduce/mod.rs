@@ -15,6 +15,7 @@
 //!
 //! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
 
+mod crates_unmodified;
 mod ds2;
 mod lowe;
 mod lowe_comparison;
@@ -77,14 +78,17 @@ pub struct Entry {
 /// Runs a table, and tells now and then how far it has come.
 pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
 
-/// Runs a table with programs in C, which have to be compiled.
-pub type RunInC = fn(&Options, &dyn Fn(Step<'_>)) -> Result<Outcome, unmodified::Error>;
+/// Runs a table with programs that have to be compiled.
+pub type Compiled = fn(&Options, &dyn Fn(Step<'_>)) -> Result<Outcome, unmodified::Error>;
 
 /// How to run the table of that name with programs in C, if that can be done.
 #[must_use]
-pub fn in_c(name: &str) -> Option<RunInC> {
+pub fn in_c(name: &str) -> Option<Compiled> {
     round_up_c::IN_C.iter().find(|it| it.0 == name).map(|it| it.1)
 }
+
+/// A table of no paper: published crates, explored as they are. They have to be fetched and built, so it is in no list.
+pub const CRATES_UNMODIFIED: (&str, Compiled) = (crates_unmodified::NAME, crates_unmodified::run);
 
 /// The names of the tables that can be run with programs in C.
 pub fn names_in_c() -> impl Iterator<Item = &'static str> {

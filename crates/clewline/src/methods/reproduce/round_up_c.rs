@@ -3,7 +3,7 @@
 use std::{collections::HashMap, ffi::OsString, time::Instant};
 
 use super::{
-    Options, Outcome, RunInC, Step,
+    Compiled, Options, Outcome, Step,
     round_up::{Row, check_options, golden_histories},
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
@@ -14,7 +14,7 @@ use crate::methods::{
 };
 
 /// The tables that can be run so.
-pub(super) const IN_C: [(&str, RunInC); 3] = [
+pub(super) const IN_C: [(&str, Compiled); 3] = [
     (round_up_table_2::ENTRY.name, |options, progress| {
         run(options, &round_up_table_2::ROWS, progress, round_up_table_2::outcome)
     }),

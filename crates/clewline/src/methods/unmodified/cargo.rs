@@ -61,12 +61,21 @@ impl Crate {
     ///
     /// If that fails.
     pub fn build(&self, toolchain: &Toolchain, runtime: &Runtime) -> Result<Built, Error> {
+        self.build_in(&self.target(), toolchain, runtime)
+    }
+
+    /// The same, in another folder.
+    ///
+    /// # Errors
+    ///
+    /// If that fails.
+    pub fn build_in(&self, target: &Path, toolchain: &Toolchain, runtime: &Runtime) -> Result<Built, Error> {
         let mut command = Command::new(cargo());
         command.current_dir(&self.folder).args(["test", "--no-run", "--target", TARGET]);
         command.arg("--message-format=json-render-diagnostics").args(&self.arguments);
         command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&toolchain.flags(runtime)));
         // What is instrumented must not be mixed up with what is not.
-        command.env("CARGO_TARGET_DIR", self.target());
+        command.env("CARGO_TARGET_DIR", target);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(match self.talk {
             Talk::Kept => Stdio::piped(),

@@ -22,6 +22,7 @@
 mod cargo;
 mod compiler;
 mod counted;
+mod new_crate;
 mod program;
 mod runtime;
 mod scratch;
@@ -32,6 +33,7 @@ use std::{fmt, io, path::PathBuf};
 pub use cargo::{Built, Crate, Talk, TestId};
 pub use compiler::{Compiler, Kind, Language};
 pub use counted::{Asked, CENSUS_VARIABLE, answer};
+pub use new_crate::NewCrate;
 pub use program::{Program, Ran, Sources, Status};
 pub use runtime::{COMMAND_VARIABLE, HEADER, Runtime};
 pub use toolchain::{Instrumented, Toolchain};
