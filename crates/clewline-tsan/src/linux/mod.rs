@@ -2,6 +2,7 @@
 
 mod allocator;
 mod call;
+mod census;
 mod entry;
 mod foreign;
 mod heap;

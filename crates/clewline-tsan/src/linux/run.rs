@@ -10,7 +10,7 @@ use std::{
 use clewline::cli::{Registered, explore_registered};
 use clewline_threads::front::set_resolver;
 
-use super::{heap, here, modules, park, places, races, register, signals, snapshot, watchdog};
+use super::{census, heap, here, modules, park, places, races, register, signals, snapshot, watchdog};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -153,6 +153,9 @@ extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
         Ok(subject) => subject,
         Err(told) => signals::die(&format!("error: {told}\n")),
     };
+    if let Some(code) = census::asked(&subject) {
+        return code;
+    }
     let registered = register::registered();
     let short = name.rsplit('/').next().unwrap_or(&name).to_owned();
     let full = name.clone();
