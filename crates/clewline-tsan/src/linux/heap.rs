@@ -160,7 +160,8 @@ pub(super) fn allocate(size: usize, align: usize, site: usize) -> usize {
 /// A freed block of that size, if the schedule wants one.
 fn reuse(control: Control, size: usize) -> Option<usize> {
     let heap = HEAP.get();
-    let fitting: Vec<usize> = (0..heap.freed.len()).filter(|&at| heap.size_of(heap.freed[at]) == size).collect();
+    let fitting: Vec<usize> =
+        (0..heap.freed.len()).filter(|&at| heap.size_of(heap.freed[at]) == size).collect();
     if fitting.is_empty() {
         return None;
     }

@@ -1,6 +1,7 @@
 //! The runtime.
 
 mod allocator;
+mod body;
 mod call;
 mod entry;
 mod foreign;
@@ -8,6 +9,7 @@ mod heap;
 mod here;
 mod interpose;
 mod modules;
+mod output;
 mod park;
 mod places;
 mod races;

@@ -145,11 +145,18 @@ pub(super) struct Subject {
 }
 
 impl Subject {
+    /// Whether anything can be called.
+    pub(super) fn is_there() -> bool {
+        !registered().operations.is_empty()
+    }
+
     /// The subject; an error if nothing can be called.
     pub(super) fn new() -> Result<Subject, String> {
         let registered = registered();
         if registered.operations.is_empty() {
-            return Err("nothing was registered that could be called: declare operations with clewline.h".to_owned());
+            return Err(
+                "nothing was registered that could be called: declare operations with clewline.h".to_owned()
+            );
         }
         Ok(Subject { operations: registered.operations.clone(), init: registered.init })
     }

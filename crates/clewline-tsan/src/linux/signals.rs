@@ -5,13 +5,12 @@
 
 use std::{
     ffi::{c_int, c_void},
-    io::Write,
     ptr,
 };
 
 use super::{
     here::{self, Own},
-    modules, places,
+    modules, output, places,
 };
 
 static SIGNAL: Own<c_int> = Own::new(0);
@@ -106,7 +105,11 @@ extern "C" fn crashed() -> ! {
         if address.wrapping_sub(touched) < 64 {
             code = place;
         } else {
-            die(&format!("error: the runtime crashed: {} at {address:#x}, {:#x}\n", name(signal), CODE.get()));
+            die(&format!(
+                "error: the runtime crashed: {} at {address:#x}, {:#x}\n",
+                name(signal),
+                CODE.get()
+            ));
         }
     } else if modules::is_system(code) && address.wrapping_sub(touched) < 1 << 20 {
         code = place;
@@ -127,7 +130,7 @@ extern "C" fn crashed() -> ! {
 
 /// Ends the process.
 pub(super) fn die(told: &str) -> ! {
-    let _nobody_listens = std::io::stderr().write_all(told.as_bytes());
+    output::tell(told);
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(2) }
 }

@@ -61,7 +61,16 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
     step(Command::new(compiler).args(COMPILING).args(defines).arg("-c").arg(source).arg("-o").arg(&object));
     let library = library();
     let path = format!("-Wl,-rpath,{}", library.display());
-    step(Command::new(compiler).arg(&object).arg("-o").arg(&program).arg("-L").arg(&library).arg(path).args(LINKING));
+    step(
+        Command::new(compiler)
+            .arg(&object)
+            .arg("-o")
+            .arg(&program)
+            .arg("-L")
+            .arg(&library)
+            .arg(path)
+            .args(LINKING),
+    );
     Some(Program(program))
 }
 

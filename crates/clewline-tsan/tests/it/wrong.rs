@@ -60,9 +60,10 @@ fn accesses_that_race_are_points() {
 
 #[test]
 fn what_a_lock_guards_does_not_race() {
-    let (Some(racing), Some(atomics)) =
-        (check("count count | count count", &[]), check("count count | count count", &["--points", "atomics"]))
-    else {
+    let (Some(racing), Some(atomics)) = (
+        check("count count | count count", &[]),
+        check("count count | count count", &["--points", "atomics"]),
+    ) else {
         return;
     };
     racing.holds();

@@ -133,10 +133,7 @@ fn crates_depend_only_on_what_lies_before_them() {
         ("clewline-macros", vec!["proc-macro2", "quote", "syn"]),
         ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei", "rustc-hash"]),
         // At the other end: what is explored through it is a program of its own.
-        (
-            "clewline-tsan",
-            vec!["clewline", "clewline-core", "clewline-explore", "clewline-threads"],
-        ),
+        ("clewline-tsan", vec!["clewline", "clewline-core", "clewline-explore", "clewline-threads"]),
         (
             "clewline-subjects",
             vec!["clewline-core", "clewline-explore", "clewline-specs", "clewline-threads"],

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use super::real;
-use crate::linux::{call::stubs, here, places};
+use crate::linux::{body, call::stubs, here, places};
 
 extern "C" fn abort_at(pc: usize) -> ! {
     match here::control() {
@@ -15,7 +15,7 @@ extern "C" fn abort_at(pc: usize) -> ! {
 
 extern "C" fn exit_at(status: c_int, pc: usize) -> ! {
     match here::control() {
-        Some(control) => places::fail(control, format!("exit({status}) was called"), pc),
+        Some(control) => body::exits(control, status, pc),
         // SAFETY: the caller asks for it.
         None => unsafe { real::exit(status) },
     }
