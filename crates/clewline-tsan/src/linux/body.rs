@@ -22,6 +22,7 @@ use clewline_threads::{
 };
 
 use super::{
+    call::call_with,
     foreign::Code,
     here::{self, Own},
     interpose::real,
@@ -125,7 +126,9 @@ impl Explorable for Body {
         })?;
         let call = |(): &()| {
             let Program { main, argc, argv, environment } = PROGRAM.get();
-            let status = main(argc, argv as *mut *mut c_char, environment as *mut *mut c_char);
+            // SAFETY: this is `main`, and what it is called with.
+            let status =
+                unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
             let Some(control) = here::control() else { return status.into() };
             if status != 0 {
                 places::fail(control, format!("main returned {status}"), main as *const () as usize + 1);

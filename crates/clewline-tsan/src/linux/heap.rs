@@ -21,6 +21,8 @@ const FRESH: u8 = 0xa5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Grain {
+    // What the shadow holds at first: nobody writes it.
+    #[allow(dead_code, reason = "it is read")]
     Unused = 0,
     Live = 1,
     Freed = 2,

@@ -8,7 +8,7 @@ use clewline::{Explorable, Misfit, control::Limits};
 use clewline_threads::{Trial, control::Calls, front};
 
 use super::{
-    call::stubs,
+    call::{call, stubs},
     foreign::Code,
     here::{self, Alone},
     places,
@@ -198,7 +198,10 @@ impl Explorable for Subject {
                 here::outside(|| init());
             }
         };
-        let call = |call: &Call| (call.function)(call.argument);
+        let call = |it: &Call| {
+            // SAFETY: the function takes a number and answers one.
+            unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
+        };
         Ok(front::trial(labels, calls, limits, &Code, make, call, show))
     }
 }

@@ -65,15 +65,17 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
     let code = unsafe { signals::code_of(context) };
     let waits = WAIT_TICKS <= TICKS.get() && is_call(code);
     if waits || LOOP_MS <= used_ms().saturating_sub(USED_MS.get()) {
-        CODE.set(code);
         WAITS.set(waits);
         // SAFETY: this is a handler, and the process ends there.
-        unsafe { signals::divert(context, stuck) };
+        unsafe {
+            CODE.set(signals::user_code_of(context));
+            signals::divert(context, stuck);
+        }
     }
 }
 
 extern "C" fn stuck() -> ! {
-    let code = CODE.get() + 1;
+    let code = CODE.get();
     let site = places::resolve(code).map_or_else(
         || format!("{code:#x}"),
         |it| match &it.function {
