@@ -30,3 +30,4 @@ mod streaming;
 mod stress;
 mod stress_report;
 mod tidy;
+mod unmodified;

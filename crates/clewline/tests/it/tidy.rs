@@ -241,6 +241,7 @@ fn links_between_pages_lead_somewhere() {
         "docs/actors.md",
         "docs/quasi.md",
         "docs/round-up.md",
+        "docs/unmodified.md",
         "docs/reports.md",
         "docs/glossary.md",
     ]);
