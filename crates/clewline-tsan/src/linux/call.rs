@@ -21,3 +21,24 @@ macro_rules! stubs {
 }
 
 pub(super) use stubs;
+
+/// Calls code under test. An exception must not leave it: what unwinds finds no way out of this function, and gives up where the exception
+/// was thrown, as it would at the end of a thread.
+///
+/// # Safety
+///
+/// `function` takes such an argument.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn call(argument: usize, function: usize) -> usize {
+    std::arch::naked_asm!("sub rsp, 8", "call rsi", "add rsp, 8", "ret")
+}
+
+/// The same with three arguments.
+///
+/// # Safety
+///
+/// `function` takes such arguments.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn call_with(one: usize, two: usize, three: usize, function: usize) -> usize {
+    std::arch::naked_asm!("sub rsp, 8", "call rcx", "add rsp, 8", "ret")
+}

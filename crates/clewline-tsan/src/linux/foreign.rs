@@ -11,7 +11,7 @@ use clewline_threads::{
 use super::{
     heap,
     here::{self, Own},
-    interpose, park, races, register, snapshot,
+    interpose, output, park, races, register, snapshot,
 };
 
 /// The code under test, as the engine knows it.
@@ -37,6 +37,7 @@ impl Foreign for Code {
         register::begin();
         here::reset_idle();
         FRESH.set(TaskSet::EMPTY);
+        output::hush();
     }
 
     fn enter(&self, task: TaskId, control: Control) {
@@ -55,6 +56,7 @@ impl Foreign for Code {
     }
 
     fn end(&self, ending: &Ending) -> Option<Panic> {
+        output::speak();
         match ending {
             Ending::Full => register::finish(),
             Ending::Stuck

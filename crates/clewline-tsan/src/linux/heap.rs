@@ -21,6 +21,8 @@ const FRESH: u8 = 0xa5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Grain {
+    // What the shadow holds at first: nobody writes it.
+    #[allow(dead_code, reason = "it is read")]
     Unused = 0,
     Live = 1,
     Freed = 2,
@@ -160,7 +162,8 @@ pub(super) fn allocate(size: usize, align: usize, site: usize) -> usize {
 /// A freed block of that size, if the schedule wants one.
 fn reuse(control: Control, size: usize) -> Option<usize> {
     let heap = HEAP.get();
-    let fitting: Vec<usize> = (0..heap.freed.len()).filter(|&at| heap.size_of(heap.freed[at]) == size).collect();
+    let fitting: Vec<usize> =
+        (0..heap.freed.len()).filter(|&at| heap.size_of(heap.freed[at]) == size).collect();
     if fitting.is_empty() {
         return None;
     }

@@ -1,6 +1,7 @@
 //! The runtime.
 
 mod allocator;
+mod body;
 mod call;
 mod census;
 mod entry;
@@ -9,6 +10,7 @@ mod heap;
 mod here;
 mod interpose;
 mod modules;
+mod output;
 mod park;
 mod places;
 mod races;

@@ -121,6 +121,8 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules:
 static SYSTEM_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
 /// This library's.
 static OWN_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+/// Code under test.
+static USER_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
 /// Code of the standard library of C++.
 static STANDARD_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
 
@@ -132,6 +134,7 @@ pub(super) fn find_system() {
     };
     *SYSTEM_CODE.get() = text(&|it| it.is_one_of(&SYSTEM) || it.is_one_of(&["libclewline_tsan"]));
     *OWN_CODE.get() = text(&|it| it.is_one_of(&["libclewline_tsan"]));
+    *USER_CODE.get() = text(&|it| it.is_restored() && !it.is_standard());
     *STANDARD_CODE.get() = text(&Module::is_standard);
 }
 
@@ -144,6 +147,11 @@ pub(super) fn is_system(address: usize) -> bool {
 /// Whether it is that of the standard library of C++.
 pub(super) fn is_standard(address: usize) -> bool {
     STANDARD_CODE.get().iter().any(|it| it.contains(&address))
+}
+
+/// Whether it is code under test, and of no standard library.
+pub(super) fn is_user(address: usize) -> bool {
+    USER_CODE.get().iter().any(|it| it.contains(&address))
 }
 
 /// Whether the code at an address is this library's.

@@ -8,7 +8,7 @@ use clewline::{Explorable, Misfit, control::Limits};
 use clewline_threads::{Trial, control::Calls, front};
 
 use super::{
-    call::stubs,
+    call::{call, stubs},
     foreign::Code,
     here::{self, Alone},
     places,
@@ -145,11 +145,18 @@ pub(super) struct Subject {
 }
 
 impl Subject {
+    /// Whether anything can be called.
+    pub(super) fn is_there() -> bool {
+        !registered().operations.is_empty()
+    }
+
     /// The subject; an error if nothing can be called.
     pub(super) fn new() -> Result<Subject, String> {
         let registered = registered();
         if registered.operations.is_empty() {
-            return Err("nothing was registered that could be called: declare operations with clewline.h".to_owned());
+            return Err(
+                "nothing was registered that could be called: declare operations with clewline.h".to_owned()
+            );
         }
         Ok(Subject { operations: registered.operations.clone(), init: registered.init })
     }
@@ -191,7 +198,10 @@ impl Explorable for Subject {
                 here::outside(|| init());
             }
         };
-        let call = |call: &Call| (call.function)(call.argument);
+        let call = |it: &Call| {
+            // SAFETY: the function takes a number and answers one.
+            unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
+        };
         Ok(front::trial(labels, calls, limits, &Code, make, call, show))
     }
 }

@@ -26,7 +26,7 @@ extern "C" fn load() {
 
 /// Addresses are the same in every run of a program only if the system is told so, before the program begins. Answers only if they are, or if
 /// nothing can be done about it.
-fn fix_addresses() {
+pub(super) fn fix_addresses() {
     const QUERY: libc::c_ulong = 0xffff_ffff;
     const TRIED: &str = "CLEWLINE_ADDRESSES_FIXED";
     // SAFETY: this is a question to the system.
@@ -50,7 +50,7 @@ fn fix_addresses() {
 /// # Errors
 ///
 /// What the system does not give.
-fn prepare() -> Result<(), String> {
+pub(super) fn prepare() -> Result<(), String> {
     here::leave();
     if !heap::is_mapped() {
         return Err("the addresses are taken that the heap of the code under test needs".to_owned());
@@ -74,7 +74,7 @@ fn prepare() -> Result<(), String> {
 }
 
 /// The options that other explorations do not have. Others are left in `arguments`.
-fn own_options(arguments: &mut Vec<OsString>) -> Result<(), String> {
+pub(super) fn own_options(arguments: &mut Vec<OsString>) -> Result<(), String> {
     let mut others = Vec::new();
     let mut all = std::mem::take(arguments).into_iter();
     while let Some(argument) = all.next() {
@@ -116,12 +116,13 @@ fn reuse(text: &str) -> Result<bool, String> {
 }
 
 fn racing(text: &str) -> Result<Vec<usize>, String> {
-    let read = |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is no address"));
+    let read =
+        |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is no address"));
     text.split(',').map(read).collect()
 }
 
 /// How this exploration is begun, with what it has found out about points.
-fn command(name: &str) -> String {
+pub(super) fn command(name: &str) -> String {
     let mut command = std::env::var("CLEWLINE_COMMAND").unwrap_or_else(|_| name.to_owned());
     match races::points() {
         races::Points::Racing if races::racing().is_empty() => (),
@@ -163,6 +164,7 @@ extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
         name: short,
         explorable: Arc::new(subject),
         command: Box::new(move || command(&full)),
+        is_body: false,
         matrices: registered.matrices.clone(),
         spec: registered.golden.clone(),
         quasi: registered.quasi.clone(),

@@ -5,18 +5,18 @@
 
 use std::{
     ffi::{c_int, c_void},
-    io::Write,
     ptr,
 };
 
 use super::{
     here::{self, Own},
-    modules, places,
+    modules, output, places,
 };
 
 static SIGNAL: Own<c_int> = Own::new(0);
 static ADDRESS: Own<usize> = Own::new(0);
 static CODE: Own<usize> = Own::new(0);
+static USER_CODE: Own<usize> = Own::new(0);
 static EMERGENCY: Own<usize> = Own::new(0);
 
 const HANDLER_STACK: usize = 64 << 10;
@@ -78,12 +78,44 @@ pub(super) unsafe fn code_of(context: *mut c_void) -> usize {
     unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] as usize }
 }
 
+/// The code under test that was interrupted, or that called what was: of the words on its stack, the first that can be one of its
+/// addresses.
+///
+/// # Safety
+///
+/// `context` is that of a handler.
+pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
+    const WORDS: usize = 512;
+    // SAFETY: the caller says so.
+    let (code, mut stack) = unsafe {
+        let registers = &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+        (code_of(context), registers[libc::REG_RSP as usize] as usize)
+    };
+    // What is found is taken for the address behind a call.
+    if modules::is_user(code) || !here::is_own_stack(stack) {
+        return code + 1;
+    }
+    for _ in 0..WORDS {
+        if !here::is_own_stack(stack + 8) {
+            break;
+        }
+        // SAFETY: it is on the stack, above where the code has come to.
+        let word = unsafe { *(stack as *const usize) };
+        if modules::is_user(word) {
+            return word;
+        }
+        stack += 8;
+    }
+    code + 1
+}
+
 unsafe extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     SIGNAL.set(signal);
     // SAFETY: the system says what happened, and what was interrupted never goes on.
     unsafe {
         ADDRESS.set((*info).si_addr() as usize);
         CODE.set(code_of(context));
+        USER_CODE.set(user_code_of(context));
         divert(context, crashed);
     }
 }
@@ -99,17 +131,19 @@ fn name(signal: c_int) -> &'static str {
 }
 
 extern "C" fn crashed() -> ! {
-    let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), CODE.get() + 1);
+    let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
     let (touched, place) = here::touched();
-    if modules::is_own(code) {
+    if modules::is_own(CODE.get()) {
         // The runtime did what the code asked for, or something is wrong with the runtime.
         if address.wrapping_sub(touched) < 64 {
             code = place;
         } else {
-            die(&format!("error: the runtime crashed: {} at {address:#x}, {:#x}\n", name(signal), CODE.get()));
+            die(&format!(
+                "error: the runtime crashed: {} at {address:#x}, {:#x}\n",
+                name(signal),
+                CODE.get()
+            ));
         }
-    } else if modules::is_system(code) && address.wrapping_sub(touched) < 1 << 20 {
-        code = place;
     }
     let told = match signal {
         libc::SIGFPE | libc::SIGILL => name(signal).to_owned(),
@@ -127,7 +161,7 @@ extern "C" fn crashed() -> ! {
 
 /// Ends the process.
 pub(super) fn die(told: &str) -> ! {
-    let _nobody_listens = std::io::stderr().write_all(told.as_bytes());
+    output::tell(told);
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(2) }
 }

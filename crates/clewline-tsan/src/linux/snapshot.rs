@@ -42,7 +42,9 @@ pub(super) fn take() {
 pub(super) fn restore() {
     for saved in SAVED.get().iter() {
         // SAFETY: the module is still loaded, and nobody else runs its code: tasks do not run while an execution begins.
-        unsafe { ptr::copy_nonoverlapping(saved.image.as_ptr(), saved.range.start as *mut u8, saved.image.len()) };
+        unsafe {
+            ptr::copy_nonoverlapping(saved.image.as_ptr(), saved.range.start as *mut u8, saved.image.len())
+        };
     }
 }
 

@@ -6,13 +6,12 @@
 
 use std::{
     ffi::{c_int, c_void},
-    io::Write,
     ptr,
 };
 
 use super::{
     here::{self, Own},
-    places, signals,
+    output, places, signals,
 };
 
 static CALLS: Own<u64> = Own::new(0);
@@ -66,24 +65,29 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
     let code = unsafe { signals::code_of(context) };
     let waits = WAIT_TICKS <= TICKS.get() && is_call(code);
     if waits || LOOP_MS <= used_ms().saturating_sub(USED_MS.get()) {
-        CODE.set(code);
         WAITS.set(waits);
         // SAFETY: this is a handler, and the process ends there.
-        unsafe { signals::divert(context, stuck) };
+        unsafe {
+            CODE.set(signals::user_code_of(context));
+            signals::divert(context, stuck);
+        }
     }
 }
 
 extern "C" fn stuck() -> ! {
-    let code = CODE.get() + 1;
-    let site = places::resolve(code).map_or_else(|| format!("{code:#x}"), |it| match &it.function {
-        Some(function) => format!("{function} ({it})"),
-        None => it.to_string(),
-    });
+    let code = CODE.get();
+    let site = places::resolve(code).map_or_else(
+        || format!("{code:#x}"),
+        |it| match &it.function {
+            Some(function) => format!("{function} ({it})"),
+            None => it.to_string(),
+        },
+    );
     let told = match WAITS.get() {
         true => format!("unknown: the code waits in a call of the system that nobody controls, at {site}\n"),
         false => format!("unknown: the code runs on and on without an access that anybody sees, at {site}\n"),
     };
-    let _nobody_listens = std::io::stderr().write_all(told.as_bytes());
+    output::tell(&told);
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(3) }
 }

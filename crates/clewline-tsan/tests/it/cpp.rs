@@ -24,6 +24,9 @@ fn a_wait_without_a_loop_is_found() {
     if let Some(found) = check("take_once | take_once | put(1) put(2)", &[]) {
         found.violated("panic");
     }
+    let Some(program) = build("threads.cc", &[]) else { return };
+    let found = program.run(&["--matrix", "take_once | take_once | put(1) put(2)"]);
+    assert!(found.text().contains("nobody catches an exception: std::out_of_range"), "{}", found.out);
 }
 
 #[test]

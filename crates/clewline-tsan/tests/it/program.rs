@@ -1,9 +1,11 @@
 //! Programs to be explored: how they are built and run.
 
 use std::{
+    collections::BTreeSet,
     env, fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, PoisonError},
 };
 
 /// A program that was built.
@@ -49,10 +51,16 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
         return None;
     }
     let name: String = [&[file], defines].concat().join("_").replace(['=', '.'], "_");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // Tests run at the same time, and some want the same program.
+    static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
     fs::create_dir_all(&folder).expect("a folder");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(file);
     let (object, program) = (folder.join("test.o"), folder.join("test"));
+    if built.contains(&name) {
+        return Some(Program(program));
+    }
     let defines = defines.iter().map(|it| format!("-D{it}"));
     let step = |command: &mut Command| {
         let done = command.output().expect("a compiler");
@@ -61,7 +69,17 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
     step(Command::new(compiler).args(COMPILING).args(defines).arg("-c").arg(source).arg("-o").arg(&object));
     let library = library();
     let path = format!("-Wl,-rpath,{}", library.display());
-    step(Command::new(compiler).arg(&object).arg("-o").arg(&program).arg("-L").arg(&library).arg(path).args(LINKING));
+    step(
+        Command::new(compiler)
+            .arg(&object)
+            .arg("-o")
+            .arg(&program)
+            .arg("-L")
+            .arg(&library)
+            .arg(path)
+            .args(LINKING),
+    );
+    built.insert(name);
     Some(Program(program))
 }
 
@@ -81,6 +99,11 @@ impl Program {
 }
 
 impl Ran {
+    /// What was written for people, without line breaks.
+    pub(crate) fn text(&self) -> String {
+        self.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// A field of the object that was written.
     #[track_caller]
     pub(crate) fn field(&self, name: &str) -> String {

@@ -11,7 +11,7 @@ fn says(matrix: &str, words: &str) {
     let Some(program) = build("wrong.c", &[]) else { return };
     let found = program.run(&["--matrix", matrix]);
     assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
-    assert!(found.out.contains(words), "{}", found.out);
+    assert!(found.text().contains(words), "{}", found.out);
     assert!(found.out.contains("wrong.c:"), "{}", found.out);
 }
 
@@ -49,7 +49,7 @@ fn an_overflow_of_the_stack_is_a_finding() {
 fn accesses_that_race_are_points() {
     for points in ["racing", "all"] {
         if let Some(found) = check("add get | add get", &["--points", points]) {
-            found.violated("not_linearizable");
+            found.violated("not-linearizable");
         }
     }
     // What an exploration without these points cannot see it does not see.
@@ -60,9 +60,10 @@ fn accesses_that_race_are_points() {
 
 #[test]
 fn what_a_lock_guards_does_not_race() {
-    let (Some(racing), Some(atomics)) =
-        (check("count count | count count", &[]), check("count count | count count", &["--points", "atomics"]))
-    else {
+    let (Some(racing), Some(atomics)) = (
+        check("count count | count count", &[]),
+        check("count count | count count", &["--points", "atomics"]),
+    ) else {
         return;
     };
     racing.holds();

@@ -6,7 +6,7 @@ static atomic_long shared;
 
 static long store(long value) {
     for (int i = 0; i < K; i++)
-        atomic_store(&shared, value);
+        atomic_store(&shared, 100 * value + i); /* Other values, or it would look like a loop that waits. */
     return NOTHING;
 }
 

@@ -222,7 +222,10 @@ pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Status
     }
     // There is one heap, and one set of statics.
     args.jobs = Some(1);
-    if args.spec == "serial" && args.golden.is_none() && let Some(spec) = &given.spec {
+    if args.spec == "serial"
+        && args.golden.is_none()
+        && let Some(spec) = &given.spec
+    {
         args.spec.clone_from(spec);
     }
     args.quasi = args.quasi.or_else(|| given.quasi.clone());

@@ -15,6 +15,8 @@ pub struct Registered {
     pub explorable: Arc<dyn Explorable>,
     /// How it is explored, as it is typed. Asked when everything is over.
     pub command: Box<dyn Fn() -> String>,
+    /// Whether it is a whole program: whatever it answers is right, if only it comes to an end.
+    pub is_body: bool,
     /// Its matrices, if the arguments name none.
     pub matrices: Vec<String>,
     /// The specification, if the arguments name none.

@@ -247,11 +247,23 @@ impl Control {
         self.never_goes_on(me)
     }
 
+    /// Nobody goes on after this: the program has ended.
+    pub fn ends_all(self, place: Place) -> ! {
+        let ending = if self.engine().is_free { Ending::Redundant } else { Ending::Full };
+        self.ends_with(ending, place)
+    }
+
     /// Something is wrong in this task: the execution ends here.
     pub fn fails(self, panic: Panic, place: Place) -> ! {
         let engine = self.engine();
         engine.panic = Some((engine.current, panic));
-        engine.ending = Some(if engine.is_free { Ending::Redundant } else { Ending::Panicked });
+        let ending = if engine.is_free { Ending::Redundant } else { Ending::Panicked };
+        self.ends_with(ending, place)
+    }
+
+    fn ends_with(self, ending: Ending, place: Place) -> ! {
+        let engine = self.engine();
+        engine.ending = Some(ending);
         // Nobody else moves after it, so its order with any step matters.
         if let Some(step) = &mut engine.step {
             step.yields = true;

@@ -63,7 +63,6 @@ pub(super) fn shown(value: u64) -> String {
     })
 }
 
-
 /// An object that the code hands to the C library must not be freed.
 pub(super) fn check_at(control: Control, address: usize, pc: usize) {
     check(control, address, 1, true, pc);

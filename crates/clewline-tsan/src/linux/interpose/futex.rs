@@ -116,7 +116,15 @@ fn pass(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> c_long {
     }
 }
 
-extern "C" fn pass_whole(number: c_long, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> c_long {
+extern "C" fn pass_whole(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
     pass(number, [a, b, c, d, e, f])
 }
 

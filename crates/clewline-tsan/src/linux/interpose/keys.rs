@@ -91,9 +91,7 @@ extern "C" fn pthread_key_delete(key: c_uint) -> c_int {
 #[unsafe(no_mangle)]
 extern "C" fn pthread_getspecific(key: c_uint) -> *mut c_void {
     match of_task(key) {
-        Some((me, at)) => {
-            ptr::with_exposed_provenance_mut(keys().values[me].get(at).copied().unwrap_or(0))
-        }
+        Some((me, at)) => ptr::with_exposed_provenance_mut(keys().values[me].get(at).copied().unwrap_or(0)),
         // SAFETY: as above.
         None => unsafe { real::pthread_getspecific(key) },
     }

@@ -61,10 +61,8 @@ pub(super) fn lock(control: Control, mutex: usize, how: How, pc: usize) -> c_int
         }
     }
     let key = lock_at(mutex);
-    if at(mutex).lock != 0 && control.level_at(key) == 0 {
-        // It was taken before there were tasks.
-        control.sets_level(key, 1);
-    }
+    // It may have been taken before there were tasks, or be a new one where another was.
+    control.sets_level(key, at(mutex).lock);
     let until = match how {
         How::Waits => Until::Met,
         How::WaitsSome => Until::MetOrLate,

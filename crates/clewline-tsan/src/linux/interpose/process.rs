@@ -3,11 +3,38 @@
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use super::real;
-use crate::linux::{call::stubs, here, places};
+use crate::linux::{body, call::stubs, here, places};
+
+/// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is one.
+fn uncaught() -> Option<String> {
+    let find = |name: &CStr| {
+        // SAFETY: the name is a string.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    };
+    let (current, demangle) = (find(c"__cxa_current_exception_type")?, find(c"__cxa_demangle")?);
+    // SAFETY: these functions have these types in the C++ ABI. The second word of what describes a type is its name.
+    unsafe {
+        let current: extern "C" fn() -> *const *const c_char = std::mem::transmute(current);
+        let demangle: extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char =
+            std::mem::transmute(demangle);
+        let kind = current();
+        if kind.is_null() {
+            return None;
+        }
+        let mangled = *kind.add(1);
+        let name = demangle(mangled, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+        let name = CStr::from_ptr(if name.is_null() { mangled } else { name });
+        Some(format!("nobody catches an exception: {}", name.to_string_lossy()))
+    }
+}
 
 extern "C" fn abort_at(pc: usize) -> ! {
     match here::control() {
-        Some(control) => places::fail(control, "abort() was called".to_owned(), pc),
+        Some(control) => {
+            let told = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
+            places::fail(control, told, pc)
+        }
         // SAFETY: it asks for nothing.
         None => unsafe { real::abort() },
     }
@@ -15,7 +42,7 @@ extern "C" fn abort_at(pc: usize) -> ! {
 
 extern "C" fn exit_at(status: c_int, pc: usize) -> ! {
     match here::control() {
-        Some(control) => places::fail(control, format!("exit({status}) was called"), pc),
+        Some(control) => body::exits(control, status, pc),
         // SAFETY: the caller asks for it.
         None => unsafe { real::exit(status) },
     }

@@ -44,6 +44,7 @@ macro_rules! real {
     };
 }
 
+type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 type Object = *mut c_void;
 type Time = *const c_void;
 
@@ -91,6 +92,7 @@ real! {
     fn time(time: *mut libc::time_t) -> libc::time_t;
     fn getrandom(bytes: *mut u8, n: usize, flags: c_uint) -> isize;
     fn malloc_usable_size(block: *mut u8) -> usize;
+    fn __libc_start_main(main: Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, loader: usize, stack: usize) -> c_int;
     fn abort() -> !;
     fn exit(status: c_int) -> !;
     fn __assert_fail(told: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> !;

@@ -10,7 +10,7 @@ use clewline_threads::front::Control;
 
 use super::{keys, real};
 use crate::linux::{
-    call::stubs,
+    call::{call, stubs},
     here::{self, Alone, place},
     park, races,
 };
@@ -40,9 +40,9 @@ extern "C" fn create(
     let argument = argument as usize;
     let body = move || {
         // SAFETY: whoever started the thread says so.
-        let result = unsafe { start(argument as *mut c_void) };
+        let result = unsafe { call(argument, start as *const () as usize) };
         if let Some(control) = here::control() {
-            end(control, result);
+            end(control, ptr::with_exposed_provenance_mut(result));
         }
     };
     let task = control.starts(body, place(pc));

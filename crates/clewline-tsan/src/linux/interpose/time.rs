@@ -30,7 +30,8 @@ fn look() -> u64 {
 /// Random numbers that are the same in every execution.
 pub(super) fn random(bytes: *mut u8, n: usize) {
     for at in 0..n {
-        let next = CHANCE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let next =
+            CHANCE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         CHANCE.set(next);
         // SAFETY: the caller asks for so many.
         unsafe { bytes.add(at).write((next >> 56) as u8) };

@@ -201,6 +201,7 @@ fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failu
         return Ok(Against::Observed(Arc::new(observed)));
     }
     match args.spec.as_str() {
+        "serial" if subject.is_body() => Ok(Against::Anything),
         "serial" => Ok(Against::Serial),
         name if subject.spec() == Some(name) => Ok(Against::Specification),
         name => match specs::find(name) {
@@ -218,7 +219,13 @@ fn golden_of(failure: Failure) -> Failure {
 }
 
 /// What to type next, best first. `shown` is what is wrong.
-pub(super) fn next(args: &Args, subject: &Subject, plan: &Plan, summary: &Summary, shown: Option<&Checked>) -> Vec<String> {
+pub(super) fn next(
+    args: &Args,
+    subject: &Subject,
+    plan: &Plan,
+    summary: &Summary,
+    shown: Option<&Checked>,
+) -> Vec<String> {
     // What decides which schedules are explored has no say in a replay.
     let picked =
         if args.scheduler == "bounded" { String::new() } else { format!(" --scheduler {}", args.scheduler) };
@@ -237,7 +244,10 @@ pub(super) fn next(args: &Args, subject: &Subject, plan: &Plan, summary: &Summar
         (None, None) => {
             let (rows, columns, samples) = (plan.rows, plan.columns, plan.samples_or_usual());
             let seed = plan.seed;
-            format!("{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}", basis(args, subject))
+            format!(
+                "{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}",
+                basis(args, subject)
+            )
         }
     };
     let command = command + &picked;

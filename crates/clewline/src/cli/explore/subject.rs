@@ -17,6 +17,8 @@ pub(super) struct Subject {
     spec: Option<String>,
     /// How it is explored, as it is typed, if not by its name.
     command: Option<Box<dyn Fn() -> String>>,
+    /// Whether it is a whole program, all of whose answers are right.
+    is_body: bool,
     /// Those that it comes with.
     matrices: Vec<Matrix>,
 }
@@ -34,7 +36,13 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         FoundExplorable::Structure(found) => Some(found.entry.spec.to_owned()),
         FoundExplorable::Class(..) => None,
     };
-    Ok(Subject { explorable: Arc::from(found.build()), spec, command: None, matrices: Vec::new() })
+    Ok(Subject {
+        explorable: Arc::from(found.build()),
+        spec,
+        command: None,
+        is_body: false,
+        matrices: Vec::new(),
+    })
 }
 
 impl Subject {
@@ -46,6 +54,7 @@ impl Subject {
             explorable: given.explorable,
             spec: None,
             command: Some(given.command),
+            is_body: given.is_body,
         })
     }
 
@@ -69,6 +78,11 @@ impl Subject {
             Some(command) => command(),
             None => format!("clewline explore {}", shell_word(name)),
         }
+    }
+
+    /// Whether it is a whole program, all of whose answers are right.
+    pub(super) fn is_body(&self) -> bool {
+        self.is_body
     }
 
     /// Matrices that it comes with.
