@@ -38,8 +38,9 @@ pub(super) fn why(
     });
     let all = || [seen.clone(), broken(found.clone())].into_iter().flatten();
     // A rule that leaves out part of the core does not tell what that is for.
+    let opens = |id: &OperationId| weak.position(*id).is_some_and(|at| weak.resets(at));
     let tells_all = |(rule, operations): &(Rule, Vec<OperationId>)| {
-        tells_enough(*rule) && core.iter().all(|it| operations.contains(it))
+        tells_enough(*rule) && core.iter().all(|it| operations.contains(it) || opens(it))
     };
     if let Some((rule, operations)) = all().find(tells_all) {
         return Some(Why::Rule { rule, operations, end: None });
@@ -62,8 +63,7 @@ fn broken(explanation: Explanation) -> Option<(Rule, Vec<OperationId>)> {
 /// Whether the operations of a rule show that it is broken, without an order of them.
 fn tells_enough(rule: Rule) -> bool {
     match rule {
-        Rule::Added
-        | Rule::AddedBefore
+        Rule::AddedBefore
         | Rule::TakenOnce
         | Rule::Gone
         | Rule::Empty
@@ -84,7 +84,8 @@ fn tells_enough(rule: Rule) -> bool {
         | Rule::AddedAgain { .. }
         | Rule::Left { .. }
         | Rule::Stale => true,
-        Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot | Rule::Sum => false,
+        // Somebody may have added it whose own needs are not met.
+        Rule::Added | Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot | Rule::Sum => false,
     }
 }
 
