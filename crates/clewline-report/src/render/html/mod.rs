@@ -188,7 +188,7 @@ fn filled(page: &Page, mark: &str) -> String {
 }
 
 fn summary(page: &Page) -> String {
-    page.summary.as_ref().map_or_else(String::new, |(it, clock)| summary::section(it, *clock))
+    page.summary.as_ref().map_or_else(String::new, |(it, clock)| summary::section(it, *clock, &page.headline))
 }
 
 const THEME: &str =
