@@ -233,6 +233,13 @@ impl<'a> Problem<'a> {
         self.typed.may_block(self.operations[position])
     }
 
+    /// Whether what came before the operation at `position` does not matter after it: see [`Specification::resets`].
+    #[must_use]
+    pub fn resets(&self, position: usize) -> bool {
+        let is_known = self.start.is_none() && !self.is_forgotten(position);
+        is_known && self.typed.resets(self.operations[position])
+    }
+
     /// What kind of object this is about, if that is known and it is at first as its specification says.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
@@ -413,6 +420,7 @@ trait Typed: Send + Sync {
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
     fn may_block(&self, id: OperationId) -> bool;
+    fn resets(&self, id: OperationId) -> bool;
     fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start>;
     fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
     fn kind(&self) -> Option<Kind>;
@@ -477,6 +485,11 @@ where
 
     fn may_block(&self, id: OperationId) -> bool {
         self.specification.may_block(self.history.call(id))
+    }
+
+    fn resets(&self, id: OperationId) -> bool {
+        let ret = self.history.ret(id);
+        ret.is_some_and(|ret| self.specification.resets(self.history.call(id), ret))
     }
 
     fn kind(&self) -> Option<Kind> {

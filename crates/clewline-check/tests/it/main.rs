@@ -21,6 +21,7 @@ mod partial;
 mod plain;
 mod quasi;
 mod queue_oriented;
+mod relaxed;
 mod rulings;
 mod stuck;
 mod texts;

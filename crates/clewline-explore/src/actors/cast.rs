@@ -6,6 +6,7 @@
 use std::{
     fmt,
     hash::{Hash, Hasher},
+    panic::{AssertUnwindSafe, catch_unwind},
 };
 
 use clewline_core::{Event, History, Specification};
@@ -16,8 +17,8 @@ use crate::actors::{
     histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX},
     intern::Interner,
     numbers::{
-        ABSENT, Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId,
-        Start,
+        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed,
+        Numbers, Outcome, ReturnId, Start,
     },
 };
 
@@ -71,7 +72,7 @@ struct Address {
     from: ActorId,
     to: ActorId,
     message: MessageId,
-    message_hash: u64,
+    message_hash: Fingerprint,
     is_timer: bool,
 }
 
@@ -281,7 +282,12 @@ impl<H: Harness> Cast<H> {
 
     // Turns what an actor did into numbers. Actors that it created start at once; `answers` are what `choose` is to
     // answer, and `choices` gets what there was to choose from.
-    fn settle(&mut self, me: ActorId, outputs: Vec<Output<H::Message>>, run: &mut Run) {
+    fn settle(
+        &mut self,
+        me: ActorId,
+        outputs: Vec<Output<H::Message>>,
+        run: &mut Run,
+    ) -> Result<(), BadHandler> {
         for output in outputs {
             let effect = match output {
                 Output::Send(to, message) => {
@@ -296,11 +302,11 @@ impl<H: Harness> Cast<H> {
                     let slot = self.slot(id);
                     let at = run.effects.len();
                     let mut context = Context::new(id, 0, run.remaining());
-                    actor.on_start(&mut context);
+                    caught(|| actor.on_start(&mut context)).map_err(|why| panicked_at_start(id, why))?;
                     let (outputs, children, choices) = context.into_parts();
                     run.choices.extend(choices);
                     let local = LocalId(self.locals.intern(Local { actor: id, children, value: actor }));
-                    self.settle(id, outputs, run);
+                    self.settle(id, outputs, run)?;
                     run.effects.insert(at, Effect::Create(slot, local));
                     continue;
                 }
@@ -312,13 +318,14 @@ impl<H: Harness> Cast<H> {
             }
             run.effects.push(effect);
         }
+        Ok(())
     }
 
-    fn react_once(&mut self, local: LocalId, input: Input, run: &mut Run) -> LocalId {
+    fn react_once(&mut self, local: LocalId, input: Input, run: &mut Run) -> Result<LocalId, BadHandler> {
         let Local { actor, children, ref value } = *self.locals.get(local.0);
         let mut value = value.clone();
         let mut context = Context::new(actor, children, run.remaining());
-        match input {
+        caught(|| match input {
             Input::Envelope(id) => {
                 let fact = self.facts[id.0 as usize];
                 let message = self.messages.get(fact.message.0);
@@ -329,19 +336,18 @@ impl<H: Harness> Cast<H> {
                 }
             }
             Input::Restart => value.on_restart(&mut context),
-        }
+        })
+        .map_err(|why| self.blame(local, input, why))?;
         let (outputs, children, choices) = context.into_parts();
         run.choices.extend(choices);
         let after = LocalId(self.locals.intern(Local { actor, children, value }));
-        self.settle(actor, outputs, run);
-        after
+        self.settle(actor, outputs, run)?;
+        Ok(after)
     }
 
-    fn react_every_way(&mut self, local: LocalId, input: Input) -> Vec<Outcome> {
-        every_way(|run| self.react_once(local, input, run))
-            .into_iter()
-            .map(|(local, effects)| Outcome { local, effects })
-            .collect()
+    fn react_every_way(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, BadHandler> {
+        let ways = every_way(|run| self.react_once(local, input, run))?;
+        Ok(ways.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
     }
 
     fn show(&self, input: Input) -> String {
@@ -361,33 +367,35 @@ impl<H: Harness> Cast<H> {
 }
 
 impl<H: Harness> Numbers for Cast<H> {
-    fn start(&mut self) -> Vec<Start> {
+    fn start(&mut self) -> Result<Vec<Start>, BadHandler> {
         every_way(|run| {
             let actors = self.harness.actors();
             let mut locals = Vec::with_capacity(actors.len());
             for (at, mut value) in actors.into_iter().enumerate() {
                 let actor = ActorId::new(at as u32);
                 let mut context = Context::new(actor, 0, run.remaining());
-                value.on_start(&mut context);
+                caught(|| value.on_start(&mut context)).map_err(|why| panicked_at_start(actor, why))?;
                 let (outputs, children, choices) = context.into_parts();
                 run.choices.extend(choices);
                 locals.push(LocalId(self.locals.intern(Local { actor, children, value })));
-                self.settle(actor, outputs, run);
+                self.settle(actor, outputs, run)?;
             }
-            locals
+            Ok(locals)
         })
     }
 
-    fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (Impure, Vec<Outcome>)> {
-        let outcomes = self.react_every_way(local, input);
-        if outcomes == self.react_every_way(local, input) {
-            return Ok(outcomes);
+    fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)> {
+        let nothing = || vec![Outcome { local, effects: Vec::new() }];
+        let outcomes = self.react_every_way(local, input).map_err(|bad| (bad, nothing()))?;
+        match self.react_every_way(local, input) {
+            Ok(again) if again == outcomes => Ok(outcomes),
+            Ok(_) => Err((self.blame(local, input, Misdeed::NotPure), outcomes)),
+            Err(bad) => Err((bad, outcomes)),
         }
-        Err((self.blame(local, input), outcomes))
     }
 
-    fn blame(&self, local: LocalId, input: Input) -> Impure {
-        Impure { actor: self.locals.get(local.0).actor, input: self.show(input) }
+    fn blame(&self, local: LocalId, input: Input, why: Misdeed) -> BadHandler {
+        BadHandler { actor: self.locals.get(local.0).actor, input: self.show(input), why }
     }
 
     fn request(&self, operation: u32) -> EnvelopeId {
@@ -398,11 +406,11 @@ impl<H: Harness> Numbers for Cast<H> {
         &self.facts
     }
 
-    fn local_hashes(&self) -> &[u64] {
+    fn local_hashes(&self) -> &[Fingerprint] {
         self.locals.hashes()
     }
 
-    fn return_hashes(&self) -> &[u64] {
+    fn return_hashes(&self) -> &[Fingerprint] {
         self.returns.hashes()
     }
 
@@ -435,6 +443,19 @@ impl<H: Harness> fmt::Debug for Cast<H> {
     }
 }
 
+/// Runs a handler. If it panics, what it was working on is not to be used any more.
+fn caught(handler: impl FnOnce()) -> Result<(), Misdeed> {
+    catch_unwind(AssertUnwindSafe(handler)).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
+        let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+        Misdeed::Panicked(text.unwrap_or_else(|| "it did not say why".to_owned()))
+    })
+}
+
+fn panicked_at_start(actor: ActorId, why: Misdeed) -> BadHandler {
+    BadHandler { actor, input: "its start".to_owned(), why }
+}
+
 // One way through what actors choose.
 struct Run {
     answers: Vec<u32>,
@@ -453,18 +474,18 @@ impl Run {
 const WAYS_MAX: usize = 1 << 12;
 
 // What comes of `run` for every sequence of answers to `choose`, in lexicographic order.
-fn every_way<T>(mut run: impl FnMut(&mut Run) -> T) -> Vec<(T, Vec<Effect>)> {
+fn every_way<T, E>(mut run: impl FnMut(&mut Run) -> Result<T, E>) -> Result<Vec<(T, Vec<Effect>)>, E> {
     let mut ways = Vec::new();
     let mut answers = Vec::new();
     loop {
         assert!(ways.len() < WAYS_MAX, "what actors choose in one step leads to at most 4096 outcomes");
         let mut this = Run { answers, choices: Vec::new(), effects: Vec::new() };
-        let result = run(&mut this);
+        let result = run(&mut this)?;
         ways.push((result, this.effects));
         answers = this.answers;
         answers.resize(this.choices.len(), 0);
         loop {
-            let Some(last) = answers.pop() else { return ways };
+            let Some(last) = answers.pop() else { return Ok(ways) };
             if last + 1 < this.choices[answers.len()] {
                 answers.push(last + 1);
                 break;

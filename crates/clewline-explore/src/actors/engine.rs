@@ -16,10 +16,13 @@ use std::{
 use rustc_hash::FxHashMap;
 
 use crate::actors::{
-    ActorId, Clients, Rules,
+    ActorId, Clients, Ignored, Rules,
     faults::is_apart,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
-    numbers::{ABSENT, Effect, Envelope, EnvelopeId, Impure, Input, LocalId, Numbers, Start},
+    numbers::{
+        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, Misdeed, Numbers,
+        Start, mix,
+    },
     world::{Action, Delivery, World},
 };
 
@@ -49,29 +52,63 @@ pub struct Engine {
     pub(crate) envelopes: Vec<Envelope>,
     // What is looked at in every step, close together.
     pub(crate) hot: Vec<Hot>,
-    pub(crate) local_hashes: Vec<u64>,
+    pub(crate) local_hashes: Vec<Fingerprint>,
     pub(crate) summaries: Vec<Summary>,
+    // What each history adds to a fingerprint.
+    pub(crate) history_hashes: Vec<Fingerprint>,
     pub(crate) slots: Vec<ActorId>,
-    // Where the outcomes of a reaction are, by state and input.
-    pub(crate) reactions: FxHashMap<(LocalId, u32), (u32, u32)>,
-    // The state, and where the effects are.
-    pub(crate) outcomes: Vec<(LocalId, u32, u32)>,
+    // Where the outcomes of a reaction are, by state and input in one word.
+    pub(crate) reactions: FxHashMap<u64, (u32, u32)>,
+    // Those that were looked up lately, each at a place of its own: the same states and inputs come again and again.
+    pub(crate) recent: Vec<(u64, (u32, u32))>,
+    pub(crate) outcomes: Vec<Reacted>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) steps: FxHashMap<(HistoryId, u32), HistoryId>,
     pub(crate) plan: Plan,
     pub(crate) spare: World,
     pub(crate) hits: u64,
-    pub(crate) impure: Option<Impure>,
+    pub(crate) bad_handler: Option<BadHandler>,
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Hot {
-    pub(crate) hash: u64,
+    pub(crate) hash: Fingerprint,
     pub(crate) lane: u32,
     pub(crate) slot: u32,
     pub(crate) is_to_client: bool,
+    // Whether to receive it is nothing but a reaction: no client sees anything.
+    pub(crate) is_plain: bool,
     pub(crate) is_request: bool,
     pub(crate) is_timer: bool,
+}
+
+// One thing that comes of a reaction.
+#[derive(Clone, Copy)]
+pub(crate) struct Reacted {
+    pub(crate) local: LocalId,
+    // Where the effects are.
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    // Whether the actor and what is in flight are all that changes, and order means nothing.
+    pub(crate) is_plain: bool,
+    // Whether the actor stays as it is, and does nothing.
+    pub(crate) is_nothing: bool,
+    // By how much the actor and what it sends change the fingerprint.
+    pub(crate) change: Fingerprint,
+}
+
+// A delivery, and what comes of it.
+pub(crate) struct Delivered {
+    pub(crate) fingerprint: Fingerprint,
+    at: u16,
+    outcome: u16,
+    plain: Option<(u32, u32)>,
+}
+
+impl Delivered {
+    pub(crate) fn action(&self) -> Action {
+        Action::Deliver { at: self.at, outcome: self.outcome }
+    }
 }
 
 // What comes of an action.
@@ -79,7 +116,9 @@ pub(crate) struct Hot {
 pub(crate) struct Plan {
     // Whether the world is in `spare`.
     pub(crate) is_built: bool,
-    pub(crate) fingerprint: u64,
+    // The outcome, if it is plain. What is sent is filled in when the world is built: most of the time nobody asks.
+    pub(crate) plain: Option<u32>,
+    pub(crate) fingerprint: Fingerprint,
     pub(crate) history: HistoryId,
     pub(crate) removed: Option<usize>,
     pub(crate) local: Option<(u32, LocalId)>,
@@ -91,17 +130,22 @@ pub(crate) struct Plan {
     pub(crate) told: Vec<ActorId>,
 }
 
+// How many reactions are kept at hand; a power of two.
+pub(crate) const RECENT: usize = 1 << 13;
+
 // Starts all actors, twice.
-fn start(numbers: &mut dyn Numbers) -> (Vec<Start>, Option<Impure>) {
-    let starts = numbers.start();
-    let again = numbers.start();
+fn start(numbers: &mut dyn Numbers) -> (Vec<Start>, Option<BadHandler>) {
+    let (starts, again) = match (numbers.start(), numbers.start()) {
+        (Ok(starts), Ok(again)) => (starts, again),
+        (Err(bad), _) | (_, Err(bad)) => return (Vec::new(), Some(bad)),
+    };
     if starts == again {
         return (starts, None);
     }
     let both = starts.iter().flat_map(|it| &it.0).zip(again.iter().flat_map(|it| &it.0));
     let at = both.enumerate().find(|(_, (one, other))| one != other).map_or(0, |(at, _)| at);
     let actor = ActorId::new((at % starts[0].0.len()) as u32);
-    (starts, Some(Impure { actor, input: "a start".to_owned() }))
+    (starts, Some(BadHandler { actor, input: "its start".to_owned(), why: Misdeed::NotPure }))
 }
 
 impl Plan {
@@ -112,6 +156,7 @@ impl Plan {
         self.events.clear();
         self.told.clear();
         self.is_built = false;
+        self.plain = None;
         self.history = world.history;
         self.removed = None;
         self.local = None;
@@ -132,7 +177,7 @@ impl Engine {
         });
         let mates = mates.collect();
         let requests = (0..owners.len() as u32).map(|it| lock(&shared.numbers).request(it)).collect();
-        let (starts, impure) = start(&mut *lock(&shared.numbers));
+        let (starts, bad_handler) = start(&mut *lock(&shared.numbers));
         let mut engine = Engine {
             shared,
             rules,
@@ -145,15 +190,17 @@ impl Engine {
             hot: Vec::new(),
             local_hashes: Vec::new(),
             summaries: Vec::new(),
+            history_hashes: Vec::new(),
             slots: Vec::new(),
             reactions: FxHashMap::default(),
+            recent: vec![(u64::MAX, (0, 0)); RECENT],
             outcomes: Vec::new(),
             effects: Vec::new(),
             steps: FxHashMap::default(),
             plan: Plan::default(),
             spare: World::default(),
             hits: 0,
-            impure,
+            bad_handler,
         };
         engine.catch_up();
         engine
@@ -213,10 +260,10 @@ impl Engine {
         self.slots[slot as usize]
     }
 
-    /// A handler that was found not to be pure: what was explored says little.
+    /// A handler that was found not to be pure, or that panicked: what was explored says little.
     #[must_use]
-    pub fn impure(&self) -> Option<&Impure> {
-        self.impure.as_ref()
+    pub fn bad_handler(&self) -> Option<&BadHandler> {
+        self.bad_handler.as_ref()
     }
 
     /// The history events of the action that was planned last, in order.
@@ -266,7 +313,9 @@ impl Engine {
     pub(crate) fn copy_numbers(&mut self, numbers: &dyn Numbers) {
         let new = &numbers.envelopes()[self.envelopes.len()..];
         self.envelopes.extend_from_slice(new);
+        let is_tight = self.clients == Clients::Tight;
         self.hot.extend(new.iter().map(|it| Hot {
+            is_plain: !it.to.is_client() && !(it.asks != 0 && is_tight),
             hash: it.hash,
             lane: it.lane,
             slot: it.slot,
@@ -279,7 +328,9 @@ impl Engine {
     }
 
     pub(crate) fn copy_histories(&mut self, histories: &Histories) {
-        self.summaries.extend_from_slice(&histories.summaries()[self.summaries.len()..]);
+        let new = &histories.summaries()[self.summaries.len()..];
+        self.summaries.extend_from_slice(new);
+        self.history_hashes.extend(new.iter().map(|it| mix(it.hash)));
     }
 
     /// Pushes everything that can happen in `world`: in an order that depends on nothing but the world and what numbers its
@@ -296,6 +347,63 @@ impl Engine {
             next = at + 1;
         }
         self.faults(world, actions);
+    }
+
+    /// Plans every delivery in `world` that is not to be left out.
+    pub(crate) fn plan_deliveries(&mut self, world: &World, all: &mut Vec<Delivered>) {
+        let mut next = 0;
+        while let Some(at) = self.next_delivery(world, next) {
+            next = at + 1;
+            let hot = self.hot[world.flying[at].0 as usize];
+            if !hot.is_plain {
+                self.plan_every_way(world, at, all);
+                continue;
+            }
+            let input = Input::Envelope(world.flying[at]);
+            let (start, end) = self.reaction(world.locals[hot.slot as usize], input);
+            for (outcome, which) in (start..end).enumerate() {
+                let reacted = &self.outcomes[which as usize];
+                if !reacted.is_plain {
+                    self.plan_every_way(world, at, all);
+                    break;
+                }
+                if !self.is_left_out(reacted, hot) {
+                    let fingerprint = world.fingerprint.wrapping_add(reacted.change).wrapping_sub(hot.hash);
+                    let plain = Some((which, hot.slot));
+                    all.push(Delivered { fingerprint, at: at as u16, outcome: outcome as u16, plain });
+                }
+            }
+        }
+    }
+
+    fn plan_every_way(&mut self, world: &World, at: usize, all: &mut Vec<Delivered>) {
+        let (mut outcome, mut ways) = (0, 1);
+        // Those that are plain come first, perhaps, and were planned.
+        all.truncate(all.iter().rposition(|it| usize::from(it.at) != at).map_or(0, |it| it + 1));
+        while outcome < ways {
+            let fingerprint;
+            (fingerprint, ways) = self.plan_delivery(world, at, outcome);
+            if let Some(fingerprint) = fingerprint {
+                let plain = self.plan.plain.zip(self.plan.local.map(|it| it.0));
+                all.push(Delivered { fingerprint, at: at as u16, outcome, plain });
+            }
+            outcome += 1;
+        }
+    }
+
+    /// Whether nothing comes of a reaction, and such deliveries are left out.
+    pub(crate) fn is_left_out(&self, reacted: &Reacted, hot: Hot) -> bool {
+        reacted.is_nothing && self.rules.ignored == Ignored::Stays && !hot.is_timer
+    }
+
+    /// Plans one of [these](Self::plan_deliveries) once more.
+    pub(crate) fn plan_again(&mut self, world: &World, delivery: &Delivered) {
+        match delivery.plain {
+            Some((which, slot)) => {
+                self.plan_plainly(world, delivery.at as usize, slot, which);
+            }
+            None => _ = self.plan_delivery(world, delivery.at as usize, delivery.outcome),
+        }
     }
 
     /// The first place in `world`, from `start` on, of something that can be delivered: the first of its lane.
@@ -342,7 +450,7 @@ impl Engine {
 
     /// The fingerprint of what comes of `action`, which [`build`](Self::build) makes. `None` if nothing comes of it, and such
     /// deliveries are to be left out.
-    pub fn plan(&mut self, world: &World, action: Action) -> Option<u64> {
+    pub fn plan(&mut self, world: &World, action: Action) -> Option<Fingerprint> {
         self.plan.clear(world);
         match action {
             Action::Deliver { at, outcome } => return self.plan_delivery(world, at as usize, outcome).0,
@@ -375,6 +483,9 @@ impl Engine {
         if self.plan.is_built {
             next.clone_from(&self.spare);
         } else {
+            if let Some(outcome) = self.plan.plain {
+                self.fill_in(world, outcome);
+            }
             self.build_into(world, next);
             next.fingerprint = self.plan.fingerprint;
         }

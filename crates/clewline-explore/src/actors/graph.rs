@@ -4,10 +4,12 @@
 //! comes out is the same for any number of threads: each state is expanded once, by whoever meets it first, and
 //! every number is a sum over states. Schedules are not enumerated but counted, as paths in the graph.
 //!
-//! States are told apart by 64-bit fingerprints. For `n` states, the probability that two of them have the same is about
-//! `n²/2⁶⁵`: one in twenty thousand for 41 million.
+//! States are told apart by fingerprints of 128 bits. For `n` states, the probability that two of them have the same is about
+//! `n²/2¹²⁹`: less than one in 10²³ for 41 million, which is less than that of an error in the memory they are kept in. Who
+//! does not want to rely on that [compares](Compare::Exactly) states as they are. Edges keep halves of fingerprints. Should two
+//! states have the same half, which is seen, paths are not counted.
 //!
-//! Cost: 8 bytes a state and, if paths are to be counted, 24 more an edge.
+//! Cost: 23 to 46 bytes a state and, if paths are to be counted, 16 more and 24 an edge.
 
 use std::{
     sync::{
@@ -21,9 +23,9 @@ use rustc_hash::FxHashSet;
 
 use crate::actors::{
     Faults, Judgement, Verdicts, When,
-    engine::{Engine, lock},
+    engine::{Delivered, Engine, lock},
     histories::HistoryId,
-    numbers::Impure,
+    numbers::{BadHandler, Fingerprint},
     paths::{Record, Recorded},
     trace::trace_along,
     visited::Visited,
@@ -75,7 +77,7 @@ pub enum Count {
 /// How states are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
-    /// By fingerprints: 8 bytes a state, and nearly certain.
+    /// By fingerprints of 128 bits: two states are taken for one with a probability of `n²/2¹²⁹`.
     Fingerprints,
     /// As they are: some hundred bytes a state. Paths are counted by fingerprints all the same.
     Exactly,
@@ -103,8 +105,8 @@ pub enum Ended {
     Memory,
     /// Time was up.
     Time,
-    /// A handler is not pure: what was seen says little.
-    Impure,
+    /// A handler is not pure, or panicked: what was seen says little.
+    BadHandler,
 }
 
 /// What a search has seen.
@@ -138,8 +140,8 @@ pub struct Explored {
     pub properties: Vec<Found>,
     /// What paths there are, if they were to be counted.
     pub paths: Option<Paths>,
-    /// A handler that is not pure.
-    pub impure: Option<Impure>,
+    /// A handler that is not pure, or panicked.
+    pub bad_handler: Option<BadHandler>,
 }
 
 /// What came of a property.
@@ -241,7 +243,7 @@ fn summarize(
     let mut all = Seen::default();
     done.into_iter().for_each(|it| all.add(it));
     let ended = all.ended.unwrap_or(Ended::Exhausted);
-    let recorded = records.then(|| Recorded::new(std::mem::take(&mut all.record)));
+    let recorded = records.then(|| Recorded::new(std::mem::take(&mut all.record))).flatten();
     let mut found: Vec<Found> = Vec::new();
     for (at, when) in properties.iter().enumerate() {
         let bit = 1 << at;
@@ -250,7 +252,9 @@ fn summarize(
             When::Sometimes => (all.held & bit == 0).then(Vec::new),
             When::Eventually => recorded.as_ref().and_then(|it| it.avoiding(at)),
         };
+        let is_unclear = *when == When::Eventually && recorded.is_none();
         found.push(match (violated, when, ended) {
+            _ if is_unclear => Found::Unknown,
             (None, When::Sometimes, _) | (None, _, Ended::Exhausted) => Found::Holds,
             (Some(_), When::Sometimes, Ended::Exhausted) | (Some(_), When::Always, _) => {
                 Found::Violated(Vec::new())
@@ -281,7 +285,7 @@ fn summarize(
         final_histories: finals,
         properties: found,
         paths: recorded.filter(|_| search.count == Count::Schedules).map(|it| it.paths()),
-        impure: all.impure,
+        bad_handler: all.bad_handler,
     }
 }
 
@@ -347,7 +351,7 @@ struct Seen {
     failed: u64,
     ended: Option<Ended>,
     record: Record,
-    impure: Option<Impure>,
+    bad_handler: Option<BadHandler>,
 }
 
 impl Seen {
@@ -363,9 +367,10 @@ impl Seen {
         other.finals.iter().enumerate().filter(|(_, it)| **it).for_each(|(at, _)| self.finals[at] = true);
         self.held |= other.held;
         self.failed |= other.failed;
-        // A handler that is not pure outweighs everything.
-        self.impure = self.impure.take().or(other.impure);
-        self.ended = if self.impure.is_some() { Some(Ended::Impure) } else { self.ended.or(other.ended) };
+        // A bad handler outweighs everything.
+        self.bad_handler = self.bad_handler.take().or(other.bad_handler);
+        self.ended =
+            if self.bad_handler.is_some() { Some(Ended::BadHandler) } else { self.ended.or(other.ended) };
         self.record.add(other.record);
     }
 }
@@ -378,6 +383,8 @@ struct Worker<'a> {
     seen: Seen,
     judged: Vec<bool>,
     actions: Vec<Action>,
+    // Lists that nobody uses now.
+    deliveries: Vec<Vec<Delivered>>,
     // How far the shared counters know.
     told: (u64, u64),
     exact_bytes: usize,
@@ -397,6 +404,7 @@ impl<'a> Worker<'a> {
             seen: Seen::default(),
             judged: Vec::new(),
             actions,
+            deliveries: Vec::new(),
             told: (0, 0),
             exact_bytes: 0,
         }
@@ -412,7 +420,7 @@ impl<'a> Worker<'a> {
             let world = self.engine.apply(&void, action).expect("a start is never left out");
             self.seen.generated += 1;
             if self.common.records {
-                self.seen.record.roots.push(world.fingerprint);
+                self.seen.record.roots.push(world.fingerprint as u64);
             }
             let is_exact = self.common.search.compare == Compare::Exactly;
             if if is_exact { self.is_new_exactly(&world) } else { visited.insert(world.fingerprint) } {
@@ -440,7 +448,7 @@ impl<'a> Worker<'a> {
                 self.give_work();
             }
         }
-        self.seen.impure = self.engine.impure().cloned();
+        self.seen.bad_handler = self.engine.bad_handler().cloned();
         self.seen
     }
 
@@ -449,29 +457,41 @@ impl<'a> Worker<'a> {
         let left = common.search.states_max.saturating_sub(common.unique.load(Ordering::Relaxed));
         let end = self.told.1 + BATCH.min(left.max(1));
         let visited = common.visited.read().expect("no handler panicked");
-        while self.seen.unique < end
-            && self.seen.ended.is_none()
-            && let Some(world) = self.stack.pop()
-        {
-            self.expand(&world, &visited);
-            self.spare.push(world);
+        // To wait for memory would be most of the work. So one is planned ahead, and what will be needed for it is asked for, while
+        // the one before is expanded.
+        let mut ahead: Option<(World, Vec<Delivered>)> = None;
+        loop {
+            let goes_on = self.seen.unique < end && self.seen.ended.is_none();
+            let next = if goes_on { self.stack.pop() } else { None };
+            let next = next.map(|world| {
+                let deliveries = self.look_ahead(&world, &visited);
+                (world, deliveries)
+            });
+            match (std::mem::replace(&mut ahead, next), &ahead) {
+                (Some((world, deliveries)), _) => {
+                    self.expand(&world, &deliveries, &visited);
+                    self.spare.push(world);
+                    self.deliveries.push(deliveries);
+                }
+                (None, Some(_)) => (),
+                (None, None) => break,
+            }
         }
     }
 
-    fn expand(&mut self, world: &World, visited: &Visited) {
+    fn look_ahead(&mut self, world: &World, visited: &Visited) -> Vec<Delivered> {
+        let mut deliveries = self.deliveries.pop().unwrap_or_default();
+        deliveries.clear();
+        self.engine.plan_deliveries(world, &mut deliveries);
+        std::hint::black_box(deliveries.iter().fold(0, |sum, it| sum ^ visited.look(it.fingerprint)));
+        deliveries
+    }
+
+    fn expand(&mut self, world: &World, deliveries: &[Delivered], visited: &Visited) {
         let before = self.seen.generated;
-        // Deliveries are by far the most that happens: no list is made of them.
-        let mut next = 0;
-        while let Some(at) = self.engine.next_delivery(world, next) {
-            let (mut outcome, mut ways) = (0, 1);
-            while outcome < ways {
-                let (fingerprint, all) = self.engine.plan_delivery(world, at, outcome);
-                ways = all;
-                let action = Action::Deliver { at: at as u16, outcome };
-                self.reach(world, action, fingerprint, visited);
-                outcome += 1;
-            }
-            next = at + 1;
+        for delivery in deliveries {
+            self.engine.plan_again(world, delivery);
+            self.reach(world, delivery.action(), Some(delivery.fingerprint), visited);
         }
         if self.engine.rules().faults != Faults::default() {
             let mut actions = std::mem::take(&mut self.actions);
@@ -489,12 +509,12 @@ impl<'a> Worker<'a> {
     }
 
     // `action`, which was planned, leads from `world` to a state that is new perhaps.
-    fn reach(&mut self, world: &World, action: Action, fingerprint: Option<u64>, visited: &Visited) {
+    fn reach(&mut self, world: &World, action: Action, fingerprint: Option<Fingerprint>, visited: &Visited) {
         let Some(fingerprint) = fingerprint else { return };
         self.seen.generated += 1;
         if self.common.records {
             let weight = self.engine.weight(world, action);
-            self.seen.record.edges.push((world.fingerprint, fingerprint, weight));
+            self.seen.record.edges.push((world.fingerprint as u64, fingerprint as u64, weight));
         }
         let is_exact = self.common.search.compare == Compare::Exactly;
         if !is_exact && !visited.insert(fingerprint) {
@@ -527,7 +547,7 @@ impl<'a> Worker<'a> {
         }
         let held = self.look_at_properties(world);
         if self.common.records {
-            self.seen.record.states.push((world.fingerprint, held));
+            self.seen.record.states.push((world.fingerprint as u64, held));
         }
     }
 
@@ -580,7 +600,7 @@ impl<'a> Worker<'a> {
         }
         self.seen.finals[history] = true;
         if self.common.records {
-            self.seen.record.ends.push(world.fingerprint);
+            self.seen.record.ends.push(world.fingerprint as u64);
         }
     }
 
@@ -592,8 +612,8 @@ impl<'a> Worker<'a> {
         let generated = common.generated.fetch_add(generated, Ordering::Relaxed) + generated;
         let total = common.unique.fetch_add(unique, Ordering::Relaxed) + unique;
         (common.progress)(Progress { generated, unique: total });
-        if self.engine.impure().is_some() {
-            return Err(Ended::Impure);
+        if self.engine.bad_handler().is_some() {
+            return Err(Ended::BadHandler);
         }
         let search = common.search;
         if search.states_max <= total && !(self.stack.is_empty() && self.is_alone()) {

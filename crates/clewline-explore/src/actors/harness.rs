@@ -43,6 +43,12 @@ pub trait Harness: Send + Sync {
         None
     }
 
+    /// What a harness of DS2 would list as the key of a message: all that `--compat ds2` makes LiViola believe. Unlike
+    /// [`key`](Self::key) it promises nothing.
+    fn published_key(&self, message: &Self::Message) -> Option<u64> {
+        self.key(message)
+    }
+
     /// What to call a message in a picture: by default the first word of what `Debug` shows.
     fn name(&self, message: &Self::Message) -> String {
         let shown = format!("{message:?}");

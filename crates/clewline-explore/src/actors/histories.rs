@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::actors::numbers::{ReturnId, mix};
+use crate::actors::numbers::{Fingerprint, ReturnId, mix};
 
 /// A canonical history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,7 +39,7 @@ pub struct Summary {
     /// Those that have returned.
     pub returned: u64,
     // A sum of hashes, one for each operation.
-    pub(crate) hash: u64,
+    pub(crate) hash: Fingerprint,
 }
 
 impl Summary {
@@ -68,16 +68,16 @@ struct Entry {
     // `u32::MAX` while pending.
     ret: u32,
     // Content, where `ret` is a number.
-    ret_hash: u64,
+    ret_hash: Fingerprint,
 }
 
 const PENDING: u32 = u32::MAX;
 
 impl Entry {
-    fn weight(&self, operation: u32) -> u64 {
+    fn weight(&self, operation: u32) -> Fingerprint {
         let ret = if self.ret == PENDING { 1 } else { mix(self.ret_hash) };
-        mix(mix(self.before.wrapping_add(u64::from(operation) << 57)).wrapping_add(ret)
-            ^ u64::from(operation))
+        let order = u128::from(self.before) << 64 | u128::from(operation);
+        mix(mix(order).wrapping_add(ret))
     }
 }
 
@@ -122,7 +122,7 @@ impl Histories {
     /// # Panics
     ///
     /// If an operation is called twice, or returns when it is not open.
-    pub fn step(&mut self, id: HistoryId, event: HistoryEvent, ret_hash: u64) -> HistoryId {
+    pub fn step(&mut self, id: HistoryId, event: HistoryEvent, ret_hash: Fingerprint) -> HistoryId {
         let mut summary = self.summaries[id.0 as usize];
         let mut entries = self.entries(id).to_vec();
         match event {

@@ -53,24 +53,31 @@ pub struct Minimal {
 /// Makes a violation that `schedule` shows in `case` small. `None` if it shows none.
 pub fn minimize(case: Case, schedule: Schedule, make: Make<'_>, again: Again<'_>) -> Option<Minimal> {
     let mut best = Minimal { case, schedule };
+    // A search that has nothing left to spend finds nothing.
     while let Some(smaller) = smaller(&best.case).find_map(|case| search(case, make, again)) {
         best = smaller;
     }
     let (engine, mut verdicts) = make(&best.case)?;
     let mut walk = Walk::new(engine, Snapshots::Sound);
-    best.schedule = shorten(&mut walk, &mut verdicts, &best.schedule)?;
+    best.schedule = shorten(&mut walk, &mut verdicts, &best.schedule, again.budget)?;
     Some(best)
 }
 
-/// Makes a schedule short whose history is violated. `None` if it is not, or if the schedule does not fit.
-pub fn shorten(walk: &mut Walk, verdicts: &mut Verdicts, schedule: &Schedule) -> Option<Schedule> {
+/// Makes a schedule short whose history is violated, as far as the budget lasts. `None` if it is not, or if the schedule does not
+/// fit.
+pub fn shorten(
+    walk: &mut Walk,
+    verdicts: &mut Verdicts,
+    schedule: &Schedule,
+    budget: &Budget,
+) -> Option<Schedule> {
     schedule.replay(walk).ok()?;
     let steps: Vec<Receive> = walk.events().iter().map(|it| it.receive).collect();
     let all = vec![true; steps.len()];
     let mut best = attempt(walk, verdicts, &steps, &all)?;
     // Later steps have fewer consequences: leaving them out succeeds more often.
     let mut at = best.len();
-    while 0 < at {
+    while 0 < at && budget.allow(0).is_ok() {
         at -= 1;
         let mut kept = vec![true; best.len()];
         kept[at] = false;

@@ -39,7 +39,8 @@ pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
 pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
 pub use numbers::{
-    Effect, Envelope, EnvelopeId, Impure, Input, LocalId, MessageId, Numbers, Outcome, ReturnId, Start,
+    BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed, Numbers,
+    Outcome, ReturnId, Start,
 };
 pub use refute::{Difference, Refuted, refute};
 pub use schedule::{Schedule, Unfit};

@@ -7,6 +7,9 @@ use std::fmt;
 
 use crate::actors::ActorId;
 
+/// A hash of something that depends on what it is, and not on numbers. States are told apart by it.
+pub type Fingerprint = u128;
+
 /// An actor in one of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalId(pub u32);
@@ -45,7 +48,7 @@ pub struct Envelope {
     /// Which part of the state it is about: see [`Harness::key`](super::Harness::key).
     pub key: Option<u64>,
     /// A hash of all that.
-    pub(crate) hash: u64,
+    pub(crate) hash: Fingerprint,
     // Messages of one lane arrive in the order they were sent.
     pub(crate) lane: u32,
 }
@@ -84,41 +87,60 @@ pub struct Outcome {
 /// One thing that may come of starting all actors: who is there, and what they did.
 pub type Start = (Vec<LocalId>, Vec<Effect>);
 
-/// A handler is not a pure function: what came of it the second time was not what came of it the first time.
+/// A handler that cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Impure {
+pub struct BadHandler {
     /// Who reacted.
     pub actor: ActorId,
     /// To what, as `Debug` shows it.
     pub input: String,
+    /// What is wrong with that.
+    pub why: Misdeed,
 }
 
-impl fmt::Display for Impure {
+/// What is wrong with a handler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misdeed {
+    /// It is not a pure function: what came of it the second time was not what came of it the first time.
+    NotPure,
+    /// It panicked, and said this.
+    Panicked(String),
+}
+
+impl fmt::Display for BadHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the handler of {} is not pure: {} in the same state did something else the second time",
-            self.actor, self.input
-        )
+        let BadHandler { actor, input, why } = self;
+        match why {
+            Misdeed::NotPure => write!(
+                f,
+                "the handler of {actor} is not pure: {input} in the same state did something else the second time"
+            ),
+            Misdeed::Panicked(told) => write!(f, "the handler of {actor} panicked at {input}: {told}"),
+        }
     }
 }
 
-impl std::error::Error for Impure {}
+impl std::error::Error for BadHandler {}
 
 /// How actors react, by numbers. [`Cast`](super::Cast) is the only one who knows.
 pub trait Numbers: Send {
     /// The slots of the actors the system begins with, and what may come of starting them all.
-    fn start(&mut self) -> Vec<Start>;
+    ///
+    /// # Errors
+    ///
+    /// If one of them panics.
+    fn start(&mut self) -> Result<Vec<Start>, BadHandler>;
 
     /// What may come of `input` to the actor `local`. The reaction is run twice.
     ///
     /// # Errors
     ///
-    /// If something else comes of it the second time. What came of it the first time is told all the same.
-    fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (Impure, Vec<Outcome>)>;
+    /// If something else comes of it the second time, or if it panics. What came of it the first time is told all the same; nothing
+    /// comes of a panic.
+    fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)>;
 
-    /// Says that a reaction is not pure.
-    fn blame(&self, local: LocalId, input: Input) -> Impure;
+    /// Says what is wrong with a reaction.
+    fn blame(&self, local: LocalId, input: Input, why: Misdeed) -> BadHandler;
 
     /// The request of an operation.
     fn request(&self, operation: u32) -> EnvelopeId;
@@ -127,10 +149,10 @@ pub trait Numbers: Send {
     fn envelopes(&self) -> &[Envelope];
 
     /// A hash of each state of an actor, by number.
-    fn local_hashes(&self) -> &[u64];
+    fn local_hashes(&self) -> &[Fingerprint];
 
     /// A hash of each return, by number.
-    fn return_hashes(&self) -> &[u64];
+    fn return_hashes(&self) -> &[Fingerprint];
 
     /// Who is in each slot.
     fn slots(&self) -> &[ActorId];
@@ -148,8 +170,18 @@ pub trait Numbers: Send {
 /// No actor is there (yet).
 pub(crate) const ABSENT: LocalId = LocalId(u32::MAX);
 
-/// Spreads the bits of `word`, so that sums of such words rarely coincide.
-pub(crate) fn mix(word: u64) -> u64 {
+/// Spreads the bits of `word`, so that sums of such words rarely coincide. Different words stay different.
+pub(crate) fn mix(word: Fingerprint) -> Fingerprint {
+    let (mut low, mut high) = (word as u64, (word >> 64) as u64);
+    // Each half is changed by what the other is, in turn.
+    for _ in 0..2 {
+        low ^= mix_half(high);
+        high ^= mix_half(low);
+    }
+    u128::from(high) << 64 | u128::from(low)
+}
+
+fn mix_half(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

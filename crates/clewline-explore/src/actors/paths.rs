@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::actors::graph::Paths;
 
-/// What one thread kept of the graph. States are known by their fingerprints.
+/// What one thread kept of the graph. States are known by the lower halves of their fingerprints.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) roots: Vec<u64>,
@@ -41,9 +41,13 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    pub(crate) fn new(mut record: Record) -> Self {
+    /// `None` if two states have the same lower half, so that edges do not tell where they lead.
+    pub(crate) fn new(mut record: Record) -> Option<Self> {
         // The order is that of fingerprints: the same, whoever recorded what.
         record.states.sort_unstable();
+        if record.states.windows(2).any(|it| it[0].0 == it[1].0) {
+            return None;
+        }
         let number: FxHashMap<u64, u32> =
             record.states.iter().enumerate().map(|(at, &(it, _))| (it, at as u32)).collect();
         let count = record.states.len();
@@ -58,7 +62,7 @@ impl Recorded {
         record.ends.iter().for_each(|it| is_end[number[it] as usize] = true);
         let roots = record.roots.iter().map(|it| number[it]).collect();
         let (fingerprints, held) = record.states.into_iter().unzip();
-        Recorded { fingerprints, roots, held, is_end, starts, edges }
+        Some(Recorded { fingerprints, roots, held, is_end, starts, edges })
     }
 
     fn edges(&self, from: u32) -> &[(u32, u32)] {
@@ -124,7 +128,7 @@ impl Recorded {
     }
 
     /// A path from a beginning on which a property is never true, and which cannot go on or has come round: the
-    /// fingerprints of its states.
+    /// lower halves of the fingerprints of its states.
     pub(crate) fn avoiding(&self, property: usize) -> Option<Vec<u64>> {
         let is_avoided = |it: u32| self.held[it as usize] >> property & 1 == 0;
         // Depth first; what is on the path now is grey, what was left is black.

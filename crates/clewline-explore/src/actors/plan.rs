@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use crate::actors::{
     Clients, Ignored,
-    engine::{Engine, lock},
+    engine::{Engine, RECENT, Reacted, lock},
     histories::{HistoryEvent, HistoryId},
-    numbers::{ABSENT, Effect, Envelope, EnvelopeId, Input, LocalId, ReturnId, mix},
+    numbers::{
+        ABSENT, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, Misdeed, Outcome, ReturnId, mix,
+    },
     world::{Delivery, World},
 };
 
@@ -37,10 +39,27 @@ impl Engine {
     }
 
     /// The fingerprint of what comes of a delivery, as [`plan`](Self::plan) has it, and in how many ways it can go.
-    pub(crate) fn plan_delivery(&mut self, world: &World, at: usize, outcome: u16) -> (Option<u64>, u16) {
-        self.plan.clear(world);
+    pub(crate) fn plan_delivery(
+        &mut self,
+        world: &World,
+        at: usize,
+        outcome: u16,
+    ) -> (Option<Fingerprint>, u16) {
         let id = world.flying[at];
         let hot = self.hot[id.0 as usize];
+        if hot.is_plain {
+            let (start, end) = self.reaction(world.locals[hot.slot as usize], Input::Envelope(id));
+            let which = start + u32::from(outcome);
+            let reacted = &self.outcomes[which as usize];
+            let ways = (end - start) as u16;
+            if self.is_left_out(reacted, hot) {
+                return (None, ways);
+            }
+            if reacted.is_plain {
+                return (Some(self.plan_plainly(world, at, hot.slot, which)), ways);
+            }
+        }
+        self.plan.clear(world);
         self.plan.removed = Some(at);
         let mut ways = 1;
         if hot.is_to_client {
@@ -58,6 +77,17 @@ impl Engine {
         (Some(self.plan.fingerprint), ways)
     }
 
+    /// Plans a delivery that is plain, by the number of its outcome.
+    pub(crate) fn plan_plainly(&mut self, world: &World, at: usize, slot: u32, which: u32) -> Fingerprint {
+        let Reacted { local, change, .. } = self.outcomes[which as usize];
+        let gone = self.hot[world.flying[at].0 as usize].hash;
+        let plan = &mut self.plan;
+        (plan.is_built, plan.plain, plan.history) = (false, Some(which), world.history);
+        (plan.removed, plan.local) = (Some(at), Some((slot, local)));
+        plan.fingerprint = world.fingerprint.wrapping_add(change).wrapping_sub(gone);
+        plan.fingerprint
+    }
+
     fn is_ignored(&self, world: &World) -> bool {
         let plan = &self.plan;
         plan.local.is_none_or(|(slot, it)| world.locals[slot as usize] == it)
@@ -70,7 +100,7 @@ impl Engine {
     // In how many ways this can go, of which `outcome` is planned.
     pub(crate) fn plan_reaction(&mut self, world: &World, slot: u32, input: Input, outcome: u16) -> u16 {
         let (start, end) = self.reaction(world.locals[slot as usize], input);
-        let (local, first, last) = self.outcomes[start as usize + outcome as usize];
+        let Reacted { local, first, last, .. } = self.outcomes[start as usize + outcome as usize];
         self.plan.local = Some((slot, local));
         for at in first..last {
             let effect = self.effects[at as usize];
@@ -85,48 +115,82 @@ impl Engine {
             Input::Envelope(id) => id.0,
             Input::Restart => RESTART,
         };
-        if let Some(&found) = self.reactions.get(&(local, key)) {
+        let key = u64::from(local.0) << 32 | u64::from(key);
+        let place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (RECENT - 1);
+        let (known, found) = self.recent[place];
+        let found = if known == key { Some(found) } else { self.reactions.get(&key).copied() };
+        if let Some(found) = found {
             self.hits += 1;
             if self.hits.is_multiple_of(SAMPLE) {
                 self.run_again(local, input, found);
             }
+            self.recent[place] = (key, found);
             return found;
         }
         let shared = self.shared.clone();
         let mut numbers = lock(&shared.numbers);
         let outcomes = match numbers.react(local, input) {
             Ok(outcomes) => outcomes,
-            Err((impure, outcomes)) => {
-                self.impure.get_or_insert(impure);
+            Err((bad_handler, outcomes)) => {
+                self.bad_handler.get_or_insert(bad_handler);
                 outcomes
             }
         };
         self.copy_numbers(&*numbers);
         let start = self.outcomes.len() as u32;
-        for outcome in outcomes {
-            let first = self.effects.len() as u32;
-            self.effects.extend(outcome.effects);
-            self.outcomes.push((outcome.local, first, self.effects.len() as u32));
-        }
+        outcomes.into_iter().for_each(|it| self.remember(local, it));
         let range = (start, self.outcomes.len() as u32);
-        self.reactions.insert((local, key), range);
+        self.reactions.insert(key, range);
         range
+    }
+
+    fn remember(&mut self, before: LocalId, Outcome { local, effects }: Outcome) {
+        let is_plain = |it: &Effect| match *it {
+            Effect::Send(id) => self.clients == Clients::Waiting || !self.hot[id.0 as usize].is_to_client,
+            Effect::SetTimer(_) | Effect::CancelTimer(_) | Effect::Create(..) => false,
+        };
+        let is_plain = self.rules.delivery == Delivery::Unordered && effects.iter().all(is_plain);
+        let mut change = self.local_hash(local).wrapping_sub(self.local_hash(before));
+        for effect in &effects {
+            if let (true, Effect::Send(id)) = (is_plain, *effect) {
+                change = change.wrapping_add(self.in_flight_hash(id, 0));
+            }
+        }
+        let is_nothing = local == before && effects.is_empty();
+        let first = self.effects.len() as u32;
+        self.effects.extend(effects);
+        let last = self.effects.len() as u32;
+        self.outcomes.push(Reacted { local, first, last, is_plain, is_nothing, change });
+    }
+
+    /// Says in the plan what is sent, of which only the fingerprint was planned.
+    pub(crate) fn fill_in(&mut self, world: &World, outcome: u32) {
+        let (removed, local) = (self.plan.removed, self.plan.local);
+        self.plan.clear(world);
+        (self.plan.removed, self.plan.local) = (removed, local);
+        let Reacted { first, last, .. } = self.outcomes[outcome as usize];
+        for at in first..last {
+            let effect = self.effects[at as usize];
+            self.plan_effect(world, effect);
+        }
     }
 
     fn run_again(&mut self, local: LocalId, input: Input, (start, end): (u32, u32)) {
         let shared = self.shared.clone();
         let mut numbers = lock(&shared.numbers);
         let known = &self.outcomes[start as usize..end as usize];
-        let is_same = numbers.react(local, input).is_ok_and(|outcomes| {
+        let is_same = |outcomes: &[Outcome]| {
             outcomes.len() == known.len()
-                && outcomes.iter().zip(known).all(|(now, &(local, first, end))| {
-                    now.local == local && now.effects == self.effects[first as usize..end as usize]
+                && outcomes.iter().zip(known).all(|(now, it)| {
+                    now.local == it.local && now.effects == self.effects[it.first as usize..it.last as usize]
                 })
-        });
-        if !is_same {
-            let impure = numbers.blame(local, input);
-            self.impure.get_or_insert(impure);
-        }
+        };
+        let bad = match numbers.react(local, input) {
+            Ok(outcomes) if is_same(&outcomes) => None,
+            Ok(_) => Some(numbers.blame(local, input, Misdeed::NotPure)),
+            Err((bad, _)) => Some(bad),
+        };
+        self.bad_handler = self.bad_handler.take().or(bad);
         self.copy_numbers(&*numbers);
     }
 
@@ -208,7 +272,7 @@ impl Engine {
         self.plan.history = self.step(self.plan.history, event);
     }
 
-    fn step(&mut self, history: HistoryId, event: HistoryEvent) -> HistoryId {
+    pub(crate) fn step(&mut self, history: HistoryId, event: HistoryEvent) -> HistoryId {
         let code = match event {
             HistoryEvent::Call(operation) => operation,
             HistoryEvent::Return(operation, ReturnId(ret)) => (ret + 1) << 6 | operation,
@@ -228,7 +292,7 @@ impl Engine {
         next
     }
 
-    fn planned_fingerprint(&self, world: &World) -> u64 {
+    fn planned_fingerprint(&self, world: &World) -> Fingerprint {
         let plan = &self.plan;
         let mut sum = world.fingerprint;
         if let Some((slot, local)) = plan.local {
@@ -239,7 +303,7 @@ impl Engine {
             sum = sum.wrapping_add(self.local_hash(local));
         }
         if plan.history != world.history {
-            let hash = |it: HistoryId| mix(self.summaries[it.0 as usize].hash);
+            let hash = |it: HistoryId| self.history_hashes[it.0 as usize];
             sum = sum.wrapping_sub(hash(world.history)).wrapping_add(hash(plan.history));
         }
         for &timer in &plan.cancelled {
@@ -253,26 +317,18 @@ impl Engine {
         }
     }
 
-    // By what goes out of flight and into it the fingerprint changes, if order means nothing: all that matters is how many
-    // messages there are that say the same.
-    fn in_flight_change(&self, world: &World) -> u64 {
-        let plan = &self.plan;
-        let copies = |all: &[EnvelopeId], id| all.iter().filter(|it| **it == id).count();
-        let mut sum = 0u64;
-        let removed = plan.removed.map(|at| world.flying[at]);
-        if let Some(id) = removed {
-            sum = sum.wrapping_sub(self.in_flight_hash(id, copies(&world.flying, id) - 1));
-        }
-        for (nth, &id) in plan.sent.iter().enumerate() {
-            let there = copies(&world.flying, id) - usize::from(removed == Some(id));
-            sum = sum.wrapping_add(self.in_flight_hash(id, there + copies(&plan.sent[..nth], id)));
-        }
-        sum
+    // By what goes out of flight and into it the fingerprint changes, if order means nothing: messages that say the same add
+    // the same, each once.
+    fn in_flight_change(&self, world: &World) -> Fingerprint {
+        let sent = self.plan.sent.iter();
+        let sum = sent.fold(0, |sum: u128, &id| sum.wrapping_add(self.in_flight_hash(id, 0)));
+        let removed = self.plan.removed.map_or(0, |at| self.in_flight_hash(world.flying[at], 0));
+        sum.wrapping_sub(removed)
     }
 
-    fn in_flight_change_in_lanes(&self, world: &World) -> u64 {
+    fn in_flight_change_in_lanes(&self, world: &World) -> Fingerprint {
         let plan = &self.plan;
-        let mut sum = 0u64;
+        let mut sum: Fingerprint = 0;
         if let Some(at) = plan.removed {
             let run = self.run(world, self.lane(world.flying[at]));
             for (place, &id) in world.flying[run.clone()].iter().enumerate() {
@@ -316,15 +372,15 @@ impl Engine {
 
     /// Puts an envelope in flight, as the last of its lane.
     pub(crate) fn send(&self, world: &mut World, id: EnvelopeId) {
-        let end = self.run(world, self.lane(id)).end;
+        let lane = self.lane(id);
+        let end = world.flying.partition_point(|&it| self.lane(it) <= lane);
         world.flying.insert(end, id);
     }
 
     /// Where the messages of a lane are.
     pub(crate) fn run(&self, world: &World, lane: u32) -> Range<usize> {
-        let start = world.flying.iter().position(|&it| lane <= self.lane(it)).unwrap_or(world.flying.len());
-        let rest = &world.flying[start..];
-        start..start + rest.iter().take_while(|&&it| self.lane(it) == lane).count()
+        let start = world.flying.partition_point(|&it| self.lane(it) < lane);
+        start..world.flying.partition_point(|&it| self.lane(it) <= lane)
     }
 
     pub(crate) fn lane(&self, id: EnvelopeId) -> u32 {
@@ -335,23 +391,32 @@ impl Engine {
         }
     }
 
-    fn local_hash(&self, local: LocalId) -> u64 {
+    fn local_hash(&self, local: LocalId) -> Fingerprint {
         if local == ABSENT { 0 } else { self.local_hashes[local.0 as usize] }
     }
 
-    // Depends on the place in the lane: there two equal messages are not one, and order matters.
-    fn in_flight_hash(&self, id: EnvelopeId, place: usize) -> u64 {
+    // Depends on the place in the lane, where order matters.
+    fn in_flight_hash(&self, id: EnvelopeId, place: usize) -> Fingerprint {
         let hash = self.hot[id.0 as usize].hash;
-        if place == 0 { hash } else { mix(hash.wrapping_add(place as u64)) }
+        match self.rules.delivery {
+            Delivery::Unordered => hash,
+            Delivery::FifoPerChannel | Delivery::FifoPerReceiver if place == 0 => hash,
+            Delivery::FifoPerChannel | Delivery::FifoPerReceiver => mix(hash.wrapping_add(place as u128)),
+        }
     }
 
     /// The fingerprint of a world, from scratch.
-    pub(crate) fn fingerprint(&self, world: &World) -> u64 {
+    pub(crate) fn fingerprint(&self, world: &World) -> Fingerprint {
         let used = world.used;
         let budgets = u32::from_le_bytes([used.lose, used.duplicate, used.crash, used.partition]);
-        let mut sum =
-            mix(u64::from(budgets)).wrapping_add(mix(world.down ^ 1 << 40)).wrapping_add(mix(!world.cut));
-        sum = sum.wrapping_add(mix(self.summaries[world.history.0 as usize].hash));
+        // Each of them is told from the others by what stands above it.
+        let parts = [
+            1 << 64 | u128::from(budgets),
+            2 << 64 | u128::from(world.down),
+            3 << 64 | u128::from(world.cut),
+        ];
+        let mut sum = parts.into_iter().fold(0, |sum: u128, it| sum.wrapping_add(mix(it)));
+        sum = sum.wrapping_add(self.history_hashes[world.history.0 as usize]);
         sum = world.locals.iter().fold(sum, |sum, &it| sum.wrapping_add(self.local_hash(it)));
         let (mut lane, mut place) = (None, 0);
         for &id in &world.flying {

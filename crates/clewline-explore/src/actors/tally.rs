@@ -4,13 +4,19 @@
 //! order of their calls and returns, and *canonically*, by operations, results and which had returned before which was called.
 //! Only the latter matters to a checker, and each is judged once, pending operations and all.
 
-use std::{fmt, ops::ControlFlow};
+use std::{
+    collections::hash_map::Entry,
+    fmt,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
 
 use clewline_core::{Budget, Reason};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::actors::{
-    HistoryEvent, HistoryId, Impure, Judgement, Schedule, Verdicts, Walk, engine::lock, schedulers::Settings,
+    BadHandler, HistoryEvent, HistoryId, Judgement, Schedule, Verdicts, Walk, engine::lock,
+    schedulers::Settings,
 };
 
 /// How much of the space was seen. A limit that was hit is never reported as success.
@@ -29,7 +35,7 @@ pub enum Coverage {
     /// What the budget allowed.
     Stopped(Reason),
     /// A handler is not pure: what was seen says little.
-    Impure(Impure),
+    BadHandler(BadHandler),
     /// All that rules offer which are known to leave out histories.
     Unsound,
 }
@@ -45,7 +51,7 @@ impl fmt::Display for Coverage {
             Coverage::Violations(1) => f.write_str("a violation was found, and that was enough"),
             Coverage::Violations(n) => write!(f, "{n} violations were found, and that was enough"),
             Coverage::Stopped(reason) => reason.fmt(f),
-            Coverage::Impure(impure) => impure.fmt(f),
+            Coverage::BadHandler(bad_handler) => bad_handler.fmt(f),
             Coverage::Unsound => f.write_str("these rules are known to leave out histories"),
         }
     }
@@ -70,8 +76,15 @@ pub struct Tally<'a> {
     pub redundant: u64,
     /// Executions that were longer than allowed. Their histories are judged as far as they went.
     pub cut: u64,
-    /// Steps that were made in all of them together.
+    /// Steps of all of them together: what it would take to execute each from its beginning.
     pub steps: u64,
+    /// Steps that were made: where schedules begin alike, those are made once.
+    pub executed: u64,
+    /// How long it took to judge histories.
+    pub judging: Duration,
+    /// How many complete histories, told apart by the order of their calls and returns, were seen before the first that is
+    /// violated.
+    pub before_violated: Option<u64>,
     /// Steps of the longest.
     pub depth: usize,
     /// The first schedule that showed a violation.
@@ -81,6 +94,8 @@ pub struct Tally<'a> {
     chronological: FxHashMap<Vec<HistoryEvent>, HistoryId>,
     canonical: FxHashMap<HistoryId, Judgement>,
     complete: FxHashSet<HistoryId>,
+    complete_unique: u64,
+    begun: Instant,
 }
 
 /// The first schedule that showed a violation.
@@ -92,6 +107,8 @@ pub struct FirstViolation {
     pub schedule: Schedule,
     /// What clients saw.
     pub history: HistoryId,
+    /// How long it took to find it.
+    pub after: Duration,
 }
 
 impl<'a> Tally<'a> {
@@ -108,12 +125,17 @@ impl<'a> Tally<'a> {
             redundant: 0,
             cut: 0,
             steps: 0,
+            executed: 0,
+            judging: Duration::ZERO,
+            before_violated: None,
             depth: 0,
             first_violation: None,
             is_bounded: false,
             chronological: FxHashMap::default(),
             canonical: FxHashMap::default(),
             complete: FxHashSet::default(),
+            complete_unique: 0,
+            begun: Instant::now(),
         }
     }
 
@@ -136,8 +158,22 @@ impl<'a> Tally<'a> {
             self.cut += 1;
         }
         self.depth = self.depth.max(walk.events().len());
-        self.look(walk)?;
+        self.look(walk, walk.history(), walk.chronicle())?;
         ControlFlow::Continue(true)
+    }
+
+    /// Counts an execution that ended, of which clients saw this.
+    ///
+    /// # Errors
+    ///
+    /// Breaks if the exploration is to end.
+    pub(crate) fn saw(&mut self, walk: &mut Walk, chronicle: Vec<HistoryEvent>) -> Flow {
+        self.go_on(walk)?;
+        let history = walk.canonical(&chronicle);
+        self.schedules += 1;
+        self.incomplete += u64::from(!walk.engine().summary(history).is_complete());
+        self.depth = self.depth.max(walk.events().len());
+        self.look(walk, history, chronicle)
     }
 
     /// Counts an execution that is given up because nothing new can come of it.
@@ -149,6 +185,12 @@ impl<'a> Tally<'a> {
         self.go_on(walk)?;
         self.redundant += 1;
         ControlFlow::Continue(())
+    }
+
+    /// How long ago it began.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
     }
 
     /// Different histories, by the order of their calls and returns.
@@ -213,8 +255,8 @@ impl<'a> Tally<'a> {
     /// How much was seen, if nobody broke off.
     #[must_use]
     pub fn coverage(&self, walk: &Walk) -> Coverage {
-        match walk.impure() {
-            Some(impure) => Coverage::Impure(impure.clone()),
+        match walk.bad_handler() {
+            Some(bad_handler) => Coverage::BadHandler(bad_handler.clone()),
             None if self.cut != 0 => Coverage::Cut(self.cut),
             None if self.is_bounded => Coverage::Bounded,
             None => Coverage::Exhausted,
@@ -226,8 +268,8 @@ impl<'a> Tally<'a> {
     }
 
     fn go_on(&mut self, walk: &Walk) -> Flow {
-        if let Some(impure) = walk.impure() {
-            return ControlFlow::Break(Coverage::Impure(impure.clone()));
+        if let Some(bad_handler) = walk.bad_handler() {
+            return ControlFlow::Break(Coverage::BadHandler(bad_handler.clone()));
         }
         if self.schedules + self.cut == self.schedules_max {
             return ControlFlow::Break(Coverage::Schedules(self.schedules_max));
@@ -240,16 +282,24 @@ impl<'a> Tally<'a> {
         )
     }
 
-    fn look(&mut self, walk: &Walk) -> Flow {
-        let id = walk.history();
-        self.chronological.entry(walk.chronicle()).or_insert(id);
+    fn look(&mut self, walk: &Walk, id: HistoryId, chronicle: Vec<HistoryEvent>) -> Flow {
+        let is_complete = walk.engine().summary(id).is_complete();
+        if let Entry::Vacant(free) = self.chronological.entry(chronicle) {
+            free.insert(id);
+            self.complete_unique += u64::from(is_complete);
+        }
         if self.canonical.contains_key(&id) {
             return ControlFlow::Continue(());
         }
+        let begun = Instant::now();
         let judgement = self.verdicts.of(&lock(&walk.engine().shared.histories), id);
+        self.judging += begun.elapsed();
         self.canonical.insert(id, judgement);
-        if walk.summary().is_complete() {
+        if is_complete {
             self.complete.insert(id);
+            if judgement == Judgement::Violated {
+                self.before_violated.get_or_insert(self.complete_unique - 1);
+            }
         }
         if judgement != Judgement::Violated {
             return ControlFlow::Continue(());
@@ -259,6 +309,7 @@ impl<'a> Tally<'a> {
             nth,
             schedule: Schedule::of(walk),
             history: id,
+            after: self.begun.elapsed(),
         });
         if self.violated() as u64 == self.violations_max {
             return ControlFlow::Break(Coverage::Violations(self.violations_max));

@@ -4,7 +4,7 @@
 //! way to it, breadth first. Steps are tried in an order that depends on what messages say and not on their numbers, so that
 //! the way is the same whoever explored what before.
 //!
-//! Cost: for each state 40 bytes, and all states at two distances from the beginning at once.
+//! Cost: for each state 64 bytes, and all states at two distances from the beginning at once.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::actors::{
     engine::Engine,
-    numbers::Impure,
+    numbers::{BadHandler, Fingerprint},
     world::{Action, World},
 };
 
@@ -25,8 +25,8 @@ pub enum Trace {
     Nowhere,
     /// So many states were visited that it was given up.
     GivenUp,
-    /// A handler is not pure.
-    Impure(Impure),
+    /// A handler is not pure, or panicked.
+    BadHandler(BadHandler),
 }
 
 /// A shortest way to a state for which `is_it` says so: it is handed the state, and whether nothing can happen in it. At most about
@@ -36,13 +36,13 @@ pub fn trace(
     states_max: usize,
     is_it: &mut dyn FnMut(&mut Engine, &World, bool) -> bool,
 ) -> Trace {
-    let mut ways: FxHashMap<u64, (u64, Action)> = FxHashMap::default();
+    let mut ways: FxHashMap<Fingerprint, (Fingerprint, Action)> = FxHashMap::default();
     let mut queue = VecDeque::from([engine.void()]);
-    let mut steps: Vec<(Action, u64)> = Vec::new();
+    let mut steps: Vec<(Action, Fingerprint)> = Vec::new();
     let mut actions = Vec::new();
     while let Some(world) = queue.pop_front() {
-        if let Some(impure) = engine.impure() {
-            return Trace::Impure(impure.clone());
+        if let Some(bad_handler) = engine.bad_handler() {
+            return Trace::BadHandler(bad_handler.clone());
         }
         actions.clear();
         engine.enabled(&world, &mut actions);
@@ -68,14 +68,16 @@ pub fn trace(
     Trace::Nowhere
 }
 
-/// The actions on the way through states with these fingerprints, the first of which is one the system may begin in.
-pub(crate) fn trace_along(engine: &mut Engine, fingerprints: &[u64]) -> Vec<Action> {
+/// The actions on the way through states whose fingerprints have these lower halves, the first of which is one the system may begin
+/// in.
+pub(crate) fn trace_along(engine: &mut Engine, halves: &[u64]) -> Vec<Action> {
     let mut world = engine.void();
     let mut way = Vec::new();
-    for &wanted in fingerprints {
+    for &wanted in halves {
         let mut actions = Vec::new();
         engine.enabled(&world, &mut actions);
-        let action = actions.into_iter().find(|&it| engine.plan(&world, it) == Some(wanted));
+        let action =
+            actions.into_iter().find(|&it| engine.plan(&world, it).is_some_and(|it| it as u64 == wanted));
         let action = action.expect("each state leads to the next");
         world = engine.apply(&world, action).expect("it was planned");
         way.push(action);
@@ -83,7 +85,10 @@ pub(crate) fn trace_along(engine: &mut Engine, fingerprints: &[u64]) -> Vec<Acti
     way
 }
 
-fn back_to_void(ways: &FxHashMap<u64, (u64, Action)>, mut fingerprint: u64) -> Vec<Action> {
+fn back_to_void(
+    ways: &FxHashMap<Fingerprint, (Fingerprint, Action)>,
+    mut fingerprint: Fingerprint,
+) -> Vec<Action> {
     let mut actions = Vec::new();
     while let Some(&(before, action)) = ways.get(&fingerprint) {
         actions.push(action);

@@ -11,8 +11,8 @@ use std::fmt;
 use crate::actors::{
     ActorId, Delivery, HistoryEvent, HistoryId, Ignored,
     engine::Engine,
-    histories::Summary,
-    numbers::{EnvelopeId, Impure, LocalId, MessageId},
+    histories::{Histories, Summary},
+    numbers::{BadHandler, EnvelopeId, LocalId, MessageId},
     world::{Action, World},
 };
 
@@ -162,6 +162,7 @@ pub struct Walk {
     snapshots: Snapshots,
     locals: Vec<LocalId>,
     actions: Vec<Action>,
+    taken: u64,
 }
 
 struct Frame {
@@ -194,8 +195,16 @@ impl Walk {
             frame.flying = flying(engine.planned_sends(), None).collect();
         }
         let locals = frame.world.locals.clone();
-        let mut walk =
-            Walk { engine, frames: Vec::new(), events: Vec::new(), prelude, snapshots, locals, actions };
+        let mut walk = Walk {
+            engine,
+            frames: Vec::new(),
+            events: Vec::new(),
+            prelude,
+            snapshots,
+            locals,
+            actions,
+            taken: 0,
+        };
         walk.push(frame);
         walk
     }
@@ -249,16 +258,27 @@ impl Walk {
         self.prelude.iter().chain(steps).copied().collect()
     }
 
+    /// How many steps were made, those that were taken back among them.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The canonical history of these events, which are those of one execution in some order.
+    pub(crate) fn canonical(&mut self, events: &[HistoryEvent]) -> HistoryId {
+        events.iter().fold(Histories::EMPTY, |history, event| self.engine.step(history, *event))
+    }
+
     /// What explores.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// A handler that was found not to be pure: what was explored says little.
+    /// A handler that was found not to be pure, or that panicked: what was explored says little.
     #[must_use]
-    pub fn impure(&self) -> Option<&Impure> {
-        self.engine.impure()
+    pub fn bad_handler(&self) -> Option<&BadHandler> {
+        self.engine.bad_handler()
     }
 
     /// Makes the `index`-th step that is enabled.
@@ -267,6 +287,7 @@ impl Walk {
     ///
     /// If there are fewer.
     pub fn take(&mut self, index: usize) {
+        self.taken += 1;
         let top = self.frames.last().expect("there is a first frame");
         let receive = top.enabled[index];
         let event = self.events.len() as u32;

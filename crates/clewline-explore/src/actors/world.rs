@@ -2,7 +2,7 @@
 
 use crate::actors::{
     Faults, HistoryId,
-    numbers::{EnvelopeId, LocalId},
+    numbers::{EnvelopeId, Fingerprint, LocalId},
 };
 
 /// The order in which messages arrive.
@@ -55,7 +55,7 @@ pub struct World {
     /// What clients have seen.
     pub(crate) history: HistoryId,
     /// A hash of all that.
-    pub(crate) fingerprint: u64,
+    pub(crate) fingerprint: Fingerprint,
     /// Whether the actors have started.
     pub(crate) is_begun: bool,
 }
@@ -117,9 +117,9 @@ impl World {
         self.history
     }
 
-    /// A 64-bit hash of the state. It depends on what actors are and say, not on numbers.
+    /// A hash of the state. It depends on what actors are and say, not on numbers.
     #[must_use]
-    pub fn fingerprint(&self) -> u64 {
+    pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 

@@ -13,6 +13,7 @@ pub mod table;
 pub mod text;
 pub mod timeline;
 mod trace;
+mod width;
 
 use std::time::Duration;
 

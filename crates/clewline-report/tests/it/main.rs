@@ -1,10 +1,11 @@
-//! What this crate promises about formats.
+//! What this crate promises about formats and reports.
 
 #![allow(clippy::unwrap_used, reason = "in a test, that is what it is for")]
 
 mod conformance;
 mod data;
 mod detect;
+mod golden;
 mod jepsen;
 mod jepsen_log;
 mod jsonl;

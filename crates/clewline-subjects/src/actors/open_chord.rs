@@ -7,18 +7,19 @@
 //!
 //! Source: Open Chord 1.0 as modelled in M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability
 //! checking for actor-based systems", 2021, section 4 and figure 7. Places are SHA-1 digests compared from the last byte, as
-//! there. With two nodes the finger table never matters, nor that copying the references resets the predecessor (it is set again
-//! in the same step): both are left out, and so there are always two nodes.
+//! there. With two nodes the finger table never matters, and is left out: there are always two nodes.
 //!
 //! The plain variant does what their code does. A node answers before it has joined, from a table that is empty; nothing is handed
 //! over when it has; and a second value of a key is stored behind the first, which alone is ever read. Each of these is a
-//! variant of its own, but for the second, which takes keys that no scenario here has. In the repaired one a node that is still joining keeps requests until it has joined, the
+//! variant of its own, but for the second, which takes keys that no scenario here has. Their copy of a node's references forgets the
+//! predecessor, which is set again in the same step and does not show; where it is not set again, a node that was told of its
+//! predecessor before its successor never knows it, and requests go round for ever: a variant, too. In the repaired one a node that is still joining keeps requests until it has joined, the
 //! entries that are its own come with the news that it has, and a write replaces the value.
 
 use std::collections::BTreeMap;
 
 use clewline_core::Value;
-use clewline_explore::actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_explore::actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Property, When};
 use clewline_specs::map::{Call, Content, Map};
 
 use crate::actors::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, sha1::sha1};
@@ -49,20 +50,29 @@ pub const ENTRY: System = System {
             calls: "2c",
             ..TWO
         },
+        Variant {
+            name: "copy-resets",
+            about: "a node that copies its references forgets its predecessor",
+            flaw: Some(Symptom::Property(NEIGHBOURS)),
+            ..TWO
+        },
         Variant { name: "repaired", about: "none of this", ..TWO },
     ],
 };
 
+const NEIGHBOURS: &str = "nodes know their predecessors once everybody was told";
 const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, _nodes: u32, visitor: V) -> V::Output {
-    let right = Defects { answers_early: false, hands_nothing_over: false, keeps_first: false };
+    let right =
+        Defects { answers_early: false, hands_nothing_over: false, keeps_first: false, copy_resets: false };
     visitor.visit(OpenChord {
         defects: match variant {
-            "" => Defects { answers_early: true, hands_nothing_over: true, keeps_first: true },
+            "" => Defects { answers_early: true, hands_nothing_over: true, keeps_first: true, ..right },
             "answers-early" => Defects { answers_early: true, ..right },
             "keeps-first" => Defects { keeps_first: true, ..right },
+            "copy-resets" => Defects { copy_resets: true, ..right },
             _ => right,
         },
     })
@@ -81,12 +91,12 @@ pub enum Message {
     UpdatePredecessor,
     /// Please store the value under the key.
     UploadEntry(Asker, Value, Value),
-    /// It is stored.
-    UploadEntryResponse(Ticket),
+    /// It is stored under the key.
+    UploadEntryResponse(Ticket, Value),
     /// Please look the key up. If the request was passed on, the node is told that was asked first.
     Request(Asker, Value, Option<ActorId>),
     /// What is stored under the key.
-    Response(Ticket, Vec<Value>),
+    Response(Ticket, Value, Vec<Value>),
     /// The write of that number is done.
     WriteResponse(u32),
     /// The answer to the read of that number.
@@ -102,6 +112,8 @@ struct Defects {
     hands_nothing_over: bool,
     // A key's values are kept in the order of the writes, and the first is read.
     keeps_first: bool,
+    // Who learns of its successor forgets its predecessor.
+    copy_resets: bool,
 }
 
 /// The place of a node or a key on the ring: its digest, the last byte first.
@@ -171,7 +183,8 @@ impl Node {
     }
 
     fn join(&mut self, other: ActorId, entries: &Entries, context: &mut Context<Message>) {
-        (self.predecessor, self.successor) = (Some(other), Some(other));
+        self.predecessor = if self.defects.copy_resets { None } else { Some(other) };
+        self.successor = Some(other);
         for (key, values) in entries {
             self.entries.insert(*key, values.clone());
         }
@@ -206,9 +219,9 @@ impl Actor for Node {
                     return context.send(next, Message::UploadEntry(Asker::Actor(ticket), key, value));
                 }
                 self.store(key, value);
-                context.send(me, Message::UploadEntryResponse(ticket));
+                context.send(me, Message::UploadEntryResponse(ticket, key));
             }
-            Message::UploadEntryResponse(ticket) => {
+            Message::UploadEntryResponse(ticket, _) => {
                 context.send(ticket.client, Message::WriteResponse(ticket.n));
             }
             Message::Request(asker, key, first) => {
@@ -217,9 +230,9 @@ impl Actor for Node {
                     return context.send(next, Message::Request(Asker::Actor(ticket), key, Some(first)));
                 }
                 let values = self.entries.get(&key).cloned().unwrap_or_default();
-                context.send(first, Message::Response(ticket, values));
+                context.send(first, Message::Response(ticket, key, values));
             }
-            Message::Response(ticket, ref values) => {
+            Message::Response(ticket, _, ref values) => {
                 let value = values.first().copied().unwrap_or(Value::NIL);
                 context.send(ticket.client, Message::ReadResponse(ticket.n, value));
             }
@@ -229,6 +242,14 @@ impl Actor for Node {
 }
 
 const FIRST: ActorId = ActorId::new(0);
+
+fn know_their_predecessors(glance: &Glance<'_, Message>) -> bool {
+    let is_about_the_ring = |message: &Message| {
+        matches!(message, Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor)
+    };
+    glance.in_flight.iter().any(|it| is_about_the_ring(it.2))
+        || glance.all::<Node>().all(|it| it.predecessor.is_some())
+}
 
 /// The two nodes, and how clients talk to them.
 #[derive(Clone, Debug)]
@@ -269,9 +290,32 @@ impl Harness for OpenChord {
             Message::WriteResponse(_) => Some(Content::Is(Value::TRUE)),
             Message::ReadResponse(_, value) => Some(Content::Is(value)),
             Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor => None,
-            Message::UploadEntry(..) | Message::UploadEntryResponse(_) => None,
+            Message::UploadEntry(..) | Message::UploadEntryResponse(..) => None,
             Message::Request(..) | Message::Response(..) => None,
         }
+    }
+
+    // A node that waits keeps the order in which requests came. Otherwise each request looks at who the neighbours are, which
+    // only messages about the ring change, and at the entry of its key.
+    fn key(&self, message: &Message) -> Option<u64> {
+        let is_request = matches!(message, Message::UploadEntry(..) | Message::Request(..));
+        if is_request && !self.defects.answers_early { None } else { self.published_key(message) }
+    }
+
+    fn published_key(&self, message: &Message) -> Option<u64> {
+        match *message {
+            Message::UploadEntry(_, key, _)
+            | Message::UploadEntryResponse(_, key)
+            | Message::Request(_, key, _)
+            | Message::Response(_, key, _) => key.as_small().map(i64::cast_unsigned),
+            Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor => None,
+            Message::WriteResponse(_) | Message::ReadResponse(..) => None,
+        }
+    }
+
+    fn properties(&self) -> Vec<Property<Message>> {
+        let neighbours = Property { name: NEIGHBOURS, when: When::Always, holds: know_their_predecessors };
+        if self.defects.copy_resets { vec![neighbours] } else { Vec::new() }
     }
 
     fn answers(&self, request: &Message, response: &Message) -> bool {

@@ -68,8 +68,8 @@ pub enum Message {
     Request(u32, Value),
     /// Somebody wants to know.
     PrepareRead(Ticket, Value),
-    /// This was learned.
-    PromiseRead(Ticket, Value),
+    /// This was learned about the key.
+    PromiseRead(Ticket, Value, Value),
     /// The answer to the read of that number.
     ClientReadResponse(u32, Value),
 }
@@ -186,9 +186,9 @@ impl Actor for Agent {
             }
             Message::PrepareRead(ticket, key) => {
                 let value = self.learned.get(&key).copied().unwrap_or(Value::NIL);
-                context.send(from, Message::PromiseRead(ticket, value));
+                context.send(from, Message::PromiseRead(ticket, key, value));
             }
-            Message::PromiseRead(ticket, value) => {
+            Message::PromiseRead(ticket, _, value) => {
                 context.send(ticket.client, Message::ClientReadResponse(ticket.n, value));
             }
             Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => {
@@ -235,6 +235,30 @@ impl Harness for Px {
             Message::Accept(_) | Message::Accepted(_) => None,
             Message::Request(..) | Message::PrepareRead(..) | Message::PromiseRead(..) => None,
         }
+    }
+
+    // Attempts of all keys share one number, which only these do not look at: what is passed on, an acceptance, which is counted
+    // for its proposal and learned for its key, and a read, which looks at what was learned. Once a proposal is
+    // made anew its acceptances are forgotten, but that is done by what has no key.
+    fn key(&self, message: &Message) -> Option<u64> {
+        let is_shared = matches!(
+            message,
+            Message::Propose(..) | Message::Prepare(_) | Message::Promise(_) | Message::Nack(..)
+        );
+        if is_shared { None } else { self.published_key(message) }
+    }
+
+    fn published_key(&self, message: &Message) -> Option<u64> {
+        let key = match *message {
+            Message::ProposeCommand(_, entry) | Message::Propose(_, entry) => entry.key,
+            Message::Prepare(proposal) | Message::Promise(proposal) | Message::Nack(proposal, _) => {
+                proposal.entry.key
+            }
+            Message::Accept(proposal) | Message::Accepted(proposal) => proposal.entry.key,
+            Message::Request(_, key) | Message::PrepareRead(_, key) | Message::PromiseRead(_, key, _) => key,
+            Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => return None,
+        };
+        key.as_small().map(i64::cast_unsigned)
     }
 
     fn answers(&self, request: &Message, response: &Message) -> bool {

@@ -82,7 +82,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     memory: Option<usize>,
 
-    /// How many threads visit states; the counts are the same for any number
+    /// How many threads visit states; the counts are the same for any number. Other schedulers use one
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = generate::at_least_one)]
     jobs: usize,
 
@@ -169,6 +169,12 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let found = find_system(&args.system).map_err(|it| Failure::Told(it.to_string()))?;
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
+    if 1 < args.jobs && !matches!(options.scheduler, Scheduler::States) {
+        eprintln!(
+            "note: {} goes from one schedule to the next on one thread, whatever --jobs is",
+            args.scheduler
+        );
+    }
     let progress = Arc::new(Progress::default());
     let outcome = match &args.replay {
         Some(token) => {

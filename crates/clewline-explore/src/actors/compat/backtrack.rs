@@ -20,7 +20,7 @@ impl Search<'_> {
                     let cause = cause(receive, &between);
                     (cause != who && node.find(cause).is_some()).then_some(cause).into_iter().collect()
                 }
-                Published::Exhaustive | Published::Dpor | Published::TransDpor => {
+                Published::Exhaustive | Published::Dpor | Published::TransDpor | Published::Random => {
                     let all = between.iter().map(Receive::identity);
                     let is_new = |it: &Identity| {
                         node.find(*it).is_some()
@@ -39,7 +39,11 @@ impl Search<'_> {
                 all.into_iter().for_each(|it| node.add(it));
             }
             (
-                Published::Exhaustive | Published::TransDpor | Published::Ired | Published::LiViola,
+                Published::Exhaustive
+                | Published::TransDpor
+                | Published::Ired
+                | Published::LiViola
+                | Published::Random,
                 Some(&earliest),
                 _,
             ) => {
@@ -49,7 +53,11 @@ impl Search<'_> {
                 }
             }
             (
-                Published::Exhaustive | Published::TransDpor | Published::Ired | Published::LiViola,
+                Published::Exhaustive
+                | Published::TransDpor
+                | Published::Ired
+                | Published::LiViola
+                | Published::Random,
                 None,
                 _,
             ) => (),
@@ -61,7 +69,11 @@ impl Search<'_> {
             return false;
         }
         match self.published {
-            Published::Exhaustive | Published::Dpor | Published::TransDpor | Published::Ired => true,
+            Published::Exhaustive
+            | Published::Dpor
+            | Published::TransDpor
+            | Published::Ired
+            | Published::Random => true,
             Published::LiViola => {
                 let key = (self.keys)(one);
                 key.is_some() && key == (self.keys)(other)

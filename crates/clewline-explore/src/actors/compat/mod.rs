@@ -9,12 +9,14 @@
 //! * [`LiViola`](Published::LiViola) takes a message without a key to depend on nothing.
 //! * With [aliased snapshots](Snapshots::Aliased), which is what some of its systems amount to, actors are not brought back to what
 //!   they were.
+//! * [`Random`](Published::Random) picks somebody, and not a message.
 //! * Incomplete histories are not judged: see [`Tally::unique_complete_violated`].
 //!
 //! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based systems",
 //! 2021, sections 2 and 3; the order in which receivers take turns, and the rules where text and tables differ, follow the tables.
 
 mod backtrack;
+mod random;
 
 use std::{fmt, ops::ControlFlow};
 
@@ -37,12 +39,20 @@ pub enum Published {
     Ired,
     /// LiViola (LV).
     LiViola,
+    /// Systematic random (SR).
+    Random,
 }
 
 impl Published {
-    /// All of them, in the order of the tables.
-    pub const ALL: [Published; 5] =
-        [Published::Exhaustive, Published::Dpor, Published::TransDpor, Published::Ired, Published::LiViola];
+    /// All of them.
+    pub const ALL: [Published; 6] = [
+        Published::Exhaustive,
+        Published::Dpor,
+        Published::TransDpor,
+        Published::Ired,
+        Published::LiViola,
+        Published::Random,
+    ];
 
     /// What the tables call it.
     #[must_use]
@@ -53,6 +63,7 @@ impl Published {
             Published::TransDpor => "TD",
             Published::Ired => "IR",
             Published::LiViola => "LV",
+            Published::Random => "SR",
         }
     }
 
@@ -65,6 +76,7 @@ impl Published {
             Published::TransDpor => "transdpor",
             Published::Ired => "ired",
             Published::LiViola => "liviola",
+            Published::Random => "random",
         }
     }
 }
@@ -85,7 +97,16 @@ pub fn explore<'a>(
     let mut walk = Walk::new(engine, snapshots);
     let mut tally = Tally::new(settings, verdicts, budget);
     let mut search = Search { published, keys, nodes: Vec::new() };
-    let coverage = match search.run(&mut walk, &mut tally) {
+    let flow = match published {
+        Published::Random => random::explore(&mut walk, settings, &mut tally),
+        Published::Exhaustive
+        | Published::Dpor
+        | Published::TransDpor
+        | Published::Ired
+        | Published::LiViola => search.run(&mut walk, &mut tally),
+    };
+    tally.executed = walk.taken();
+    let coverage = match flow {
         ControlFlow::Break(coverage) => coverage,
         ControlFlow::Continue(()) => Coverage::Unsound,
     };
@@ -134,7 +155,7 @@ impl Search<'_> {
         let mut root = Node::new(walk);
         let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(Receive::identity);
         root.backtrack = match self.published {
-            Published::Exhaustive => Vec::new(),
+            Published::Exhaustive | Published::Random => Vec::new(),
             Published::Dpor => requests.collect(),
             Published::TransDpor | Published::Ired | Published::LiViola => requests.take(1).collect(),
         };
@@ -167,7 +188,9 @@ impl Search<'_> {
     fn to_explore(&self, node: &Node) -> Vec<Receive> {
         let is_new = |it: &Receive| !node.explored.contains(&it.identity());
         match self.published {
-            Published::Exhaustive => node.enabled.iter().copied().filter(is_new).collect(),
+            Published::Exhaustive | Published::Random => {
+                node.enabled.iter().copied().filter(is_new).collect()
+            }
             Published::Dpor | Published::TransDpor | Published::Ired | Published::LiViola => {
                 let wanted = node.backtrack.iter().filter_map(|it| node.find(*it));
                 wanted.copied().filter(is_new).collect()

@@ -229,8 +229,8 @@ impl Actor for Strange {
 #[test]
 fn a_handler_that_is_not_pure_is_named() {
     let (_, seen) = explore(Alone { actor: Strange::Each(0), properties: Vec::new() }, 1);
-    assert_eq!(seen.ended, Ended::Impure);
-    let text = seen.impure.expect("it is not pure").to_string();
+    assert_eq!(seen.ended, Ended::BadHandler);
+    let text = seen.bad_handler.expect("it is not pure").to_string();
     assert_eq!(
         text,
         "the handler of N1 is not pure: message 7 from N1 in the same state did something else the second time"
@@ -238,16 +238,38 @@ fn a_handler_that_is_not_pure_is_named() {
 }
 
 #[test]
-#[should_panic(expected = "no idea what to do")]
-fn a_handler_that_panics_leaves_nobody_waiting() {
-    explore(Alone { actor: Strange::Panics, properties: Vec::new() }, 2);
+fn a_handler_that_panics_is_named() {
+    for jobs in [1, 2] {
+        let (_, seen) = explore(Alone { actor: Strange::Panics, properties: Vec::new() }, jobs);
+        assert_eq!(seen.ended, Ended::BadHandler);
+        assert_eq!(
+            seen.bad_handler.expect("it panicked").to_string(),
+            "the handler of N1 panicked at message 7 from N1: no idea what to do"
+        );
+    }
+}
+
+#[test]
+#[should_panic(expected = "cannot tell")]
+fn a_property_that_panics_leaves_nobody_waiting() {
+    fn is_new(glance: &Glance<'_, u8>) -> bool {
+        glance.all().next() == Some(&Strange::Later(0)) || panic!("cannot tell")
+    }
+    explore(Alone { actor: Strange::Later(0), properties: vec![(When::Always, is_new)] }, 2);
+}
+
+#[test]
+fn states_whose_halves_coincide_have_no_paths() {
+    let record = |states| Record { roots: vec![1], states, edges: vec![(1, 2, 1)], ends: vec![2] };
+    assert_eq!(Recorded::new(record(vec![(1, 0), (2, 0)])).unwrap().paths().schedules, Some(1));
+    assert!(Recorded::new(record(vec![(1, 0), (2, 0), (2, 1)])).is_none());
 }
 
 #[test]
 fn a_start_that_is_not_pure_is_named() {
     let (_, seen) = explore(Alone { actor: Strange::AtOnce, properties: Vec::new() }, 1);
-    assert_eq!(seen.ended, Ended::Impure);
-    assert_eq!(seen.impure.expect("it is not pure").input, "a start");
+    assert_eq!(seen.ended, Ended::BadHandler);
+    assert_eq!(seen.bad_handler.expect("it is not pure").input, "its start");
 }
 
 #[test]
@@ -259,8 +281,8 @@ fn a_handler_that_changes_its_mind_later_is_found_by_a_sample() {
     let world = engine.apply(&engine.void(), Action::Begin { outcome: 0 }).unwrap();
     let input = Input::Envelope(world.flying[0]);
     engine.reaction(world.locals[0], input);
-    assert_eq!(engine.impure(), None);
+    assert_eq!(engine.bad_handler(), None);
     IS_STRANGE.store(true, Order::Relaxed);
     (0..1 << 12).for_each(|_| _ = engine.reaction(world.locals[0], input));
-    assert!(engine.impure().is_some());
+    assert!(engine.bad_handler().is_some());
 }

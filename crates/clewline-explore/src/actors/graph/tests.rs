@@ -74,7 +74,7 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
             seen.final_histories.iter().map(|it| canonical(&system, *it)).collect();
         assert_eq!(finals, naive.finals, "histories of {what}");
         assert_eq!(seen.final_histories.len(), naive.finals.len(), "each history once: {what}");
-        assert_eq!(seen.impure, None);
+        assert_eq!(seen.bad_handler, None);
         for id in &seen.final_histories {
             let events = system.histories().events(*id);
             let returns = |it| *system.cast().returned(ReturnId(it));
@@ -96,7 +96,7 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
     assert_eq!(kinds.len(), 9, "every kind of step was made: {kinds:?}");
 }
 
-type Walked = (u128, BTreeSet<HistoryId>, BTreeSet<u64>);
+type Walked = (u128, BTreeSet<HistoryId>, BTreeSet<u128>);
 
 fn walk_all(walk: &mut Walk, kinds: &mut BTreeSet<String>) -> Walked {
     let mut all: Walked = (0, BTreeSet::new(), BTreeSet::new());

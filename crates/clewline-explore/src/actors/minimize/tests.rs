@@ -53,7 +53,7 @@ fn every_schedule_that_shows_a_violation_can_be_made_short() {
         let (_, tally) = explore(&random::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
         let schedule = tally.first_violation.unwrap().schedule;
         let mut walk = Walk::new(system.engine(), Snapshots::Sound);
-        let short = shorten(&mut walk, &mut verdicts, &schedule).unwrap();
+        let short = shorten(&mut walk, &mut verdicts, &schedule, &Budget::unlimited()).unwrap();
         assert_eq!(short.0.len(), 4, "{short} of {schedule}");
         assert_eq!(Schedule::of(&walk), short);
         assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
@@ -65,6 +65,6 @@ fn what_shows_no_violation_is_not_made_small() {
     let case = Case { calls: vec![1, 2, 4], faults: Faults::default() };
     let (system, mut verdicts) = hasty(&CALLS, &case);
     let mut walk = Walk::new(system.engine(), Snapshots::Sound);
-    assert_eq!(shorten(&mut walk, &mut verdicts, &Schedule(vec![0, 0])), None);
-    assert_eq!(shorten(&mut walk, &mut verdicts, &Schedule(vec![99])), None);
+    assert_eq!(shorten(&mut walk, &mut verdicts, &Schedule(vec![0, 0]), &Budget::unlimited()), None);
+    assert_eq!(shorten(&mut walk, &mut verdicts, &Schedule(vec![99]), &Budget::unlimited()), None);
 }

@@ -57,6 +57,7 @@ pub fn explore<'a>(
     let mut walk = Walk::new(engine, Snapshots::Sound);
     let mut tally = Tally::new(settings, verdicts, budget);
     let flow = (entry.explore)(&mut walk, settings, &mut tally);
+    tally.executed = walk.taken();
     let coverage = match flow {
         ControlFlow::Break(coverage) => coverage,
         ControlFlow::Continue(()) => tally.coverage(&walk),

@@ -32,5 +32,5 @@ fn the_hasty_register_has_252_schedules_32_histories_and_12_violations() {
     let histories = system.histories();
     let violated = seen.iter().filter(|&&it| verdicts.of(&histories, it) == Judgement::Violated).count();
     assert_eq!((schedules, seen.len(), violated), (252, 32, 12));
-    assert_eq!(walk.impure(), None);
+    assert_eq!(walk.bad_handler(), None);
 }

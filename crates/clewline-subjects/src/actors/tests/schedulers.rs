@@ -3,13 +3,14 @@
 
 use clewline_core::{Budget, History, Specification};
 use clewline_explore::actors::{
-    ActorSystem, Clients, Coverage, Harness, Histories, HistoryId, Judgement, Receive, Rules, SameReceiver,
-    Snapshots, Tally, Verdicts, Walk,
+    ActorSystem, AnyActor, CallOf, Clients, Coverage, Faults, Harness, Histories, HistoryId, Judgement,
+    Keyed, Receive, Refuted, ReturnOf, Rules, SameReceiver, Snapshots, Tally, Verdicts, Walk,
     compat::{self, Published},
+    refute,
     schedulers::{self, Settings, dpor, source_sets},
 };
 
-use crate::actors::{ReadsAndWrites, Shape, SystemVisitor, find_system};
+use crate::actors::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, find_system, systems};
 
 /// Tries every order.
 fn is_linearizable<S: Specification>(specification: &S, history: &History<S::Call, S::Return>) -> bool {
@@ -100,7 +101,8 @@ impl SystemVisitor for Visit {
                 let keys = |it: &Receive| {
                     let cast = system.cast();
                     let name = cast.harness().name(cast.message(it.message?));
-                    listed.contains(&name.as_str()).then_some(0)
+                    let key = || cast.harness().published_key(cast.message(it.message?));
+                    listed.contains(&name.as_str()).then(|| key().unwrap_or(0))
                 };
                 compat::explore(published, engine, snapshots, &keys, &self.settings, &mut verdicts, &budget)
             }
@@ -155,6 +157,109 @@ fn reductions_see_every_history_of_the_papers_systems() {
     check_sound("edr", "2r+2w", &["dpor"], 24_604, (562, 272));
     check_sound("adr", "2r+2w", &["dpor"], 19_290, (551, 0));
     check_sound("open-chord", "2r+2w", &["dpor"], 87_478, (432, 91));
+}
+
+#[test]
+fn keys_save_schedules_and_lose_nothing() {
+    for (system, calls, without, with, seen) in [
+        ("open-chord", "1r+2w", 0, 0, (0, 0)),
+        ("open-chord:answers-early", "1r+2w", 0, 0, (0, 0)),
+        ("paxos", "4r+0w", 0, 0, (0, 0)),
+    ] {
+        check_sound(system, calls, &["ired"], without, seen);
+        check_sound(system, calls, &["liviola"], with, seen);
+        let counted = super::look_for(&find_system(system).unwrap(), calls, super::Until::TheEnd);
+        assert_eq!((counted.histories, counted.violated), seen, "{system}");
+        assert!(with < without, "{system}");
+    }
+}
+
+/// Takes what is listed as a key for a promise, or the promises as they are.
+#[derive(Clone, Copy)]
+enum Believe {
+    Promises,
+    Lists,
+}
+
+struct Believing<H> {
+    harness: H,
+    believe: Believe,
+}
+
+impl<H: Harness> Harness for Believing<H> {
+    type Message = H::Message;
+    type Specification = H::Specification;
+
+    fn specification(&self) -> H::Specification {
+        self.harness.specification()
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<H::Message>>> {
+        self.harness.actors()
+    }
+
+    fn request(&self, call: &CallOf<H>, n: u32) -> H::Message {
+        self.harness.request(call, n)
+    }
+
+    fn response(&self, message: &H::Message) -> Option<ReturnOf<H>> {
+        self.harness.response(message)
+    }
+
+    fn answers(&self, request: &H::Message, response: &H::Message) -> bool {
+        self.harness.answers(request, response)
+    }
+
+    fn key(&self, message: &H::Message) -> Option<u64> {
+        match self.believe {
+            Believe::Promises => self.harness.key(message),
+            Believe::Lists => self.harness.published_key(message),
+        }
+    }
+}
+
+/// Makes steps in both orders whose keys are said to be apart.
+struct Refute {
+    shape: Shape,
+    actors: u32,
+    rules: Rules,
+    believe: Believe,
+}
+
+impl SystemVisitor for Refute {
+    type Output = Option<Refuted>;
+
+    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Option<Refuted> {
+        let scenario = self.shape.scenario::<H::Specification>(self.actors, Clients::Tight);
+        let harness = Believing { harness, believe: self.believe };
+        let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
+        let settings = Settings { schedules: 60, steps: 40, seed: 1, ..Settings::default() };
+        refute(&mut Walk::new(system.engine(), Snapshots::Sound), &Keyed, &settings)
+    }
+}
+
+fn refuted(found: &FoundSystem, calls: &str, faults: Faults, believe: Believe) -> Option<Refuted> {
+    let (actors, rules) = (found.variant.actors, Rules { faults, ..Rules::default() });
+    found.visit(actors, Refute { shape: calls.parse().unwrap(), actors, rules, believe })
+}
+
+#[test]
+fn handlers_of_different_keys_commute() {
+    let some = Faults { lose: 1, duplicate: 1, crash: 1, ..Faults::default() };
+    for found in systems() {
+        for (calls, faults) in [("2r+2w", Faults::default()), ("2r+2w", some), ("2c", some)] {
+            assert_eq!(refuted(&found, calls, faults, Believe::Promises), None, "{} {calls}", found.name());
+        }
+    }
+}
+
+#[test]
+fn what_is_published_as_a_key_is_no_promise() {
+    for name in ["paxos", "open-chord:repaired"] {
+        let found = find_system(name).unwrap();
+        let refuted = refuted(&found, "2r+2w", Faults::default(), Believe::Lists);
+        assert!(refuted.is_some(), "{name}");
+    }
 }
 
 #[test]
@@ -234,6 +339,17 @@ fn the_rules_as_published_give_the_papers_tables() {
     check_published("adr", "2r+1w", Snapshots::Sound, &row(a6));
     let a10 = (Published::Exhaustive, (18396, 0, 165, 17));
     check_published("open-chord", "2r+1w", Snapshots::Sound, &[a10]);
+}
+
+#[test]
+fn somebody_picked_at_random_sees_what_the_paper_says_of_its_registers() {
+    for (system, unique) in [("dr", 26), ("adr", 28)] {
+        let settings = Settings { schedules: 20_000, seed: 1, ..Settings::default() };
+        let by = By::Published(Published::Random, Snapshots::Sound, &[]);
+        let seen = look(system, "2r+1w", by, settings);
+        let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
+        assert_eq!(cell, (20_000, 0, unique, 0), "{system}");
+    }
 }
 
 #[test]

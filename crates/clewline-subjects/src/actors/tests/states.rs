@@ -79,7 +79,7 @@ pub(super) fn count<H: Harness + 'static>(
         counted.complete += usize::from(history.len() == calls && history.is_complete());
         counted.violated += usize::from(!judge(end));
     }
-    assert!(engine.impure().is_none(), "{:?}", engine.impure());
+    assert!(engine.bad_handler().is_none(), "{:?}", engine.bad_handler());
     counted
 }
 

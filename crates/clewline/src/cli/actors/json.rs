@@ -2,7 +2,9 @@
 //!
 //! The names of the fields are promised to other people's scripts. What a scheduler cannot know is null.
 
-use clewline::methods::actors::{Coverage, Finding, Metrics, Options, Outcome, Scheduler, Verdict};
+use std::time::Duration;
+
+use clewline::methods::actors::{Coverage, Finding, Metrics, Options, Outcome, Scheduler, Times, Verdict};
 use clewline_core::{OperationId, Verdict as HistoryVerdict};
 use serde_json::{Map, Value as Json, json};
 
@@ -43,6 +45,18 @@ pub(super) fn object(system: &str, harness: &str, options: &Options, outcome: &O
     add("precision", metrics.precision().into());
     if let Some((canonical, violated)) = metrics.existing {
         add("existing", json!({"canonical": canonical, "violated": violated}));
+    }
+    if let Some(Times { exploring, from_scratch, judging, first_violation }) = metrics.times {
+        let ms = |it: Duration| 1e3 * it.as_secs_f64();
+        add(
+            "times_ms",
+            json!({
+                "exploring": ms(exploring),
+                "from_scratch": ms(from_scratch),
+                "judging": ms(judging),
+                "first_violation": first_violation.map(ms),
+            }),
+        );
     }
     add("coverage", outcome.coverage.word().into());
     if let Coverage::Limited(why) = &outcome.coverage {

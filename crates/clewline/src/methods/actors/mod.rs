@@ -35,7 +35,7 @@ pub use token::{BadToken, Token};
 
 use std::{fmt, time::Duration};
 
-use clewline_explore::actors::{BadScenario, Faults, Impure, Unfit};
+use clewline_explore::actors::{BadHandler, BadScenario, Faults, Unfit};
 
 /// What came of exploring a system.
 #[derive(Debug)]
@@ -137,12 +137,29 @@ pub struct Metrics {
     pub first_violation: Option<u64>,
     /// Executions that were given up because nothing new could come of them.
     pub redundant: Option<u64>,
+    /// How many complete histories, by the order of their calls and returns, were seen before the first that is violated.
+    pub before_violated: Option<u64>,
     /// Steps of the longest schedule.
     pub depth: Option<u64>,
     /// Canonical histories that exist, and those of them that are violated, where somebody counted.
     pub existing: Option<(u64, u64)>,
     /// What was counted of states.
     pub states: Option<States>,
+    /// How long it took, where schedules were executed.
+    pub times: Option<Times>,
+}
+
+/// How long it took to go through schedules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// To execute steps, those that schedules have in common once.
+    pub exploring: Duration,
+    /// What it would have taken to execute each schedule from its beginning, as far as steps take equally long.
+    pub from_scratch: Duration,
+    /// To judge histories.
+    pub judging: Duration,
+    /// Until the first violation.
+    pub first_violation: Option<Duration>,
 }
 
 /// What was counted of states.
@@ -192,7 +209,7 @@ pub enum Error {
     /// The calls do not fit the system.
     Scenario(BadScenario),
     /// A handler is not a pure function.
-    Impure(Impure),
+    BadHandler(BadHandler),
     /// A token is of another system.
     Unfit(Unfit),
     /// Something else.
@@ -203,7 +220,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Scenario(it) => it.fmt(f),
-            Error::Impure(it) => it.fmt(f),
+            Error::BadHandler(it) => it.fmt(f),
             Error::Unfit(it) => it.fmt(f),
             Error::Told(it) => f.write_str(it),
         }

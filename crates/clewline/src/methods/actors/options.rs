@@ -72,7 +72,8 @@ impl Scheduler {
     #[must_use]
     pub fn is_random(&self) -> bool {
         match self {
-            Scheduler::States | Scheduler::Published(_) => false,
+            Scheduler::States => false,
+            Scheduler::Published(compat) => compat.published == Published::Random,
             Scheduler::Walk(entry) => ["random", "pct", "pos"].contains(&entry.name),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use clewline_core::Reason;
+use clewline_core::{Budget, Reason};
 use clewline_explore::actors::{ActorId, Faults, Judgement, Rules, Schedule, Snapshots, Walk, When};
 
 use super::{
@@ -38,11 +38,12 @@ pub(super) fn run(play: &dyn Play, options: &Options, progress: &Progress) -> Re
     let deadline = options.time.and_then(|it| begun.checked_add(it));
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
+    let limits = Limits::new(options, deadline, progress)?;
     let mut last = None;
     for faults in ladder(options.rules.faults) {
         let rules = Rules { faults, ..options.rules };
         let scene = play.stage(&calls, rules)?;
-        let seen = explore(&*scene, options, deadline, progress)?;
+        let seen = explore(&*scene, options, &limits, progress)?;
         let is_last = seen.wrong.is_some() || !seen.is_complete;
         last = Some((scene, seen, faults));
         if is_last {
@@ -51,11 +52,11 @@ pub(super) fn run(play: &dyn Play, options: &Options, progress: &Progress) -> Re
     }
     let (scene, mut seen, faults) = last.expect("there is at least one budget");
     if seen.coverage != Coverage::Exhausted {
-        seen.metrics.existing = states::existing(&*scene, EXISTING_MAX);
+        seen.metrics.existing = states::existing(&*scene, EXISTING_MAX, &limits);
     }
     let rules = Rules { faults, ..options.rules };
     let verdict = match seen.wrong.take() {
-        Some(wrong) => violated(play, &*scene, options, rules, wrong, progress)?,
+        Some(wrong) => violated(play, &*scene, options, rules, wrong, (progress, &limits))?,
         None if seen.is_complete => Verdict::Holds,
         None => Verdict::Unknown(match &seen.coverage {
             Coverage::Limited(why) => why.clone(),
@@ -79,33 +80,47 @@ pub(super) fn count(play: &dyn Play, options: &Options) -> Result<Seen, Error> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let scene = play.stage(&calls, options.rules)?;
     let deadline = options.time.and_then(|it| Instant::now().checked_add(it));
-    explore(&*scene, options, deadline, &Progress::default())
+    let progress = Progress::default();
+    explore(&*scene, options, &Limits::new(options, deadline, &progress)?, &progress)
+}
+
+/// What may be spent on everything together: exploring, and making smaller what was found.
+pub(super) struct Limits {
+    pub(super) budget: Budget,
+    pub(super) deadline: Option<Instant>,
+    pub(super) bytes: Option<usize>,
+    // Ends with the limits.
+    _timer: Timer,
+}
+
+impl Limits {
+    fn new(options: &Options, deadline: Option<Instant>, progress: &Progress) -> Result<Limits, Error> {
+        let budget = progress.budget.child();
+        let budget = match options.memory {
+            Some(bytes) => with_process_memory(budget, bytes),
+            None => budget,
+        };
+        let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
+        // Without a race against the thread that keeps the time.
+        if let (Some(limit), Some(Duration::ZERO)) = (options.time, left) {
+            budget.stop(Reason::Time(limit));
+        }
+        let timer = Timer::start(left, &budget).map_err(|it| Error::Told(format!("the time limit: {it}")))?;
+        Ok(Limits { budget, deadline, bytes: options.memory, _timer: timer })
+    }
 }
 
 fn explore(
     scene: &dyn Scene,
     options: &Options,
-    deadline: Option<Instant>,
+    limits: &Limits,
     progress: &Progress,
 ) -> Result<Seen, Error> {
-    let budget = progress.budget.child();
-    let budget = match options.memory {
-        Some(bytes) => with_process_memory(budget, bytes),
-        None => budget,
-    };
-    let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
-    // Without a race against the thread that keeps the time.
-    if let (Some(limit), Some(Duration::ZERO)) = (options.time, left) {
-        budget.stop(Reason::Time(limit));
+    match options.scheduler {
+        Scheduler::States => states::explore(scene, options, limits.deadline, progress),
+        Scheduler::Walk(entry) => walks::explore(scene, entry, options, &limits.budget),
+        Scheduler::Published(compat) => walks::explore_published(scene, compat, options, &limits.budget),
     }
-    let timer = Timer::start(left, &budget).map_err(|it| Error::Told(format!("the time limit: {it}")))?;
-    let seen = match options.scheduler {
-        Scheduler::States => states::explore(scene, options, deadline, progress),
-        Scheduler::Walk(entry) => walks::explore(scene, entry, options, &budget),
-        Scheduler::Published(compat) => walks::explore_published(scene, compat, options, &budget),
-    };
-    drop(timer);
-    seen
 }
 
 fn violated(
@@ -114,14 +129,14 @@ fn violated(
     options: &Options,
     rules: Rules,
     wrong: Wrong,
-    progress: &Progress,
+    (progress, limits): (&Progress, &Limits),
 ) -> Result<Verdict, Error> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
     let whole = Part { calls: &calls, program: &program, faults: rules.faults };
     let found = match (wrong.why, wrong.schedule) {
         (Why::NotLinearizable, Some(schedule)) => {
-            let (fewer, short) = shrink(play, calls.clone(), schedule, options, rules, progress);
+            let (fewer, short) = shrink(play, calls.clone(), schedule, options, rules, progress, limits);
             let scene = play.stage(&fewer, rules)?;
             finding(&*scene, Part { calls: &fewer, ..whole }, &short, wrong.why).map_err(Error::Unfit)?
         }
@@ -167,8 +182,8 @@ pub(super) fn replay(play: &dyn Play, options: &Options, token: &Token) -> Resul
     let scene = play.stage(&calls, options.rules)?;
     let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
     token.schedule.replay(&mut walk).map_err(Error::Unfit)?;
-    if let Some(impure) = walk.impure() {
-        return Err(Error::Impure(impure.clone()));
+    if let Some(bad_handler) = walk.bad_handler() {
+        return Err(Error::BadHandler(bad_handler.clone()));
     }
     let part = Part { calls: &calls, program: &program, faults };
     let verdict = match wrong_at_the_end(&*scene, options, &walk) {

@@ -10,11 +10,13 @@ use clewline_explore::actors::{
 use super::{
     Coverage, Error, Metrics, Options, Progress, States, StuckCalls, Wanted, Why,
     play::Scene,
-    run::{Seen, Wrong},
+    run::{Limits, Seen, Wrong},
 };
 
 /// How many states are looked at to find a shortest way.
 const TRACE_MAX: usize = 30_000_000;
+/// About how many bytes each of them takes.
+const TRACE_BYTES: usize = 250;
 
 /// Visits every state.
 pub(super) fn explore(
@@ -39,12 +41,12 @@ pub(super) fn explore(
     let mut verdicts = scene.verdicts();
     let note = |it: clewline_explore::actors::Progress| progress.note_states(it.unique);
     let explored = explore_states(&scene.engine(), &properties, &mut verdicts, &search, &note);
-    if let Some(impure) = explored.impure {
-        return Err(Error::Impure(impure));
+    if let Some(bad_handler) = explored.bad_handler {
+        return Err(Error::BadHandler(bad_handler));
     }
     let wrong = match what_is_wrong(scene, options, &explored) {
         None => None,
-        Some((why, at)) => Some(Wrong { why, schedule: way_to(scene, why, at, &explored)? }),
+        Some((why, at)) => Some(Wrong { why, schedule: way_to(scene, why, at, &explored, options.memory)? }),
     };
     let coverage = coverage(&explored, options);
     // What was not seen to its end is not known.
@@ -54,21 +56,25 @@ pub(super) fn explore(
 }
 
 /// How many canonical histories there are, and how many are violated, if there are not too many states to find out.
-pub(super) fn existing(scene: &dyn Scene, states_max: u64) -> Option<(u64, u64)> {
-    let search = Search { states_max, ..Search::default() };
+pub(super) fn existing(scene: &dyn Scene, states_max: u64, limits: &Limits) -> Option<(u64, u64)> {
+    let search = Search { states_max, ..limited(limits) };
     let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
     let found = (explored.final_histories.len() as u64, explored.final_violated);
     (explored.ended == Ended::Exhausted).then_some(found)
 }
 
 /// The first violation that can be reached, for whoever only wants to know whether there is one.
-pub(super) fn first(scene: &dyn Scene, states_max: u64) -> Option<Schedule> {
-    let search = Search { states_max, until: Until::Violated, ..Search::default() };
+pub(super) fn first(scene: &dyn Scene, states_max: u64, limits: &Limits) -> Option<Schedule> {
+    let search = Search { states_max, until: Until::Violated, ..limited(limits) };
     let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
     if explored.violated == 0 {
         return None;
     }
-    way_to(scene, Why::NotLinearizable, 0, &explored).ok().flatten()
+    way_to(scene, Why::NotLinearizable, 0, &explored, limits.bytes).ok().flatten()
+}
+
+fn limited(limits: &Limits) -> Search {
+    Search { bytes_max: limits.bytes.unwrap_or(usize::MAX), deadline: limits.deadline, ..Search::default() }
 }
 
 fn coverage(explored: &Explored, options: &Options) -> Coverage {
@@ -81,7 +87,7 @@ fn coverage(explored: &Explored, options: &Options) -> Coverage {
         }
         Ended::Memory => "the limit on memory was hit".to_owned(),
         Ended::Time => "time was up".to_owned(),
-        Ended::Impure => "a handler is not pure".to_owned(),
+        Ended::BadHandler => "a handler cannot be explored".to_owned(),
     })
 }
 
@@ -124,22 +130,24 @@ fn way_to(
     why: Why,
     property: usize,
     explored: &Explored,
+    bytes: Option<usize>,
 ) -> Result<Option<Schedule>, Error> {
+    let states_max = bytes.map_or(TRACE_MAX, |it| TRACE_MAX.min(it / TRACE_BYTES));
     let mut engine = scene.engine();
     let mut verdicts = scene.verdicts();
     let found = match why {
-        Why::NotLinearizable => trace(&mut engine, TRACE_MAX, &mut |_, world, _| {
+        Why::NotLinearizable => trace(&mut engine, states_max, &mut |_, world, _| {
             verdicts.of(&scene.histories(), world.history()) == Judgement::Violated
         }),
         Why::Property(_, When::Always) => {
-            trace(&mut engine, TRACE_MAX, &mut |engine, world, _| !engine.holds(world, property))
+            trace(&mut engine, states_max, &mut |engine, world, _| !engine.holds(world, property))
         }
         Why::Property(_, When::Eventually) => match &explored.properties[property] {
             Found::Violated(actions) => Trace::Found(actions.clone()),
             Found::Holds | Found::Unknown => Trace::Nowhere,
         },
         Why::Property(_, When::Sometimes) => Trace::Nowhere,
-        Why::Stuck => trace(&mut engine, TRACE_MAX, &mut |engine, world, is_end| {
+        Why::Stuck => trace(&mut engine, states_max, &mut |engine, world, is_end| {
             let returned = engine.summary(world.history()).returned.count_ones();
             is_end && (returned as usize) < engine.operations()
         }),
@@ -151,6 +159,6 @@ fn way_to(
             Ok(Some(Schedule::of(&walk)))
         }
         Trace::Nowhere | Trace::GivenUp => Ok(None),
-        Trace::Impure(impure) => Err(Error::Impure(impure)),
+        Trace::BadHandler(bad_handler) => Err(Error::BadHandler(bad_handler)),
     }
 }

@@ -9,7 +9,7 @@ use clewline_report::render::{
     text::{Paint, Style, duration, evidence, hanging, painted, paragraph},
 };
 
-use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Step, Verdict, Why};
+use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Step, Times, Verdict, Why};
 
 const WIDTH: usize = 80;
 
@@ -230,7 +230,19 @@ pub(super) fn facts(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, out
     if !telling.is_replay {
         explored(fact, telling, outcome);
     }
-    fact("took:", &duration(outcome.elapsed));
+    fact("took:", &took(outcome));
+}
+
+/// `1.2 s, 3 ms of it to judge histories; the first violation after 40 ms`.
+fn took(outcome: &Outcome) -> String {
+    let mut told = duration(outcome.elapsed);
+    if let Some(Times { judging, first_violation, .. }) = outcome.metrics.times {
+        told.push_str(&format!(", {} of it to judge histories", duration(judging)));
+        if let Some(after) = first_violation {
+            told.push_str(&format!("; the first violation after {}", duration(after)));
+        }
+    }
+    told
 }
 
 fn explored(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &Outcome) {

@@ -7,10 +7,10 @@ use clewline_explore::actors::{
 };
 
 use super::{
-    Coverage, Error, Metrics, Options, StuckCalls, Wanted, Why,
+    Coverage, Error, Metrics, Options, StuckCalls, Times, Wanted, Why,
     options::Compat,
     play::Scene,
-    run::{Seen, Wrong},
+    run::{Limits, Seen, Wrong},
 };
 
 /// Goes through what a scheduler of the table picks.
@@ -51,8 +51,10 @@ pub(super) fn explore_published(
     let mut verdicts = scene.verdicts();
     let settings = settings(options);
     let keys = |it: &Receive| {
-        let (name, _) = scene.message(it.message?);
-        by.keyed.contains(&name.as_str()).then_some(it.key.unwrap_or(0))
+        let message = it.message?;
+        let (name, _) = scene.message(message);
+        // The registers have a single one.
+        by.keyed.contains(&name.as_str()).then(|| scene.published_key(message).unwrap_or(0))
     };
     let (coverage, tally) =
         compat::explore(by.published, scene.engine(), by.snapshots, &keys, &settings, &mut verdicts, budget);
@@ -60,15 +62,21 @@ pub(super) fn explore_published(
     let wrong = schedule
         .filter(|it| is_violated(scene, it))
         .map(|schedule| Wrong { why: Why::NotLinearizable, schedule: Some(schedule) });
-    seen(&coverage, &tally, false, wrong)
+    let is_random = by.published == compat::Published::Random;
+    // Nothing is ever proved by rules that leave out histories.
+    Ok(Seen { is_complete: false, ..seen(&coverage, &tally, !is_random, wrong)? })
 }
 
 /// The first schedule that shows a violation, if a scheduler finds one.
-pub(super) fn first(scene: &dyn Scene, entry: &'static Entry, options: &Options) -> Option<Schedule> {
+pub(super) fn first(
+    scene: &dyn Scene,
+    entry: &'static Entry,
+    options: &Options,
+    limits: &Limits,
+) -> Option<Schedule> {
     let settings = Settings { violations: 1, ..settings(options) };
-    let budget = Budget::unlimited();
     let mut verdicts = scene.verdicts();
-    let (_, tally) = schedulers::explore(entry, scene.engine(), &settings, &mut verdicts, &budget);
+    let (_, tally) = schedulers::explore(entry, scene.engine(), &settings, &mut verdicts, &limits.budget);
     tally.first_violation.map(|it| it.schedule)
 }
 
@@ -93,6 +101,19 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
+fn times(tally: &Tally<'_>) -> Times {
+    let whole = tally.elapsed();
+    let exploring = whole.saturating_sub(tally.judging);
+    // What each schedule has in common with the one before it was not executed again.
+    let share = if tally.executed == 0 { 1.0 } else { tally.steps as f64 / tally.executed as f64 };
+    Times {
+        exploring,
+        from_scratch: exploring.mul_f64(share.max(1.0)),
+        judging: tally.judging,
+        first_violation: tally.first_violation.as_ref().map(|it| it.after),
+    }
+}
+
 fn seen(
     coverage: &actors::Coverage,
     tally: &Tally<'_>,
@@ -104,7 +125,7 @@ fn seen(
         actors::Coverage::Exhausted => (true, None),
         actors::Coverage::Bounded => (true, Some(coverage.to_string())),
         actors::Coverage::Schedules(_) if !is_exhaustive => (true, Some("schedules were drawn".to_owned())),
-        actors::Coverage::Impure(impure) => return Err(Error::Impure(impure.clone())),
+        actors::Coverage::BadHandler(bad_handler) => return Err(Error::BadHandler(bad_handler.clone())),
         actors::Coverage::Cut(_)
         | actors::Coverage::Schedules(_)
         | actors::Coverage::Violations(_)
@@ -121,6 +142,8 @@ fn seen(
         unique_complete_violated: Some(tally.unique_complete_violated() as u64),
         first_violation: tally.first_violation.as_ref().map(|it| it.nth),
         redundant: Some(tally.redundant),
+        before_violated: tally.before_violated,
+        times: Some(times(tally)),
         depth: Some(tally.depth as u64),
         existing: None,
         states: None,

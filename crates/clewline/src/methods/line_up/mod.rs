@@ -17,6 +17,7 @@ mod environment;
 mod every;
 mod finding;
 mod matrix;
+mod more;
 pub mod observations;
 mod page;
 mod plan;
@@ -29,6 +30,7 @@ mod tested;
 pub mod text;
 
 use std::{
+    cell::RefCell,
     fmt,
     sync::Arc,
     time::{Duration, Instant},
@@ -46,8 +48,9 @@ use clewline_threads::{
 
 use self::{
     concurrent::{Asked, Explored, Extent, Golden, deadline, explore_all},
+    more::More,
     observations::Observations,
-    serial::Observed,
+    serial::{Observed, Renamed},
 };
 
 use super::round_up::{Judging, Needed, WellFormed};
@@ -103,6 +106,8 @@ pub enum Against {
     Named(String),
     /// What was seen one call at a time before, and written down. It is of the same matrix.
     Observed(Arc<Observations>),
+    /// Whatever is answered. But nobody may panic, and nobody may wait for ever.
+    Anything,
 }
 
 impl fmt::Debug for Against {
@@ -113,6 +118,7 @@ impl fmt::Debug for Against {
             Against::Specification => f.write_str("Specification"),
             Against::Named(name) => f.debug_tuple("Named").field(name).finish(),
             Against::Observed(_) => f.write_str("Observed"),
+            Against::Anything => f.write_str("Anything"),
         }
     }
 }
@@ -219,7 +225,7 @@ impl Check<'_> {
             until: deadline(self.options.time),
             counts_unserializable: self.options.counts_unserializable,
         };
-        let asked = right.asked(self.options);
+        let asked = right.asked(self.matrix, self.options);
         let explored = explore_all(self.trial, &mut *scheduler, &asked, &mut self.texts, &extent);
         checked.is_bounded = scheduler.is_bounded();
         checked.verdict = self.verdict_of_concurrent(&explored, observed);
@@ -271,7 +277,7 @@ impl Check<'_> {
             Against::Golden(golden) => {
                 let calls = match self.options.judging {
                     Judging::Linearizable | Judging::LeastRelaxed(_) => self.matrix.to_calls(),
-                    Judging::Displaced(..) => self.matrix.to_apart()?,
+                    Judging::Displaced(..) => self.matrix.to_apart(&[])?,
                 };
                 let mut trial = golden.trial(&calls, &self.options.limits)?;
                 Right::Observed(observe(&mut *trial, &mut self.texts, most))
@@ -282,6 +288,7 @@ impl Check<'_> {
             Against::Observed(_) => return Err(Misfit("the observations are of another matrix".to_owned())),
             Against::Specification => Right::Specified(Specified::Own),
             Against::Named(name) => Right::Specified(Specified::named(name, self.trial)?),
+            Against::Anything => Right::Anything,
         })
     }
 
@@ -305,6 +312,11 @@ impl Check<'_> {
             let whole = observed.schedules.keys().filter(begins).min_by_key(|it| &it.complete).cloned();
             let schedule = whole.and_then(|it| observed.schedules.get(&it)).cloned().unwrap_or_default();
             let mut finding = self.find(Cause::Nondeterministic, &schedule, Vec::new(), true, None);
+            let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, Renamed::default());
+            let again = serial::serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));
+            if !again.iter().any(|it| it.complete.starts_with(&found.other.complete)) {
+                return Some(Verdict::Unknown(UNFAITHFUL.to_owned()));
+            }
             finding.tried = [&found.one, &found.other].map(|it| self.show(it, None)).to_vec();
             return Some(Verdict::Violated(Box::new(finding)));
         }
@@ -315,6 +327,11 @@ impl Check<'_> {
         if let Some(wrong) = &explored.wrong {
             let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
             finding.told.clone_from(&wrong.told);
+            let mut key = Vec::new();
+            canonical(&self.trial.outcome(), &mut key);
+            if key != wrong.key {
+                return Verdict::Unknown(UNFAITHFUL.to_owned());
+            }
             return Verdict::Violated(Box::new(finding));
         }
         if let Some(reason) = &explored.unknown {
@@ -434,7 +451,7 @@ impl Check<'_> {
         self.trial.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
         let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
-        let asked = right.asked(self.options);
+        let asked = right.asked(self.matrix, self.options);
         let mut explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
         // It may have been found after some task had tried a lock, or looked at a count of owners, since when there are more points.
         let mut points = Points::ALL.into_iter();
@@ -467,28 +484,40 @@ impl Check<'_> {
 enum Right {
     Observed(Observed),
     Specified(Specified),
+    Anything,
 }
 
 impl Right {
     fn observed(&self) -> Option<&Observed> {
         match self {
             Right::Observed(observed) => Some(observed),
-            Right::Specified(_) => None,
+            Right::Specified(_) | Right::Anything => None,
         }
     }
 
-    fn asked<'a>(&'a self, options: &'a Options) -> Asked<'a> {
+    fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a Options) -> Asked<'a> {
         let golden = match self {
             Right::Observed(observed) => Golden::Observed(&observed.set),
             Right::Specified(specified) => Golden::Specified(specified),
+            Right::Anything => Golden::Anything,
         };
         let relaxed = match &options.against {
             Against::Named(name) => name.split(':').next().filter(|it| it.starts_with("quasi-")),
-            Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_) => None,
+            Against::Serial
+            | Against::Golden(_)
+            | Against::Specification
+            | Against::Observed(_)
+            | Against::Anything => None,
         };
-        Asked { golden, judging: &options.judging, relaxed }
+        let more = More { matrix, options, seen: RefCell::default() };
+        Asked { golden, judging: &options.judging, relaxed, more }
     }
 }
+
+// Nobody is accused of what cannot be seen again.
+const UNFAITHFUL: &str = "uncontrolled nondeterminism: an execution that is wrong was made again, step by step, and its calls answered \
+                          something else. Something decides that no scheduler controls: a static that keeps its value, a clock, a \
+                          random number, an address";
 
 /// Uncontrolled nondeterminism, and where it showed.
 fn divergence(diverged: &Diverged, trial: &dyn Trial) -> String {

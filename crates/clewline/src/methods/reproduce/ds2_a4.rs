@@ -8,21 +8,22 @@ use super::{
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a4",
-    about: "schedulers of messages on the erroneous replicated register, 2r+1w: schedules, incomplete, unique histories, violations",
+    about: "schedulers of messages on the erroneous replicated register, 2r+1w: schedules, histories, violations, times",
     paper: PAPER,
     form: Form::Table,
     run,
 };
 
-/// Schedules, incomplete ones, unique histories, violated ones; in the order of the paper: EX, SR, DB, DP, TD, IR, LV.
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
+/// TS, ST, TC, TT and TF.
 const CELLS: [Paper; 7] = [
-    paper(252, 247, 11, 2),
-    paper(100_000, 0, 66, 0),
-    paper(252, 247, 11, 2),
-    paper(20, 15, 11, 3),
-    paper(20, 15, 12, 4),
-    paper(14, 11, 8, 2),
-    paper(14, 11, 8, 2),
+    paper([252, 247, 11, 2], Some(2), ["0:00", "0:01", "0:00", "0:00", "0:00"]),
+    paper([100_000, 0, 66, 0], None, ["4:09", "1:39", "0:00", "4:09", "0:00"]),
+    paper([252, 247, 11, 2], Some(2), ["0:00", "0:01", "0:00", "0:00", "0:00"]),
+    paper([20, 15, 11, 3], Some(0), ["0:00", "0:00", "0:00", "0:00", "0:00"]),
+    paper([20, 15, 12, 4], Some(0), ["0:00", "0:00", "0:00", "0:00", "0:00"]),
+    paper([14, 11, 8, 2], Some(1), ["0:00", "0:00", "0:00", "0:00", "0:00"]),
+    paper([14, 11, 8, 2], Some(1), ["0:00", "0:00", "0:00", "0:00", "0:00"]),
 ];
 
 const NOTES: &[&str] = &[

@@ -27,9 +27,9 @@ mod judging;
 mod shape;
 
 pub use asking::{Asking, Matrices};
-pub use census::{Census, Counting, Readings, census};
+pub use census::{Census, Counting, Readings, census, count};
 pub use judging::{Judging, Needed, WellFormed};
 pub use shape::{IllFormed, Roles};
 
-pub(in crate::methods) use drain::drained;
+pub(in crate::methods) use drain::{drained, left};
 pub(in crate::methods) use judging::{Judgement, distribution, judge_displaced};

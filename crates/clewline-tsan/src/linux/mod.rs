@@ -1,0 +1,21 @@
+//! The runtime.
+
+mod allocator;
+mod body;
+mod call;
+mod census;
+mod entry;
+mod foreign;
+mod heap;
+mod here;
+mod interpose;
+mod modules;
+mod output;
+mod park;
+mod places;
+mod races;
+mod register;
+mod run;
+mod signals;
+mod snapshot;
+mod watchdog;
