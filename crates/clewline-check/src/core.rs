@@ -2,9 +2,12 @@
 //!
 //! A search that fails has looked at every operation; its reader should not have to. What cannot be ordered
 //! among fewer operations cannot be ordered among all, as long as leaving an operation out never makes a
-//! good history bad. Three ways of saying less have that property:
+//! good history bad. Four ways of saying less have that property:
 //!
 //! * *Cutting*: what happened after some return is forgotten. A prefix of a good history is good.
+//! * *Opening*: what happened before an operation that [resets](clewline_core::Specification::resets) the object is
+//!   forgotten. Whoever overlaps it gets a chance, see below; a read among them can go. The operation itself belongs to the
+//!   core: to say less about it is to give a chance to it and to all that were forgotten.
 //! * *Leaving operations out*, if their [`Footprint`](clewline_core::Footprint) allows: a read alone; all
 //!   operations on an element together.
 //! * *Giving an operation a chance*: it may have happened at any time, with any answer, or not at all. This is
@@ -14,6 +17,9 @@
 //! holds after it holds also when still less is said, so that whoever could not be spared once can never be:
 //! one pass over the operations finds a set of which none can be spared ("minimal"). Blocks of operations are
 //! tried first, from large to small, so that a long history shrinks in a logarithmic number of rounds.
+//!
+//! Attempts are given up early at first. If some were, and there is a budget left, everything is tried again with
+//! more patience.
 //!
 //! Source: the blocks are those of delta debugging (A. Zeller and R. Hildebrandt, 2002).
 //! Cost: a search for each attempt, all together within a given number of configurations. Where that does not
@@ -26,64 +32,80 @@ use clewline_core::{
 };
 
 use crate::{
-    Checker, Options,
+    Checker, Options, monitor,
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
 };
 
-/// One attempt may take this part of what all of them may.
-const ATTEMPT: u64 = 40;
+mod why;
+
+/// How many configurations an attempt may visit at first, and how many times as many when it was not enough.
+const ATTEMPT: u64 = 5_000;
+const PATIENCE: u64 = 10;
 
 /// The least that all attempts may take, for each operation.
-const PER_OPERATION: u64 = 50;
+const PER_OPERATION: u64 = 20;
+
+/// With so many operations that may have happened at any time, a configuration takes about twice as long.
+const OPEN: u64 = 16;
 
 /// The core that a broken rule names is searched if it has no more operations than this.
 const SEARCHED: usize = 2_000;
 
-/// Shrinks the core of a violation of `problem`.
+/// Shrinks the core of a violation of `problem`, and says what is wrong with it.
 pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
+    if options.core_configurations == 0 {
+        return violation;
+    }
     match violation.explanation {
-        Explanation::Exhausted { next, .. } => shrink_from(problem, violation, next, options),
-        // Whoever found the rule broken knows who breaks it; it remains to be seen who can be spared.
-        Explanation::Broken { .. } if SEARCHED < violation.core.len() || options.core_configurations == 0 => {
-            violation
+        Explanation::Exhausted { next, .. } => {
+            Shrinking::run(problem, next, options).into_violation(problem, violation, options)
         }
+        // Whoever found the rule broken knows who breaks it; it remains to be seen who can be spared.
+        Explanation::Broken { .. } if SEARCHED < violation.core.len() => violation,
         Explanation::Broken { .. } => {
             let is_kept = |at: usize| violation.core.binary_search(&problem.operations()[at]).is_ok();
             let core = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
             match decide(&core, &options.budget.child().with_configurations(1 << 20)) {
-                Verdict::Violated(Violation { explanation: Explanation::Exhausted { next, .. }, .. }) => {
-                    shrink_from(&core, violation, next, options)
+                Verdict::Violated(found) => {
+                    let next = last(&core, &found);
+                    Shrinking::run(&core, next, options).into_violation(problem, violation, options)
                 }
                 Verdict::Holds(_) => {
                     debug_assert!(false, "a broken rule is broken by its core alone: {core:?}");
                     violation
                 }
-                Verdict::Violated(_) | Verdict::Unknown(_) => violation,
+                Verdict::Unknown(_) => violation,
             }
         }
     }
 }
 
-/// Searches: a queue as a queue, which the other search may not be able to, as long as nothing forbids it.
+/// Searches: a queue as a queue, which the other search may not be able to, as long as nothing forbids it. Where neither
+/// gets on, a monitor may.
 fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
     let is_queue = problem.kind() == Some(Kind::Queue);
-    if is_queue && QueueOriented.refuses(problem).is_none() {
+    let verdict = if is_queue && QueueOriented.refuses(problem).is_none() {
         QueueOriented.decide(problem, budget)
     } else {
         JitGraph.decide(problem, budget)
+    };
+    match verdict {
+        Verdict::Unknown(reason) if problem.kind().is_some() => {
+            monitor::decide_weaker(problem, budget).unwrap_or(Verdict::Unknown(reason))
+        }
+        verdict @ (Verdict::Holds(_) | Verdict::Violated(_) | Verdict::Unknown(_)) => verdict,
     }
 }
 
-fn shrink_from(
-    problem: &Problem<'_>,
-    violation: Violation,
-    next: OperationId,
-    options: &Options,
-) -> Violation {
-    let Shrinking { keep, is_minimal, .. } = Shrinking::run(problem, next, options);
-    let is_kept = |&at: &usize| matches!(keep[at], Keep::Whole | Keep::Call);
-    let core = (0..problem.len()).filter(is_kept).map(|at| problem.operations()[at]).collect();
-    Violation { core, is_minimal, ..violation }
+/// The operation with whose return `problem` is certainly violated.
+fn last(problem: &Problem<'_>, violation: &Violation) -> OperationId {
+    match violation.explanation {
+        Explanation::Exhausted { next, .. } => next,
+        Explanation::Broken { .. } => {
+            let end = |id: &&OperationId| problem.position(**id).and_then(|at| problem.spans()[at].ret());
+            *violation.core.iter().max_by_key(end).expect("what is violated has operations")
+        }
+    }
 }
 
 /// Reads, each of which can be left out alone.
@@ -159,32 +181,63 @@ struct Shrinking<'a> {
     // How many configurations may still be visited, an operation counting as one.
     left: u64,
     is_minimal: bool,
+    opening: Option<Opening>,
+}
+
+/// The operation before which nothing is told.
+#[derive(Debug)]
+struct Opening {
+    start: usize,
+    // Those about which less is said for its sake.
+    before: Vec<usize>,
 }
 
 impl<'a> Shrinking<'a> {
     /// Says as little as it takes to violate.
     fn run(problem: &'a Problem<'a>, next: OperationId, options: &Options) -> Self {
         // Judging anew takes at least a configuration an operation, however little is left out.
-        let most = match options.core_configurations {
-            0 => 0,
-            most => most.max(PER_OPERATION * problem.len() as u64),
-        };
+        let enough = |operations: usize| options.core_configurations.max(PER_OPERATION * operations as u64);
         let mut shrinking = Shrinking {
             problem,
             budget: options.budget.child(),
             keep: vec![Keep::Whole; problem.len()],
             next,
-            attempt: most / ATTEMPT,
-            left: most,
+            attempt: ATTEMPT,
+            left: enough(problem.len()),
             is_minimal: true,
+            opening: None,
         };
         shrinking.cut();
-        shrinking.pass(reads, Keep::Nothing);
-        // With the reads gone that see everything, elements may be free to go.
-        shrinking.pass(elements, Keep::Nothing);
-        shrinking.cut();
-        shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
-        shrinking
+        let is_left = |it: &&Keep| **it != Keep::Nothing;
+        let most = enough(shrinking.keep.iter().filter(is_left).count()).min(shrinking.left);
+        shrinking.left = most;
+        shrinking.open();
+        loop {
+            shrinking.is_minimal = true;
+            shrinking.pass(reads, Keep::Nothing);
+            // With the reads gone that see everything, elements may be free to go.
+            shrinking.pass(elements, Keep::Nothing);
+            shrinking.cut();
+            shrinking.close();
+            shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
+            if shrinking.is_minimal || shrinking.left == 0 || most <= shrinking.attempt {
+                return shrinking;
+            }
+            shrinking.attempt = (shrinking.attempt * PATIENCE).min(most);
+        }
+    }
+
+    /// The violation of what is still said, given how it was found in the `whole` problem.
+    fn into_violation(self, whole: &Problem<'_>, found: Violation, options: &Options) -> Violation {
+        let are = |is_it: fn(Keep) -> bool| -> Vec<OperationId> {
+            let positions = (0..self.keep.len()).filter(|&at| is_it(self.keep[at]));
+            positions.map(|at| self.problem.operations()[at]).collect()
+        };
+        let core = are(|it| matches!(it, Keep::Whole | Keep::Call));
+        let chances = are(|it| it == Keep::Chance);
+        let weak = self.problem.weaken(|at| self.keep[at]);
+        let why = why::why(whole, &weak, &core, &found.explanation, &options.budget);
+        Violation { core, is_minimal: self.is_minimal, chances, explanation: found.explanation, why }
     }
 
     /// Forgets what happened after some return, as early a one as can be found quickly.
@@ -196,24 +249,124 @@ impl<'a> Shrinking<'a> {
         let is_whole = |at: &usize| self.keep[*at] == Keep::Whole;
         let mut ranks: Vec<u32> =
             (0..spans.len()).filter(is_whole).filter_map(|at| spans[at].ret()).collect();
+        // What comes before the opening rests on its return.
+        let first = self.opening.as_ref().map_or(0, |it| spans[it.start].end());
+        ranks.retain(|&it| first < it);
         ranks.sort_unstable();
-        let hint = self.problem.position(self.next).map_or(u32::MAX, |at| spans[at].end());
+        let hint = self.hint();
         let mut place = ranks.partition_point(|&it| it < hint);
         let mut stride = 1;
-        while place + 1 < ranks.len() && self.left != 0 {
+        while place < ranks.len() && self.left != 0 {
             let last = ranks[place];
             let cut = |(&keep, span): (&Keep, &Span)| match keep {
                 Keep::Whole | Keep::Call if last < span.call() => Keep::Nothing,
-                Keep::Whole if last < span.end() => Keep::Call,
+                Keep::Whole if last < span.end() && !span.is_pending() => Keep::Call,
                 Keep::Whole | Keep::Call | Keep::Chance | Keep::Nothing => keep,
             };
-            let keep = self.keep.iter().zip(spans).map(cut).collect();
-            if self.attempt(keep) == Attempt::Violated {
+            let keep: Vec<Keep> = self.keep.iter().zip(spans).map(cut).collect();
+            if keep == self.keep || self.attempt(keep) == Attempt::Violated {
                 return;
             }
             place += stride;
             stride *= 2;
         }
+    }
+
+    /// Forgets what happened before an operation that resets the object, as late a one as can be found quickly.
+    fn open(&mut self) {
+        let hint = self.hint();
+        let is_start = |&at: &usize| {
+            let span = self.problem.spans()[at];
+            self.keep[at] == Keep::Whole && span.end() < hint && self.problem.resets(at)
+        };
+        let starts: Vec<usize> = (0..self.problem.len()).filter(is_start).collect();
+        let told = self.keep.clone();
+        // From these on it is violated; from those it is not, or nobody knows.
+        let (mut violated, mut holds) = (None, starts.len());
+        let mut stride = 1;
+        while 0 < holds && violated.is_none() && self.left != 0 {
+            let place = holds.saturating_sub(stride);
+            match self.attempt(self.since(starts[place])) {
+                Attempt::Violated => violated = Some(place),
+                Attempt::Holds | Attempt::Undecided => holds = place,
+            }
+            stride *= 2;
+        }
+        while let Some(place) = violated
+            && place + 1 < holds
+            && self.left != 0
+        {
+            let middle = place.midpoint(holds);
+            match self.attempt(self.since(starts[middle])) {
+                Attempt::Violated => violated = Some(middle),
+                Attempt::Holds | Attempt::Undecided => holds = middle,
+            }
+        }
+        let before = (0..told.len()).filter(|&at| told[at] != self.keep[at]).collect();
+        self.opening = violated.map(|place| Opening { start: starts[place], before });
+    }
+
+    /// Gives a chance to the opening and to all that came before it, if that is enough.
+    fn close(&mut self) {
+        let Some(opening) = self.opening.take() else { return };
+        if opening.before.is_empty() {
+            return;
+        }
+        let chance = |of: &[usize]| {
+            let mut keep = self.keep.clone();
+            of.iter().chain([&opening.start]).for_each(|&at| keep[at] = Keep::Chance);
+            keep
+        };
+        // If a few of them explain everything, all of them do, which may take long to find out.
+        let few = self.related(&opening.before);
+        let (few, all) = (chance(&few), chance(&opening.before));
+        if self.judge(&few).0 == Attempt::Holds {
+            self.opening = Some(opening);
+            return;
+        }
+        match self.attempt(all) {
+            Attempt::Violated => (),
+            Attempt::Holds => self.opening = Some(opening),
+            Attempt::Undecided => {
+                self.is_minimal = false;
+                self.opening = Some(opening);
+            }
+        }
+    }
+
+    /// Those that touch an element which the core touches.
+    fn related(&self, positions: &[usize]) -> Vec<usize> {
+        let touched = |at: usize| match self.problem.footprint(at).elements() {
+            Elements::One(element) => vec![element],
+            Elements::Two(one, other) => vec![one, other],
+            Elements::None | Elements::Any => Vec::new(),
+        };
+        let is_core = |at: &usize| matches!(self.keep[*at], Keep::Whole | Keep::Call);
+        let core: Vec<u64> = (0..self.keep.len()).filter(is_core).flat_map(touched).collect();
+        let is_related = |at: &usize| touched(*at).iter().any(|it| core.contains(it));
+        positions.iter().copied().filter(is_related).collect()
+    }
+
+    /// What is said without anything that came before the operation at `start`, which resets the object.
+    fn since(&self, start: usize) -> Vec<Keep> {
+        let first = self.problem.spans()[start];
+        let keep = |at: usize| {
+            let span = self.problem.spans()[at];
+            match self.keep[at] {
+                keep if at == start || first.end() < span.call() => keep,
+                Keep::Whole | Keep::Call if span.end() < first.call() => Keep::Nothing,
+                // Whether it came before or after the first one is not known.
+                Keep::Whole | Keep::Call if self.problem.footprint(at).is_read() => Keep::Nothing,
+                Keep::Whole | Keep::Call | Keep::Chance => Keep::Chance,
+                Keep::Nothing => Keep::Nothing,
+            }
+        };
+        (0..self.keep.len()).map(keep).collect()
+    }
+
+    /// When it was last known to be violated.
+    fn hint(&self) -> u32 {
+        self.problem.position(self.next).map_or(u32::MAX, |at| self.problem.spans()[at].end())
     }
 
     /// Says only `less` about as many as possible of the sets of operations that `units` names.
@@ -246,31 +399,42 @@ impl<'a> Shrinking<'a> {
         let now = self.problem.weaken(|at| self.keep[at]);
         let mut units = units(&now);
         units.iter_mut().flatten().for_each(|at| *at = positions[*at]);
+        let start = self.opening.as_ref().map(|it| it.start);
         units.retain(|unit| unit.iter().any(|&at| matches!(self.keep[at], Keep::Whole | Keep::Call)));
+        // The opening is not spared by itself.
+        units.retain(|unit| unit.iter().all(|&at| Some(at) != start));
         units
     }
 
     /// Says only as much as `keep`, if that is still violated.
     fn attempt(&mut self, keep: Vec<Keep>) -> Attempt {
+        let (attempt, next) = self.judge(&keep);
+        if attempt == Attempt::Violated {
+            self.keep = keep;
+            self.next = next;
+        }
+        attempt
+    }
+
+    /// What becomes of saying only as much as `keep`, and the operation that shows it.
+    fn judge(&mut self, keep: &[Keep]) -> (Attempt, OperationId) {
         if self.left == 0 {
-            return Attempt::Undecided;
+            return (Attempt::Undecided, self.next);
         }
         let weaker = self.problem.weaken(|at| keep[at]);
         let operations = weaker.len() as u64;
-        let budget = self.budget.child().with_configurations(self.attempt.max(4 * operations));
+        let open = weaker.spans().iter().filter(|it| it.is_pending()).count() as u64;
+        let weight = 1 + open / OPEN;
+        let most = (self.attempt / weight).max(4 * (operations - open) + 1);
+        let budget = self.budget.child().with_configurations(most);
         let before = self.budget.visited();
         let verdict = decide(&weaker, &budget);
-        let spent = self.budget.visited() - before + operations;
+        let spent = (self.budget.visited() - before).saturating_mul(weight) + operations;
         self.left = self.left.saturating_sub(spent);
         match verdict {
-            Verdict::Violated(Violation { explanation: Explanation::Exhausted { next, .. }, .. }) => {
-                self.keep = keep;
-                self.next = next;
-                Attempt::Violated
-            }
-            Verdict::Holds(_) => Attempt::Holds,
-            // A search explains what it did in no other way.
-            Verdict::Violated(_) | Verdict::Unknown(_) => Attempt::Undecided,
+            Verdict::Violated(violation) => (Attempt::Violated, last(&weaker, &violation)),
+            Verdict::Holds(_) => (Attempt::Holds, self.next),
+            Verdict::Unknown(_) => (Attempt::Undecided, self.next),
         }
     }
 }

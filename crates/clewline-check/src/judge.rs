@@ -34,7 +34,8 @@ pub struct Options {
     pub jobs: usize,
     /// What may be spent.
     pub budget: Budget,
-    /// How many configurations may be spent, besides, on making the core of a violation small.
+    /// How many configurations may be spent, besides, on making the core of a violation small. None: it is left as it was
+    /// found, and not explained.
     pub core_configurations: u64,
 }
 
@@ -44,7 +45,7 @@ impl Default for Options {
             algorithm: Algorithm::Auto,
             jobs: 1,
             budget: Budget::unlimited(),
-            core_configurations: 200_000,
+            core_configurations: 500_000,
         }
     }
 }

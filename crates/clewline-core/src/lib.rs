@@ -45,4 +45,6 @@ pub use role::{Act, Kind, Role, Roles};
 pub use simulate::{Dice, Domain, Plan};
 pub use specification::{Deterministic, Elements, Footprint, Specification};
 pub use value::{Datum, Value, Values};
-pub use verdict::{Allowed, Breaking, Explanation, Rule, Verdict, Violation, Witness, WitnessError};
+pub use verdict::{
+    Allowed, Breaking, DeadEnd, Explanation, Rule, Verdict, Violation, Why, Witness, WitnessError,
+};

@@ -67,6 +67,9 @@ pub trait Replay {
 
     /// What the operation at `position` could return here, each as a report writes the operation.
     fn could_return(&self, position: usize) -> Vec<String>;
+
+    /// The states in which the object may be here, at most `most` letters of each, as their type is in `Debug`.
+    fn states(&self, most: usize) -> Vec<String>;
 }
 
 /// How a report writes an operation: its call and, unless it is pending, its return.
@@ -228,6 +231,13 @@ impl<'a> Problem<'a> {
     #[must_use]
     pub fn may_block(&self, position: usize) -> bool {
         self.typed.may_block(self.operations[position])
+    }
+
+    /// Whether what came before the operation at `position` does not matter after it: see [`Specification::resets`].
+    #[must_use]
+    pub fn resets(&self, position: usize) -> bool {
+        let is_known = self.start.is_none() && !self.is_forgotten(position);
+        is_known && self.typed.resets(self.operations[position])
     }
 
     /// What kind of object this is about, if that is known and it is at first as its specification says.
@@ -410,6 +420,7 @@ trait Typed: Send + Sync {
     fn part(&self, id: OperationId) -> Option<u64>;
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
     fn may_block(&self, id: OperationId) -> bool;
+    fn resets(&self, id: OperationId) -> bool;
     fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start>;
     fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
     fn kind(&self) -> Option<Kind>;
@@ -476,6 +487,11 @@ where
         self.specification.may_block(self.history.call(id))
     }
 
+    fn resets(&self, id: OperationId) -> bool {
+        let ret = self.history.ret(id);
+        ret.is_some_and(|ret| self.specification.resets(self.history.call(id), ret))
+    }
+
     fn kind(&self) -> Option<Kind> {
         self.specification.kind()
     }
@@ -534,6 +550,38 @@ where
         texts.sort_unstable();
         texts.dedup();
         texts
+    }
+
+    fn states(&self, most: usize) -> Vec<String> {
+        let mut texts: Vec<String> = self.states.iter().map(|it| beginning(it, most)).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts
+    }
+}
+
+/// The first letters of what something is in `Debug`. No more than these are written: a state may be large.
+fn beginning(state: &impl fmt::Debug, most: usize) -> String {
+    struct Limited {
+        text: String,
+        left: usize,
+    }
+    impl fmt::Write for Limited {
+        fn write_str(&mut self, more: &str) -> fmt::Result {
+            for char in more.chars() {
+                if self.left == 0 {
+                    return Err(fmt::Error);
+                }
+                self.left -= 1;
+                self.text.push(char);
+            }
+            Ok(())
+        }
+    }
+    let mut limited = Limited { text: String::new(), left: most };
+    match fmt::write(&mut limited, format_args!("{state:?}")) {
+        Ok(()) => limited.text,
+        Err(fmt::Error) => limited.text + "…",
     }
 }
 

@@ -49,6 +49,26 @@ pub enum Kind {
     },
 }
 
+impl Kind {
+    /// Whether what was before does not matter after an operation of that role: see
+    /// [`Specification::resets`](crate::Specification::resets).
+    #[must_use]
+    pub const fn resets(self, role: Role) -> bool {
+        match self {
+            Kind::Register { .. } => matches!(role, Role::Add(_)),
+            Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::QuasiStack { .. }
+            | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
+            | Kind::Bag => matches!(role, Role::Empty),
+            // Of one element something is known after an operation, and nothing of the others.
+            Kind::Set | Kind::Multiset | Kind::Counter => false,
+        }
+    }
+}
+
 /// What an operation did. Elements are named by words that differ if the elements do.
 ///
 /// A pending operation has the role it would have had, had it taken effect.

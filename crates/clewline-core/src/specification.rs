@@ -104,6 +104,14 @@ pub trait Specification {
         true
     }
 
+    /// Whether what was before does not matter after the operation: it may happen in the initial state, and it leads to the
+    /// one state to which it leads from there, wherever it may happen. Reports leave out what came before such an operation.
+    ///
+    /// An object with independent [parts](Self::part) says so of the part.
+    fn resets(&self, call: &Self::Call, ret: &Self::Return) -> bool {
+        self.kind().zip(self.role(call, Some(ret))).is_some_and(|(kind, role)| kind.resets(role))
+    }
+
     /// What kind of object this is, for checkers that know such objects: see [`Role`].
     ///
     /// An object with independent [parts](Self::part) says what kind each part is.
@@ -180,6 +188,11 @@ pub trait Deterministic {
         true
     }
 
+    /// See [`Specification::resets`].
+    fn resets(&self, call: &Self::Call, ret: &Self::Return) -> bool {
+        self.kind().zip(self.role(call, Some(ret))).is_some_and(|(kind, role)| kind.resets(role))
+    }
+
     /// See [`Specification::kind`].
     fn kind(&self) -> Option<Kind> {
         None
@@ -251,6 +264,10 @@ impl<D: Deterministic> Specification for D {
 
     fn may_block(&self, call: &D::Call) -> bool {
         Deterministic::may_block(self, call)
+    }
+
+    fn resets(&self, call: &D::Call, ret: &D::Return) -> bool {
+        Deterministic::resets(self, call, ret)
     }
 
     fn kind(&self) -> Option<Kind> {

@@ -204,6 +204,12 @@ impl Values {
         })
     }
 
+    /// Whether `value` is one of this table.
+    #[must_use]
+    pub fn has(&self, value: Value) -> bool {
+        value.index().is_none_or(|it| it < self.entries.len())
+    }
+
     /// What `value` holds.
     #[must_use]
     pub fn get(&self, value: Value) -> Datum<'_> {

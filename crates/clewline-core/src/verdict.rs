@@ -145,8 +145,49 @@ pub struct Violation {
     /// Whether nothing more can be spared: if any one of the core had happened at any time, with any answer,
     /// or not at all, the rest could be ordered. If false, nobody knows.
     pub is_minimal: bool,
-    /// What is wrong with them.
+    /// Operations besides the core, of which it only matters that they may have happened: at any time, with any answer,
+    /// or not at all. Every other operation can be left out altogether. Empty as long as nobody has looked for a small core.
+    pub chances: Vec<OperationId>,
+    /// How it was found.
     pub explanation: Explanation,
+    /// What is wrong with the core, given those chances and nothing else. Unknown as long as nobody has looked.
+    pub why: Option<Why>,
+}
+
+impl Violation {
+    /// A violation as a checker finds it: of `core` it is only known that it cannot be ordered.
+    #[must_use]
+    pub fn found(core: Vec<OperationId>, explanation: Explanation) -> Violation {
+        Violation { core, is_minimal: false, chances: Vec::new(), explanation, why: None }
+    }
+}
+
+/// Why the operations of a core cannot be ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A rule is broken.
+    Rule {
+        /// The rule.
+        rule: Rule,
+        /// The operations that break it, in the order which the rule gives. Some may be among the chances, or come too late
+        /// to be among either.
+        operations: Vec<OperationId>,
+        /// Where the longest order ends, if the rule by itself does not tell enough.
+        end: Option<DeadEnd>,
+    },
+    /// No order gets further than this.
+    End(DeadEnd),
+}
+
+/// The end of the longest order of a core and its chances that works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadEnd {
+    /// That order.
+    pub prefix: Vec<OperationId>,
+    /// The operation that has to come next, and cannot.
+    pub next: OperationId,
+    /// What it could have been there, each as a report writes the whole operation. If nothing, it has to wait.
+    pub instead: Vec<String>,
 }
 
 /// What a violation consists in.
@@ -265,4 +306,38 @@ pub enum Rule {
     ThereOrNot,
     /// A sum is what was added: an operation answered one that could not have been reached, or had been passed.
     Sum,
+    /// The same, and in whichever order, the sum was within bounds when the operation happened: the operation and, if the
+    /// bounds follow from an earlier answer, the one that gave it.
+    SumWithin {
+        /// The least that it can have been.
+        least: i64,
+        /// The greatest.
+        greatest: i64,
+    },
+    /// What was added so often is found no more often: operations that took an element, and maybe one that was called after
+    /// all these had returned and found it; then those that added it, too few.
+    Often {
+        /// How many added it.
+        added: u32,
+    },
+    /// The same since an operation found nothing, which comes before these.
+    OftenSince {
+        /// How many added it since, or may have.
+        added: u32,
+    },
+    /// What is there cannot be added: operations that added an element which was not there; then those that removed it, too
+    /// few to come between them.
+    AddedAgain {
+        /// How many removed it.
+        removed: u32,
+    },
+    /// More was added than can have been removed: an operation that found nothing; then those that had added, or seen,
+    /// something before that was called; then those that may have removed something, which are fewer.
+    Left {
+        /// How many had added something.
+        added: u32,
+    },
+    /// One element at a time: an operation found an element; one that had returned before it was called put or found
+    /// another one; then all that put the first element there, which had returned before that one was called.
+    Stale,
 }

@@ -12,6 +12,9 @@ pub struct Point<'a> {
     /// Which of them goes on with the task that made the last step, if that task neither waits nor yields. To take
     /// another one is a preemption.
     pub running: Option<usize>,
+    /// What those are about to do who have come to it since the last point and cannot: they wait. No choice, but part of what was
+    /// done so far.
+    pub waiting: &'a [Step],
 }
 
 impl Point<'_> {
@@ -41,16 +44,33 @@ pub enum Choice {
 pub struct Diverged {
     /// After how many steps.
     pub step: usize,
-    /// What was enabled there before.
+    /// What was enabled there before, and what somebody came to there who waited. Empty if that is not known.
     pub expected: Vec<Step>,
-    /// What is enabled there now.
+    /// What is so now. Empty if nothing is: the execution has ended.
     pub found: Vec<Step>,
+    /// What was chosen comes from another exploration, which perhaps had more points.
+    pub is_foreign: bool,
 }
 
 impl Diverged {
-    /// The first task whose next step is not what it was.
+    /// At a point after so many steps, which was another one before.
+    #[must_use]
+    pub(crate) fn new(step: usize, expected: &[Step], point: &Point<'_>) -> Box<Diverged> {
+        let found = [point.enabled, point.waiting].concat();
+        Box::new(Diverged { step, expected: expected.to_vec(), found, is_foreign: false })
+    }
+
+    /// After so many steps, where `expected` was enabled before; no point shows what is there now.
+    pub(crate) fn unseen(step: usize, expected: &[Step]) -> Box<Diverged> {
+        Box::new(Diverged { step, expected: expected.to_vec(), found: Vec::new(), is_foreign: false })
+    }
+
+    /// The first task whose next step is not what it was, if it is at a point that shows it.
     #[must_use]
     pub fn task(&self) -> Option<TaskId> {
+        if self.found.is_empty() {
+            return None;
+        }
         let differs = self.found.iter().find(|it| !self.expected.contains(it));
         differs.or_else(|| self.expected.iter().find(|it| !self.found.contains(it))).map(|it| it.task)
     }
@@ -58,12 +78,12 @@ impl Diverged {
 
 impl fmt::Display for Diverged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps = self.step;
-        write!(
-            f,
-            "after the same {steps} steps, the next were {:?} once and {:?} now",
-            self.expected, self.found
-        )
+        let Diverged { step, expected, found, .. } = self;
+        if expected == found {
+            // A number was drawn from others, or a step had another effect, and what follows does not show it.
+            return write!(f, "the same {step} steps did not do the same");
+        }
+        write!(f, "after the same {step} steps, the next were {expected:?} once and {found:?} now")
     }
 }
 
@@ -75,8 +95,8 @@ pub trait Scheduler {
     /// Picks one of the enabled steps.
     fn choose(&mut self, point: &Point<'_>) -> Choice;
 
-    /// Asked before [`choose`](Self::choose) if the tasks in `enabled` can move, each of them could at the last point as well, and what
-    /// they are about to do is what it was then, but for `arrived`. Answers who was chosen here before, if everything is as it was
+    /// Asked before [`choose`](Self::choose) if the tasks in `enabled` can move, and what all are about to do, whether they can or
+    /// wait, has been shown at earlier points, but for `arrived`, which can. Answers who was chosen here before, if everything is as it was
     /// then. If nobody was, or something is not, `choose` is asked.
     ///
     /// Requires: at every point at most one enabled step a task, in the order of tasks.

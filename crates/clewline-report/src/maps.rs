@@ -8,7 +8,7 @@ use std::io::Read;
 use clewline_core::{Datum, Value, Values};
 
 use crate::{
-    ReadError, ReadOptions,
+    EventTimes, ReadError, ReadOptions, Times,
     log::Numbering,
     text::{
         Sink,
@@ -61,6 +61,24 @@ pub(crate) struct Map {
     pub value: Value,
     /// `:key`.
     pub key: Value,
+    /// `:time`, if it is looked for.
+    pub time: Option<i64>,
+}
+
+/// The times of all operations, if every event has one.
+pub(crate) fn times(input: &mut dyn Read, options: &ReadOptions<'_>) -> Option<Vec<Times>> {
+    let mut maps = Maps::new(input, options);
+    maps.keeps_times = true;
+    let mut times = EventTimes::default();
+    while let Some(map) = maps.next().ok()? {
+        let time = map.time?;
+        match map.kind {
+            Kind::Invoke => times.call(map.line, map.process, time),
+            Kind::Ok => times.end(map.process, Some(time)),
+            Kind::Fail | Kind::Info => times.end(map.process, None),
+        }
+    }
+    Some(times.finish())
 }
 
 /// The maps of a file, and the tables of what they name.
@@ -69,6 +87,8 @@ pub(crate) struct Maps<'a> {
     sink: Sink,
     processes: Numbering,
     around: Around,
+    // Mostly nobody asks for them, and then they take no room.
+    keeps_times: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -90,6 +110,7 @@ impl<'a> Maps<'a> {
             sink: Sink::default(),
             processes: Numbering::default(),
             around: Around::Unknown,
+            keeps_times: false,
         }
     }
 
@@ -107,10 +128,10 @@ impl<'a> Maps<'a> {
     pub(crate) fn next(&mut self) -> Result<Option<Map>, ReadError> {
         while self.is_map_next()? {
             let line = self.forms.line();
-            let fields = self.forms.next(|edn| fields(edn, &mut self.sink))?;
-            if let Some(Fields { process, kind, method, value, key }) = fields {
+            let fields = self.forms.next(|edn| fields(edn, &mut self.sink, self.keeps_times))?;
+            if let Some(Fields { process, kind, method, value, key, time }) = fields {
                 let process = self.processes.number(process);
-                return Ok(Some(Map { line, process, kind, method, value, key }));
+                return Ok(Some(Map { line, process, kind, method, value, key, time }));
             }
         }
         Ok(None)
@@ -159,10 +180,11 @@ struct Fields {
     method: Value,
     value: Value,
     key: Value,
+    time: Option<i64>,
 }
 
 /// One map; `None` if it is not a client's.
-fn fields(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Option<Fields>, Stop> {
+fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Option<Fields>, Stop> {
     // A window that ended within a list has left its items.
     sink.items.clear();
     edn.record()?;
@@ -171,6 +193,7 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Option<Fields>, Stop> {
     }
     edn.advance();
     let (mut process, mut kind, mut method, mut value, mut key) = (None, None, None, None, None);
+    let mut time = None;
     while edn.inside(b'}')? {
         let at = edn.at();
         let name = edn.keyword()?;
@@ -186,6 +209,7 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Option<Fields>, Stop> {
             Some("f") => method.replace(self::method(edn, sink)?).is_some(),
             Some("value") => value.replace(edn.value(sink)?).is_some(),
             Some("key") => key.replace(edn.value(sink)?).is_some(),
+            Some("time") if keeps_times => time.replace(edn.value(sink)?).is_some(),
             Some(_) | None => {
                 edn.skip()?;
                 false
@@ -207,6 +231,10 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Option<Fields>, Stop> {
         method: method.ok_or_else(|| missing("`:f`"))?,
         value: value.unwrap_or(Value::ABSENT),
         key: key.unwrap_or(Value::ABSENT),
+        time: time.and_then(|it| match sink.values.get(it) {
+            Datum::Int(time) => Some(time),
+            _ => None,
+        }),
     }))
 }
 

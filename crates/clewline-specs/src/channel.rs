@@ -108,6 +108,11 @@ impl Deterministic for Channel {
         }
     }
 
+    // Who finds nothing finds it empty and open, as at first.
+    fn resets(&self, call: &Call, ret: &Return) -> bool {
+        matches!((call, ret), (Call::Recv, Return::Is(Value::NIL)))
+    }
+
     fn state_bytes(&self, state: &State) -> usize {
         size_of_val(state) + array_bytes(state.values.len())
     }

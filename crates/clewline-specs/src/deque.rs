@@ -82,6 +82,11 @@ impl Deterministic for Deque {
         }
     }
 
+    // Who finds nothing finds it empty.
+    fn resets(&self, call: &Call, ret: &Value) -> bool {
+        matches!(call, Call::PopFront | Call::PopBack) && *ret == Value::NIL
+    }
+
     fn state_bytes(&self, state: &VecDeque<Value>) -> usize {
         size_of_val(state) + array_bytes(state.len())
     }

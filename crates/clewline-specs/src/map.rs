@@ -213,6 +213,11 @@ impl Deterministic for Map {
         Footprint::Changes(if self.texts.is_some() { Elements::Any } else { elements })
     }
 
+    // Also where texts are appended, and no role says so.
+    fn resets(&self, call: &Call, ret: &Content) -> bool {
+        matches!(call, Call::Put(..) | Call::Erase(_)) && *ret == Content::Is(Value::TRUE)
+    }
+
     // A key is a register, unless texts are appended to what it holds.
     fn kind(&self) -> Option<Kind> {
         let initial = self.missing.word();

@@ -62,6 +62,11 @@ impl Deterministic for Mutex {
         Some(Value::TRUE)
     }
 
+    // Whoever holds it found it free, as at first.
+    fn resets(&self, call: &Call, ret: &Value) -> bool {
+        matches!(call, Call::Lock) && *ret == Value::TRUE
+    }
+
     // A set of one element: the mutex is held, or it is not.
     fn kind(&self) -> Option<Kind> {
         Some(Kind::Set)

@@ -80,6 +80,11 @@ impl Deterministic for Queue {
         }
     }
 
+    // Also with a limit, where no role says so: who finds nothing finds it empty.
+    fn resets(&self, call: &Call, ret: &Value) -> bool {
+        matches!(call, Call::Deq | Call::Peek) && *ret == Value::NIL
+    }
+
     fn kind(&self) -> Option<Kind> {
         self.capacity.is_unbounded().then_some(Kind::Queue)
     }

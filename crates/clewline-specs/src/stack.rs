@@ -76,6 +76,11 @@ impl Deterministic for Stack {
         }
     }
 
+    // Also with a limit, where no role says so: who finds nothing finds it empty.
+    fn resets(&self, call: &Call, ret: &Value) -> bool {
+        matches!(call, Call::Pop | Call::Peek) && *ret == Value::NIL
+    }
+
     fn kind(&self) -> Option<Kind> {
         self.capacity.is_unbounded().then_some(Kind::Stack)
     }

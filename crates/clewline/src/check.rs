@@ -12,7 +12,7 @@ use std::{
 
 use clewline_check::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
 use clewline_core::{Budget, Case, Catalogued, History, Reason, Recording, Specification, Verdict};
-use clewline_report::{Format, ReadOptions, formats, render::Source};
+use clewline_report::{Format, ReadOptions, Times, formats, render::Source};
 
 use crate::{
     Report,
@@ -470,6 +470,19 @@ impl Check {
             Reading::Whole(recording) => Ok(*recording),
             Reading::Stopped(_) => unreachable!("a budget without limits stops nothing"),
         }
+    }
+
+    /// When each operation of a file was called and returned, by the file's own clock; none if it does not say so of every operation. A history keeps
+    /// only the order.
+    #[must_use]
+    pub fn times(&self, path: impl AsRef<Path>) -> Option<Vec<Times>> {
+        let path = path.as_ref();
+        let mut input = File::open(path).ok()?;
+        let mut head = Vec::new();
+        input.by_ref().take(HEAD).read_to_end(&mut head).ok()?;
+        let format = self.format(&path.display().to_string(), &head).ok()?;
+        let options = ReadOptions { keyed: self.keys == Keys::InValues, jobs: self.jobs, progress: &|_| () };
+        format.times(&mut io::Cursor::new(head).chain(input), &options)
     }
 
     pub(crate) fn read(&self, name: &str, mut input: impl Read, budget: &Budget) -> Result<Reading, Error> {

@@ -95,6 +95,7 @@ mod error;
 pub mod generate;
 mod limits;
 pub mod methods;
+mod page;
 mod quasi;
 mod report;
 mod typed;
@@ -108,7 +109,7 @@ pub use clewline_core::{
     WitnessError, Written,
 };
 pub use clewline_macros::test;
-pub use clewline_report::{formats, render};
+pub use clewline_report::{Times, formats, render};
 pub use clewline_specs as specs;
 pub use clewline_subjects as subjects;
 pub use clewline_threads::{

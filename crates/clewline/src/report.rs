@@ -6,13 +6,17 @@ use clewline_check::Judgement;
 use clewline_core::{Case, Verdict};
 use clewline_report::render::{
     Judged, Source, Stream, WitnessShown,
-    html::Page,
+    html::{Core, Page},
     json,
+    summary::{Entry, Word},
     svg::{self, Ground},
     text::{self, Paint, Style},
 };
 
-use crate::quasi::{QuasiReading, Told, told};
+use crate::{
+    page::{after_word, page_of},
+    quasi::{QuasiReading, Told, told},
+};
 
 /// A verdict on one history, with all that can be told about it. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `verdict` or `holds`"]
@@ -119,7 +123,56 @@ impl Report<'_> {
     /// The report as a page that stands by itself, with commands to type next. [`write`](crate::render::html::write) makes a file of it.
     #[must_use]
     pub fn page(&self, next: &[String]) -> Page {
-        Page::of(&self.judged(), next)
+        let mut page = page_of(&self.judged(), next);
+        after_word(&self.headline(Paint::Plain)).clone_into(&mut page.headline);
+        if let Some(told) = &self.quasi {
+            if told.reading == QuasiReading::Displacement {
+                // No few operations contradict each other then, and no one order is right.
+                (page.words, page.core, page.paths) = (Vec::new(), Core::default(), Vec::new());
+            }
+            page.words.extend(told.why.iter().cloned().chain(told.about_least(self.verdict())));
+        }
+        page
+    }
+
+    /// What a summary of many histories says about this one, with commands to type next.
+    #[must_use]
+    pub fn entry(&self, next: &[String]) -> Entry {
+        let judged = self.judged();
+        let (word, line) = match self.verdict() {
+            Verdict::Holds(_) => (Word::Holds, None),
+            Verdict::Violated(violation) => (Word::Violated, violation.core.last()),
+            Verdict::Unknown(_) => (Word::Unknown, None),
+        };
+        let line = line.map(|&it| self.case.names().line(self.case.source(it)));
+        Entry {
+            name: self.name.clone(),
+            verdict: word,
+            headline: after_word(&self.headline(Paint::Plain)).to_owned(),
+            told: self.evidence(),
+            work: Some(self.operations() as u64),
+            algorithm: self.algorithm().to_owned(),
+            elapsed: self.elapsed,
+            place: (judged.source == Source::File).then(|| (self.name.clone(), line)),
+            next: next.to_vec(),
+            page: None,
+        }
+    }
+
+    /// What the verdict rests on, as text.
+    fn evidence(&self) -> String {
+        let mut text = String::new();
+        let mut is_drawn = true;
+        if let Some(told) = &self.quasi {
+            is_drawn = told.reading == QuasiReading::Relaxed;
+            for sentence in told.why.iter().cloned().chain(told.about_least(self.verdict())) {
+                text::paragraph(&mut text, &sentence, Style::default().width);
+            }
+        }
+        if is_drawn {
+            text.push_str(&text::evidence(&self.judged(), &Style::default()));
+        }
+        text
     }
 
     /// The operations that contradict each other, as a picture that stands by itself.

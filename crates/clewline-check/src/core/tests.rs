@@ -1,8 +1,22 @@
-use clewline_core::{Case, Domain, Plan, Random};
+use clewline_core::{Case, Domain, Plan, Random, Rule, Why};
 use clewline_specs::{CATALOG, find};
 
 use super::*;
 use crate::search::oracle::Oracle;
+
+/// Everything is said.
+fn shrinking<'a>(problem: &'a Problem<'a>) -> Shrinking<'a> {
+    Shrinking {
+        problem,
+        budget: Budget::unlimited(),
+        keep: vec![Keep::Whole; problem.len()],
+        next: problem.operations()[0],
+        attempt: 0,
+        left: 0,
+        is_minimal: true,
+        opening: None,
+    }
+}
 
 fn word(problem: &Problem<'_>) -> &'static str {
     Oracle.decide(problem, &Budget::unlimited()).word()
@@ -11,7 +25,7 @@ fn word(problem: &Problem<'_>) -> &'static str {
 /// A prefix of a random linearizable history, judged by the oracle after each unit is left out in turn.
 #[test]
 fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
-    let (mut reads_left_out, mut elements_left_out) = (0, 0);
+    let (mut reads_left_out, mut elements_left_out, mut opened) = (0, 0, 0);
     for entry in CATALOG {
         let specification = find(entry.name).unwrap();
         for seed in 0..400 {
@@ -35,6 +49,14 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
                 _ => Keep::Whole,
             });
             assert_eq!(word(&prefix), "holds", "{} seed {seed}", entry.name);
+            let told = shrinking(&prefix);
+            let resets = |at: &usize| !prefix.spans()[*at].is_pending() && prefix.resets(*at);
+            for start in (0..prefix.len()).filter(resets) {
+                let keep = told.since(start);
+                let rest = prefix.weaken(|at| keep[at]);
+                assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} since {start}", entry.name);
+                opened += 1;
+            }
             let (reads, elements) = (reads(&prefix), elements(&prefix));
             reads_left_out += reads.len();
             elements_left_out += elements.len();
@@ -45,13 +67,13 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
         }
     }
     assert!(3_000 < reads_left_out && 3_000 < elements_left_out, "{reads_left_out}, {elements_left_out}");
+    assert!(2_000 < opened, "{opened}");
 }
 
 /// A history in which one complete operation answers what another did, which is often wrong.
-fn changed(specification: &str, seed: u64) -> Option<Box<dyn Case>> {
+fn changed(specification: &str, values: Domain, pending: f64, seed: u64) -> Option<Box<dyn Case>> {
     let mut random = Random::new(seed);
-    let plan =
-        Plan { operations: 10, values: Domain::Below(4), keys: 1, pending: 0.1, seed, ..Plan::default() };
+    let plan = Plan { operations: 10, values, keys: 1, pending, seed, ..Plan::default() };
     let specification = find(specification).unwrap();
     let mut recording = specification.generate(&plan);
     let answers: Vec<_> = recording.history.operations().filter_map(|it| it.ret.copied()).collect();
@@ -66,33 +88,94 @@ fn changed(specification: &str, seed: u64) -> Option<Box<dyn Case>> {
 
 /// What is said at the end is violated, and would not be if less were said about any operation of the core, or
 /// one more read or element were left out.
+#[track_caller]
+fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId) {
+    let shrunk = Shrinking::run(problem, next, &Options::default());
+    let keep = &shrunk.keep;
+    assert!(shrunk.is_minimal, "{name}: {problem:#?}");
+    assert_eq!(word(&problem.weaken(|at| keep[at])), "violated", "{name}: {problem:#?}");
+    let start = shrunk.opening.as_ref().filter(|it| !it.before.is_empty());
+    let is_core = |&at: &usize| matches!(keep[at], Keep::Whole | Keep::Call);
+    let alone = (0..problem.len()).filter(is_core).filter(|&at| start.is_none_or(|it| it.start != at));
+    let chances = alone.map(|at| (vec![at], Keep::Chance));
+    // With the opening all that came before it gets a chance.
+    let opening = start.map(|it| ([&it.before[..], &[it.start]].concat(), Keep::Chance));
+    let left_out = shrunk.units(reads).into_iter().chain(shrunk.units(elements));
+    for (unit, less) in chances.chain(opening).chain(left_out.map(|unit| (unit, Keep::Nothing))) {
+        let weaker = problem.weaken(|at| if unit.contains(&at) { less } else { keep[at] });
+        assert_eq!(word(&weaker), "holds", "{name}: {problem:#?}: {keep:?} without {unit:?}");
+    }
+}
+
 #[test]
 fn nothing_more_can_be_spared() {
-    let mut judged = 0;
     for entry in CATALOG {
-        for case in (0..600).filter_map(|seed| changed(entry.name, seed)) {
+        let (mut searched, mut ruled, mut opened) = (0, 0, 0);
+        for seed in 0..900 {
+            let values = if seed % 3 == 0 { Domain::Distinct } else { Domain::Below(4) };
+            let pending = if seed % 2 == 0 { 0.25 } else { 0.05 };
+            let Some(case) = changed(entry.name, values, pending, seed) else { continue };
             let problem = &case.problems()[0];
-            let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) else {
-                continue;
-            };
-            let Explanation::Exhausted { next, .. } = violation.explanation else {
-                panic!("a search tries every order: {violation:?}");
-            };
-            let shrunk = Shrinking::run(problem, next, &Options::default());
-            let keep = &shrunk.keep;
-            assert!(shrunk.is_minimal, "{problem:#?}");
-            assert_eq!(word(&problem.weaken(|at| keep[at])), "violated", "{problem:#?}");
-            let core = (0..problem.len()).filter(|&at| matches!(keep[at], Keep::Whole | Keep::Call));
-            let chances = core.map(|at| (vec![at], Keep::Chance));
-            let left_out = shrunk.units(reads).into_iter().chain(shrunk.units(elements));
-            for (unit, less) in chances.chain(left_out.map(|unit| (unit, Keep::Nothing))) {
-                let weaker = problem.weaken(|at| if unit.contains(&at) { less } else { keep[at] });
-                assert_eq!(word(&weaker), "holds", "{problem:#?}: {keep:?} without {unit:?}");
+            if let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) {
+                check_minimal(entry.name, problem, last(problem, &violation));
+                opened += usize::from(
+                    Shrinking::run(problem, last(problem, &violation), &Options::default()).opening.is_some(),
+                );
+                searched += 1;
             }
-            judged += 1;
+            // What a monitor names is violated without the others, and is made smaller in turn.
+            if let Ok(Verdict::Violated(violation)) = monitor::decide(problem, &Budget::unlimited()) {
+                let is_named = |at: usize| violation.core.contains(&problem.operations()[at]);
+                let core = problem.weaken(|at| if is_named(at) { Keep::Whole } else { Keep::Nothing });
+                assert_eq!(word(&core), "violated", "{}: {problem:#?}", entry.name);
+                check_minimal(entry.name, &core, last(&core, &violation));
+                ruled += 1;
+            }
+        }
+        let has_monitor =
+            find(entry.name).is_ok_and(|_| !["channel", "deque", "semaphore"].contains(&entry.name));
+        assert!(20 < searched && (0 < ruled || !has_monitor), "{}: {searched}, {ruled}", entry.name);
+        let resets = !["set", "multiset", "counter", "semaphore", "mutex"].contains(&entry.name);
+        assert!(0 < opened || !resets, "{} never opens", entry.name);
+    }
+}
+
+/// A rule that is told alone names the whole core, but for the operation at which it opens: whoever reads it need not
+/// wonder what the others are for.
+#[test]
+fn words_are_about_the_whole_core() {
+    let (mut rules, mut ends) = (0, 0);
+    for entry in CATALOG {
+        for seed in 0..600 {
+            let values = if seed % 2 == 0 { Domain::Distinct } else { Domain::Below(4) };
+            let Some(case) = changed(entry.name, values, 0.2, seed) else { continue };
+            let judgement = crate::judge(case.problems(), &Options::default());
+            let Verdict::Violated(violation) = judgement.verdict else { continue };
+            let problem = &case.problems()[0];
+            let context = || format!("{} {seed}: {violation:?} in {problem:#?}", entry.name);
+            let is_opening = |id: &OperationId| problem.resets(problem.position(*id).unwrap());
+            match violation.why.as_ref().unwrap_or_else(|| panic!("{}", context())) {
+                Why::Rule { rule: Rule::SumWithin { .. }, .. } => rules += 1,
+                Why::Rule { operations, end: None, .. } => {
+                    let is_told = |it: &OperationId| operations.contains(it) || is_opening(it);
+                    assert!(violation.core.iter().all(is_told), "{}", context());
+                    rules += 1;
+                }
+                Why::Rule { end: Some(end), .. } | Why::End(end) => {
+                    let is_known =
+                        |it: &OperationId| violation.core.contains(it) || violation.chances.contains(it);
+                    assert!(
+                        end.prefix.iter().all(is_known) && violation.core.contains(&end.next),
+                        "{}",
+                        context()
+                    );
+                    assert!(!end.prefix.contains(&end.next), "{}", context());
+                    ends += 1;
+                }
+            }
         }
     }
-    assert!(1_000 < judged, "{judged}");
+    assert!(600 < rules && 200 < ends, "{rules}, {ends}");
 }
 
 #[test]
@@ -132,15 +215,7 @@ fn units_are_those_of_what_is_still_said() {
     });
     let taken = taken.unwrap();
     let mut keep = vec![Keep::Whole; problem.len()];
-    let mut shrinking = Shrinking {
-        problem,
-        budget: Budget::unlimited(),
-        keep: keep.clone(),
-        next: problem.operations()[0],
-        attempt: 0,
-        left: 0,
-        is_minimal: true,
-    };
+    let mut shrinking = shrinking(problem);
     assert!(shrinking.units(elements).iter().flatten().any(|&at| at == taken));
     keep[taken] = Keep::Call;
     shrinking.keep = keep;

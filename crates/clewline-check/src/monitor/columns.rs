@@ -60,6 +60,36 @@ impl Columns {
         Ok(columns)
     }
 
+    /// The columns of a problem whose operations need not be in the order of their calls, since some may have happened at any
+    /// time; and the position of each column in the problem.
+    ///
+    /// # Errors
+    ///
+    /// If the role of an operation is not known.
+    pub fn of_weaker(problem: &Problem<'_>) -> Result<(Columns, Vec<u32>), Refusal> {
+        let spans = problem.spans();
+        let mut order: Vec<u32> = (0..problem.len() as u32).collect();
+        order.sort_by_key(|&at| spans[at as usize].call());
+        let kind = problem.kind().ok_or(Refusal::Other("no monitor knows this kind of object"))?;
+        let roles = problem.roles().map_err(|_| Refusal::Other("no role describes an operation"))?;
+        let in_order = |column: &[u32]| -> Vec<u32> {
+            if column.is_empty() { Vec::new() } else { order.iter().map(|&at| column[at as usize]).collect() }
+        };
+        let roles = Roles {
+            acts: order.iter().map(|&at| roles.acts[at as usize]).collect(),
+            elements: in_order(&roles.elements),
+            seconds: in_order(&roles.seconds),
+            names: roles.names,
+        };
+        let spans: Vec<Span> = order.iter().map(|&at| spans[at as usize]).collect();
+        let (intervals, last) = gaps(&spans);
+        let mut columns = Columns::with_intervals(kind, roles, intervals, last);
+        if columns.is_container() {
+            columns.tell_lives_apart();
+        }
+        Ok((columns, order))
+    }
+
     /// The columns of `problem`, in which an element that comes again keeps its number.
     ///
     /// # Errors

@@ -187,8 +187,19 @@ impl Checker for ByMonitor {
 
 /// The verdict of the monitor, with its evidence.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Refusal> {
-    let id = |at: u32| problem.operations()[at as usize];
-    Ok(match judge(problem, Want::Witness, budget)? {
+    Ok(verdict(problem, judge(problem, Want::Witness, budget)?, |at| at))
+}
+
+/// The same for a problem of which some operations may have happened at any time.
+pub(crate) fn decide_weaker(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Refusal> {
+    let (columns, order) = Columns::of_weaker(problem)?;
+    let ruling = judge_columns(&columns, Want::Witness, budget)?;
+    Ok(verdict(problem, ruling, |column| order[column as usize]))
+}
+
+fn verdict(problem: &Problem<'_>, ruling: Ruling, position: impl Fn(u32) -> u32) -> Verdict {
+    let id = |at: u32| problem.operations()[position(at) as usize];
+    match ruling {
         Ruling::Holds(order) => {
             let order: Vec<OperationId> = order.into_iter().flatten().map(id).collect();
             Verdict::Holds(Witness { order })
@@ -198,8 +209,7 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, 
             core.sort_unstable();
             core.dedup();
             let operations = operations.into_iter().map(id).collect();
-            let explanation = Explanation::Broken { rule, operations };
-            Verdict::Violated(Violation { core, is_minimal: false, explanation })
+            Verdict::Violated(Violation::found(core, Explanation::Broken { rule, operations }))
         }
-    })
+    }
 }

@@ -490,7 +490,7 @@ impl<'p> Engine<'p> {
         let next = *next.expect("an order of all complete operations is a witness") as usize;
         let prefix = self.longest.path.iter().map(|&at| ids[at as usize]).collect();
         let explanation = Explanation::Exhausted { prefix, next: ids[next] };
-        Violation { core: ids.to_vec(), is_minimal: false, explanation }
+        Violation::found(ids.to_vec(), explanation)
     }
 }
 

@@ -59,7 +59,7 @@ impl Checker for Oracle {
                 let next = problem.operations()[next.expect("not every complete operation was placed")];
                 let all: Vec<usize> = (0..problem.len()).collect();
                 let explanation = Explanation::Exhausted { prefix: ids(&longest), next };
-                Verdict::Violated(Violation { core: ids(&all), is_minimal: false, explanation })
+                Verdict::Violated(Violation::found(ids(&all), explanation))
             }
             Err(reason) => Verdict::Unknown(reason),
         }

@@ -68,7 +68,7 @@ impl Checker for QueueOriented {
                 let next = problem.operations()[search.first_left(&prefix)];
                 let explanation = Explanation::Exhausted { prefix: ids(&prefix), next };
                 let core = problem.operations().to_vec();
-                Verdict::Violated(Violation { core, is_minimal: false, explanation })
+                Verdict::Violated(Violation::found(core, explanation))
             }
             Err(reason) => Verdict::Unknown(reason),
         }

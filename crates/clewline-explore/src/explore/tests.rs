@@ -20,7 +20,7 @@ impl System for Steps {
             if enabled.is_empty() {
                 break;
             }
-            match scheduler.choose(&Point { enabled: &enabled, running: None }) {
+            match scheduler.choose(&Point { enabled: &enabled, running: None, waiting: &[] }) {
                 Choice::Step(index) => {
                     left[enabled[index].task.index()] -= 1;
                     scheduler.executed(&enabled[index]);

@@ -44,12 +44,13 @@ impl Scheduler for Exhaustive {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     nodes: Vec<Node>,
-    // The steps that were enabled at each node, one node after the other.
+    // The steps that were enabled at each node, and those that somebody came to there who waits, one node after the other.
     steps: Vec<Step>,
     depth: usize,
     started: bool,
-    // Another number was asked for than before. The next point says so, if need be that of the next execution.
-    is_different: bool,
+    // What no point has shown: another number was asked for than before, or the execution was over too early. The next point says
+    // so, if need be that of the next execution.
+    different: Option<Box<Diverged>>,
 }
 
 /// A moment at which there was a choice.
@@ -70,11 +71,22 @@ pub(super) struct Node {
     enabled: TaskSet,
     // Whose step is chosen now.
     task: TaskId,
+    // How many of its steps wait, after the `n` that were enabled.
+    waiting: u8,
 }
 
 const NO_STEPS: u32 = u32::MAX;
 
 impl Node {
+    /// Of `steps`, those that were enabled and those that waited.
+    fn shown<'a>(&self, steps: &'a [Step]) -> (&'a [Step], &'a [Step]) {
+        if self.start == NO_STEPS {
+            return (&[], &[]);
+        }
+        let shown = &steps[self.start as usize..][..self.n as usize + usize::from(self.waiting)];
+        shown.split_at(self.n as usize)
+    }
+
     fn alternative(&self, turn: u32) -> u32 {
         match turn {
             0 => self.first,
@@ -92,8 +104,13 @@ impl Node {
 impl Path {
     /// Moves the deepest node that has another alternative with at most so many preemptions to it.
     pub(super) fn begin(&mut self, preemptions_max: u32) -> bool {
+        if let Some(node) = self.nodes.get(self.depth)
+            && self.different.is_none()
+        {
+            self.different = Some(Diverged::unseen(self.depth, node.shown(&self.steps).0));
+        }
         self.depth = 0;
-        if !std::mem::replace(&mut self.started, true) || self.is_different {
+        if !std::mem::replace(&mut self.started, true) || self.different.is_some() {
             return true;
         }
         while let Some(node) = self.nodes.last_mut() {
@@ -124,7 +141,7 @@ impl Path {
     #[inline]
     pub(super) fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
-        if node.enabled != enabled || self.is_different {
+        if node.enabled != enabled || node.waiting != 0 || self.different.is_some() {
             return None;
         }
         if let Some(arrived) = arrived {
@@ -139,16 +156,13 @@ impl Path {
     }
 
     pub(super) fn choose(&mut self, point: &Point<'_>, preemptions: u32) -> Choice {
-        if self.is_different || !self.is_new() {
-            let node = self.nodes.get(self.depth);
-            let steps = |it: &Node| self.steps.get(it.start as usize..it.start as usize + it.n as usize);
-            let before = node.and_then(steps).unwrap_or_default();
-            if before != point.enabled || self.is_different {
-                return Choice::Diverged(Box::new(Diverged {
-                    step: self.depth,
-                    expected: before.to_vec(),
-                    found: point.enabled.to_vec(),
-                }));
+        if let Some(different) = self.different.take() {
+            return Choice::Diverged(different);
+        }
+        if let Some(node) = self.nodes.get(self.depth) {
+            let (enabled, waiting) = node.shown(&self.steps);
+            if (enabled, waiting) != (point.enabled, point.waiting) {
+                return Choice::Diverged(Diverged::new(self.depth, &[enabled, waiting].concat(), point));
             }
         } else {
             let running = point.running.map(|it| it as u32);
@@ -162,8 +176,10 @@ impl Path {
                 running,
                 enabled: TaskSet::of_ordered(point.enabled),
                 task: point.enabled[first as usize].task,
+                waiting: point.waiting.len() as u8,
             });
             self.steps.extend_from_slice(point.enabled);
+            self.steps.extend_from_slice(point.waiting);
         }
         let chosen = self.nodes[self.depth].chosen();
         self.depth += 1;
@@ -182,10 +198,13 @@ impl Path {
                 running: None,
                 enabled: TaskSet::EMPTY,
                 task: TaskId(0),
+                waiting: 0,
             });
         }
         let node = &self.nodes[self.depth];
-        self.is_different |= node.start != NO_STEPS || node.n != n;
+        if node.start != NO_STEPS || node.n != n {
+            self.different.get_or_insert_with(|| Diverged::unseen(self.depth, &[]));
+        }
         let chosen = node.chosen();
         self.depth += 1;
         chosen.min(n - 1)

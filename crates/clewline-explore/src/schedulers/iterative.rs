@@ -6,7 +6,13 @@
 //!
 //! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007, section 3.
 //!
+//! Of a point at which a choice is made again only a hash is kept, so a change there is noticed, and where, but not what was there before.
+//!
 //! Cost: the choices of one schedule for each that is left to the next round.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
 
 use super::{Entry, Settings, exhaustive::Path};
 use crate::{Choice, Diverged, Point, Scheduler};
@@ -26,13 +32,30 @@ pub struct Iterative {
     preemptions_max: u32,
     is_bounded: bool,
     // What is chosen first; the last of it is a preemption.
-    prefix: Box<[u32]>,
+    prefix: Box<[Chosen]>,
     // What is tried after that, without a preemption.
     path: Path,
     // What was chosen so far in this execution.
-    chosen: Vec<u32>,
-    now: Vec<Box<[u32]>>,
-    later: Vec<Box<[u32]>>,
+    chosen: Vec<Chosen>,
+    // Something was not as it was when the prefix was made, and no point has shown it.
+    is_different: bool,
+    now: Vec<Box<[Chosen]>>,
+    later: Vec<Box<[Chosen]>>,
+}
+
+/// What was chosen, and a hash of what there was to choose from.
+#[derive(Clone, Copy, Debug)]
+struct Chosen {
+    index: u32,
+    from: u32,
+}
+
+/// A hash of what a scheduler is shown.
+fn hash(shown: impl Hash) -> u32 {
+    let mut hasher = FxHasher::default();
+    shown.hash(&mut hasher);
+    let hash = hasher.finish();
+    (hash ^ (hash >> 32)) as u32
 }
 
 impl Iterative {
@@ -46,27 +69,33 @@ impl Iterative {
             prefix: Box::default(),
             path: Path::default(),
             chosen: Vec::new(),
+            is_different: false,
             now: Vec::new(),
             later: Vec::new(),
         }
     }
 
     /// Every preemption at `point`, which is new, is tried in the next round.
-    fn put_off(&mut self, point: &Point<'_>) {
+    fn put_off(&mut self, point: &Point<'_>, from: u32) {
         let preemptions = (0..point.enabled.len()).filter(|it| point.is_preemption(*it));
         for index in preemptions {
             if self.preemptions == self.preemptions_max {
                 self.is_bounded = true;
                 return;
             }
-            self.later.push(self.chosen.iter().copied().chain([index as u32]).collect());
+            let preemption = Chosen { index: index as u32, from };
+            self.later.push(self.chosen.iter().copied().chain([preemption]).collect());
         }
     }
 }
 
 impl Scheduler for Iterative {
     fn begin(&mut self) -> bool {
+        self.is_different |= self.chosen.len() < self.prefix.len();
         self.chosen.clear();
+        if self.is_different {
+            return true;
+        }
         // Whatever is a preemption has been put off.
         if self.path.begin(0) {
             return true;
@@ -82,31 +111,34 @@ impl Scheduler for Iterative {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
+        let from = hash((point.enabled, point.waiting));
         let choice = match self.prefix.get(self.chosen.len()) {
-            Some(&index) if (index as usize) < point.enabled.len() => Choice::Step(index as usize),
-            Some(_) => {
-                let (step, found) = (self.chosen.len(), point.enabled.to_vec());
-                Choice::Diverged(Box::new(Diverged { step, expected: Vec::new(), found }))
-            }
+            Some(before) if before.from == from && !self.is_different => Choice::Step(before.index as usize),
+            Some(_) => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
+            None if self.is_different => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
             None => {
                 if self.path.is_new() {
-                    self.put_off(point);
+                    self.put_off(point, from);
                 }
                 self.path.choose(point, 0)
             }
         };
         if let Choice::Step(index) = choice {
-            self.chosen.push(index as u32);
+            self.chosen.push(Chosen { index: index as u32, from });
         }
         choice
     }
 
     fn value(&mut self, n: u32) -> u32 {
+        let from = hash(n);
         let value = match self.prefix.get(self.chosen.len()) {
-            Some(&value) => value.min(n - 1),
+            Some(before) => {
+                self.is_different |= before.from != from;
+                before.index.min(n - 1)
+            }
             None => self.path.value(n),
         };
-        self.chosen.push(value);
+        self.chosen.push(Chosen { index: value, from });
         value
     }
 

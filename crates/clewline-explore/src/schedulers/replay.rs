@@ -52,8 +52,9 @@ impl Scheduler for Replay {
         };
         let Some(index) = index else {
             self.is_wrong = true;
-            let found = point.enabled.to_vec();
-            return Choice::Diverged(Box::new(Diverged { step: self.steps, expected: Vec::new(), found }));
+            let mut diverged = Diverged::new(self.steps, &[], point);
+            diverged.is_foreign = true;
+            return Choice::Diverged(diverged);
         };
         self.at += usize::from(pick.is_some());
         self.steps += 1;

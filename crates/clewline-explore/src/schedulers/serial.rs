@@ -35,7 +35,7 @@ impl Scheduler for Serial {
         if self.allowed.is_empty() {
             return Choice::Stop;
         }
-        match self.path.choose(&Point { enabled: &self.allowed, running: None }, 0) {
+        match self.path.choose(&Point { enabled: &self.allowed, running: None, ..*point }, 0) {
             Choice::Step(index) => Choice::Step(self.indices[index]),
             other => other,
         }

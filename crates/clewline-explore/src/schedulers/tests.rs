@@ -32,7 +32,8 @@ impl System for Writers {
                 return Ending::Stuck;
             }
             let running = enabled.iter().position(|it| Some(it.task) == last);
-            let Choice::Step(chosen) = scheduler.choose(&Point { enabled: &enabled, running }) else {
+            let Choice::Step(chosen) = scheduler.choose(&Point { enabled: &enabled, running, waiting: &[] })
+            else {
                 panic!("nobody who draws does anything else")
             };
             let step = enabled[chosen];

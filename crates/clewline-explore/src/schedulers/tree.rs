@@ -38,6 +38,8 @@ pub(super) struct Node {
     pub(super) arrived: u32,
     // The place of `chosen` among the steps, or the value.
     pub(super) index: u32,
+    // How many of its steps wait, after the `n` that were enabled.
+    pub(super) waiting: u32,
 }
 
 const IS_VALUE: u32 = u32::MAX;
@@ -59,21 +61,25 @@ impl Node {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
-    // The steps that were enabled at each node, one node after the other.
+    // The steps that were enabled at each node, and those that somebody came to there who waits, one node after the other.
     steps: Vec<Step>,
     depth: usize,
     // The node at which the step that is being made was chosen.
     point: usize,
-    // Another number was asked for than before. The next point says so, if need be that of the next execution.
-    is_different: bool,
+    // What no point has shown: another number was asked for than before, or the execution was over too early. The next point says
+    // so, if need be that of the next execution.
+    different: Option<Box<Diverged>>,
     is_started: bool,
 }
 
 impl Tree {
     /// Goes back to the root. Answers whether nothing else is to be tried: this is the first time, or there is something to be said.
     pub(super) fn rewind(&mut self) -> bool {
+        if self.depth < self.nodes.len() && self.different.is_none() {
+            self.different = Some(Diverged::unseen(self.depth, self.enabled(self.depth)));
+        }
         (self.depth, self.point) = (0, 0);
-        !std::mem::replace(&mut self.is_started, true) || self.is_different
+        !std::mem::replace(&mut self.is_started, true) || self.different.is_some()
     }
 
     /// The number of the node at which the step that is being made was chosen.
@@ -83,33 +89,29 @@ impl Tree {
 
     /// The node at which the last step was chosen, if this one is new: then [`push`](Self::push) must follow.
     pub(super) fn is_new(&self) -> bool {
-        self.depth == self.nodes.len() && !self.is_different
+        self.depth == self.nodes.len() && self.different.is_none()
     }
 
     /// Chooses again what was chosen here before.
     #[inline]
     pub(super) fn again(&mut self, point: &Point<'_>, steps: usize, is_different: bool) -> Choice {
-        let node = self.nodes.get(self.depth);
-        let shown = |it: &Node| self.steps.get(it.start as usize..it.start as usize + it.n as usize);
-        let before = node.and_then(shown).unwrap_or_default();
-        match node {
-            Some(node) if before == point.enabled && !self.is_different && !is_different => {
-                self.point = self.depth;
-                self.depth += 1;
-                Choice::Step(node.index as usize)
-            }
-            Some(_) | None => {
-                let (expected, found) = (before.to_vec(), point.enabled.to_vec());
-                Choice::Diverged(Box::new(Diverged { step: steps, expected, found }))
-            }
+        if let Some(different) = self.different.take() {
+            return Choice::Diverged(different);
         }
+        let (enabled, waiting) = self.shown(self.depth);
+        if is_different || (enabled, waiting) != (point.enabled, point.waiting) {
+            return Choice::Diverged(Diverged::new(steps, &[enabled, waiting].concat(), point));
+        }
+        self.point = self.depth;
+        self.depth += 1;
+        Choice::Step(self.nodes[self.point].index as usize)
     }
 
     /// The same without being shown all that is enabled; see [`Scheduler::again`](crate::Scheduler::again).
     #[inline]
     pub(super) fn again_quickly(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
-        if node.is_value() || node.enabled != enabled || self.is_different {
+        if node.is_value() || node.enabled != enabled || node.waiting != 0 || self.different.is_some() {
             return None;
         }
         if let Some(arrived) = arrived
@@ -127,11 +129,13 @@ impl Tree {
     pub(super) fn push(&mut self, point: &Point<'_>, index: usize, node: Node) -> Choice {
         let start = self.steps.len() as u32;
         self.steps.extend_from_slice(point.enabled);
+        self.steps.extend_from_slice(point.waiting);
         self.point = self.depth;
         self.depth += 1;
         let (chosen, n) = (point.enabled[index].task, point.enabled.len() as u32);
+        let waiting = point.waiting.len() as u32;
         let arrived = point.running.map_or(u32::MAX, |it| it as u32);
-        self.nodes.push(Node { n, start, chosen, arrived, index: index as u32, ..node });
+        self.nodes.push(Node { n, start, chosen, arrived, waiting, index: index as u32, ..node });
         Choice::Step(index)
     }
 
@@ -143,21 +147,33 @@ impl Tree {
 
     /// What was enabled at `node`.
     pub(super) fn enabled(&self, node: usize) -> &[Step] {
-        let node = &self.nodes[node];
-        &self.steps[node.start as usize..][..node.n as usize]
+        self.shown(node).0
+    }
+
+    /// What was enabled at `node`, and what somebody came to there who waits. Nothing, if there is no such node or a value was drawn.
+    fn shown(&self, node: usize) -> (&[Step], &[Step]) {
+        match self.nodes.get(node) {
+            Some(node) if !node.is_value() => {
+                let shown = &self.steps[node.start as usize..][..(node.n + node.waiting) as usize];
+                shown.split_at(node.n as usize)
+            }
+            Some(_) | None => (&[], &[]),
+        }
     }
 
     /// Draws a value.
     pub(super) fn value(&mut self, n: u32, events: usize) -> u32 {
         if self.depth == self.nodes.len() {
             let preemptions = self.nodes.get(self.point).map_or(0, |it| it.preemptions_with(it.chosen));
-            let events = events as u32;
-            self.nodes.push(Node { events, n, start: IS_VALUE, preemptions, ..NOTHING });
+            self.nodes.push(Node { events: events as u32, n, start: IS_VALUE, preemptions, ..NOTHING });
         }
         let node = &self.nodes[self.depth];
-        self.is_different |= !node.is_value() || node.n != n;
+        let (is_same, index) = (node.is_value() && node.n == n, node.index);
+        if !is_same {
+            self.different.get_or_insert_with(|| Diverged::unseen(events, &[]));
+        }
         self.depth += 1;
-        if self.is_different { 0 } else { node.index }
+        if is_same { index } else { 0 }
     }
 
     /// Moves the deepest node, a value, to the next one. Answers whether there is one.
@@ -200,4 +216,5 @@ pub(super) const NOTHING: Node = Node {
     start: 0,
     arrived: u32::MAX,
     index: 0,
+    waiting: 0,
 };

@@ -27,10 +27,10 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use self::meaning::meaning;
 use crate::{
-    Format, ReadError, ReadOptions, WriteError,
+    Format, ReadError, ReadOptions, Times, WriteError,
     formats::porcupine_kv,
     log::{Log, Numbering, Outcome},
-    maps::{Kind, Map, Maps},
+    maps::{self, Kind, Map, Maps},
     text::brief,
 };
 
@@ -75,6 +75,10 @@ impl Format for Jepsen {
         });
         let names = Names { processes, objects: objects.into_names(), ids: None, lines };
         Ok(Recording::new(history, values, names))
+    }
+
+    fn times(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Option<Vec<Times>> {
+        maps::times(input, options)
     }
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {

@@ -21,18 +21,20 @@ mod line;
 mod write;
 
 use std::{
+    collections::HashMap,
     io::{Read, Write},
     thread,
 };
 
 use clewline_core::Recording;
+use serde_json::Value as Json;
 
 use self::{book::Book, line::Scanner};
 pub use self::{
     follow::Follower,
     line::{Kind, Row},
 };
-use crate::{Format, ReadError, ReadOptions, WriteError, text::blocks::Blocks};
+use crate::{EventTimes, Format, ReadError, ReadOptions, Times, WriteError, text::blocks::Blocks};
 
 /// What the command line knows.
 pub const ENTRY: &dyn Format = &JsonLines;
@@ -69,22 +71,18 @@ impl Format for JsonLines {
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
         write::write(recording, out)
     }
+
+    fn times(&self, input: &mut dyn Read, _options: &ReadOptions<'_>) -> Option<Vec<Times>> {
+        let mut text = Vec::new();
+        input.read_to_end(&mut text).ok()?;
+        times(&text)
+    }
 }
 
-/// The times of an operation, as they stand on a line of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
-    /// The line, counting from one.
-    pub line: usize,
-    /// When it was called.
-    pub called: i64,
-    /// When it returned; none while it is pending.
-    pub returned: Option<i64>,
-}
-
-/// The times of all operations, for reports: a history only keeps their order. None if this is not a file of operations.
-pub fn times(input: &mut dyn Read) -> Option<Vec<Times>> {
-    let mut blocks = Blocks::new(input, &|_| ());
+/// The times of all operations; of events, if each has a `time` of its own, which is a whole number.
+fn times(text: &[u8]) -> Option<Vec<Times>> {
+    let mut rest = text;
+    let mut blocks = Blocks::new(&mut rest, &|_| ());
     let (mut block, mut times) = (Vec::new(), Vec::new());
     loop {
         let first = blocks.next(&mut block).ok()?;
@@ -94,10 +92,27 @@ pub fn times(input: &mut dyn Read) -> Option<Vec<Times>> {
         let mut scanner = Scanner::default();
         scanner.block(&block, first).ok()?;
         for row in &scanner.rows {
-            let Kind::Operation(called, returned) = row.kind else { return None };
+            let Kind::Operation(called, returned) = row.kind else { return event_times(text) };
             times.push(Times { line: row.line, called, returned });
         }
     }
+}
+
+fn event_times(text: &[u8]) -> Option<Vec<Times>> {
+    let mut times = EventTimes::default();
+    let mut numbers: HashMap<String, u32> = HashMap::new();
+    for (at, line) in text.split(|it| *it == b'\n').enumerate().filter(|it| !it.1.trim_ascii().is_empty()) {
+        let event: Json = serde_json::from_slice(line).ok()?;
+        let time = event["time"].as_i64()?;
+        let next = numbers.len() as u32;
+        let process = *numbers.entry(event["process"].to_string()).or_insert(next);
+        match event["event"].as_str()? {
+            "call" => times.call(at + 1, process, time),
+            "return" => times.end(process, Some(time)),
+            _ => times.end(process, None),
+        }
+    }
+    Some(times.finish())
 }
 
 fn fill(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {

@@ -15,9 +15,9 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use super::jepsen::is_map_of_keywords;
 use crate::{
-    Format, ReadError, ReadOptions, WriteError,
+    Format, ReadError, ReadOptions, Times, WriteError,
     log::{Log, Outcome},
-    maps::{Kind, Map, Maps},
+    maps::{self, Kind, Map, Maps},
     script::{self, Entry, cannot_hold},
     text::{brief, edn},
 };
@@ -61,6 +61,10 @@ impl Format for PorcupineKv {
         let objects = if history.is_empty() { Vec::new() } else { vec![Value::ABSENT] };
         let names = Names { processes, objects, ids: None, lines };
         Ok(Recording { missing, ..Recording::new(history, values, names) })
+    }
+
+    fn times(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Option<Vec<Times>> {
+        maps::times(input, options)
     }
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {

@@ -1,8 +1,10 @@
 //! Explanations: why there is no order, in the words of the history's own operations.
 
-use clewline_core::{Explanation, OperationId, Problem, Rule, Violation};
+mod rules;
 
-use super::{Judged, count, timeline::shorten};
+use clewline_core::{DeadEnd, Explanation, OperationId, Problem, Rule, Violation, Why};
+
+use super::{Judged, count, timeline::shorten, trace::halves, width::GLUE};
 
 // Of a long order only so many operations, the last ones, are told.
 const TOLD: usize = 4;
@@ -12,56 +14,60 @@ const LABEL: usize = 64;
 
 /// What is wrong with the operations of a violation's core, in one or two sentences.
 ///
-/// For example: `the longest order found is enq(1), enq(2). After it deq() → 2 has no place: there it could
-/// only have been deq() → 1.`
+/// For example: `The longest order that works is enq(1), enq(2). There deq() → 2 cannot come next: it could only have been
+/// deq() → 1.`
 #[must_use]
 pub fn explanation(judged: &Judged<'_>, violation: &Violation) -> String {
     sentences(judged, violation).replace(GLUE, " ")
 }
 
-/// A space at which no line is broken.
-pub(super) const GLUE: char = '\u{a0}';
-
 /// As [`explanation`], with [`GLUE`] for the spaces within an operation.
 pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
-    match &violation.explanation {
-        Explanation::Exhausted { prefix, next } => exhausted(judged, prefix, *next),
-        Explanation::Broken { rule, operations } => {
-            let is_drawn = |it: &OperationId| violation.core.contains(it);
-            broken(judged, *rule, named(*rule, operations, is_drawn), is_drawn)
+    let teller = Teller { judged, violation };
+    match (&violation.why, &violation.explanation) {
+        (Some(Why::End(end)), _) => teller.stuck(end),
+        (Some(Why::Rule { rule, operations, end }), _) => {
+            let end = end.as_ref().map(|it| teller.stuck(it));
+            match (rule, end) {
+                // An order says more than that there is none.
+                (Rule::ThereOrNot | Rule::Sum, Some(end)) => end,
+                (_, Some(end)) => format!("{} {end}", teller.broken(*rule, operations)),
+                (_, None) => teller.broken(*rule, operations),
+            }
         }
+        (None, Explanation::Exhausted { prefix, next }) => teller.stuck(&longest(judged, prefix, *next)),
+        (None, Explanation::Broken { rule, operations }) => teller.broken(*rule, operations),
     }
 }
 
-/// The operations to name. Whoever found an element late proves nothing that is not clear without; it is named if it
-/// is drawn.
-fn named(rule: Rule, operations: &[OperationId], is_drawn: impl Fn(&OperationId) -> bool) -> &[OperationId] {
-    let needed = match rule {
-        Rule::FirstInFirstOut => 3,
-        Rule::LastInFirstOut => 4,
-        Rule::Added
-        | Rule::AddedBefore
-        | Rule::TakenOnce
-        | Rule::Gone
-        | Rule::Empty
-        | Rule::OvertakesMany { .. }
-        | Rule::OvertakenOften { .. }
-        | Rule::OutOfOrder { .. }
-        | Rule::OneInFront
-        | Rule::FrontInTurn
-        | Rule::GreatestFirst
-        | Rule::NoneBelow
-        | Rule::OneAtATime
-        | Rule::NoRoom
-        | Rule::ReplacedOnce
-        | Rule::Chain
-        | Rule::ThereOrNot
-        | Rule::Sum => return operations,
+/// The operations that a few words name, each once; none if it takes the whole core to tell what is wrong.
+pub(super) fn named(violation: &Violation) -> Vec<OperationId> {
+    let operations = match (&violation.why, &violation.explanation) {
+        (Some(Why::Rule { operations, end: None, .. }), _) => operations.as_slice(),
+        (Some(Why::Rule { end: Some(_), .. } | Why::End(_)), _) => &[],
+        // What a search has found in a whole history is no part of a small picture.
+        (None, Explanation::Exhausted { .. }) => &[],
+        (None, Explanation::Broken { operations, .. }) => operations.as_slice(),
     };
-    match operations.last() {
-        Some(last) if !is_drawn(last) => &operations[..needed.min(operations.len())],
-        Some(_) | None => operations,
-    }
+    let mut named: Vec<OperationId> = Vec::new();
+    operations.iter().for_each(|it| {
+        if !named.contains(it) {
+            named.push(*it)
+        }
+    });
+    named
+}
+
+/// The operations that the sentences are about, besides the core: each once, in the order of their calls.
+pub(super) fn beside(violation: &Violation) -> Vec<OperationId> {
+    let mut beside = match &violation.why {
+        Some(Why::End(end) | Why::Rule { end: Some(end), .. }) => end.prefix.clone(),
+        Some(Why::Rule { end: None, .. }) | None => named(violation),
+    };
+    beside.retain(|it| violation.core.binary_search(it).is_err());
+    beside.sort_unstable();
+    beside.dedup();
+    beside
 }
 
 /// The end of the longest order that a search has found.
@@ -72,168 +78,6 @@ pub(super) fn longest(judged: &Judged<'_>, prefix: &[OperationId], next: Operati
         Some(problem) => dead_end(problem, prefix, next),
         None => DeadEnd { prefix: prefix.to_vec(), next, instead: Vec::new() },
     }
-}
-
-fn exhausted(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> String {
-    let DeadEnd { prefix, next, instead } = longest(judged, prefix, next);
-    let stuck = glued(&judged.case.label(next));
-    let instead = instead_of(&instead);
-    if prefix.is_empty() {
-        return format!("Nothing can come before {stuck}, and it cannot come first{instead}.");
-    }
-    let left_out = prefix.len().saturating_sub(TOLD);
-    let mut order = told(judged, &prefix[left_out..]);
-    if left_out != 0 {
-        order = format!("{}, then {order}", count(left_out as u64, "other operation", "other operations"));
-    }
-    format!("The longest order found is {order}. After it {stuck} has no place{instead}.")
-}
-
-/// What a broken rule says, in the words of the operations that break it.
-fn broken(
-    judged: &Judged<'_>,
-    rule: Rule,
-    operations: &[OperationId],
-    is_drawn: impl Fn(&OperationId) -> bool,
-) -> String {
-    let name = |place: usize| operations.get(place).map_or_else(String::new, |&it| label(judged, it));
-    // That the operation at one place had returned before the one at the next was called.
-    let before = |place: usize| format!("{} had returned before {} was called", name(place), name(place + 1));
-    let there = || stretches(judged, operations.get(1..).unwrap_or_default(), &is_drawn);
-    match rule {
-        // Of an element that came and went nothing may be held.
-        Rule::Added if judged.has_forgotten() => {
-            format!("{} found what nobody had added, or what was gone by then.", name(0))
-        }
-        Rule::Added => format!("{} found what nobody had added.", name(0)),
-        Rule::AddedBefore => format!("{}: what it found was not there yet.", before(0)),
-        Rule::TakenOnce if name(0) == name(1) => {
-            format!("{} happened twice, but what it took had been added once.", name(0))
-        }
-        Rule::TakenOnce => format!("Both {} and {} took what had been added once.", name(0), name(1)),
-        Rule::Gone => format!("{}: what it found was gone by then.", before(0)),
-        Rule::Empty => {
-            format!("{} found nothing, though something was certainly there {}.", name(0), there())
-        }
-        Rule::OvertakesMany { allowed } => format!("{} overtakes {}.", name(1), beyond(allowed)),
-        Rule::OvertakenOften { allowed } => {
-            format!("What {} added is overtaken by {}.", name(0), beyond(allowed))
-        }
-        Rule::OutOfOrder { allowed } => {
-            format!("In every order of these, one overtakes, or is overtaken by, more than {allowed} others.")
-        }
-        Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => {
-            out_of_turn(rule, operations.len(), name, before)
-        }
-        // Of either direction: the least may be the first to leave.
-        Rule::GreatestFirst => {
-            format!("{} passed over something that goes first, certainly there {}.", name(0), there())
-        }
-        Rule::LastInFirstOut if operations.len() < 6 => format!(
-            "Last in, first out: {}, and {}, though nobody had removed what {} put on top.",
-            before(0),
-            before(2),
-            name(1)
-        ),
-        Rule::LastInFirstOut => {
-            format!("Last in, first out: {}, {}, yet {}.", before(0), before(2), before(4))
-        }
-        Rule::NoneBelow => {
-            "Last in, first out: none of these elements can have been below the others.".to_owned()
-        }
-        Rule::OneAtATime => format!(
-            "One value had to be there both before and after the other: {}, and {}.",
-            before(0),
-            before(2)
-        ),
-        Rule::NoRoom => {
-            format!("{} has no place: something else was certainly there {}.", name(0), there())
-        }
-        Rule::ReplacedOnce => {
-            format!("Both {} and {} replaced what was there once.", name(0), name(1))
-        }
-        Rule::Chain => format!("{}, but has to come after it.", before(0)),
-        Rule::ThereOrNot => {
-            format!("However the others are ordered, {} has no place among them.", name(0))
-        }
-        Rule::Sum => format!("However the operations before it are ordered, {} is not the sum.", name(0)),
-    }
-}
-
-/// `3 elements in every order; 2 are allowed`.
-fn beyond(allowed: u32) -> String {
-    let others = count(u64::from(allowed) + 1, "element", "elements");
-    format!("{others} in every order; {}", count(u64::from(allowed), "is allowed", "are allowed"))
-}
-
-/// What it says that elements of a queue leave out of turn. If one is not known to have left, `count` is less than usual.
-fn out_of_turn(
-    rule: Rule,
-    count: usize,
-    name: impl Fn(usize) -> String,
-    before: impl Fn(usize) -> String,
-) -> String {
-    match (rule, count) {
-        (Rule::OneInFront, 0..=2) => {
-            let (one, other) = (name(0), name(1));
-            format!("Both {one} and {other} found an element in front, and neither is known to have left.")
-        }
-        (Rule::OneInFront, 3) => {
-            let (first, one) = (before(0), name(0));
-            format!("Only one can be in front: {first}, and what {one} found is not known to have left.")
-        }
-        (Rule::OneInFront, _) => {
-            format!("Each was in front before the other had left: {}, and {}.", before(0), before(2))
-        }
-        (Rule::FrontInTurn, 0..=5) => {
-            let (one, last) = (name(0), name(4));
-            let rest = format!("what {one} found is not known to have left before {last}");
-            format!("Their order goes round in a circle: {}, {}, and {rest}.", before(0), before(2))
-        }
-        (Rule::FrontInTurn, _) => {
-            format!("Their order goes round in a circle: {}, {}, and {}.", before(0), before(2), before(4))
-        }
-        (_, 0..=3) => {
-            let (first, found) = (before(0), name(2));
-            format!(
-                "First in, first out: {first}, yet {found} found the second while the first was still there."
-            )
-        }
-        (_, _) => format!("First in, first out: {}, yet {}.", before(0), before(2)),
-    }
-}
-
-/// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of one and the same has no end,
-/// and an end that is not drawn comes too late to matter.
-fn stretches(
-    judged: &Judged<'_>,
-    operations: &[OperationId],
-    is_drawn: impl Fn(&OperationId) -> bool,
-) -> String {
-    let stretch = |pair: &[OperationId]| match pair {
-        [first, last] if first != last && is_drawn(last) => {
-            format!("between {} and {}", label(judged, *first), label(judged, *last))
-        }
-        [first, ..] => format!("from {} on", label(judged, *first)),
-        [] => String::new(),
-    };
-    let all: Vec<String> = operations.chunks(2).map(stretch).collect();
-    let (told, rest) = all.split_at(all.len().min(TOLD));
-    let more = if rest.is_empty() { String::new() } else { format!(", and so on, {} more", rest.len()) };
-    format!("{}{more}", told.join(", then "))
-}
-
-fn label(judged: &Judged<'_>, operation: OperationId) -> String {
-    glued(&judged.case.label(operation))
-}
-
-/// An order that cannot go on.
-pub(super) struct DeadEnd {
-    pub(super) prefix: Vec<OperationId>,
-    // Returns before all others that are left, and cannot come next.
-    pub(super) next: OperationId,
-    // What it could have been.
-    pub(super) instead: Vec<String>,
 }
 
 /// Goes on from `prefix` as long as the operation that returns first can come next.
@@ -266,23 +110,136 @@ fn dead_end(problem: &Problem<'_>, prefix: &[OperationId], next: OperationId) ->
     given()
 }
 
-fn told(judged: &Judged<'_>, operations: &[OperationId]) -> String {
-    let labels: Vec<String> = operations.iter().map(|&it| glued(&judged.case.label(it))).collect();
-    labels.join(", ")
+/// Who tells.
+struct Teller<'t> {
+    judged: &'t Judged<'t>,
+    violation: &'t Violation,
+}
+
+impl Teller<'_> {
+    /// Where an order ends.
+    fn stuck(&self, end: &DeadEnd) -> String {
+        let DeadEnd { prefix, next, instead } = end;
+        let next = self.label(*next);
+        let instead = instead_of(instead);
+        if prefix.is_empty() {
+            return format!(
+                "{next} cannot come first: {instead}. Nothing that may have come before it helps."
+            );
+        }
+        let left_out = prefix.len().saturating_sub(TOLD + 1);
+        // One more takes no more room than to say that there is one.
+        let left_out = if left_out == 1 { 0 } else { left_out };
+        let told = prefix[left_out..].iter().map(|&it| self.placed(it)).collect::<Vec<_>>().join(", ");
+        let order = match left_out {
+            0 => told,
+            n => format!("{}, then {told}", count(n as u64, "other operation", "other operations")),
+        };
+        format!("The longest order that works is {order}. There {next} cannot come next: {instead}.")
+    }
+
+    /// An operation in an order. What one answered that may have answered anything does not matter.
+    fn placed(&self, operation: OperationId) -> String {
+        if self.violation.chances.binary_search(&operation).is_ok() {
+            glued(&halves(&self.judged.case.label(operation)).0)
+        } else {
+            self.label(operation)
+        }
+    }
+
+    fn label(&self, operation: OperationId) -> String {
+        glued(&self.judged.case.label(operation))
+    }
+
+    /// Its call alone.
+    fn call(&self, operation: OperationId) -> String {
+        glued(&halves(&self.judged.case.label(operation)).0)
+    }
 }
 
 fn glued(label: &str) -> String {
     shorten(label, LABEL).replace(' ', &GLUE.to_string())
 }
 
-/// `: there it could only have been deq() → 1`.
+/// `it could only have been deq() → 1`.
 fn instead_of(labels: &[String]) -> String {
     let (told, rest) = labels.split_at(labels.len().min(TOLD));
     let told: Vec<String> = told.iter().map(|it| glued(it)).collect();
     match (told.as_slice(), rest.len()) {
+        ([], _) => "it has to wait, or is not allowed".to_owned(),
+        ([only], _) => format!("it could only have been {only}"),
+        ([some @ .., last], 0) => format!("it could only have been {} or {last}", some.join(", ")),
+        (some, more) => {
+            format!(
+                "it could only have been {} or {}",
+                some.join(", "),
+                count(more as u64, "other", "others")
+            )
+        }
+    }
+}
+
+/// The value that an operation put somewhere: the last argument, `2` of `put("k", 2)`.
+fn put_value(label: &str) -> Option<String> {
+    arguments(&halves(label).0).pop().map(|it| glued(&it))
+}
+
+/// The value that an operation found: its answer, or if that is only yes or no, what it was asked for: `1` of
+/// `contains(1) → true`, and of `cas(1, 2) → true`.
+fn found_value(label: &str) -> Option<String> {
+    let (call, answer) = halves(label);
+    let mut arguments = arguments(&call);
+    let asked =
+        if 1 < arguments.len() { arguments.len().checked_sub(2) } else { arguments.len().checked_sub(1) };
+    match (answer.as_deref(), asked) {
+        (Some("true" | "false" | "?") | None, Some(place)) => Some(glued(&arguments.swap_remove(place))),
+        (Some("?") | None, None) => None,
+        (Some(answer), _) => Some(glued(answer)),
+    }
+}
+
+/// `"x"` and `1` of `put("x", 1)`.
+fn arguments(call: &str) -> Vec<String> {
+    let Some(inside) = call.split_once('(').and_then(|it| it.1.strip_suffix(')')) else { return Vec::new() };
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_i32, false, false);
+    let mut arguments = vec![String::new()];
+    for char in inside.chars() {
+        match char {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '(' | '[' | '{' if !is_quoted => depth += 1,
+            ')' | ']' | '}' if !is_quoted => depth -= 1,
+            ',' if !is_quoted && depth == 0 => {
+                arguments.push(String::new());
+                continue;
+            }
+            _ => (),
+        }
+        arguments.last_mut().expect("there is one at first").push(char);
+    }
+    arguments.iter_mut().for_each(|it| *it = it.trim().to_owned());
+    arguments.retain(|it| !it.is_empty());
+    arguments
+}
+
+/// `once`, `twice`, `3 times`.
+fn times(number: usize) -> String {
+    match number {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{} times", super::grouped(n as u64)),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`, `a, b and 7 more`.
+fn listed(all: &[String]) -> String {
+    let (told, rest) = all.split_at(if all.len() <= TOLD { all.len() } else { TOLD - 1 });
+    match (told, rest.len()) {
         ([], _) => String::new(),
-        ([only], _) => format!(": there it could only have been {only}"),
-        ([some @ .., last], 0) => format!(": there it could only have been {} or {last}", some.join(", ")),
-        (some, more) => format!(": there it could only have been {} or {more} others", some.join(", ")),
+        ([only], 0) => only.clone(),
+        ([some @ .., last], 0) => format!("{} and {last}", some.join(", ")),
+        (some, more) => format!("{} and {more} more", some.join(", ")),
     }
 }

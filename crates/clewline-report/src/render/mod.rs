@@ -1,5 +1,5 @@
 //! Reports: a verdict with its evidence, for people ([`text`], [`timeline`], [`trace`](trace())) and for programs ([`json`]), as a page
-//! ([`html`]) and as a picture ([`svg`]); and figures, as a [`table`] and as a [`plot`].
+//! ([`html`]) and as a picture ([`svg`]); many of them as a [`summary`]; and figures, as a [`table`] and as a [`plot`].
 //!
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
 
@@ -7,11 +7,13 @@ mod explain;
 pub mod html;
 pub mod json;
 pub mod plot;
+pub mod summary;
 pub mod svg;
 pub mod table;
 pub mod text;
 pub mod timeline;
 mod trace;
+mod width;
 
 use std::time::Duration;
 

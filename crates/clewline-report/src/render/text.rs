@@ -8,10 +8,9 @@ use std::{collections::BTreeMap, fmt::Write, time::Duration};
 use clewline_core::{OperationId, Reason, Verdict, Violation, Witness};
 
 use super::{
-    Judged, Source, Stream, WitnessShown, count,
-    explain::{self, GLUE},
-    grouped,
+    Judged, Source, Stream, WitnessShown, count, explain, grouped,
     timeline::{self, Bar, Row},
+    width::{GLUE, width as columns},
 };
 
 /// How a report looks.
@@ -171,7 +170,9 @@ fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
         ),
     };
     if !violation.is_minimal {
-        meaning.push_str(" Some of them may be beside the point: finding out would have taken too long.");
+        meaning.push_str(
+            " This core is not minimal: some of them may be beside the point, but finding out would have taken too long.",
+        );
     }
     if let Some(line) = judged.stream.and_then(|it| it.line) {
         meaning.push_str(&format!(" This was certain after line {}.", grouped(line as u64)));
@@ -180,19 +181,21 @@ fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
 }
 
 fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style: &Style<'_>) {
-    let core = &violation.core;
+    let Picture { drawn, beside, left_out } = picture(violation);
     let mut meaning = meaning(judged);
-    if 1 < core.len() {
+    if 1 < drawn.len() {
         let caller = judged.source.caller();
-        meaning.push_str(&format!(" Time runs to the right, one row a {caller}:"));
+        meaning.push_str(&format!(" Time runs to the right, one row a {caller}"));
+        meaning.push_str(if beside.is_empty() { ":" } else { "; what is dotted is there for comparison:" });
     }
     paragraph(text, &meaning, style.width);
-    if DRAWN < core.len() {
-        paragraph(text, &format!("Only the last {DRAWN} of them are drawn."), style.width);
+    if left_out != 0 {
+        let others = count(left_out as u64, "other of them is", "others of them are");
+        paragraph(text, &format!("The {others} not drawn."), style.width);
     }
     text.push('\n');
-    let drawn = &core[core.len().saturating_sub(DRAWN)..];
-    let drawing = timeline::draw(&rows(judged, drawn), style.width.saturating_sub(2));
+    let starts: Vec<u32> = beside.iter().map(|it| judged.case.spans()[it.index()].call()).collect();
+    let drawing = timeline::draw_beside(&rows(judged, &drawn), &starts, style.width.saturating_sub(2));
     for line in drawing.lines() {
         text.push_str(if line.is_empty() { "" } else { "  " });
         text.push_str(line);
@@ -201,8 +204,37 @@ fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style
     text.push('\n');
     paragraph(text, &explain::sentences(judged, violation), style.width);
     if judged.source == Source::File {
-        paragraph(text, &lines(judged, core), style.width);
+        paragraph(text, &lines(judged, &violation.core), style.width);
     }
+}
+
+/// What is drawn of a violation.
+struct Picture {
+    // In the order of their calls.
+    drawn: Vec<OperationId>,
+    // Those of them that are no part of the core.
+    beside: Vec<OperationId>,
+    // How many of the core are not drawn.
+    left_out: usize,
+}
+
+/// The core, and what the words name besides. Of a large core that is told in a few words only what they name.
+fn picture(violation: &Violation) -> Picture {
+    const BESIDE: usize = 6;
+    const LARGE: usize = 12;
+    let core = &violation.core;
+    let (named, mut beside) = (explain::named(violation), explain::beside(violation));
+    beside.truncate(if beside.len() <= BESIDE { BESIDE } else { 0 });
+    let is_told = LARGE < core.len() && !named.is_empty();
+    let mut drawn: Vec<OperationId> = if is_told {
+        named.into_iter().filter(|it| core.binary_search(it).is_ok()).take(LARGE).collect()
+    } else {
+        core[core.len().saturating_sub(DRAWN)..].to_vec()
+    };
+    let left_out = core.len() - drawn.len();
+    drawn.extend(&beside);
+    drawn.sort_unstable();
+    Picture { drawn, beside, left_out }
 }
 
 // More operations than this are not a picture any more.
@@ -292,7 +324,7 @@ pub fn paragraph(text: &mut String, sentences: &str, width: usize) {
     const INDENT: usize = 2;
     let mut column = 0;
     for word in sentences.split(' ') {
-        let length = word.chars().count();
+        let length = columns(word);
         if column != 0 && width < column + 1 + length {
             text.push('\n');
             column = 0;
@@ -313,7 +345,7 @@ pub fn paragraph(text: &mut String, sentences: &str, width: usize) {
 /// Appends `label` and, after it, `told`, in lines of at most `width` characters that all begin where the first of them does.
 pub fn hanging(text: &mut String, label: &str, told: &str, width: usize) {
     const INDENT: usize = 2;
-    let column = label.chars().count();
+    let column = columns(label);
     let mut lines = String::new();
     // A paragraph is indented, which is taken away again.
     paragraph(&mut lines, told, width.saturating_sub(column) + INDENT);

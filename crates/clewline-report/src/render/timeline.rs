@@ -9,11 +9,15 @@
 //! overlap. Columns are therefore not time: each end of a bar gets a column of its own, in the order in which
 //! the ends happened, and bars are only as wide as their labels ask for.
 //!
+//! A bar that is there only for comparison is dotted: `|··enq(1)··|`.
+//!
 //! Where the drawing is too wide, labels are shortened; where that does not help, it is cut into bands that
 //! are read one after the other, like lines of text.
 //!
 //! Invariants: an end that happened before another is drawn to the left of it. Cost: O(n log n) for n bars,
 //! apart from the area drawn.
+
+use super::width::{char_width, width};
 
 /// What one process did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,13 +59,20 @@ pub struct Bar {
 /// ```
 #[must_use]
 pub fn draw(rows: &[Row], width: usize) -> String {
+    draw_beside(rows, &[], width)
+}
+
+/// As [`draw`], with the bars dotted that start at one of the ranks of `beside`.
+#[must_use]
+pub fn draw_beside(rows: &[Row], beside: &[u32], columns: usize) -> String {
     let lanes = lanes(rows);
-    let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    let names = rows.iter().map(|it| width(&it.name)).max().unwrap_or(0);
     // At least a few columns, however long the names are.
-    let room = width.saturating_sub(names + 2).max(LABELS[LABELS.len() - 1] + 8);
+    let room = columns.saturating_sub(names + 2).max(LABELS[LABELS.len() - 1] + 8);
     let shapes = [(usize::MAX, 2), (usize::MAX, 1)].into_iter().chain(LABELS.map(|it| (it, 1)));
-    let mut grid = shapes.map(|(label, dashes)| Grid::new(&lanes, label, dashes)).find(|it| it.width <= room);
-    let grid = grid.get_or_insert_with(|| Grid::new(&lanes, LABELS[BANDED].min(room - 8), 1));
+    let shaped = |label, dashes| Grid::new(&lanes, beside, label, dashes);
+    let mut grid = shapes.map(|(label, dashes)| shaped(label, dashes)).find(|it| it.width <= room);
+    let grid = grid.get_or_insert_with(|| shaped(LABELS[BANDED].min(room - 8), 1));
     let bands = grid.bands(room);
     let mut text = String::new();
     for (number, &(from, to)) in bands.iter().enumerate() {
@@ -69,7 +80,7 @@ pub fn draw(rows: &[Row], width: usize) -> String {
             text.push('\n');
         }
         for (lane, cells) in lanes.iter().zip(&grid.cells) {
-            let band: String = cells[from..to].iter().map(|it| it.char).collect();
+            let band: String = cells[from..to].iter().map(|it| it.text.as_str()).collect();
             // Of several bands each shows those rows in which something happens.
             if bands.len() == 1 || !band.trim_end().is_empty() {
                 text.push_str(format!("{}{}", lane.title(names), band).trim_end());
@@ -81,7 +92,7 @@ pub fn draw(rows: &[Row], width: usize) -> String {
 }
 
 // Lengths to which labels are shortened, one after the other, until the drawing fits.
-const LABELS: [usize; 6] = [24, 20, 16, 13, 11, 9];
+const LABELS: [usize; 4] = [24, 20, 16, 13];
 
 // Which of them is used in a drawing that is cut into bands: short enough that there are few of them.
 const BANDED: usize = 2;
@@ -105,10 +116,10 @@ pub(super) struct Lane<'a> {
 }
 
 impl Lane<'_> {
-    fn title(&self, width: usize) -> String {
+    fn title(&self, columns: usize) -> String {
         match self.name {
-            Some(name) => format!("{name:>width$}: "),
-            None => " ".repeat(width + 2),
+            Some(name) => format!("{}{name}: ", " ".repeat(columns.saturating_sub(width(name)))),
+            None => " ".repeat(columns + 2),
         }
     }
 }
@@ -134,9 +145,10 @@ fn lanes(rows: &[Row]) -> Vec<Lane<'_>> {
     all
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Cell {
-    char: char,
+    // One character and the marks on it; nothing behind one that takes two columns.
+    text: String,
     // Whether it is part of a label, which is better not cut.
     is_label: bool,
 }
@@ -151,31 +163,39 @@ struct Grid {
 pub(super) struct Placed {
     pub(super) lane: usize,
     pub(super) label: String,
+    start: u32,
     pub(super) left: usize,
     pub(super) right: usize,
     pub(super) is_pending: bool,
 }
 
 impl Grid {
-    fn new(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Grid {
+    fn new(lanes: &[Lane<'_>], beside: &[u32], label_max: usize, dashes: usize) -> Grid {
         let placed = place(lanes, label_max, dashes);
-        let width = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
-        let blank = Cell { char: ' ', is_label: false };
-        let mut cells = vec![vec![blank; width]; lanes.len()];
-        for Placed { lane, label, left, right, is_pending } in placed {
+        let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
+        let cell = |text: &str| Cell { text: text.to_owned(), is_label: false };
+        let mut cells = vec![vec![cell(" "); columns]; lanes.len()];
+        for Placed { lane, label, start, left, right, is_pending } in placed {
             let row = &mut cells[lane];
-            row[left..=right].fill(Cell { char: '-', is_label: false });
-            row[left].char = '|';
-            row[right].char = if is_pending { '…' } else { '|' };
+            row[left..=right].fill(cell(if beside.contains(&start) { "·" } else { "-" }));
+            row[left] = cell("|");
+            row[right] = cell(if is_pending { "…" } else { "|" });
             let inside = right - left - 1;
-            let length = label.chars().count();
-            let before = if is_pending { dashes } else { (inside - length) / 2 };
-            let from = left + 1 + before;
-            for (cell, char) in row[from..].iter_mut().zip(label.chars()) {
-                *cell = Cell { char, is_label: true };
+            let before = if is_pending { dashes } else { (inside - width(&label)) / 2 };
+            let mut column = left + 1 + before;
+            for char in label.chars() {
+                match char_width(char) {
+                    // A mark belongs to the character before it.
+                    0 => row[column - 1].text.push(char),
+                    wide => {
+                        row[column] = Cell { text: char.to_string(), is_label: true };
+                        row[column + 1..column + wide].fill(Cell { text: String::new(), is_label: true });
+                        column += wide;
+                    }
+                }
             }
         }
-        Grid { cells, width }
+        Grid { cells, width: columns }
     }
 
     /// The columns at which each band begins and ends, none of them wider than `room`.
@@ -188,7 +208,7 @@ impl Grid {
             let to = cuts.min_by_key(|&at| self.harm(at)).unwrap_or(from + room);
             bands.push((from, to));
             // Nothing is lost with columns in which nothing is drawn.
-            let is_blank = |at: &usize| self.cells.iter().all(|it| it[*at].char == ' ');
+            let is_blank = |at: &usize| self.cells.iter().all(|it| it[*at].text == " ");
             from = to + (to..self.width).take_while(is_blank).count();
         }
         bands.push((from, self.width));
@@ -198,7 +218,7 @@ impl Grid {
     /// How many labels, and how many bars, a cut before column `at` would go through.
     fn harm(&self, at: usize) -> (usize, usize) {
         let labels = self.cells.iter().filter(|it| it[at - 1].is_label && it[at].is_label).count();
-        let bars = self.cells.iter().filter(|it| it[at - 1].char != ' ' && it[at].char != ' ').count();
+        let bars = self.cells.iter().filter(|it| it[at - 1].text != " " && it[at].text != " ").count();
         (labels, bars)
     }
 }
@@ -213,7 +233,8 @@ fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<Placed> {
             // At one rank a call comes first: equal ranks overlap.
             ends.extend(bar.end.map(|end| (end.max(bar.start), true, placed.len())));
             let label = shorten(&bar.label, label_max);
-            placed.push(Placed { lane, label, left: 0, right: 0, is_pending: bar.end.is_none() });
+            let (start, is_pending) = (bar.start, bar.end.is_none());
+            placed.push(Placed { lane, label, start, left: 0, right: 0, is_pending });
         }
     }
     ends.sort_unstable();
@@ -221,9 +242,9 @@ fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<Placed> {
     let mut was_return = false;
     for (_, is_return, bar) in ends {
         let bar = &mut placed[bar];
-        let width = bar.label.chars().count() + 2 * dashes;
+        let label = width(&bar.label) + 2 * dashes;
         if is_return {
-            bar.right = next.max(bar.left + width + 1);
+            bar.right = next.max(bar.left + label + 1);
             next = bar.right + 1;
         } else {
             // A gap shows that what ended before this call really did.
@@ -233,28 +254,32 @@ fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<Placed> {
         was_return = is_return;
     }
     // What is pending ends later than everything else.
-    let edge = placed
-        .iter()
-        .filter(|it| it.is_pending)
-        .map(|it| it.left + it.label.chars().count() + 2 * dashes + 1);
+    let edge = placed.iter().filter(|it| it.is_pending).map(|it| it.left + width(&it.label) + 2 * dashes + 1);
     let edge = edge.max().unwrap_or(0).max(next);
     placed.iter_mut().filter(|it| it.is_pending).for_each(|it| it.right = edge);
     placed
 }
 
-/// `label` in at most `max` characters, on one line.
+/// `label` in at most `max` columns, on one line.
 pub(super) fn shorten(label: &str, max: usize) -> String {
-    let mut chars: Vec<char> = label.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-    if max < chars.len() {
-        // The answer stands at the end and matters as much as the method at the beginning.
-        let tail = (max - 1) / 2;
-        let head = max - 1 - tail;
-        let end = chars.split_off(chars.len() - tail);
-        chars.truncate(head);
-        chars.push('…');
-        chars.extend(end);
+    let label: String = label.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    if width(&label) <= max {
+        return label;
     }
-    chars.into_iter().collect()
+    // The answer stands at the end and matters as much as the method at the beginning.
+    let tail = (max - 1) / 2;
+    let head = max - 1 - tail;
+    let fitting = |chars: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
+        let mut used = 0;
+        let mut fits = |it: &char| {
+            used += char_width(*it);
+            used <= room
+        };
+        chars.take_while(|it| fits(it)).collect()
+    };
+    let start = fitting(&mut label.chars(), head);
+    let end = fitting(&mut label.chars().rev(), tail);
+    start.into_iter().chain(['…']).chain(end.into_iter().rev()).collect()
 }
 
 #[cfg(test)]

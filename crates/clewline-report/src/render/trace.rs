@@ -18,7 +18,7 @@ use std::{collections::HashSet, fmt::Write};
 
 use clewline_core::{Allowed, Breaking, End, OperationId, Problem, Span, Violation};
 
-use super::{Judged, count, explain::GLUE, grouped, text::paragraph, timeline::shorten};
+use super::{Judged, count, grouped, text::paragraph, timeline::shorten, width::GLUE};
 
 // Of more events than this only some are told.
 const MOST: usize = 20;

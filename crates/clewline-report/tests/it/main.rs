@@ -1,13 +1,15 @@
-//! What this crate promises about formats.
+//! What this crate promises about formats and reports.
 
 #![allow(clippy::unwrap_used, reason = "in a test, that is what it is for")]
 
 mod conformance;
 mod data;
 mod detect;
+mod golden;
 mod jepsen;
 mod jepsen_log;
 mod jsonl;
 mod observations;
 mod porcupine_kv;
 mod support;
+mod times;

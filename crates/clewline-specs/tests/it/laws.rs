@@ -96,6 +96,34 @@ fn who_never_blocks_never_blocks() {
     for_every_specification!(law);
 }
 
+/// What resets an object leads to one state, from wherever it may happen, and may happen at first.
+#[test]
+fn what_resets_an_object_leads_to_the_same_state_from_everywhere() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        let mut resets = 0;
+        for_states_and_calls(specification, sample, |state, call| {
+            let at_first = specification.initial();
+            for ret in specification.returns(state, call) {
+                // A map says so of one key.
+                let concerns_all = state == &at_first || specification.part(call).is_none();
+                if concerns_all && specification.resets(call, &ret) {
+                    let fresh = after(specification, &at_first, call, Some(&ret));
+                    assert_eq!(fresh.len(), 1, "{name}: {call:?} → {ret:?}");
+                    assert_eq!(
+                        after(specification, state, call, Some(&ret)),
+                        fresh,
+                        "{name}: {call:?} → {ret:?}"
+                    );
+                    resets += 1;
+                }
+            }
+        });
+        let does_not = ["set", "multiset", "counter", "semaphore"].iter().any(|it| name.starts_with(it));
+        assert_eq!(resets == 0, does_not, "{name}: {resets}");
+    }
+    for_every_specification!(law);
+}
+
 #[test]
 fn advance_starts_from_each_of_several_states() {
     fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {

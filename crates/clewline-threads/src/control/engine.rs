@@ -140,9 +140,11 @@ pub(crate) struct Engine {
     held_back: TaskSet,
     spinning: TaskSet,
     idle_rounds: u32,
-    /// Who could move when the scheduler was last asked in this execution, and who has come to a point since.
-    asked: TaskSet,
+    /// Who has come to a point since the scheduler was last asked in this execution.
     fresh: TaskSet,
+    /// Those of whom it has not heard yet that they wait, and what for.
+    came_to_wait: TaskSet,
+    blocked: Vec<Step>,
     /// What those in `listed` are about to do, but for those in `stale`, who have come to another point since.
     enabled: Vec<Step>,
     listed: TaskSet,
@@ -211,8 +213,9 @@ impl Engine {
             held_back: TaskSet::EMPTY,
             spinning: TaskSet::EMPTY,
             idle_rounds: 0,
-            asked: TaskSet::EMPTY,
             fresh: TaskSet::EMPTY,
+            came_to_wait: TaskSet::EMPTY,
+            blocked: Vec::new(),
             enabled: Vec::new(),
             listed: TaskSet::EMPTY,
             stale: TaskSet::EMPTY,
@@ -292,7 +295,7 @@ impl Engine {
     pub(super) fn prepare(&mut self, operations: usize) {
         self.spare.extend(self.tasks.drain(..).map(|it| it.rounds));
         self.fibers.clear();
-        self.asked = TaskSet::EMPTY;
+        (self.fresh, self.came_to_wait) = (TaskSet::EMPTY, TaskSet::EMPTY);
         (self.next, self.step, self.steps) = (Next::Start, None, 0);
         (self.started, self.ended, self.waiting) = (TaskSet::EMPTY, TaskSet::EMPTY, TaskSet::EMPTY);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);

@@ -8,7 +8,7 @@ use clewline::{
     available_memory,
     methods::actors::{
         Coverage, Named, Options, Outcome, Progress, Scheduler, StuckCalls, Telling, Token, Verdict, Wanted,
-        ds2, explore_named, replay_named, report,
+        ds2, entry, explore_named, page, replay_named, report, svg,
     },
     render::{grouped, text::shell_word},
     subjects::actors::{FoundSystem, Shape, find_system},
@@ -16,9 +16,12 @@ use clewline::{
 use clewline_explore::actors::{Delivery, Faults, Mailbox, Restart, Rules};
 
 use super::{
-    Failure, Output, Status, generate,
+    Failure, Output, Status,
+    drawings::Drawings,
+    generate,
     output::{Stdout, paint},
     progress::Shown,
+    summaries::{Nouns, Summaries},
     units,
 };
 
@@ -135,6 +138,12 @@ pub(super) struct Args {
     /// How to write the outcome
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
+
+    #[command(flatten)]
+    drawings: Drawings,
+
+    #[command(flatten)]
+    summaries: Summaries,
 }
 
 const EXAMPLES: &str = "\
@@ -144,6 +153,7 @@ Examples:
   clewline actors dr:repaired --lose 1 --stuck forbid
   clewline actors paxos --scheduler random --schedules 10000 --seed 7
   clewline actors dr --scheduler liviola --compat ds2
+  clewline actors edr --html report.html
 
 Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
 
@@ -186,22 +196,28 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         Verdict::Violated(_) => Status::Violated,
         Verdict::Unknown(_) => Status::Unknown,
     };
+    let telling = Telling {
+        system: &args.system,
+        spec: found.system.spec,
+        scheduler: options.scheduler,
+        is_replay: args.replay.is_some(),
+        next: &next(args, &outcome),
+        paint: paint(),
+    };
     let text = match args.format {
         Output::Json => format!("{}\n", json::object(&args.system, &harness, &options, &outcome)),
-        Output::Text => {
-            let telling = Telling {
-                system: &args.system,
-                spec: found.system.spec,
-                scheduler: options.scheduler,
-                is_replay: args.replay.is_some(),
-                next: &next(args, &outcome),
-                paint: paint(),
-            };
-            report(&telling, &outcome)
-        }
+        Output::Text => report(&telling, &outcome),
     };
     Stdout::new().print(text.as_bytes())?;
+    args.summaries.write(&nouns(&outcome).summary(vec![entry(&telling, &harness, &outcome)]))?;
+    args.drawings.write(|| page(&telling, &outcome), || svg(&telling, &outcome))?;
     Ok(status)
+}
+
+/// States, where they were counted; otherwise schedules.
+fn nouns(outcome: &Outcome) -> Nouns {
+    let work = if outcome.metrics.states.is_some() { "states" } else { "schedules" };
+    Nouns { tool: "clewline actors", nouns: ("system", "systems"), work }
 }
 
 /// `edr: 12,345 states, 1,234 a second`.

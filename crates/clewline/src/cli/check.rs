@@ -14,16 +14,19 @@ use clewline::{
     formats,
     render::{
         WitnessShown, json,
+        summary::{self, Clock, Entry, Word},
+        table::{self, Table},
         text::{Paint, Style},
     },
 };
 
 use super::{
     DASH, Failure, Output, Status,
-    drawings::Drawings,
+    drawings::{Drawings, Judged},
     next,
     output::{Stdout, paint},
     progress, quasi,
+    summaries::{Nouns, Summaries},
     ticking::Ticking,
     units,
 };
@@ -101,6 +104,9 @@ pub(super) struct Args {
 
     #[command(flatten)]
     pub(super) drawings: Drawings,
+
+    #[command(flatten)]
+    summaries: Summaries,
 }
 
 const EXAMPLES: &str = "\
@@ -112,6 +118,7 @@ Examples:
   clewline generate --spec stack --violate swap | clewline check - --spec stack
   tail -n +1 -f live.jsonl | clewline check - --spec queue
   clewline check recorded.jsonl --spec queue --html report.html
+  clewline check runs/*.jsonl --spec map --html runs.html --junit runs.xml
 
 Exit codes: 0 all hold, 1 one is violated, 2 bad usage or unreadable input, 3 unknown (and nothing violated).";
 
@@ -132,10 +139,13 @@ fn algorithm_help() -> String {
     help
 }
 
+const NOUNS: Nouns = Nouns { tool: "clewline check", nouns: ("history", "histories"), work: "operations" };
+
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let check = configure(args)?;
     let mut stdout = Stdout::new();
     let mut tally = Tally::default();
+    let mut entries = Vec::new();
     for (number, path) in args.files.iter().enumerate() {
         let outcome = judge(args, &check, path);
         let mut written = Vec::new();
@@ -156,14 +166,61 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         }
         stdout.print(&written)?;
         // Afterwards, so that a file that cannot be written hides no verdict.
-        if let Ok(report) = &outcome {
-            args.drawings.write(report, path, &next::commands(args, path, report.verdict()))?;
-        }
+        entries.push(draw(args, &check, number, path, &outcome)?);
     }
+    let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
+        if tally.hold < args.files.len() {
+            let table = summary::table(&summary, Clock::Told, TABLED);
+            let title = "All histories, the worst first:".to_owned();
+            stdout.print(format!("\n{}", table::text(&Table { title, ..table }, WIDTH)).as_bytes())?;
+        }
         stdout.print(format!("\n{}\n", tally.summary()).as_bytes())?;
     }
+    args.summaries.write(&summary)?;
+    if 1 < args.files.len() {
+        args.drawings.write_all(summary, &args.summaries)?;
+    }
     Ok(tally.status())
+}
+
+// A longer table is not read any more.
+const TABLED: usize = 60;
+const WIDTH: usize = 80;
+
+/// Writes the page and the picture of a history, if they were asked for; answers what a summary says about it.
+fn draw(
+    args: &Args,
+    check: &Check,
+    number: usize,
+    path: &Path,
+    outcome: &Result<Report<'static>, Error>,
+) -> Result<Entry, Failure> {
+    match outcome {
+        Ok(report) => {
+            let next = next::commands(args, path, report.verdict());
+            let mut entry = report.entry(&next);
+            let judged = Judged { check, file: path, report, next: &next };
+            if args.files.len() == 1 {
+                args.drawings.write_history(&judged)?;
+            } else {
+                entry.page = args.drawings.write_one_of_many(number, &judged)?;
+            }
+            Ok(entry)
+        }
+        Err(error) => Ok(Entry {
+            name: path.display().to_string(),
+            verdict: Word::Unreadable,
+            headline: error.message(),
+            told: String::new(),
+            work: None,
+            algorithm: String::new(),
+            elapsed: Duration::ZERO,
+            place: Some((path.display().to_string(), None)),
+            next: Vec::new(),
+            page: None,
+        }),
+    }
 }
 
 fn configure(args: &Args) -> Result<Check, Failure> {

@@ -18,22 +18,29 @@ use std::{
 use clewline::{
     methods::{
         line_up::{
-            Checked, Matrix, Options, Plan, check_all,
+            Checked, Matrix, Options, Plan, check_all, entry,
             observations::{observe, violation},
-            replay, shrink,
+            page, page_of_all, replay, shrink, svg,
             text::{Reader, Shown, Summary, Telling, summary, violated},
         },
         round_up::Roles,
     },
-    render::grouped,
+    render::{
+        grouped,
+        summary::{Entry, Word},
+    },
 };
 use clewline_explore::Schedule;
 
 use self::subject::Subject;
 use super::{
-    Failure, Output, Status, generate,
+    Failure, Output, Status,
+    drawings::{Drawings, save},
+    generate,
     output::{Stdout, paint},
-    progress, units,
+    progress,
+    summaries::{Nouns, Summaries},
+    units,
 };
 
 /// Explore a subject under every interleaving of a few calls
@@ -199,7 +206,15 @@ pub(super) struct Args {
     /// How to write the outcome
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
+
+    #[command(flatten)]
+    drawings: Drawings,
+
+    #[command(flatten)]
+    summaries: Summaries,
 }
+
+const NOUNS: Nouns = Nouns { tool: "clewline explore", nouns: ("matrix", "matrices"), work: "executions" };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -208,6 +223,7 @@ Examples:
   clewline explore ms-queue --rows 2 --columns 2 --scheduler dpor
   clewline explore treiber-stack --auto 2 --invocations \"push(1), pop\"
   clewline explore quasi-queue --quasi deq=?
+  clewline explore manual-reset-event:pre --html report.html
 
 Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
 
@@ -226,6 +242,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         options: &options,
         roles,
         summary: Summary::default(),
+        entries: Vec::new(),
         worst: None,
         out: Stdout::new(),
     };
@@ -240,10 +257,6 @@ fn misfit(misfit: clewline::Misfit) -> Failure {
     Failure::Told(misfit.to_string())
 }
 
-fn save(path: &std::path::Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
-}
-
 struct Exploration<'a> {
     args: &'a Args,
     subject: &'a Subject,
@@ -251,6 +264,8 @@ struct Exploration<'a> {
     /// Matrices that nobody wrote take out as much as they put in, if it is known what does either.
     roles: Option<Roles>,
     summary: Summary,
+    /// What summaries say about each matrix, if they were asked for.
+    entries: Vec<Entry>,
     /// The first that failed, and what was left of it.
     worst: Option<(Checked, Option<Checked>)>,
     out: Stdout,
@@ -348,10 +363,26 @@ impl Exploration<'_> {
             let object = json::object(&self.args.subject, self.options, &checked, smallest.as_ref());
             self.out.print(format!("{object}\n").as_bytes())?;
         }
+        if self.args.summaries.are_asked_for() || self.args.drawings.have_page() {
+            let entry = entry(&self.telling(&[]), &checked, smallest.as_ref());
+            self.entries.push(entry);
+        }
         if checked.finding().is_some() && self.worst.is_none() {
             self.worst = Some((checked, smallest));
         }
         Ok(())
+    }
+
+    fn telling<'t>(&'t self, next: &'t [String]) -> Telling<'t> {
+        Telling {
+            subject: &self.args.subject,
+            reader: Reader::Shell,
+            is_replay: self.args.replay.is_some(),
+            options: self.options,
+            next,
+            shown: if self.args.full { Shown::Full } else { Shown::Short },
+            paint: paint(),
+        }
     }
 
     fn finish(mut self, plan: &Plan) -> Result<Status, Failure> {
@@ -367,27 +398,42 @@ impl Exploration<'_> {
         {
             save(path, &violation(&self.args.subject, &shown.matrix, finding))?;
         }
-        if self.args.format == Output::Json {
-            return Ok(status);
-        }
         let next = plan::next(self.args, plan, &self.summary, shown);
-        let telling = Telling {
-            subject: &self.args.subject,
-            reader: Reader::Shell,
-            is_replay: self.args.replay.is_some(),
-            options: self.options,
-            next: &next,
-            shown: if self.args.full { Shown::Full } else { Shown::Short },
-            paint: paint(),
-        };
-        let text = match (&worst, shown.and_then(|it| Some((it, it.finding()?)))) {
+        let found = match (&worst, shown.and_then(|it| Some((it, it.finding()?)))) {
             (Some((checked, _)), Some((shown, finding))) => {
                 let found = Some(&checked.matrix).filter(|it| **it != shown.matrix);
-                violated(&telling, shown, finding, found, &self.summary)
+                Some((shown, finding, found))
             }
-            _ => summary(&telling, &self.summary),
+            (_, _) => None,
         };
-        self.out.print(text.as_bytes())?;
+        if self.args.format == Output::Text {
+            let telling = self.telling(&next);
+            let text = match found {
+                Some((shown, finding, found)) => violated(&telling, shown, finding, found, &self.summary),
+                None => summary(&telling, &self.summary),
+            };
+            self.out.print(text.as_bytes())?;
+        }
+        let mut entries = std::mem::take(&mut self.entries);
+        if let Some(entry) = entries.iter_mut().find(|it| it.verdict == Word::Violated) {
+            entry.next.clone_from(&next);
+        }
+        let entries = NOUNS.summary(entries);
+        self.args.summaries.write(&entries)?;
+        let telling = self.telling(&next);
+        let page = || {
+            let mut page = match found {
+                Some((shown, finding, found)) => page(&telling, shown, finding, found, &self.summary),
+                None => page_of_all(&telling, &self.summary),
+            };
+            // One matrix is told of by the rest of the page.
+            if 1 < entries.entries.len() {
+                page.summary = Some((entries, self.args.summaries.clock()));
+            }
+            page
+        };
+        let svg = || found.map(|(shown, finding, _)| svg(&telling, shown, finding));
+        self.args.drawings.write(page, svg)?;
         Ok(status)
     }
 }

@@ -17,6 +17,7 @@ mod reproduce;
 mod specs;
 mod stress;
 mod subjects;
+mod summaries;
 mod systems;
 mod tables;
 mod ticking;

@@ -18,9 +18,13 @@ use clewline::{
 use serde_json::{Value as Json, json};
 
 use super::{
-    Failure, Output, Status, generate,
+    Failure, Output, Status,
+    drawings::Drawings,
+    generate,
     output::{Stdout, paint},
-    progress, quasi, units,
+    progress, quasi,
+    summaries::{Nouns, Summaries},
+    units,
 };
 
 /// Test a subject with real threads and random operations until something goes wrong
@@ -118,7 +122,15 @@ pub(super) struct Args {
     /// How to write the outcome
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
+
+    #[command(flatten)]
+    drawings: Drawings,
+
+    #[command(flatten)]
+    summaries: Summaries,
 }
+
+const NOUNS: Nouns = Nouns { tool: "clewline stress", nouns: ("subject", "subjects"), work: "operations" };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,6 +138,7 @@ Examples:
   clewline stress register:unsynchronized --seed 42
   clewline stress treiber-stack --threads 8 --mix push=2,pop=1 --noise between=0.1,inside=0.02
   clewline stress bk-queue --quasi deq=?
+  clewline stress treiber-stack --html report.html --junit stress.xml
 
 Exit codes: 0 no violation found, 1 violated (or stuck, or a panic), 2 bad usage, 3 unknown (and nothing violated).";
 
@@ -199,6 +212,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         Output::Json => format!("{}\n", as_json(&outcome)?),
     };
     Stdout::new().print(text.as_bytes())?;
+    args.summaries.write(&NOUNS.summary(vec![outcome.entry()]))?;
+    args.drawings.write(|| outcome.page(), || outcome.svg())?;
     Ok(status)
 }
 

@@ -198,7 +198,7 @@ fn holds(witness: QuasiWitness, told: &mut Told) -> Verdict {
 /// Places are counted among all operations, so none can be left out of the core.
 fn about(problem: &Problem<'_>, operation: OperationId) -> Violation {
     let explanation = Explanation::Exhausted { prefix: Vec::new(), next: operation };
-    Violation { core: problem.operations().to_vec(), is_minimal: false, explanation }
+    Violation::found(problem.operations().to_vec(), explanation)
 }
 
 /// Judges a history that a program made: by places, as it has no specification of the catalog.

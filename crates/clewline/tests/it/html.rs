@@ -20,23 +20,23 @@ fn page(test: &str, history: &str, spec: &str, expected: i32) -> Folder {
 }
 
 /// A browser that shows the page, unless there is none.
-fn browse(folder: &Folder, fragment: &str) -> Option<Browser> {
+pub(crate) fn browse(folder: &Folder, fragment: &str) -> Option<Browser> {
     let mut browser = Browser::start(&folder.path("browser"), 1200, 900)?;
     browser.open(&folder.path("report.html"), fragment);
     Some(browser)
 }
 
-fn state(browser: &mut Browser) -> Json {
+pub(crate) fn state(browser: &mut Browser) -> Json {
     browser.settle();
     browser.js("clewline.state()")
 }
 
-fn number(value: &Json) -> f64 {
+pub(crate) fn number(value: &Json) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
 /// The middle of an operation's bar, on the screen.
-fn middle(browser: &mut Browser, operation: usize) -> (f64, f64) {
+pub(crate) fn middle(browser: &mut Browser, operation: usize) -> (f64, f64) {
     browser.js("document.getElementById('timeline').scrollIntoView()");
     browser.settle();
     let place = browser.js(&format!(
@@ -49,7 +49,7 @@ fn middle(browser: &mut Browser, operation: usize) -> (f64, f64) {
 }
 
 /// Thousands of writes, of which a read in the middle remembers an old one.
-fn long() -> String {
+pub(crate) fn long() -> String {
     let mut lines = String::new();
     for at in 0..4_000 {
         let (process, call) = (at % 7, 10 * at);
@@ -111,7 +111,7 @@ fn standard_input_is_drawn_whole() {
 }
 
 #[test]
-fn only_one_history_is_drawn() {
+fn a_picture_shows_one_history() {
     let folder = Folder::new("html-two").with("a.jsonl", GOOD).with("b.jsonl", BAD);
     let ran = clewline(&folder, &["check", "a.jsonl", "b.jsonl", "--spec", "queue", "--svg", "x.svg"], "");
     assert_eq!(ran.code, 2);
@@ -219,6 +219,8 @@ fn clicking_an_operation_selects_it_and_tells_what_is_known() {
         "called at 4, returned at 5",
         "line 3",
         "contradict each other",
+        // Where the order that is drawn ends.
+        "it cannot come next in the order that is drawn; the state before it is [1, 2]",
     ] {
         assert!(told.as_str().is_some_and(|it| it.contains(expected)), "no {expected} in {told}");
     }

@@ -76,6 +76,19 @@ fn what_is_not_deterministic_is_no_success_in_either_phase() {
 }
 
 #[test]
+fn answers_that_are_others_when_an_execution_is_made_again_accuse_nobody() {
+    // No execution can be seen again, and no access shows it.
+    let next = || {
+        let made = std::sync::atomic::AtomicU32::new(0);
+        Component::new(|| ()).call("next", move |(): &()| made.fetch_add(1, SeqCst))
+    };
+    let serial = check(&next(), &matrix("next | next"), &Options::default()).unwrap();
+    unknown(&serial, "answered something else");
+    let zero = Component::new(|| ()).call("next", |(): &()| 0);
+    unknown(&check(&next(), &matrix("next | next"), &golden(zero)).unwrap(), "answered something else");
+}
+
+#[test]
 fn a_panic_of_one_call_at_a_time_is_told_before_any_other() {
     let boom = || Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
     let checked = check(&boom(), &matrix("boom | boom"), &Options::default()).unwrap();

@@ -104,6 +104,22 @@ fn the_subject_configured_with_factor_0_is_a_golden_model() {
 }
 
 #[test]
+fn a_golden_model_is_asked_what_would_take_out_what_is_left() {
+    // deq → null, enq(1), enq(2), deq → 2: 1 is left, and whoever takes it out is late.
+    let matrix = ["--matrix", "deq | enq(1) enq(2)", "--final", "deq", "--golden", "quasi-queue:k0"];
+    let run = |subject: &str, factors: &str| explore("quasi-golden-left", subject, factors, &matrix);
+    assert_eq!(run("quasi-queue", "enq=0,deq=2").code, 0);
+    assert_eq!(run("quasi-queue", "enq=0,deq=0").code, 1);
+    assert_eq!(one(&run("quasi-queue", "enq=0,deq=?"))["least_factor"], 1);
+    // Where these calls are too many nobody knows, and nobody is accused.
+    let matrix = ["--matrix", "deq deq | enq(1) enq(2) enq(3) enq(4)", "--final", "deq deq"];
+    let many = [&matrix[..], &["--golden", "ms-queue"]].concat();
+    let ran = explore("quasi-golden-left-many", "quasi-queue", "enq=0,deq=2", &many);
+    let told = &one(&ran)["reason"];
+    assert!(ran.code == 3 && told.as_str().unwrap().contains("something is left inside"), "{ran:?}");
+}
+
+#[test]
 fn what_a_golden_model_cannot_be_asked_is_said() {
     let more = ["--matrix", "deq | enq(1)", "--golden", "ms-queue"];
     let relaxed = [&more[..], &["--reading", "relaxed"]].concat();

@@ -3,7 +3,7 @@
 //! At first everybody is added as late and removed as early as possible: short lives are in nobody's way. Then each
 //! operation goes to the best of the places that it can reach past those that it overlaps. Where somebody still overtakes too many, or is
 //! overtaken too often, the best change of one or two operations nearby is made. If there is none, what is wrong there counts more from then on, so that
-//! others have to give way.
+//! others have to give way; and if that does not help, those nearby are put anywhere, and it begins again from there.
 //!
 //! Invariants: the order is one that real time allows, in which nobody is removed before being added; the counts
 //! are those of the order.
@@ -14,15 +14,21 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use clewline_core::Budget;
+use clewline_core::{Budget, Random};
 
 use super::{Deed, Discipline, NONE, SWAPS, Scene};
 
 /// How often all operations are moved.
 const ROUNDS: usize = 6;
 
+/// How often something counts more before all around it are put elsewhere.
+const PATIENCE: u32 = 8;
+
 /// How many operations before and after one that is out of order may give way to it.
 const NEAR: usize = 12;
+
+/// How far one of them goes. Someone who was interrupted overlaps thousands of others, and goes past them all only in the rounds.
+const FAR: usize = 64;
 
 /// If at first more than so many for each operation overtake each other, they are not counted.
 const PAIRS: usize = 64;
@@ -30,7 +36,7 @@ const PAIRS: usize = 64;
 /// What a search came to.
 pub(super) enum Moved {
     Order(Vec<u32>),
-    /// These are out of order.
+    /// These are out of order, those first that have been so for longest.
     Stuck(Vec<u32>),
     /// It was not let finish.
     Stopped,
@@ -46,19 +52,23 @@ pub(super) fn search(scene: &Scene, budget: &Budget) -> Moved {
             None => return Moved::Stopped,
         }
     }
-    let most = SWAPS * scene.operations.len() as u64;
     order.swaps = 0;
-    while 0 < order.excess && order.swaps < most {
+    while 0 < order.excess && order.swaps < order.swaps_max {
         for operation in order.wrong.clone() {
             if budget.stopped().is_some() {
                 return Moved::Stopped;
             }
-            if order.wrong.contains(&operation) && order.swaps < most {
+            if order.wrong.contains(&operation) && order.swaps < order.swaps_max {
                 order.mend(operation);
             }
         }
     }
-    if order.excess == 0 { Moved::Order(order.row) } else { Moved::Stuck(order.wrong.into_iter().collect()) }
+    if order.excess == 0 {
+        return Moved::Order(order.row);
+    }
+    let mut stuck: Vec<u32> = order.wrong.iter().copied().collect();
+    stuck.sort_by_key(|&it| Reverse(order.weight_of(it)));
+    Moved::Stuck(stuck)
 }
 
 struct Order<'s> {
@@ -79,6 +89,9 @@ struct Order<'s> {
     pairs: i64,
     // How many neighbours were exchanged.
     swaps: u64,
+    // How many may be.
+    swaps_max: u64,
+    random: Random,
 }
 
 impl<'s> Order<'s> {
@@ -100,6 +113,8 @@ impl<'s> Order<'s> {
             excess: 0,
             pairs: 0,
             swaps: 0,
+            swaps_max: SWAPS * scene.operations.len() as u64,
+            random: Random::new(1),
         };
         order.count().then_some(order)
     }
@@ -145,6 +160,14 @@ impl<'s> Order<'s> {
     fn excess_of(&self, element: usize) -> i64 {
         let beyond = |count: u32| i64::from(count.saturating_sub(self.scene.factor));
         i64::from(self.weight[element]) * (beyond(self.overtakes[element]) + beyond(self.overtaken[element]))
+    }
+
+    /// How much it counts that what an operation is about is wrong.
+    fn weight_of(&self, operation: u32) -> u32 {
+        match self.scene.operations[operation as usize].deed.element() {
+            Some(element) => self.weight[element],
+            None => self.found.get(&operation).map_or(0, |it| it.1),
+        }
     }
 
     fn cost(&self) -> (i64, i64) {
@@ -261,12 +284,12 @@ impl<'s> Order<'s> {
         (at..target).for_each(|it| self.swap(it));
     }
 
-    /// The best place that an operation can reach, and what it costs. It is left where it was.
-    fn best(&mut self, operation: u32) -> ((i64, i64), usize) {
+    /// The best place within so many that an operation can reach, and what it costs. It is left where it was.
+    fn best(&mut self, operation: u32, far: usize) -> ((i64, i64), usize) {
         let start = self.place[operation as usize] as usize;
         let mut best = (self.cost(), start);
         let mut at = start;
-        while 0 < at && self.may_swap(at - 1) {
+        while 0 < at && start - at < far && self.may_swap(at - 1) {
             at -= 1;
             self.swap(at);
             if self.cost() < best.0 {
@@ -275,7 +298,7 @@ impl<'s> Order<'s> {
         }
         self.go(operation, start);
         at = start;
-        while at + 1 < self.row.len() && self.may_swap(at) {
+        while at + 1 < self.row.len() && at - start < far && self.may_swap(at) {
             self.swap(at);
             at += 1;
             if self.cost() < best.0 {
@@ -297,7 +320,7 @@ impl<'s> Order<'s> {
                 return None;
             }
             let start = self.place[operation as usize] as usize;
-            let (_, target) = self.best(operation);
+            let (_, target) = self.best(operation, usize::MAX);
             self.go(operation, target);
             has_moved |= target != start;
         }
@@ -325,6 +348,9 @@ impl<'s> Order<'s> {
                     return;
                 }
                 self.go(first, start);
+                if self.swaps_max <= self.swaps {
+                    return;
+                }
             }
         }
         self.insist(wrong);
@@ -355,7 +381,7 @@ impl<'s> Order<'s> {
     fn best_of(&mut self, operations: &[u32]) -> Option<((i64, i64), u32, usize)> {
         let mut best: Option<((i64, i64), u32, usize)> = None;
         for &operation in operations {
-            let (cost, target) = self.best(operation);
+            let (cost, target) = self.best(operation, FAR);
             if cost < best.map_or(self.cost(), |it| it.0) {
                 best = Some((cost, operation, target));
             }
@@ -379,7 +405,7 @@ impl<'s> Order<'s> {
         left.chain(right).collect()
     }
 
-    /// Lets what is wrong count more.
+    /// Lets what is wrong count more, and now and then puts those nearby anywhere.
     fn insist(&mut self, wrong: u32) {
         match self.scene.operations[wrong as usize].deed.element() {
             Some(element) => {
@@ -391,6 +417,15 @@ impl<'s> Order<'s> {
                 if let Some((found, weight)) = self.found.get_mut(&wrong) {
                     *weight += 1;
                     self.excess += i64::from(*found);
+                }
+            }
+        }
+        if self.weight_of(wrong).is_multiple_of(PATIENCE) {
+            for operation in self.nearby(wrong) {
+                let places = self.reach(operation);
+                if !places.is_empty() {
+                    let place = places[self.random.below(places.len())];
+                    self.go(operation, place);
                 }
             }
         }

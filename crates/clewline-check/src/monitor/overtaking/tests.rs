@@ -53,6 +53,22 @@ fn is_possible(scene: &Scene, order: &mut Vec<u32>) -> bool {
     false
 }
 
+#[test]
+fn who_finds_nothing_moves_to_where_nothing_is() {
+    let at = |left: u32, right: u32| Interval { left, right };
+    for discipline in [Discipline::LastIn, Discipline::Greatest] {
+        let mut scene = Scene { discipline, factor: 1, elements: Vec::new(), operations: Vec::new() };
+        let add = operation(&mut scene, Deed::Add(0), at(0, 0));
+        let remove = operation(&mut scene, Deed::Remove(0), at(2, 2));
+        scene.elements.push(Element { add, remove, name: 1 });
+        let miss = operation(&mut scene, Deed::Miss, at(1, 3));
+        match moving::search(&scene, &Budget::unlimited()) {
+            Moved::Order(order) => assert_eq!(order, [add, remove, miss]),
+            Moved::Stuck(_) | Moved::Stopped => panic!("it is one exchange away"),
+        }
+    }
+}
+
 /// Each of the three by itself: none may hide behind another.
 #[test]
 fn whatever_is_claimed_about_a_few_operations_is_so() {

@@ -6,7 +6,7 @@ use clewline_core::OperationId;
 use serde_json::json;
 
 use super::super::timeline::shorten;
-use crate::formats::jsonl::Times;
+use crate::Times;
 
 /// A history as a page holds it.
 #[derive(Clone, Debug, Default)]

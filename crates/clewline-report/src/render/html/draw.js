@@ -174,6 +174,7 @@ function drawLabel(context, op, left, right, top, colour) {
 // The core is drawn over everything else, wide enough to be seen. What is too narrow for its label has it beside, if there is room.
 function drawCore(context) {
   const boxes = new Map();
+  flags = [];
   for (const op of core) {
     if (layout.trackOf[op] < 0) continue;
     let { left, right, top } = place(op);
@@ -189,17 +190,35 @@ function drawCore(context) {
     row.forEach(({ op, left, right }, at) => {
       const inside = Math.min(right, size.width) - Math.max(left, size.gutter);
       if (inside >= Math.min(label(op).length, 8) * size.letter + 10) return drawLabel(context, op, left, right, top, colours["core-ink"]);
-      const text = shorten(label(op), 28);
+      const [before, after] = room(op, left, right);
+      const from = Math.max(taken, at ? row[at - 1].right : 0, before);
+      const to = Math.min(after, at + 1 < row.length ? row[at + 1].left : size.width);
+      const letters = (wide) => Math.floor((wide - 14) / size.letter);
+      const [beside, behind] = [letters(to - right), letters(left - from)];
+      const whole = Math.min(label(op).length, 28);
+      const isRight = beside >= whole || beside >= behind;
+      const text = fitting(op, Math.min(28, isRight ? beside : behind));
+      // If there is no room beside it either, as much as fits.
+      if (text.length < Math.min(whole, 6)) return inside > 20 && drawLabel(context, op, left, right, top, colours["core-ink"]);
       const wide = text.length * size.letter + 8;
-      const before = Math.max(taken, at ? row[at - 1].right : size.gutter);
-      const after = at + 1 < row.length ? row[at + 1].left : size.width;
-      let x = right + 3;
-      if (x + wide > after) x = left - 3 - wide;
-      if (x < before) return;
+      const x = isRight ? right + 3 : left - 3 - wide;
       drawFlag(context, text, x, top, wide);
+      flags.push({ op, left: x, right: x + wide, track: layout.trackOf[op] });
       taken = x + wide;
     });
   }
+}
+
+// The labels that stand beside their bars, as they were drawn last.
+let flags = [];
+
+// From where to where nothing else is drawn in the row of an operation.
+function room(op, left, right) {
+  const { operations } = layout.tracks[layout.trackOf[op]];
+  const at = first(0, operations.length, (it) => operations[it] >= op);
+  const before = at > 0 ? Math.min(place(operations[at - 1]).right, left) : size.gutter;
+  const after = at + 1 < operations.length ? Math.max(place(operations[at + 1]).left, right) : size.width;
+  return [Math.max(before, size.gutter), Math.min(after, size.width)];
 }
 
 function drawFlag(context, text, x, top, wide) {

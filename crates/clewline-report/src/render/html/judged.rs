@@ -6,12 +6,12 @@ use clewline_core::{Explanation, OperationId, Problem, ProcessId, Verdict};
 
 use super::{
     super::{
-        Judged, Source, explain, explanation, plain,
+        Judged, Source, explanation, plain,
         svg::{self, Ground},
         text::{self, Paint},
         trace::halves,
     },
-    Columns, Page, Path, Shown,
+    Columns, Core, DeadEnd, Page, Path, Shown,
 };
 
 impl Page {
@@ -32,52 +32,44 @@ impl Page {
                 words.push(format!("In {}: {}.", judged.name, text::line_numbers(judged, &core)));
             }
         }
-        let (paths, notes) = paths(judged);
+        let picture = if core.is_empty() { String::new() } else { svg::core(judged, Ground::Page) };
         Page {
-            title: format!("{word}: {}", judged.name),
-            verdict: word,
-            headline: after.to_owned(),
             words,
             next: next.to_vec(),
             checked: format!("Checked by {}: {}.", judged.algorithm, text::figures(judged).join(", ")),
             caller: judged.source.caller(),
-            history: columns(judged),
-            picture: if core.is_empty() { String::new() } else { svg::core(judged, Ground::Page) },
-            core,
-            paths,
-            notes,
-            steps: None,
-            messages: None,
+            history: Some(columns(judged)),
+            picture,
+            core: Core::contradiction(core),
+            paths: paths(judged),
+            ..Page::new(format!("{word}: {}", judged.name), word, after.to_owned())
         }
+    }
+
+    /// Shows these orders as well, each of which leads no further, the longest first. Of several that get stuck at the same operation the first is
+    /// shown.
+    pub fn tell_dead_ends(&mut self, judged: &Judged<'_>, ends: &[DeadEnd]) {
+        for end in ends {
+            let path = Path::dead_end(judged, end);
+            if self.paths.iter().all(|it| it.stuck != path.stuck) {
+                self.paths.push(path);
+            }
+        }
+        self.paths.sort_by_key(|it| std::cmp::Reverse(it.order.len()));
     }
 }
 
-fn paths(judged: &Judged<'_>) -> (Vec<Path>, Vec<(OperationId, String)>) {
+fn paths(judged: &Judged<'_>) -> Vec<Path> {
     match judged.verdict {
-        Verdict::Holds(witness) if !witness.order.is_empty() => {
-            let title = "An order in which every answer is right".to_owned();
-            (vec![Path { title, order: witness.order.clone(), stuck: None }], Vec::new())
-        }
+        Verdict::Holds(witness) if !witness.order.is_empty() => vec![Path::witness(judged, &witness.order)],
         Verdict::Violated(violation) => match &violation.explanation {
             Explanation::Exhausted { prefix, next } => {
-                let end = explain::longest(judged, prefix, *next);
-                let title = "The longest order that works".to_owned();
-                let notes = allowed(&end.instead).map(|it| (end.next, it)).into_iter().collect();
-                (vec![Path { title, order: end.prefix, stuck: Some(end.next) }], notes)
+                vec![Path::dead_end(judged, &DeadEnd { prefix: prefix.clone(), next: *next })]
             }
-            Explanation::Broken { .. } => (Vec::new(), Vec::new()),
+            Explanation::Broken { .. } => Vec::new(),
         },
-        Verdict::Holds(_) | Verdict::Unknown(_) => (Vec::new(), Vec::new()),
+        Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
     }
-}
-
-/// What an operation could have been, in a sentence.
-fn allowed(instead: &[String]) -> Option<String> {
-    const TOLD: usize = 12;
-    let (told, rest) = instead.split_at(instead.len().min(TOLD));
-    let more = if rest.is_empty() { String::new() } else { format!(" or {} others", rest.len()) };
-    let told = told.join(", ");
-    (!instead.is_empty()).then(|| format!("After the longest order it could only have been {told}{more}."))
 }
 
 fn columns(judged: &Judged<'_>) -> Columns {

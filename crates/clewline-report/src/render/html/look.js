@@ -56,10 +56,11 @@ function fit(operations) {
 
 const fitAll = () => look(-0.02 * layout.width, layout.width * 1.02);
 
-// At first: the core; or, without one, everything if that can be read, and otherwise the beginning.
+// At first: everything, if that is little; the core; or, without one, everything if that can be read, and otherwise the beginning.
 function fitAtFirst() {
-  if (core.some((op) => layout.trackOf[op] >= 0)) return fit(core);
   const readable = (size.width - size.gutter) / 14;
+  if (layout.width <= readable / 3) return fitAll();
+  if (core.some((op) => layout.trackOf[op] >= 0)) return fit(core);
   if (layout.width <= readable) fitAll();
   else look(-0.5, readable);
 }
@@ -98,13 +99,22 @@ function facts(op) {
   if (lineOf[op]) where.push(`line ${grouped(lineOf[op])} of the file`);
   if (history_.texts[idOf[op]]) where.push(`id ${history_.texts[idOf[op]]}`);
   if (where.length) told.push(where.join(", "));
-  if (inCore[op]) told.push(core.length === 1 ? "it cannot have happened" : `one of the ${core.length} operations that contradict each other`);
+  if (inCore[op]) told.push(page.rest.each);
   if (points) {
     const number = points.numbers.get(op);
-    if (number) told.push(`number ${grouped(number)} of the order that is drawn`);
-    else if (points.stuck === op) told.push("it cannot come next in the order that is drawn");
+    if (number) told.push(`number ${grouped(number)} of the order that is drawn${states(op)}`);
+    else if (points.stuck === op) told.push(`it cannot come next in the order that is drawn${states(op)}`);
   }
   return told.concat(notes.get(op) || []);
+}
+
+// What the operation does there to the state: `; the state before it is [1, 2], after it [2]`.
+function states(op) {
+  const known = around[pathNumber()] && around[pathNumber()].get(op);
+  if (!known) return "";
+  const [before, after] = known;
+  if (after === "") return `; the state before it is ${before}`;
+  return before === after ? `; the state is ${before}, and stays so` : `; the state before it is ${before}, after it ${after}`;
 }
 
 // How many operations may have happened before or after it.
@@ -122,8 +132,16 @@ function element(name, text, kind) {
   return made;
 }
 
+// Steps and messages of an operation, which link to it.
+function markLinks() {
+  for (const link of document.querySelectorAll("a.chosen")) link.classList.remove("chosen");
+  if (selected < 0) return;
+  for (const link of document.querySelectorAll(`a[href="#op=${selected}"]`)) link.classList.add("chosen");
+}
+
 function tell() {
   const details = document.getElementById("details");
+  markLinks();
   details.replaceChildren();
   if (selected < 0) return;
   details.className = inCore[selected] ? "core" : "";

@@ -15,9 +15,12 @@ function choose(key) {
   search(byId("search").value);
 }
 
+const pathNumber = () => Number(byId("path").value);
+
 function draftPath() {
-  const path = paths[Number(byId("path").value)];
+  const path = paths[pathNumber()];
   points = path ? pathPoints(layout, path) : null;
+  byId("told").textContent = path ? path.told : "";
   redraw();
 }
 
@@ -231,6 +234,7 @@ function listenToButtons() {
   byId("path").onchange = () => {
     draftPath();
     tell();
+    if (points && points.stuck !== null) reveal(points.stuck);
   };
 }
 
@@ -248,8 +252,8 @@ function fill() {
     entry.append(element("i", mark, kind), text);
     byId("legend").append(entry);
   };
-  legend("", "", "an operation");
-  if (core.length) legend("core", "", core.length === 1 ? "what cannot have happened" : "contradict each other");
+  if (core.length < count) legend("", "", "an operation");
+  if (core.length) legend("core", "", page.rest.each);
   if (endOf.includes(NEVER)) legend("pending", "", "not returned");
   if (paths.length) legend("path", "1", "the order that is drawn; seen when zoomed in");
 }
@@ -291,5 +295,8 @@ window.clewline = {
   place: (op) => (layout.trackOf[op] < 0 ? null : { ...place(op), x: size.gutter, width: size.width, bottom: size.height, y: AXIS }),
   // The order that is drawn: operations, and the columns of their numbers, of their calls and of their returns.
   order: () => (points ? points.operations.map((op, at) => [op, points.at[at], startColumn(layout, op), isPending(op) ? NEVER : endColumn(layout, op)]) : []),
+  // Labels beside the bars of the core, and where the bars of a row are.
+  flags: () => flags,
+  row: (track) => [...layout.tracks[track].operations].map((op) => ({ op, ...place(op) })),
   look, moveBy, zoom, draw,
 };

@@ -13,6 +13,21 @@ pub struct Messages {
     pub actors: Vec<String>,
     /// The messages, in the order in which they were sent.
     pub messages: Vec<Message>,
+    /// What else happened, in order.
+    pub happenings: Vec<Happening>,
+}
+
+/// Something that happened besides: a call, a return, a crash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Happening {
+    /// In which step of the schedule.
+    pub step: usize,
+    /// To whom: an index into the actors. None if to all.
+    pub actor: Option<usize>,
+    /// What: `calls write(1)`.
+    pub told: String,
+    /// The operation that it is about, if that is in the history.
+    pub operation: Option<OperationId>,
 }
 
 /// A message.
@@ -35,16 +50,20 @@ pub struct Message {
 const COLUMN: usize = 190;
 const ROW: usize = 30;
 const TOP: usize = 44;
-const LEFT: usize = 95;
+
+// The least room on either side of the lines.
+const SIDE: usize = 125;
+
+// Where the numbers of steps end.
+const NUMBERS: usize = 34;
 
 // A label of more letters does not fit between two lines.
 const LABEL: usize = 24;
 
 /// The section of the page.
 pub(super) fn section(messages: &Messages) -> String {
-    let rows = Rows::of(messages);
-    let width = 2 * LEFT + messages.actors.len().saturating_sub(1) * COLUMN;
-    let height = TOP + (rows.count + 1) * ROW;
+    let sheet = Sheet::of(messages);
+    let (width, height) = (sheet.width, TOP + (sheet.rows.count + 1) * ROW);
     let mut svg = format!(
         "<svg role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          aria-label=\"{} messages between {} actors\" class=\"messages\">\n",
@@ -53,7 +72,7 @@ pub(super) fn section(messages: &Messages) -> String {
     );
     svg.push_str(ARROW);
     for (at, actor) in messages.actors.iter().enumerate() {
-        let x = LEFT + at * COLUMN;
+        let x = sheet.x(at);
         let name = escaped(&shorten(actor, LABEL));
         // Writing to a string cannot fail.
         let _infallible = writeln!(
@@ -62,14 +81,26 @@ pub(super) fn section(messages: &Messages) -> String {
             TOP - 16
         );
     }
-    for (number, message) in messages.messages.iter().enumerate() {
-        svg.push_str(&arrow(messages, message, rows.sent[number], rows.received[number]));
+    for (step, y) in &sheet.rows.steps {
+        let _infallible = writeln!(
+            svg,
+            "<text class=\"number\" x=\"{NUMBERS}\" y=\"{}\" text-anchor=\"end\">{step}</text>",
+            y + 4
+        );
+    }
+    // Labels come last, so that no arrow crosses them.
+    let arrows: Vec<[String; 2]> =
+        (0..messages.messages.len()).map(|at| arrow(messages, &sheet, at)).collect();
+    arrows.iter().for_each(|it| svg.push_str(&it[0]));
+    arrows.iter().for_each(|it| svg.push_str(&it[1]));
+    for (at, happening) in messages.happenings.iter().enumerate() {
+        svg.push_str(&pill(happening, &sheet, at));
     }
     svg.push_str("</svg>\n");
     format!(
         "<section id=\"messages\" aria-labelledby=\"messages-title\">\n<h2 id=\"messages-title\">The messages</h2>\n\
-         <p>Time runs downwards, one line an actor. An arrow goes from where a message was sent to where it was received; one that ends in \
-         a cross never was.</p>\n\
+         <p>Time runs downwards, one line an actor; the numbers are steps of the schedule. An arrow goes from where a message was sent to where it \
+         was received; one that ends in a cross was lost. Calls and returns link to their operation in the timeline.</p>\n\
          <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Sequence of messages\">\n{svg}</div>\n</section>\n"
     )
 }
@@ -77,49 +108,139 @@ pub(super) fn section(messages: &Messages) -> String {
 const ARROW: &str = "<defs><marker id=\"arrow-tip\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
                      orient=\"auto\"><path d=\"M0 0L8 4L0 8Z\"/></marker></defs>\n";
 
-/// From top to bottom, a row for each step in which something is sent or received; more if several messages are sent in one, so that
+/// Where everything is drawn.
+struct Sheet {
+    left: usize,
+    width: usize,
+    rows: Rows,
+    // By happening: whether it stands to the left of its actor's line, since what is received there comes from the right.
+    is_left: Vec<bool>,
+}
+
+impl Sheet {
+    fn of(messages: &Messages) -> Sheet {
+        let last = messages.actors.len().saturating_sub(1);
+        let is_left = |it: &Happening| {
+            let is_its =
+                |message: &&Message| message.received == Some(it.step) && Some(message.to) == it.actor;
+            let message = messages.messages.iter().find(is_its);
+            message.is_some_and(|it| it.to < it.from)
+        };
+        let is_left: Vec<bool> = messages.happenings.iter().map(is_left).collect();
+        // What stands beyond the first and the last line needs room.
+        let (mut left, mut right) = (SIDE, SIDE);
+        for (happening, &is_left) in messages.happenings.iter().zip(&is_left) {
+            let Some(actor) = happening.actor else { continue };
+            let wide = pill_width(happening) + 2 * BESIDE;
+            if is_left {
+                left = left.max((NUMBERS + wide).saturating_sub(actor * COLUMN));
+            } else {
+                right = right.max(wide.saturating_sub((last - actor.min(last)) * COLUMN));
+            }
+        }
+        Sheet { left, width: left + last * COLUMN + right, rows: Rows::of(messages), is_left }
+    }
+
+    /// Where the line of an actor is.
+    fn x(&self, actor: usize) -> usize {
+        self.left + actor * COLUMN
+    }
+}
+
+/// From top to bottom, a row for each step in which something is sent or received or happens besides; more if that is several things, so that
 /// each has its label.
 struct Rows {
     count: usize,
-    // By message: where it is sent and received, in pixels.
+    // Where each step begins, in pixels; what was there at first has no number.
+    steps: Vec<(usize, usize)>,
+    // By message: where it is sent and received.
     sent: Vec<usize>,
     received: Vec<Option<usize>>,
+    // By happening.
+    happened: Vec<usize>,
 }
 
 impl Rows {
     fn of(messages: &Messages) -> Rows {
-        // By step: how many messages are sent in it.
-        let mut sends: BTreeMap<usize, usize> = BTreeMap::new();
+        // By step: how many things happen in it besides, and how many messages are sent then.
+        let mut kinds: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for message in &messages.messages {
-            *sends.entry(message.sent).or_default() += 1;
+            kinds.entry(message.sent).or_default().1 += 1;
             if let Some(step) = message.received {
-                sends.entry(step).or_default();
+                kinds.entry(step).or_default();
             }
         }
-        let mut count = 0;
-        // By step: its first row that no message has taken.
-        let mut next: BTreeMap<usize, usize> = BTreeMap::new();
-        for (step, sends) in sends {
-            next.insert(step, count);
-            count += sends.max(1);
+        for happening in &messages.happenings {
+            kinds.entry(happening.step).or_default().0 += 1;
         }
         let y = |row: usize| TOP + (row + 1) * ROW;
-        let received = messages.messages.iter().map(|it| it.received.map(|step| y(next[&step]))).collect();
-        let mut take = |step: usize| {
-            let row = next.entry(step).or_default();
+        let mut count = 0;
+        // By step: its first row, and the first rows that no happening, and no message, has taken.
+        let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut next: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        for (step, (happenings, sends)) in kinds {
+            first.insert(step, count);
+            next.insert(step, (count, count + happenings));
+            count += (happenings + sends).max(1);
+        }
+        let received = messages.messages.iter().map(|it| it.received.map(|step| y(first[&step]))).collect();
+        let mut happen = |step: usize| {
+            let row = &mut next.entry(step).or_default().0;
             *row += 1;
             y(*row - 1)
         };
-        let sent = messages.messages.iter().map(|it| take(it.sent)).collect();
-        Rows { count, sent, received }
+        let happened = messages.happenings.iter().map(|it| happen(it.step)).collect();
+        let mut send = |step: usize| {
+            let row = &mut next.entry(step).or_default().1;
+            *row += 1;
+            y(*row - 1)
+        };
+        let sent = messages.messages.iter().map(|it| send(it.sent)).collect();
+        let steps = first.iter().filter(|it| *it.0 != 0).map(|(&step, &row)| (step, y(row))).collect();
+        Rows { count, steps, sent, received, happened }
+    }
+}
+
+// How wide a letter of a label is, how long a label of a happening, and how far from the line of its actor.
+const LETTER: usize = 7;
+const HAPPENING: usize = 30;
+const BESIDE: usize = 10;
+
+fn pill_width(happening: &Happening) -> usize {
+    happening.told.chars().count().min(HAPPENING) * LETTER + 18
+}
+
+/// Something that happened, beside the line of its actor; or across all of them.
+fn pill(happening: &Happening, sheet: &Sheet, at: usize) -> String {
+    let told = shorten(&happening.told, HAPPENING);
+    let (wide, y) = (pill_width(happening), sheet.rows.happened[at]);
+    let from = match happening.actor {
+        None => (sheet.width / 2).saturating_sub(wide / 2),
+        Some(actor) if sheet.is_left[at] => sheet.x(actor).saturating_sub(BESIDE + wide),
+        Some(actor) => sheet.x(actor) + BESIDE,
+    };
+    let svg = format!(
+        "<rect class=\"pill\" x=\"{from}\" y=\"{}\" width=\"{wide}\" height=\"20\" rx=\"10\"/>\
+         <text class=\"happening\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+        y - 10,
+        from + wide / 2,
+        y + 4,
+        escaped(&told)
+    );
+    match happening.operation {
+        Some(it) => format!("<a href=\"#op={}\">{svg}</a>", it.index()),
+        None => svg,
     }
 }
 
 // How far a message goes that never arrives.
 const LOST: usize = 60;
 
-fn arrow(messages: &Messages, message: &Message, top: usize, bottom: Option<usize>) -> String {
-    let (from, to) = (LEFT + message.from * COLUMN, LEFT + message.to * COLUMN);
+/// The arrow of a message, and its label.
+fn arrow(messages: &Messages, sheet: &Sheet, at: usize) -> [String; 2] {
+    let message = &messages.messages[at];
+    let (top, bottom) = (sheet.rows.sent[at], sheet.rows.received[at]);
+    let (from, to) = (sheet.x(message.from), sheet.x(message.to));
     let end = match (bottom, to < from) {
         (Some(_), _) => to,
         (None, true) => from - LOST,
@@ -142,20 +263,18 @@ fn arrow(messages: &Messages, message: &Message, top: usize, bottom: Option<usiz
         Some(receiver) => format!("{} to {receiver}", shorten(&message.label, LABEL)),
         None => shorten(&message.label, LABEL),
     };
-    let mut svg = format!(
-        "<path class=\"{kind}\" d=\"{path}\"{tip}/><text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>\n",
-        top - 5,
-        escaped(&label)
-    );
+    let mut text =
+        format!("<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>\n", top - 5, escaped(&label));
     if bottom.is_none() {
         let _infallible = writeln!(
-            svg,
+            text,
             "<text class=\"cross\" x=\"{end}\" y=\"{}\" text-anchor=\"middle\">×</text>",
             down + 5
         );
     }
-    match message.operation {
+    let linked = |svg: String| match message.operation {
         Some(it) => format!("<a href=\"#op={}\">{svg}</a>", it.index()),
         None => svg,
-    }
+    };
+    [linked(format!("<path class=\"{kind}\" d=\"{path}\"{tip}/>\n")), linked(text)]
 }

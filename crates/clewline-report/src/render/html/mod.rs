@@ -12,17 +12,23 @@
 mod columns;
 mod judged;
 mod messages;
+mod orders;
 mod steps;
+mod summary;
 
 use std::fmt::Write;
 
 use clewline_core::OperationId;
 use serde_json::json;
 
-use super::svg::escaped;
+use super::{
+    summary::{Clock, Summary},
+    svg::escaped,
+};
 
 pub use columns::{Columns, Shown};
-pub use messages::{Message, Messages};
+pub use messages::{Happening, Message, Messages};
+pub use orders::{Around, DeadEnd, Path};
 pub use steps::{Step, Steps};
 
 /// All that a page tells.
@@ -40,15 +46,19 @@ pub struct Page {
     pub next: Vec<String>,
     /// Who judged what.
     pub checked: String,
+    /// What else is to be known, each with its name: `seed`, `matrix`, `schedule`.
+    pub facts: Vec<(String, String)>,
+    /// What became of everything that was judged, if that was more than one thing; and whether it is told how long that took.
+    pub summary: Option<(Summary, Clock)>,
     /// What a row of the timeline is: `process`, `thread`.
     pub caller: &'static str,
-    /// The history.
-    pub history: Columns,
-    /// The operations that contradict each other, in call order. Empty if none do.
-    pub core: Vec<OperationId>,
+    /// The history; none if there is no one history to show.
+    pub history: Option<Columns>,
+    /// The operations that the page is about.
+    pub core: Core,
     /// The core, drawn.
     pub picture: String,
-    /// Orders of operations: a witness, or how far one gets.
+    /// Orders of operations: a witness, or how far one gets. The first is drawn at first.
     pub paths: Vec<Path>,
     /// What else is known of some operations: a sentence each.
     pub notes: Vec<(OperationId, String)>,
@@ -58,20 +68,61 @@ pub struct Page {
     pub messages: Option<Messages>,
 }
 
-/// An order of operations, drawn as a numbered path through them.
-///
-/// No operation comes before one that returned before it was called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
-    /// What it is: `an order in which every answer is right`.
+/// The operations that a page is about: those that contradict each other, or that wait for ever. Empty if all is well.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Core {
+    /// The operations, in call order.
+    pub operations: Vec<OperationId>,
+    /// What they are: `The 3 operations that contradict each other`.
     pub title: String,
-    /// The operations.
-    pub order: Vec<OperationId>,
-    /// The operation that cannot come next, if the order leads no further.
-    pub stuck: Option<OperationId>,
+    /// What is to be said of each: `one of the 3 operations that contradict each other`.
+    pub each: String,
+}
+
+impl Core {
+    /// Operations that contradict each other, in call order.
+    #[must_use]
+    pub fn contradiction(operations: Vec<OperationId>) -> Core {
+        let (title, each) = match operations.len() {
+            0 => (String::new(), String::new()),
+            1 => ("The operation that cannot have happened".to_owned(), "it cannot have happened".to_owned()),
+            n => {
+                let all = format!("{n} operations that contradict each other");
+                (format!("The {all}"), format!("one of the {all}"))
+            }
+        };
+        Core { operations, title, each }
+    }
+}
+
+impl Page {
+    /// A page that says only this: a verdict's word and what comes after it.
+    #[must_use]
+    pub fn new(title: String, verdict: &'static str, headline: String) -> Page {
+        Page {
+            title,
+            verdict,
+            headline,
+            words: Vec::new(),
+            next: Vec::new(),
+            checked: String::new(),
+            facts: Vec::new(),
+            summary: None,
+            caller: "process",
+            history: None,
+            core: Core::default(),
+            picture: String::new(),
+            paths: Vec::new(),
+            notes: Vec::new(),
+            steps: None,
+            messages: None,
+        }
+    }
 }
 
 const TEMPLATE: &str = include_str!("page.html");
+const TIMELINE: &str = include_str!("timeline.html");
+const HELP: &str = include_str!("help.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPTS: [&str; 5] = [
     include_str!("model.js"),
@@ -84,9 +135,14 @@ const SCRIPTS: [&str; 5] = [
 /// The page, as a file.
 #[must_use]
 pub fn write(page: &Page) -> String {
+    fill(TEMPLATE, page)
+}
+
+/// A template with its marks filled.
+fn fill(template: &str, page: &Page) -> String {
     let mut html = String::new();
     // Texts that stand in the page are not looked at again, so what was recorded cannot be taken for a mark.
-    for (place, piece) in TEMPLATE.split("{{").enumerate() {
+    for (place, piece) in template.split("{{").enumerate() {
         let literal = match piece.split_once("}}") {
             Some((mark, rest)) if place != 0 => {
                 html.push_str(&filled(page, mark));
@@ -101,6 +157,8 @@ pub fn write(page: &Page) -> String {
 
 /// What stands where the template has `mark`.
 fn filled(page: &Page, mark: &str) -> String {
+    // Without a history there is nothing to look around in, and no script.
+    let with_history = |html: &str| if page.history.is_some() { fill(html, page) } else { String::new() };
     match mark {
         "title" => escaped(&page.title),
         "style" => STYLE.to_owned(),
@@ -110,14 +168,26 @@ fn filled(page: &Page, mark: &str) -> String {
         "headline" => escaped(&page.headline),
         "words" => page.words.iter().map(|it| format!("<p>{}</p>\n", escaped(it))).collect(),
         "next" => next(&page.next),
+        "facts" => facts(&page.facts),
         "checked" => escaped(&page.checked),
         "core" => core(page),
+        "summary" => {
+            page.summary.as_ref().map_or_else(String::new, |(it, clock)| summary::section(it, *clock))
+        }
+        "theme" => with_history(THEME),
+        "timeline" => with_history(TIMELINE),
+        "help" => with_history(HELP),
         "caller" => page.caller.to_owned(),
-        "steps" => page.steps.as_ref().map_or_else(String::new, steps::section),
+        "steps" => {
+            page.steps.as_ref().map_or_else(String::new, |it| steps::section(it, page.history.is_some()))
+        }
         "messages" => page.messages.as_ref().map_or_else(String::new, messages::section),
         other => unreachable!("the template has no mark `{other}`"),
     }
 }
+
+const THEME: &str =
+    "<button id=\"theme\" type=\"button\" title=\"Change between light and dark\">light / dark</button>\n";
 
 fn next(commands: &[String]) -> String {
     let mut html = String::new();
@@ -129,27 +199,40 @@ fn next(commands: &[String]) -> String {
     html
 }
 
-/// The core as a picture and as a table, which can be read aloud.
-fn core(page: &Page) -> String {
-    if page.core.is_empty() {
+/// What else is to be known.
+fn facts(facts: &[(String, String)]) -> String {
+    if facts.is_empty() {
         return String::new();
     }
-    let heading = match page.core.len() {
-        1 => "The operation that cannot have happened".to_owned(),
-        n => format!("The {n} operations that contradict each other"),
+    let mut html = "<section id=\"facts\" aria-labelledby=\"facts-title\">\n<h2 id=\"facts-title\">How it was found</h2>\n<dl>\n".to_owned();
+    for (name, told) in facts {
+        let _infallible = writeln!(html, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(told));
+    }
+    html.push_str("</dl>\n</section>\n");
+    html
+}
+
+/// The core as a picture and as a table, which can be read aloud.
+fn core(page: &Page) -> String {
+    let (Some(history), false) = (&page.history, page.core.operations.is_empty()) else {
+        return String::new();
     };
+    // Where others are drawn as well, they are not all of one kind.
+    let is_alone = page.picture.matches("class=\"bar\"").count() <= page.core.operations.len();
+    let kind = if is_alone { "" } else { " class=\"others\"" };
     let mut html = format!(
-        "<section id=\"core\" aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{heading}</h2>\n<div class=\"sides\">\n\
+        "<section id=\"core\"{kind} aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{}</h2>\n<div class=\"sides\">\n\
          <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Picture of these operations\">\n{}</div>\n\
          <details{}>\n<summary>As a table</summary>\n<div class=\"wide\">\n<table>\n\
          <thead><tr><th>{}</th><th>call</th><th>answer</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",
+        escaped(&page.core.title),
         page.picture,
-        if page.core.len() <= TABLED { " open" } else { "" },
+        if page.core.operations.len() <= TABLED { " open" } else { "" },
         escaped(page.caller),
-        if page.history.has_lines() { "<th>line</th>" } else { "" },
+        if history.has_lines() { "<th>line</th>" } else { "" },
     );
-    for &operation in &page.core {
-        html.push_str(&row(page, operation));
+    for &operation in &page.core.operations {
+        html.push_str(&row(history, operation));
     }
     html.push_str("</tbody>\n</table>\n</div>\n</details>\n</div>\n</section>\n");
     html
@@ -158,8 +241,8 @@ fn core(page: &Page) -> String {
 // A table of more operations is folded at first.
 const TABLED: usize = 12;
 
-fn row(page: &Page, operation: OperationId) -> String {
-    let shown = page.history.shown(operation);
+fn row(history: &Columns, operation: OperationId) -> String {
+    let shown = history.shown(operation);
     let returned =
         shown.end.map_or_else(|| "not yet".to_owned(), |it| format!("event {}", u64::from(it) + 1));
     let line = shown.line.map_or_else(String::new, |it| format!("<td>{it}</td>"));
@@ -175,17 +258,16 @@ fn row(page: &Page, operation: OperationId) -> String {
 
 /// What the scripts read.
 fn data(page: &Page) -> String {
-    let ids = |them: &[OperationId]| them.iter().map(|it| it.0).collect::<Vec<u32>>();
-    let path =
-        |it: &Path| json!({"title": it.title, "order": ids(&it.order), "stuck": it.stuck.map(|it| it.0)});
     let notes: Vec<_> = page.notes.iter().map(|(operation, told)| json!([operation.0, told])).collect();
     let rest = json!({
         "caller": page.caller,
-        "core": ids(&page.core),
-        "paths": page.paths.iter().map(path).collect::<Vec<_>>(),
+        "core": page.core.operations.iter().map(|it| it.0).collect::<Vec<u32>>(),
+        "each": page.core.each,
+        "paths": page.paths.iter().map(Path::json).collect::<Vec<_>>(),
         "notes": notes,
     });
-    let json = format!("{{\"history\":{},\n\"rest\":{rest}}}", page.history.json());
+    let history = page.history.as_ref().map_or_else(|| Columns::default().json(), Columns::json);
+    let json = format!("{{\"history\":{history},\n\"rest\":{rest}}}");
     // Within a script only `</script` and `<!--` mean anything; in JSON this sign stands in texts alone.
     json.replace('<', "\\u003c")
 }

@@ -31,6 +31,8 @@ const core = page.rest.core;
 const inCore = new Uint8Array(count);
 for (const op of core) inCore[op] = 1;
 const paths = page.rest.paths;
+// By path and operation: the states before and after it.
+const around = paths.map((path) => new Map(path.around.map(([op, before, after]) => [op, [path.states[before], path.states[after]]])));
 const notes = new Map();
 for (const [op, told] of page.rest.notes) notes.set(op, [...(notes.get(op) || []), told]);
 

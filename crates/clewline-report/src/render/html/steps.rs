@@ -33,9 +33,11 @@ pub struct Step {
 }
 
 /// The section of the page.
-pub(super) fn section(steps: &Steps) -> String {
+///
+/// Steps link to operations if there is a timeline that shows them.
+pub(super) fn section(steps: &Steps, has_timeline: bool) -> String {
     let mut html = "<section id=\"steps\" aria-labelledby=\"steps-title\">\n<h2 id=\"steps-title\">The schedule, step by step</h2>\n\
-                    <p>One line a step, one column a task. A step belongs to the operation that it links to.</p>\n\
+                    <p>One line a step, one column a task. Calls and returns link to their operation in the timeline.</p>\n\
                     <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Steps\">\n<table class=\"steps\">\n<thead><tr><th>step</th>"
         .to_owned();
     for task in &steps.tasks {
@@ -48,7 +50,11 @@ pub(super) fn section(steps: &Steps) -> String {
         let kind = if step.number.is_none() { " class=\"talk\"" } else { "" };
         let _infallible = write!(html, "<tr{kind}><td>{number}</td>");
         for task in 0..steps.tasks.len() {
-            let told = if task == step.task { linked(&step.told, step.operation) } else { String::new() };
+            let told = if task == step.task {
+                linked(&step.told, step.operation.filter(|_| has_timeline))
+            } else {
+                String::new()
+            };
             let _infallible = write!(html, "<td>{told}</td>");
         }
         let _infallible = writeln!(html, "<td class=\"place\">{}</td></tr>", escaped(&step.place));

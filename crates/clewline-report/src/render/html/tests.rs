@@ -3,7 +3,7 @@ use std::{collections::HashMap, time::Duration};
 use clewline_core::{OperationId, Verdict, Witness};
 use serde_json::Value as Json;
 
-use crate::formats::jsonl::Times;
+use crate::Times;
 
 use super::{
     super::{
@@ -11,7 +11,7 @@ use super::{
         svg::{self, Ground},
         tests::{case, exhausted, judged},
     },
-    Columns, Message, Messages, Page, Shown, Step, Steps, write,
+    Columns, Core, DeadEnd, Happening, Message, Messages, Page, Shown, Step, Steps, write,
 };
 
 /// What the scripts of a page read.
@@ -105,8 +105,10 @@ fn the_longest_order_and_what_could_have_been_are_on_the_page() {
     // A search may have stopped one operation early.
     assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
     assert_eq!(data["rest"]["paths"][0]["stuck"], 2);
-    let note = "After the longest order it could only have been deq() → 1.";
-    assert_eq!(data["rest"]["notes"], serde_json::json!([[2, note]]));
+    let told = "The state is then [1, 2], and deq() → 2 could only have been deq() → 1.";
+    assert_eq!(data["rest"]["paths"][0]["told"], told);
+    assert_eq!(data["rest"]["paths"][0]["states"], serde_json::json!(["[]", "[1]", "[1, 2]", ""]));
+    assert_eq!(data["rest"]["paths"][0]["around"], serde_json::json!([[0, 0, 1], [1, 1, 2], [2, 2, 3]]));
 }
 
 #[test]
@@ -114,7 +116,7 @@ fn a_witness_is_a_path() {
     let case = case(&[(0, Some(1), 0, Some((None, 1))), (1, None, 2, Some((Some(1), 3)))]);
     let verdict = Verdict::Holds(Witness { order: vec![OperationId(0), OperationId(1)] });
     let page = Page::of(&judged(&case, &verdict), &[]);
-    assert_eq!((page.paths.len(), page.core.len(), page.picture.as_str()), (1, 0, ""));
+    assert_eq!((page.paths.len(), page.core.operations.len(), page.picture.as_str()), (1, 0, ""));
     let data = data(&write(&page));
     assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
 }
@@ -174,16 +176,12 @@ fn times_are_told_if_all_are_known_and_a_script_can_tell_them() {
 fn nothing_recorded_becomes_markup_or_script() {
     let evil = "</script><script>alert(1)</script><!-- {{data}} & \u{0}";
     let mut page = empty();
-    page.history = Columns::new(vec![evil.to_owned()]);
-    page.history.push(&Shown {
-        process: evil,
-        object: evil,
-        part: evil,
-        call: evil,
-        answer: Some(evil),
-        ..PLAIN
-    });
-    page.core = vec![OperationId(0)];
+    let mut history = Columns::new(vec![evil.to_owned()]);
+    history.push(&Shown { process: evil, object: evil, part: evil, call: evil, answer: Some(evil), ..PLAIN });
+    page.history = Some(history);
+    page.core =
+        Core { title: evil.to_owned(), each: evil.to_owned(), ..Core::contradiction(vec![OperationId(0)]) };
+    page.facts = vec![("seed".to_owned(), evil.to_owned())];
     page.title = evil.to_owned();
     page.headline = evil.to_owned();
     page.words = vec![evil.to_owned()];
@@ -194,7 +192,9 @@ fn nothing_recorded_becomes_markup_or_script() {
     page.steps = Some(Steps { tasks: vec![evil.to_owned()], steps: vec![step], then: vec![evil.to_owned()] });
     let label = evil.to_owned();
     let message = Message { from: 0, to: 0, label, sent: 0, received: None, operation: None };
-    page.messages = Some(Messages { actors: vec![evil.to_owned()], messages: vec![message] });
+    let happening = Happening { step: 0, actor: None, told: evil.to_owned(), operation: None };
+    let (actors, happenings) = (vec![evil.to_owned()], vec![happening]);
+    page.messages = Some(Messages { actors, messages: vec![message], happenings });
     let html = write(&page);
     // The data and the script.
     assert_eq!(html.matches("<script").count(), 2);
@@ -260,17 +260,19 @@ fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
             message(1, 0, 4, Some(9)),
             message(1, 1, 5, Some(6)),
         ],
+        happenings: Vec::new(),
     };
     let html = write(&Page { messages: Some(messages), ..empty() });
     let (_, section) =
         html.split_once("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Sequence").unwrap();
     let svg = &section[section.find("<svg").unwrap()..section.find("</svg>").unwrap() + 6];
-    assert_eq!(tags(svg)["text"], 2 + 4 + 1);
+    // Two actors, six steps, four messages and a cross.
+    assert_eq!(tags(svg)["text"], 2 + 6 + 4 + 1);
     assert_eq!(svg.matches("marker-end").count(), 3);
     assert_eq!(svg.matches('×').count(), 1);
     // What was sent in step 4 begins where step 4 received: in the row of that step, the third.
-    assert!(svg.contains("d=\"M95 74L285 134\""), "{svg}");
-    assert!(svg.contains("d=\"M285 134L95 224\""), "{svg}");
+    assert!(svg.contains("d=\"M125 74L315 134\""), "{svg}");
+    assert!(svg.contains("d=\"M315 134L125 224\""), "{svg}");
 }
 
 #[test]
@@ -285,10 +287,63 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
     };
     let actors = ["a", "b", "c"].map(str::to_owned).to_vec();
     let html = write(&Page {
-        messages: Some(Messages { actors, messages: vec![message(1, 2), message(2, 3)] }),
+        messages: Some(Messages {
+            actors,
+            messages: vec![message(1, 2), message(2, 3)],
+            happenings: Vec::new(),
+        }),
         ..empty()
     });
-    assert!(html.contains("d=\"M95 74L285 134\"") && html.contains("d=\"M95 104L475 164\""), "{html}");
+    assert!(html.contains("d=\"M125 74L315 134\"") && html.contains("d=\"M125 104L505 164\""), "{html}");
+}
+
+#[test]
+fn what_happens_besides_stands_on_the_line_of_its_actor() {
+    let message =
+        Message { from: 0, to: 1, label: "m".to_owned(), sent: 1, received: Some(2), operation: None };
+    let calls =
+        Happening { step: 1, actor: Some(0), told: "calls f()".to_owned(), operation: Some(OperationId(3)) };
+    let heals =
+        Happening { step: 3, actor: None, told: "all hear each other again".to_owned(), operation: None };
+    let actors = ["a", "b"].map(str::to_owned).to_vec();
+    let messages = Messages { actors, messages: vec![message], happenings: vec![calls, heals] };
+    let html = write(&Page { messages: Some(messages), ..empty() });
+    // The call has the first row, and what is sent then the next.
+    assert!(html.contains("<a href=\"#op=3\"><rect class=\"pill\" x=\"135\" y=\"64\""), "{html}");
+    assert!(html.contains("d=\"M125 104L315 134\""), "{html}");
+    assert!(html.contains("x=\"220\" y=\"168\" text-anchor=\"middle\">all hear"), "{html}");
+}
+
+#[test]
+fn orders_that_lead_no_further_are_told_once_for_each_operation_the_longest_first() {
+    let case = overtaken();
+    let verdict = exhausted(&[0, 1, 2], &[0], 2);
+    let judged = judged(&case, &verdict);
+    let mut page = Page::of(&judged, &[]);
+    let end = |prefix: &[u32], next| DeadEnd {
+        prefix: prefix.iter().map(|&it| OperationId(it)).collect(),
+        next: OperationId(next),
+    };
+    page.tell_dead_ends(&judged, &[end(&[0, 1], 2), end(&[], 2), end(&[0, 1, 3], 2)]);
+    assert_eq!(page.paths.len(), 1);
+    assert_eq!(page.paths[0].title, "until deq() → 2 (2 operations)");
+}
+
+#[test]
+fn states_are_told_with_the_values_that_stand_in_them() {
+    let mut values = clewline_core::Values::new();
+    let text = values.text("a, b");
+    let shown = format!("Held {{ by: {text:?}, rest: [1, nil], #9999 }}");
+    assert_eq!(super::orders::with_values(&shown, &values), "Held { by: \"a, b\", rest: [1, null], #9999 }");
+}
+
+#[test]
+fn a_page_without_a_history_has_neither_a_timeline_nor_a_script() {
+    let mut page = Page::new("x".to_owned(), "holds", "no violation found".to_owned());
+    page.facts = vec![("seed".to_owned(), "42".to_owned())];
+    let html = write(&page);
+    assert!(!html.contains("<script") && !html.contains("<canvas") && !html.contains("<dialog"), "{html}");
+    assert!(html.contains("<dt>seed</dt><dd>42</dd>") && !html.contains("{{"), "{html}");
 }
 
 #[test]

@@ -201,7 +201,11 @@ impl Engine {
         self.list(movable);
         let running = mover.filter(|it| movable.contains(*it)).map(|it| self.places[it.index()].into());
         let scheduler = self.scheduler.expect("tasks run inside `run`");
-        let point = Point { enabled: &self.enabled, running };
+        self.blocked.clear();
+        for task in std::mem::take(&mut self.came_to_wait) {
+            self.blocked.push(self.tasks[task.index()].pending);
+        }
+        let point = Point { enabled: &self.enabled, running, waiting: &self.blocked };
         // SAFETY: as in `value`.
         let choice = unsafe { (*scheduler.as_ptr()).choose(&point) };
         match choice {
@@ -228,13 +232,13 @@ impl Engine {
         }
     }
 
-    /// Whom the scheduler chose here before, if it has been here. It need not see what those are about to do who were shown to it
-    /// when it was last asked, and have not moved since.
+    /// Whom the scheduler chose here before, if it has been here. What all others are about to do it was shown when they came to it,
+    /// whether they could or had to wait.
     #[inline]
     fn chosen_before(&mut self, movable: TaskSet) -> Option<TaskId> {
         let fresh = std::mem::take(&mut self.fresh);
         self.stale = self.stale.union(fresh);
-        let shown = std::mem::replace(&mut self.asked, movable);
+        self.came_to_wait = fresh.without(movable);
         let arrived = match fresh.first() {
             Some(task) if fresh == TaskSet::only(task) && movable.contains(task) => {
                 Some(&self.tasks[task.index()].pending)
@@ -242,9 +246,6 @@ impl Engine {
             Some(_) => return None,
             None => None,
         };
-        if !movable.without(shown).is_empty() {
-            return None;
-        }
         let scheduler = self.scheduler.expect("tasks run inside `run`");
         // SAFETY: as in `value`.
         unsafe { (*scheduler.as_ptr()).again(movable, arrived) }
@@ -275,7 +276,6 @@ impl Engine {
 
     /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.
     pub(super) fn stop(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
-        self.asked = TaskSet::EMPTY;
         if !self.held_back.is_empty() {
             // Whoever is wanted lets others go first, which are not.
             self.fairness.clear();
@@ -295,7 +295,7 @@ impl Engine {
     #[cold]
     pub(super) fn diverged(&mut self, diverged: Box<Diverged>) -> bool {
         self.next = Next::Nobody;
-        if diverged.expected.is_empty() && !self.has_release_points {
+        if diverged.is_foreign && !self.has_release_points {
             // What is replayed may be of an exploration in which somebody tried locks, and nobody has come to that yet.
             self.want_release_points();
         } else {

@@ -75,12 +75,7 @@ impl Engine {
                 movable.remove(other);
             }
         }
-        let shown = std::mem::replace(&mut self.asked, movable);
-        let before = match movable.without(shown).is_empty() {
-            true => scheduler.again(movable, Some(&self.tasks[me.index()].pending)),
-            false => None,
-        };
-        match before {
+        match scheduler.again(movable, Some(&self.tasks[me.index()].pending)) {
             Some(task) => self.go_on_with(task),
             None => _ = self.ask(movable, Some(me)),
         }

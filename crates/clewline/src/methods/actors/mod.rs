@@ -13,6 +13,7 @@ mod file;
 mod finding;
 mod named;
 mod options;
+mod page;
 mod play;
 mod run;
 mod shrink;
@@ -28,6 +29,7 @@ pub use finding::{Finding, Step, Why};
 pub(crate) use named::count_named;
 pub use named::{Named, explore_named, replay_named};
 pub use options::{Compat, Options, Progress, Scheduler, StuckCalls, UnknownScheduler, Wanted};
+pub use page::{entry, page, svg};
 pub use text::{Telling, report};
 pub use token::{BadToken, Token};
 

@@ -36,12 +36,11 @@ pub fn report(telling: &Telling<'_>, outcome: &Outcome) -> String {
     let word = painted(outcome.verdict.word(), telling.paint);
     let mut text = format!("{word}: {}\n\n", headline(telling, outcome));
     match &outcome.verdict {
-        Verdict::Violated(finding) => violated(&mut text, telling, finding),
-        Verdict::Holds => holds(&mut text, telling, outcome),
-        Verdict::Unknown(_) => unknown(&mut text, telling),
+        Verdict::Violated(finding) => evidence_of(&mut text, telling, finding),
+        Verdict::Holds | Verdict::Unknown(_) => meaning(&mut text, telling, outcome),
     }
     text.push('\n');
-    facts(&mut text, telling, outcome);
+    facts(&mut |name, told| hanging(&mut text, &format!("{name:9} "), told, WIDTH), telling, outcome);
     for (place, command) in telling.next.iter().enumerate() {
         let word = if place == 0 { "next" } else { "  or" };
         // Writing to a string cannot fail.
@@ -50,7 +49,7 @@ pub fn report(telling: &Telling<'_>, outcome: &Outcome) -> String {
     text
 }
 
-fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
+pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
     let Telling { system, spec, .. } = telling;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     match &outcome.verdict {
@@ -78,6 +77,15 @@ fn seen(telling: &Telling<'_>, outcome: &Outcome) -> String {
         Coverage::Exhausted => "every schedule".to_owned(),
         Coverage::Limited(_) if telling.scheduler.is_random() => "all schedules that were drawn".to_owned(),
         Coverage::Limited(_) => "all schedules within the bound".to_owned(),
+    }
+}
+
+/// What it means that nothing was found.
+pub(super) fn meaning(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
+    match &outcome.verdict {
+        Verdict::Holds => holds(text, telling, outcome),
+        Verdict::Unknown(_) => unknown(text, telling),
+        Verdict::Violated(_) => (),
     }
 }
 
@@ -115,7 +123,18 @@ fn unknown(text: &mut String, telling: &Telling<'_>) {
     paragraph(text, told, WIDTH);
 }
 
-fn violated(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
+/// What is wrong, and how it came about.
+pub(super) fn evidence_of(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
+    violated(text, telling, finding);
+    if finding.steps.is_empty() {
+        return;
+    }
+    text.push_str("\n  How it came about, message by message:\n\n");
+    schedule(text, finding);
+}
+
+/// What is wrong.
+pub(super) fn violated(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
     match finding.why {
         Why::NotLinearizable => {
             let style = Style { width: WIDTH, ..Style::default() };
@@ -146,11 +165,6 @@ fn violated(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
             );
         }
     }
-    if finding.steps.is_empty() {
-        return;
-    }
-    text.push_str("\n  How it came about, message by message:\n\n");
-    schedule(text, finding);
 }
 
 /// The steps, numbered.
@@ -168,7 +182,7 @@ fn schedule(text: &mut String, finding: &Finding) {
 }
 
 /// `N2 ──FindSuccessor──► N1`, or what else happened.
-fn line(step: &Step) -> String {
+pub(super) fn line(step: &Step) -> String {
     let Step { from, to, name, .. } = step;
     match step.kind {
         Kind::Begin => "the actors start".to_owned(),
@@ -186,7 +200,7 @@ fn line(step: &Step) -> String {
     }
 }
 
-fn notes(finding: &Finding, step: &Step) -> Vec<String> {
+pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
     let label = |id: &OperationId| finding.case.label(*id);
     let called = step.calls.iter().map(|it| {
         let label = label(it);
@@ -195,8 +209,8 @@ fn notes(finding: &Finding, step: &Step) -> Vec<String> {
     called.chain(step.returns.iter().map(|it| format!("returns {}", label(it)))).collect()
 }
 
-fn facts(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
-    let mut fact = |label: &str, told: &str| hanging(text, &format!("{label:10}"), told, WIDTH);
+/// What is needed to see it again, and what was counted.
+pub(super) fn facts(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &Outcome) {
     let program = outcome.finding().map_or(&outcome.program, |it| &it.program);
     if !program.is_empty() {
         fact("calls:", &program.join(", "));
@@ -214,7 +228,7 @@ fn facts(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
         fact("schedule:", &format!("{} ({} steps)", finding.token, finding.steps.len()));
     }
     if !telling.is_replay {
-        explored(&mut fact, telling, outcome);
+        explored(fact, telling, outcome);
     }
     fact("took:", &took(outcome));
 }

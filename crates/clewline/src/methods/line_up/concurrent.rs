@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    ops::ControlFlow,
+    ops::{ControlFlow, Range},
     time::{Duration, Instant},
 };
 
@@ -20,11 +20,15 @@ use rustc_hash::FxBuildHasher;
 use super::{
     Judging, Needed, Unserializable,
     drawing::answered,
+    more::More,
     serial::{Renamed, Texts},
     serializability,
-    specified::Specified,
+    specified::{Specified, left_inside},
 };
-use crate::methods::round_up::{Judgement, WellFormed, judge_displaced};
+use crate::{
+    Quasi,
+    methods::round_up::{Judgement, WellFormed, judge_displaced},
+};
 
 /// What is right.
 pub(super) enum Golden<'a> {
@@ -40,6 +44,7 @@ pub(super) struct Asked<'a> {
     pub(super) judging: &'a Judging,
     /// The specification that is right, if it is a relaxed one: its name, less the factor.
     pub(super) relaxed: Option<&'a str>,
+    pub(super) more: More<'a>,
 }
 
 /// An execution that is wrong.
@@ -51,6 +56,8 @@ pub(super) struct Wrong {
     pub(super) blocked: Vec<usize>,
     /// What is out of place, or how far it is.
     pub(super) told: Option<String>,
+    /// What tells its history from others.
+    pub(super) key: Vec<u32>,
 }
 
 /// What the second phase saw.
@@ -184,7 +191,9 @@ struct Judged<'a> {
 
 impl Wrong {
     fn of(cause: Cause, trial: &dyn Trial) -> Wrong {
-        Wrong { cause, schedule: trial.schedule().unwrap_or_default(), blocked: Vec::new(), told: None }
+        let mut key = Vec::new();
+        canonical(&trial.outcome(), &mut key);
+        Wrong { cause, schedule: trial.schedule().unwrap_or_default(), blocked: Vec::new(), told: None, key }
     }
 }
 
@@ -206,15 +215,19 @@ impl Judged<'_> {
             }
             Judging::Displaced(quasi, well_formed) => match &asked.golden {
                 Golden::Observed(set) => {
-                    let history = self.history(texts, renamed);
-                    let calls: Vec<String> = self.trial.operations().iter().map(|it| it.1.clone()).collect();
-                    let texts = &*texts;
-                    let show = |at: &u32, answer: Option<&AnswerId>| {
-                        let call = &calls[*at as usize];
-                        answer.map_or_else(|| call.clone(), |it| answered(call, texts.text(*it)))
+                    let judgement = self.judge_places(quasi, set, &[], texts, renamed)?;
+                    let roles = match (&judgement, well_formed) {
+                        (Judgement::Right | Judgement::Needs(0), _) | (_, WellFormed::Whatever) => {
+                            return Ok(judgement);
+                        }
+                        (_, WellFormed::Required(roles)) => roles,
                     };
-                    let problems = Problem::of_objects_shown(*set, &history, &show);
-                    judge_displaced(quasi, &problems)
+                    let more = left_inside(self.trial, self.outcome, roles)?;
+                    if more.is_empty() {
+                        return Ok(judgement);
+                    }
+                    let set = asked.more.observe(&more, texts)?;
+                    self.judge_places(quasi, &set, &more, texts, renamed)
                 }
                 Golden::Specified(specified) => {
                     let case = match well_formed {
@@ -226,6 +239,26 @@ impl Judged<'_> {
             },
             Judging::LeastRelaxed(name) => self.judge_relaxed(name),
         }
+    }
+
+    /// Judges it by displacement, with `more` calls after all others that nobody made, and that may have happened.
+    fn judge_places(
+        &self,
+        quasi: &Quasi,
+        set: &ObservationSet,
+        more: &[String],
+        texts: &mut Texts,
+        renamed: &mut Renamed,
+    ) -> Result<Judgement, String> {
+        let mut calls: Vec<String> = self.trial.operations().iter().map(|it| it.1.clone()).collect();
+        let history = self.history(calls.len()..calls.len() + more.len(), texts, renamed);
+        calls.extend_from_slice(more);
+        let texts = &*texts;
+        let show = |at: &u32, answer: Option<&AnswerId>| {
+            let call = &calls[*at as usize];
+            answer.map_or_else(|| call.clone(), |it| answered(call, texts.text(*it)))
+        };
+        judge_displaced(quasi, &Problem::of_objects_shown(set, &history, &show))
     }
 
     /// The least factor of the specification `name` that allows it. A greater one than there are operations changes nothing.
@@ -263,7 +296,7 @@ impl Judged<'_> {
                     return Ok(Judgement::Right);
                 }
                 // Nobody is accused on the word of one witness search alone.
-                let history = self.history(texts, renamed);
+                let history = self.history(0..0, texts, renamed);
                 self.decide(|| Problem::of_objects(*set, &history))
             }
             Golden::Specified(specified) => {
@@ -327,7 +360,23 @@ impl Judged<'_> {
         operations.filter_map(|(at, it)| it.call.map(|call| (at, call)))
     }
 
-    fn history(&self, texts: &mut Texts, renamed: &mut Renamed) -> History<u32, AnswerId> {
+    /// The history, with calls that nobody made after all others, which have these numbers.
+    fn history(
+        &self,
+        more: Range<usize>,
+        texts: &mut Texts,
+        renamed: &mut Renamed,
+    ) -> History<u32, AnswerId> {
+        let steps = self.outcome.operations.iter().map(|it| it.ret.map(|it| it.0).max(it.call));
+        let end = 2 * i64::from(steps.flatten().max().unwrap_or(0)) + 2;
+        let tasks = self.trial.operations().iter().map(|it| it.0 + 1).max().unwrap_or(0);
+        let more = more.enumerate().map(|(nth, at)| Timed {
+            process: ProcessId::from_index(tasks + nth),
+            object: ObjectId(0),
+            call: at as u32,
+            called: end,
+            returned: None,
+        });
         let operations = self.called().map(|(at, call)| Timed {
             process: ProcessId::from_index(self.trial.operations()[at].0),
             object: ObjectId(0),
@@ -338,7 +387,7 @@ impl Judged<'_> {
                 .ret
                 .map(|(step, answer)| (renamed.id(self.trial, texts, at, answer), 2 * i64::from(step) + 1)),
         });
-        History::from_operations(operations).expect("a task makes one call after the other")
+        History::from_operations(operations.chain(more)).expect("a task makes one call after the other")
     }
 }
 

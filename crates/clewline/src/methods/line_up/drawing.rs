@@ -5,10 +5,10 @@ use std::{
     panic::Location,
 };
 
-use clewline_core::Cause;
+use clewline_core::{Cause, OperationId};
 use clewline_explore::{Access, SharedId};
 use clewline_report::render::{
-    count,
+    count, html,
     timeline::{Bar, Row, draw},
 };
 use clewline_threads::control::{Moment, Pending};
@@ -32,7 +32,7 @@ impl Threads {
     }
 
     /// In the order in which they are drawn: `before`, the columns, those that the subject started, `after`.
-    fn ordered(&self, processes: &BTreeSet<usize>) -> Vec<usize> {
+    pub(super) fn ordered(&self, processes: &BTreeSet<usize>) -> Vec<usize> {
         let mut ordered: Vec<usize> = processes.iter().copied().collect();
         ordered.sort_by_key(|&it| match it {
             it if self.is_before(it) => (0, it),
@@ -248,23 +248,71 @@ struct Line {
     process: usize,
     told: String,
     place: String,
+    // The operation that it is part of, if it is its call or its return.
+    operation: Option<usize>,
     // Whether it may change something that others see.
     is_change: bool,
 }
 
+/// All that is to be told of an interleaving.
+struct Interleaving {
+    threads: Threads,
+    objects: Objects,
+    files: Files,
+    lines: Vec<Line>,
+    // From left to right.
+    processes: Vec<usize>,
+}
+
+impl Interleaving {
+    fn of(matrix: &Matrix, finding: &Finding, shown: Shown) -> Interleaving {
+        let threads = Threads::of(matrix);
+        let objects = Objects::of(&finding.moments, &finding.pending);
+        let places =
+            finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
+        let files = Files::of(places.map(Location::file));
+        let mut lines = lines(finding, &objects, &files);
+        if shown == Shown::Short {
+            lines = shortened(&threads, lines);
+        }
+        let mut processes: BTreeSet<usize> = lines.iter().map(|it| it.process).collect();
+        processes.extend(0..matrix.columns.len());
+        let processes = threads.ordered(&processes);
+        Interleaving { threads, objects, files, lines, processes }
+    }
+}
+
+/// The interleaving for a page, where `id` says which operation of the page one is.
+pub(super) fn steps(
+    matrix: &Matrix,
+    finding: &Finding,
+    shown: Shown,
+    id: impl Fn(usize) -> Option<OperationId>,
+) -> html::Steps {
+    let Interleaving { threads, objects, files, lines, processes } = Interleaving::of(matrix, finding, shown);
+    let column = |process: usize| processes.iter().position(|it| *it == process).unwrap_or(0);
+    let step = |line: Line| html::Step {
+        number: line.step,
+        task: column(line.process),
+        told: line.told,
+        place: line.place,
+        operation: line.operation.and_then(&id),
+    };
+    let mut then: Vec<String> = Vec::new();
+    if let Some(waiting) = waiting(&threads, finding, &objects, &files) {
+        then.extend(waiting.lines().map(|it| it.trim().to_owned()));
+    }
+    then.extend(Some(files.legend().trim().to_owned()).filter(|it| !it.is_empty()));
+    html::Steps {
+        tasks: processes.iter().map(|&it| threads.name(it)).collect(),
+        steps: lines.into_iter().map(step).collect(),
+        then,
+    }
+}
+
 /// Who did what, one step a line and one column a thread, and where in the source; then who waits for what.
 pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> String {
-    let threads = Threads::of(matrix);
-    let objects = Objects::of(&finding.moments, &finding.pending);
-    let places = finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
-    let files = Files::of(places.map(Location::file));
-    let mut lines = lines(finding, &objects, &files);
-    if shown == Shown::Short {
-        lines = shortened(&threads, lines);
-    }
-    let mut processes: BTreeSet<usize> = lines.iter().map(|it| it.process).collect();
-    processes.extend(0..matrix.columns.len());
-    let processes = threads.ordered(&processes);
+    let Interleaving { threads, objects, files, lines, processes } = Interleaving::of(matrix, finding, shown);
     let mut heading = vec!["step".to_owned()];
     heading.extend(processes.iter().map(|&it| threads.name(it)));
     heading.push("where".to_owned());
@@ -329,10 +377,17 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
     for (at, moment) in finding.moments.iter().enumerate() {
         let (step, process) = (at + 1, moment.step.task.index());
         let is_at = |it: u32| it as usize == step;
-        let mine = || finding.operations.iter().filter(|it| it.process == process);
-        let talk = |told: String| Line { step: None, process, told, place: String::new(), is_change: false };
-        let called = mine().find(|it| it.called.is_some_and(is_at));
-        lines.extend(called.map(|it| talk(format!("calls {}", it.call))));
+        let mine = || finding.operations.iter().enumerate().filter(|it| it.1.process == process);
+        let talk = |at: usize, told: String| Line {
+            step: None,
+            process,
+            told,
+            place: String::new(),
+            operation: Some(at),
+            is_change: false,
+        };
+        let called = mine().find(|it| it.1.called.is_some_and(is_at));
+        lines.extend(called.map(|(at, it)| talk(at, format!("calls {}", it.call))));
         let detail = if moment.detail.is_empty() {
             String::new()
         } else {
@@ -348,10 +403,13 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
             process,
             told: format!("{}{object}{detail}{unlocked}", verb(moment.step.access)),
             place: files.show(moment.place),
+            operation: None,
             is_change: !matches!(moment.step.access, Access::Read | Access::Local),
         });
-        let returned = mine().find_map(|it| it.returned.as_ref().filter(|it| is_at(it.0)));
-        lines.extend(returned.map(|(_, answer)| talk(format!("returns {answer}").trim_end().to_owned())));
+        let returned = mine().find_map(|(at, it)| Some((at, it.returned.as_ref().filter(|it| is_at(it.0))?)));
+        lines.extend(
+            returned.map(|(at, (_, answer))| talk(at, format!("returns {answer}").trim_end().to_owned())),
+        );
     }
     lines
 }
@@ -383,7 +441,8 @@ fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
             }
             if n != 0 {
                 let told = format!("… {}", count(n, "step", "steps"));
-                short.push(Line { step: None, process, told, place: String::new(), is_change: false });
+                let (place, operation) = (String::new(), None);
+                short.push(Line { step: None, process, told, place, operation, is_change: false });
             }
             short.extend(left_out.next_if(is_shown));
         }

@@ -117,9 +117,9 @@ impl Matrix {
         Calls { initial: self.initial.clone(), columns: self.columns.clone(), last: self.last.clone() }
     }
 
-    /// The same operations, each in a column of its own, so that serial executions make them in every order.
-    pub(super) fn to_apart(&self) -> Result<Calls<String>, Misfit> {
-        let all = self.initial.iter().chain(self.columns.iter().flatten()).chain(&self.last);
+    /// The same operations and `more`, each in a column of its own, so that serial executions make them in every order.
+    pub(super) fn to_apart(&self, more: &[String]) -> Result<Calls<String>, Misfit> {
+        let all = self.initial.iter().chain(self.columns.iter().flatten()).chain(&self.last).chain(more);
         let columns: Vec<Vec<String>> = all.map(|it| vec![it.clone()]).collect();
         if APART < columns.len() {
             return Err(Misfit(format!(

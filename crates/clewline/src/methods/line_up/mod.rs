@@ -17,7 +17,9 @@ mod environment;
 mod every;
 mod finding;
 mod matrix;
+mod more;
 pub mod observations;
+mod page;
 mod plan;
 mod sample;
 mod serial;
@@ -28,6 +30,7 @@ mod tested;
 pub mod text;
 
 use std::{
+    cell::RefCell,
     fmt,
     sync::Arc,
     time::{Duration, Instant},
@@ -45,8 +48,9 @@ use clewline_threads::{
 
 use self::{
     concurrent::{Asked, Explored, Extent, Golden, deadline, explore_all},
+    more::More,
     observations::Observations,
-    serial::Observed,
+    serial::{Observed, Renamed},
 };
 
 use super::round_up::{Judging, Needed, WellFormed};
@@ -59,6 +63,7 @@ pub use builder::{BuiltIn, LineUp};
 pub use every::{Answer, Every};
 pub use finding::{Checked, Finding, Seen, Serial, Unserializable, Verdict};
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
+pub use page::{entry, page, page_of_all, svg};
 pub use plan::{Entry, Plan};
 pub use sample::check_all;
 pub use tested::Tested;
@@ -217,7 +222,7 @@ impl Check<'_> {
             until: deadline(self.options.time),
             counts_unserializable: self.options.counts_unserializable,
         };
-        let asked = right.asked(self.options);
+        let asked = right.asked(self.matrix, self.options);
         let explored = explore_all(self.trial, &mut *scheduler, &asked, &mut self.texts, &extent);
         checked.is_bounded = scheduler.is_bounded();
         checked.verdict = self.verdict_of_concurrent(&explored, observed);
@@ -269,7 +274,7 @@ impl Check<'_> {
             Against::Golden(golden) => {
                 let calls = match self.options.judging {
                     Judging::Linearizable | Judging::LeastRelaxed(_) => self.matrix.to_calls(),
-                    Judging::Displaced(..) => self.matrix.to_apart()?,
+                    Judging::Displaced(..) => self.matrix.to_apart(&[])?,
                 };
                 let mut trial = golden.trial(&calls, &self.options.limits)?;
                 Right::Observed(observe(&mut *trial, &mut self.texts, most))
@@ -303,6 +308,11 @@ impl Check<'_> {
             let whole = observed.schedules.keys().filter(begins).min_by_key(|it| &it.complete).cloned();
             let schedule = whole.and_then(|it| observed.schedules.get(&it)).cloned().unwrap_or_default();
             let mut finding = self.find(Cause::Nondeterministic, &schedule, Vec::new(), true, None);
+            let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, Renamed::default());
+            let again = serial::serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));
+            if !again.iter().any(|it| it.complete.starts_with(&found.other.complete)) {
+                return Some(Verdict::Unknown(UNFAITHFUL.to_owned()));
+            }
             finding.tried = [&found.one, &found.other].map(|it| self.show(it, None)).to_vec();
             return Some(Verdict::Violated(Box::new(finding)));
         }
@@ -313,6 +323,11 @@ impl Check<'_> {
         if let Some(wrong) = &explored.wrong {
             let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
             finding.told.clone_from(&wrong.told);
+            let mut key = Vec::new();
+            canonical(&self.trial.outcome(), &mut key);
+            if key != wrong.key {
+                return Verdict::Unknown(UNFAITHFUL.to_owned());
+            }
             return Verdict::Violated(Box::new(finding));
         }
         if let Some(reason) = &explored.unknown {
@@ -432,7 +447,7 @@ impl Check<'_> {
         self.trial.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
         let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
-        let asked = right.asked(self.options);
+        let asked = right.asked(self.matrix, self.options);
         let mut explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
         // It may have been found after some task had tried a lock, or looked at a count of owners, since when there are more points.
         let mut points = Points::ALL.into_iter();
@@ -475,7 +490,7 @@ impl Right {
         }
     }
 
-    fn asked<'a>(&'a self, options: &'a Options) -> Asked<'a> {
+    fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a Options) -> Asked<'a> {
         let golden = match self {
             Right::Observed(observed) => Golden::Observed(&observed.set),
             Right::Specified(specified) => Golden::Specified(specified),
@@ -484,9 +499,15 @@ impl Right {
             Against::Named(name) => name.split(':').next().filter(|it| it.starts_with("quasi-")),
             Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_) => None,
         };
-        Asked { golden, judging: &options.judging, relaxed }
+        let more = More { matrix, options, seen: RefCell::default() };
+        Asked { golden, judging: &options.judging, relaxed, more }
     }
 }
+
+// Nobody is accused of what cannot be seen again.
+const UNFAITHFUL: &str = "uncontrolled nondeterminism: an execution that is wrong was made again, step by step, and its calls answered \
+                          something else. Something decides that no scheduler controls: a static that keeps its value, a clock, a \
+                          random number, an address";
 
 /// Uncontrolled nondeterminism, and where it showed.
 fn divergence(diverged: &Diverged, trial: &dyn Trial) -> String {

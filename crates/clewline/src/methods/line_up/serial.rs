@@ -97,7 +97,7 @@ pub(in crate::methods) fn observe(trial: &mut dyn Trial, texts: &mut Texts, exec
 
 /// The operations of a serial execution in their order. If one was called and blocked, it is the last. If all that were called
 /// returned, and others block before their first step, each of these could have been the last: a history each.
-fn serial(
+pub(super) fn serial(
     outcome: &Outcome<AnswerId>,
     mut id: impl FnMut(usize, AnswerId) -> AnswerId,
 ) -> Vec<SerialHistory> {

@@ -6,7 +6,7 @@ use clewline_core::{
 };
 use clewline_threads::{Trial, control::Outcome};
 
-use crate::methods::round_up::{Roles, drained};
+use crate::methods::round_up::{Roles, drained, left};
 
 /// What makes a case of an outcome, to be judged by itself.
 pub(in crate::methods) enum Specified {
@@ -66,6 +66,19 @@ impl Specified {
             }
         }
     }
+}
+
+/// Calls that nobody made, each of which would take out something that is left inside.
+pub(super) fn left_inside(
+    trial: &dyn Trial,
+    outcome: &Outcome<AnswerId>,
+    roles: &Roles,
+) -> Result<Vec<String>, String> {
+    let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
+    let takes_out = |it: &&(usize, String)| roles.is_remove(it.1.split('(').next().unwrap_or_default());
+    // By the name that is called here: there may be several.
+    let call = trial.operations().iter().find(takes_out).map_or(roles.remove(), |it| &it.1);
+    Ok(vec![call.to_owned(); left(&recording, roles)])
 }
 
 /// The outcome as if someone had written it down.

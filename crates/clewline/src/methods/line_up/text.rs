@@ -137,9 +137,26 @@ pub fn violated(
 ) -> String {
     let mut text =
         format!("{}: {}\n\n", painted("violated", telling.paint), headline(telling, checked, finding));
+    text.push_str(&evidence(telling, checked, finding, found.is_some()));
+    text.push('\n');
+    let mut fact = |name: &str, told: &str| fact(&mut text, name, told);
+    facts(&mut fact, telling, checked, finding, found);
+    explored(&mut fact, telling, summary);
+    next(&mut text, telling);
+    text
+}
+
+/// What is wrong, and how it came about.
+pub(super) fn evidence(
+    telling: &Telling<'_>,
+    checked: &Checked,
+    finding: &Finding,
+    is_smaller: bool,
+) -> String {
+    let mut text = String::new();
     paragraph(&mut text, &cause(telling, finding), WIDTH);
     let is_alone = checked.matrix.columns.len() == 1;
-    text.push_str(match (is_alone, found.is_some()) {
+    text.push_str(match (is_alone, is_smaller) {
         (true, _) => "\n  The calls:\n\n",
         (false, true) => "\n  The smallest matrix in which it shows; its columns run at the same time:\n\n",
         (false, false) => "\n  The matrix, whose columns run at the same time:\n\n",
@@ -163,13 +180,10 @@ pub fn violated(
         ));
         text.push_str(&drawing::interleaving(&checked.matrix, finding, telling.shown));
     }
-    text.push('\n');
-    facts(&mut text, telling, checked, finding, found, summary);
-    next(&mut text, telling);
     text
 }
 
-fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> String {
+pub(super) fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> String {
     let subject = telling.subject;
     match finding.cause {
         Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
@@ -212,7 +226,7 @@ fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> Stri
 }
 
 /// Which kind of root cause it is, in plain words.
-fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
+pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
     let right = match &telling.options.against {
         Against::Serial | Against::Observed(_) => "the same calls were made one at a time, in every order",
         Against::Golden(_) => "the golden implementation was called one call at a time, in every order",
@@ -374,7 +388,7 @@ fn serial_histories(text: &mut String, checked: &Checked, finding: &Finding) {
     }
 }
 
-fn one_serial(threads: &Threads, finding: &Finding, serial: &Serial) -> String {
+pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &Serial) -> String {
     let who = |at: usize| threads.name(finding.operations[at].process);
     let complete = serial.complete.iter();
     let mut told: Vec<String> = complete
@@ -384,7 +398,7 @@ fn one_serial(threads: &Threads, finding: &Finding, serial: &Serial) -> String {
     told.join(", ")
 }
 
-fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> Option<String> {
+pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> Option<String> {
     let told = |at: usize| {
         let seen = &finding.operations[at];
         format!("{}'s {}", threads.name(seen.process), label(seen))
@@ -406,23 +420,25 @@ fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> Option<Stri
     }
 }
 
-fn facts(
-    text: &mut String,
+/// Takes what a fact is called, and what is told.
+pub(super) type Facts<'a> = dyn FnMut(&str, &str) + 'a;
+
+/// What is needed to see it again.
+pub(super) fn facts(
+    fact: &mut Facts<'_>,
     telling: &Telling<'_>,
     checked: &Checked,
     finding: &Finding,
     found: Option<&Matrix>,
-    summary: &Summary,
 ) {
-    fact(text, "matrix", &typed(&checked.matrix, telling.reader));
+    fact("matrix", &typed(&checked.matrix, telling.reader));
     if let Some(found) = found {
-        fact(text, "found in", &typed(found, telling.reader));
+        fact("found in", &typed(found, telling.reader));
     }
     if !finding.is_serial {
         let preemptions = count(finding.preemptions as u64, "preemption", "preemptions");
-        fact(text, "schedule", &format!("{} with {preemptions}", finding.schedule));
+        fact("schedule", &format!("{} with {preemptions}", finding.schedule));
     }
-    explored(text, telling, summary);
 }
 
 /// The matrix as it is typed.
@@ -441,6 +457,16 @@ pub fn typed(matrix: &Matrix, reader: Reader) -> String {
 /// The report of matrices in which nothing is wrong, or of which nobody knows.
 #[must_use]
 pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
+    let mut text = told(telling, summary);
+    text.push('\n');
+    needed(&mut text, telling, summary);
+    explored(&mut |name, told| fact(&mut text, name, told), telling, summary);
+    next(&mut text, telling);
+    text
+}
+
+/// The verdict in a line and what it means, if nothing is wrong.
+pub(super) fn told(telling: &Telling<'_>, summary: &Summary) -> String {
     let word = summary.verdict();
     let subject = telling.subject;
     let where_ = match (&summary.first, summary.matrices) {
@@ -477,10 +503,6 @@ pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
     } else if summary.executions != 0 {
         paragraph(&mut text, "What was explored holds, but that is not all there is.", WIDTH);
     }
-    text.push('\n');
-    needed(&mut text, telling, summary);
-    explored(&mut text, telling, summary);
-    next(&mut text, telling);
     text
 }
 
@@ -561,13 +583,14 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
     )
 }
 
-fn explored(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
+/// How much was explored, and how long that took.
+pub(super) fn explored(fact: &mut Facts<'_>, telling: &Telling<'_>, summary: &Summary) {
     let options = telling.options;
     let stuck = |n: u64| if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) };
     let of = |n: u64| if n == 1 { String::new() } else { format!(" in {}", count(n, "matrix", "matrices")) };
     if summary.serial_histories != 0 {
         let n = count(summary.serial_histories, "serial history", "serial histories");
-        fact(text, "phase 1", &format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices)));
+        fact("phase 1", &format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices)));
     }
     let bound = match options.settings.preemptions {
         Some(most) if summary.bounded != 0 && options.scheduler.is_exhaustive => {
@@ -580,7 +603,7 @@ fn explored(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
         model @ (MemoryModel::Tso | MemoryModel::ReleaseAcquire) => format!(", memory {}", model.name()),
     };
     if telling.is_replay {
-        fact(text, "phase 2", "this one execution, run again");
+        fact("phase 2", "this one execution, run again");
     } else if summary.executions != 0 {
         let told = format!(
             "{} by {}{bound}{model}: {}{}",
@@ -589,13 +612,13 @@ fn explored(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
             count(summary.histories, "distinct history", "distinct histories"),
             stuck(summary.stuck),
         );
-        fact(text, "phase 2", &told);
+        fact("phase 2", &told);
     }
     if let Some(n) = summary.unserializable {
         let told = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
-        fact(text, "besides", &told);
+        fact("besides", &told);
     }
-    fact(text, "took", &duration(summary.elapsed));
+    fact("took", &duration(summary.elapsed));
 }
 
 fn next(text: &mut String, telling: &Telling<'_>) {

@@ -196,6 +196,8 @@ pub(super) fn cells(row: &Row, census: &Census, buggy: u64) -> Vec<Cell> {
     };
     let ours = match (&census.unknown, buggy + census.broken) {
         (Some(_), 0) => Cell::Missing,
+        // A limit that was hit is no answer.
+        (None, 0) if census.coverage != Coverage::Exhausted => Cell::Text("none seen".to_owned()),
         (_, n) => yes(n != 0),
     };
     vec![

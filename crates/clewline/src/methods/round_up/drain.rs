@@ -47,7 +47,7 @@ pub(in crate::methods) fn drained(mut recording: Recording, roles: &Roles) -> Re
 }
 
 /// How many elements may be left that no pending operation can take out.
-fn left(recording: &Recording, roles: &Roles) -> usize {
+pub(in crate::methods) fn left(recording: &Recording, roles: &Roles) -> usize {
     let (mut added, mut removed) = (0_usize, 0_usize);
     for operation in recording.history.operations() {
         let Datum::Text(method) = recording.values.get(operation.call.method) else { continue };

@@ -31,5 +31,5 @@ pub use census::{Census, Counting, Readings, census};
 pub use judging::{Judging, Needed, WellFormed};
 pub use shape::{IllFormed, Roles};
 
-pub(in crate::methods) use drain::drained;
+pub(in crate::methods) use drain::{drained, left};
 pub(in crate::methods) use judging::{Judgement, distribution, judge_displaced};

@@ -35,6 +35,7 @@ mod again;
 mod drive;
 mod environment;
 mod outcome;
+mod page;
 mod quasi;
 mod recorded;
 mod save;

@@ -17,12 +17,23 @@ use crate::{QuasiReading, methods::round_up};
 
 const WIDTH: usize = 80;
 
+/// Takes what a fact is called, and what is told.
+pub(super) type Facts<'a> = dyn FnMut(&str, &str) + 'a;
+
 /// The whole report.
 pub(super) fn report(outcome: &Outcome, paint: Paint) -> String {
     let mut text = match outcome.shown() {
         Some(finding) => found(outcome, finding, paint),
-        None if outcome.verdict() == "holds" => nothing_found(outcome, paint),
-        None => given_up(outcome, paint),
+        None => {
+            let mut text = without_finding(outcome, paint);
+            text.push('\n');
+            if let Some(needed) = outcome.needed.as_ref().filter(|_| outcome.holds()) {
+                text.push_str(&round_up::distribution(needed, "runs"));
+                text.push('\n');
+            }
+            rate(&mut |name, told| fact(&mut text, name, told), outcome);
+            text
+        }
     };
     for (place, command) in outcome.next.iter().enumerate() {
         let word = if place == 0 { "next" } else { "  or" };
@@ -34,6 +45,15 @@ pub(super) fn report(outcome: &Outcome, paint: Paint) -> String {
 fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
     let mut text = headline(outcome, finding, paint);
     text.push_str("\n\n");
+    text.push_str(&shown(outcome, finding));
+    text.push('\n');
+    how(&mut |name, told| fact(&mut text, name, told), outcome, finding);
+    text
+}
+
+/// What the finding rests on.
+pub(super) fn shown(outcome: &Outcome, finding: &Finding) -> String {
+    let mut text = String::new();
     match &finding.cause {
         Cause::NotLinearizable(ending) => {
             if let Some(told) = &finding.report.quasi {
@@ -51,22 +71,29 @@ fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
                 text.push_str("\n  What happened, one after the other, up to where it breaks:\n\n");
                 text.push_str(&trace(&finding.report.judged(), violation, breaking, WIDTH));
             }
-            match ending {
-                Ending::Full => (),
-                Ending::Stuck(patience, standings, panics) => {
-                    text.push('\n');
-                    stuck(&mut text, finding, *patience, standings);
-                    if !panics.is_empty() {
-                        text.push('\n');
-                        panicked(&mut text, finding, panics);
-                    }
-                }
-                Ending::Panicked(panics) => {
-                    text.push('\n');
-                    panicked(&mut text, finding, panics);
-                }
+            if *ending != Ending::Full {
+                text.push('\n');
             }
         }
+        Cause::Stuck(..) | Cause::Panicked(_) => (),
+    }
+    text.push_str(&ended(outcome, finding));
+    text
+}
+
+/// What went wrong besides answers: who is stuck, and who panicked.
+pub(super) fn ended(outcome: &Outcome, finding: &Finding) -> String {
+    let mut text = String::new();
+    match &finding.cause {
+        Cause::NotLinearizable(Ending::Full) => (),
+        Cause::NotLinearizable(Ending::Stuck(patience, standings, panics)) => {
+            stuck(&mut text, finding, *patience, standings);
+            if !panics.is_empty() {
+                text.push('\n');
+                panicked(&mut text, finding, panics);
+            }
+        }
+        Cause::NotLinearizable(Ending::Panicked(panics)) => panicked(&mut text, finding, panics),
         Cause::Stuck(patience, standings) => {
             stuck(&mut text, finding, *patience, standings);
             besides(&mut text, outcome, finding, "a deadlock, or a loop that never ends");
@@ -76,8 +103,6 @@ fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
             besides(&mut text, outcome, finding, "a panic");
         }
     }
-    text.push('\n');
-    how(&mut text, outcome, finding);
     text
 }
 
@@ -86,7 +111,7 @@ fn is_drawn(finding: &Finding) -> bool {
     finding.report.quasi.as_ref().is_none_or(|it| it.reading == QuasiReading::Relaxed)
 }
 
-fn headline(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
+pub(super) fn headline(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
     let word = painted("violated", paint);
     let subject = &outcome.subject;
     match &finding.cause {
@@ -154,10 +179,9 @@ fn besides(text: &mut String, outcome: &Outcome, finding: &Finding, what: &str) 
 }
 
 /// How it was found, and what is needed to find it again.
-fn how(text: &mut String, outcome: &Outcome, finding: &Finding) {
+pub(super) fn how(fact: &mut Facts<'_>, outcome: &Outcome, finding: &Finding) {
     let first = outcome.finding.as_ref().unwrap_or(finding);
     fact(
-        text,
         "found",
         &format!(
             "in run {}, after {} and {}, in runs of {}",
@@ -167,12 +191,11 @@ fn how(text: &mut String, outcome: &Outcome, finding: &Finding) {
             show_workload(&outcome.workload),
         ),
     );
-    shrinking(text, outcome, finding);
-    setting(text, outcome);
-    fact(text, "judged", checked_by(&finding.report.judged()).trim_end().trim_start_matches("checked "));
-    saved(text, outcome, finding);
+    shrinking(fact, outcome, finding);
+    setting(fact, outcome);
+    fact("judged", checked_by(&finding.report.judged()).trim_end().trim_start_matches("checked "));
+    saved(fact, outcome, finding);
     fact(
-        text,
         "seed",
         &format!(
             "{}. The calls follow from it, and the noise; how the system schedules the threads does not. So the same \
@@ -183,7 +206,7 @@ fn how(text: &mut String, outcome: &Outcome, finding: &Finding) {
 }
 
 /// What shrinking achieved.
-fn shrinking(text: &mut String, outcome: &Outcome, finding: &Finding) {
+fn shrinking(fact: &mut Facts<'_>, outcome: &Outcome, finding: &Finding) {
     let told = match &outcome.shrinking {
         Shrinking::Off => return,
         Shrinking::TooSlow => {
@@ -211,18 +234,18 @@ fn shrinking(text: &mut String, outcome: &Outcome, finding: &Finding) {
             }
         }
     };
-    fact(text, "smaller", &told);
+    fact("smaller", &told);
 }
 
-fn setting(text: &mut String, outcome: &Outcome) {
+fn setting(fact: &mut Facts<'_>, outcome: &Outcome) {
     let pinned = match outcome.pinning {
         Pinning::Pinned => "each thread on its processor",
         Pinning::Free => "threads where the system puts them",
     };
-    fact(text, "recorded", &format!("with {}, {pinned}", outcome.clock));
+    fact("recorded", &format!("with {}, {pinned}", outcome.clock));
 }
 
-fn saved(text: &mut String, outcome: &Outcome, finding: &Finding) {
+fn saved(fact: &mut Facts<'_>, outcome: &Outcome, finding: &Finding) {
     let told = match &outcome.saved {
         Saved::Off => return,
         Saved::File(path) => {
@@ -244,7 +267,12 @@ fn saved(text: &mut String, outcome: &Outcome, finding: &Finding) {
         ),
         Saved::Failed(folder, why) => format!("nowhere: {}: {why}", folder.display()),
     };
-    fact(text, "saved", &told);
+    fact("saved", &told);
+}
+
+/// The verdict in a line and what it means, if nothing was found.
+pub(super) fn without_finding(outcome: &Outcome, paint: Paint) -> String {
+    if outcome.holds() { nothing_found(outcome, paint) } else { given_up(outcome, paint) }
 }
 
 fn nothing_found(outcome: &Outcome, paint: Paint) -> String {
@@ -276,12 +304,6 @@ fn nothing_found(outcome: &Outcome, paint: Paint) -> String {
     let told =
         format!("That is no proof. Other schedules of the threads, of which there are very many, {others}");
     paragraph(&mut text, &told, WIDTH);
-    text.push('\n');
-    if let Some(needed) = &outcome.needed {
-        text.push_str(&round_up::distribution(needed, "runs"));
-        text.push('\n');
-    }
-    rate(&mut text, outcome);
     text
 }
 
@@ -308,9 +330,6 @@ fn given_up(outcome: &Outcome, paint: Paint) -> String {
     if outcome.runs == 0 {
         let mut text = format!("{word}: no run of {subject} was made\n\n");
         paragraph(&mut text, "Time was up before the first run, so nothing is known.", WIDTH);
-        text.push('\n');
-        setting(&mut text, outcome);
-        fact(&mut text, "seed", &outcome.seed.to_string());
         return text;
     }
     let reason = outcome.reason.as_ref().map_or_else(String::new, |it| format!(": {it}"));
@@ -336,24 +355,22 @@ fn given_up(outcome: &Outcome, paint: Paint) -> String {
         }
     };
     paragraph(&mut text, &format!("{told} {advice}"), WIDTH);
-    text.push('\n');
-    rate(&mut text, outcome);
     text
 }
 
-fn rate(text: &mut String, outcome: &Outcome) {
-    let per_second = outcome.operations as f64 / outcome.elapsed.as_secs_f64().max(1e-9);
-    fact(
-        text,
-        "took",
-        &format!(
+/// How fast it was and how it was set up, if nothing was found.
+pub(super) fn rate(fact: &mut Facts<'_>, outcome: &Outcome) {
+    if outcome.runs != 0 {
+        let per_second = outcome.operations as f64 / outcome.elapsed.as_secs_f64().max(1e-9);
+        let told = format!(
             "{}: {} operations a second, recorded and judged",
             duration(outcome.elapsed),
             grouped(per_second as u64)
-        ),
-    );
-    setting(text, outcome);
-    fact(text, "seed", &outcome.seed.to_string());
+        );
+        fact("took", &told);
+    }
+    setting(fact, outcome);
+    fact("seed", &outcome.seed.to_string());
 }
 
 /// A line that says what `name` is, and more lines if it is long.

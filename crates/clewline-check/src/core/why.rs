@@ -1,0 +1,431 @@
+//! What is wrong with a core: a rule that people know, or else where the longest order ends.
+//!
+//! A core is small, so its operations can be looked at one by one. Each rule here says by itself that there is no order,
+//! from what is still said about the operations of the core and their chances; none of them trusts whoever found the violation.
+//! Rules that count or compare come first, since they can be told in a sentence. Then the monitor is asked, which sees
+//! only the core now. What neither can tell is told by the longest order.
+
+use clewline_core::{
+    Act, Budget, DeadEnd, Explanation, Kind, OperationId, Problem, Roles, Rule, Span, Verdict, Why,
+};
+
+use crate::{Checker, monitor, search::jit_graph::JitGraph};
+
+/// An order is looked for within this many configurations.
+const CONFIGURATIONS: u64 = 1 << 17;
+
+/// Of an order that is longer than this nobody would read.
+const LONG: usize = 64;
+
+/// Says what is wrong with `weak`: what is still said of `whole`, of which `core` is the core. It was `found` like this.
+pub(super) fn why(
+    whole: &Problem<'_>,
+    weak: &Problem<'_>,
+    core: &[OperationId],
+    found: &Explanation,
+    budget: &Budget,
+) -> Option<Why> {
+    let named = View::new(weak, core).and_then(|view| view.rule(whole));
+    if let Some((rule, operations)) = named {
+        return Some(Why::Rule { rule, operations, end: None });
+    }
+    let seen = monitor::decide_weaker(weak, budget).ok().and_then(|verdict| match verdict {
+        Verdict::Violated(violation) => broken(violation.explanation),
+        Verdict::Holds(_) | Verdict::Unknown(_) => None,
+    });
+    let all = || [seen.clone(), broken(found.clone())].into_iter().flatten();
+    // A rule that leaves out part of the core does not tell what that is for.
+    let tells_all = |(rule, operations): &(Rule, Vec<OperationId>)| {
+        tells_enough(*rule) && core.iter().all(|it| operations.contains(it))
+    };
+    if let Some((rule, operations)) = all().find(tells_all) {
+        return Some(Why::Rule { rule, operations, end: None });
+    }
+    let end = if core.len() <= LONG { dead_end(weak, core, budget) } else { None };
+    match (all().next(), end) {
+        (Some((rule, operations)), end) => Some(Why::Rule { rule, operations, end }),
+        (None, Some(end)) => Some(Why::End(end)),
+        (None, None) => None,
+    }
+}
+
+fn broken(explanation: Explanation) -> Option<(Rule, Vec<OperationId>)> {
+    match explanation {
+        Explanation::Broken { rule, operations } => Some((rule, operations)),
+        Explanation::Exhausted { .. } => None,
+    }
+}
+
+/// Whether the operations of a rule show that it is broken, without an order of them.
+fn tells_enough(rule: Rule) -> bool {
+    match rule {
+        Rule::Added
+        | Rule::AddedBefore
+        | Rule::TakenOnce
+        | Rule::Gone
+        | Rule::Empty
+        | Rule::FirstInFirstOut
+        | Rule::OvertakesMany { .. }
+        | Rule::OvertakenOften { .. }
+        | Rule::OneInFront
+        | Rule::FrontInTurn
+        | Rule::GreatestFirst
+        | Rule::LastInFirstOut
+        | Rule::OneAtATime
+        | Rule::NoRoom
+        | Rule::ReplacedOnce
+        | Rule::Chain
+        | Rule::SumWithin { .. }
+        | Rule::Often { .. }
+        | Rule::OftenSince { .. }
+        | Rule::AddedAgain { .. }
+        | Rule::Left { .. }
+        | Rule::Stale => true,
+        Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot | Rule::Sum => false,
+    }
+}
+
+/// The operations of a core and their chances, by position.
+struct View<'v> {
+    problem: &'v Problem<'v>,
+    kind: Kind,
+    roles: Roles,
+    in_core: Vec<bool>,
+}
+
+impl<'v> View<'v> {
+    fn new(problem: &'v Problem<'v>, core: &[OperationId]) -> Option<View<'v>> {
+        let (kind, roles) = (problem.kind()?, problem.roles().ok()?);
+        let in_core = problem.operations().iter().map(|it| core.binary_search(it).is_ok()).collect();
+        Some(View { problem, kind, roles, in_core })
+    }
+
+    fn rule(&self, whole: &Problem<'_>) -> Option<(Rule, Vec<OperationId>)> {
+        let whole_roles = whole.roles().ok()?;
+        self.added(whole, &whole_roles)
+            .or_else(|| self.often())
+            .or_else(|| self.added_again())
+            .or_else(|| self.left())
+            .or_else(|| self.stale())
+            .or_else(|| self.sum(whole, &whole_roles))
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> {
+        0..self.problem.len()
+    }
+
+    fn core(&self) -> impl Iterator<Item = usize> {
+        self.all().filter(|&at| self.in_core[at])
+    }
+
+    fn act(&self, at: usize) -> Act {
+        self.roles.acts[at]
+    }
+
+    fn element(&self, at: usize) -> u32 {
+        self.roles.elements[at]
+    }
+
+    fn precedes(&self, one: usize, other: usize) -> bool {
+        self.problem.spans()[one].precedes(self.problem.spans()[other])
+    }
+
+    fn ids(&self, positions: impl IntoIterator<Item = usize>) -> Vec<OperationId> {
+        positions.into_iter().map(|at| self.problem.operations()[at]).collect()
+    }
+
+    /// The positions that put `element` there.
+    fn puts(&self, element: u32) -> impl Iterator<Item = usize> {
+        self.all().filter(move |&at| match self.act(at) {
+            Act::Add => self.element(at) == element,
+            Act::Replace => self.roles.seconds[at] == element,
+            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+        })
+    }
+
+    /// One operation found what nobody adds, or what was added later: that is known only if all operations are looked at.
+    fn added(&self, whole: &Problem<'_>, whole_roles: &Roles) -> Option<(Rule, Vec<OperationId>)> {
+        let mut core = self.core();
+        let (Some(at), None) = (core.next(), core.next()) else { return None };
+        let element = self.element(at);
+        let is_found = match self.act(at) {
+            Act::See | Act::Remove | Act::Replace => true,
+            Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+        };
+        let word = self.roles.names[element as usize];
+        let is_there_at_first = match self.kind {
+            Kind::Counter => true,
+            Kind::Register { initial } => initial == word,
+            Kind::Set
+            | Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::QuasiStack { .. }
+            | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
+            | Kind::Bag
+            | Kind::Multiset => false,
+        };
+        if !is_found || is_there_at_first || self.puts(element).any(|it| it != at) {
+            return None;
+        }
+        let end = self.problem.spans()[at].end();
+        let puts = |it: &usize| match whole_roles.acts[*it] {
+            Act::Add => whole_roles.names[whole_roles.elements[*it] as usize] == word,
+            Act::Replace => whole_roles.names[whole_roles.seconds[*it] as usize] == word,
+            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+        };
+        let id = self.problem.operations()[at];
+        let mut others = (0..whole.len()).filter(puts).filter(|&it| whole.operations()[it] != id).peekable();
+        match others.peek().copied() {
+            None => Some((Rule::Added, vec![id])),
+            Some(first) if others.all(|it| end < whole.spans()[it].call()) => {
+                Some((Rule::AddedBefore, vec![id, whole.operations()[first]]))
+            }
+            // It had been there, and was gone: the history was empty in between, so the core need not show it.
+            Some(_) => {
+                let is_before = |&it: &usize| whole.spans()[it].end() < self.problem.spans()[at].call();
+                let takes = |it: &usize| {
+                    whole_roles.acts[*it] == Act::Remove
+                        && whole_roles.names[whole_roles.elements[*it] as usize] == word
+                };
+                let takers: Vec<usize> = (0..whole.len()).filter(takes).filter(is_before).collect();
+                let is_early = |&it: &usize| whole.spans()[it].call() <= end;
+                let adders: Vec<usize> = (0..whole.len()).filter(puts).filter(is_early).collect();
+                let ids = |all: &[usize]| -> Vec<OperationId> {
+                    all.iter().map(|&it| whole.operations()[it]).collect()
+                };
+                let added = adders.len();
+                let operations = [ids(&takers), vec![id], ids(&adders)].concat();
+                let is_gone = added <= takers.len() && !matches!(self.kind, Kind::Register { .. });
+                is_gone.then_some((Rule::Often { added: added as u32 }, operations))
+            }
+        }
+    }
+
+    /// An element was found more often than it was added.
+    fn often(&self) -> Option<(Rule, Vec<OperationId>)> {
+        if matches!(self.kind, Kind::Register { .. } | Kind::Counter) {
+            return None;
+        }
+        let is_empty = |&at: &usize| self.act(at) == Act::Empty;
+        let start = self.core().find(is_empty);
+        let element = self.element(self.core().find(|&at| Some(at) != start)?);
+        let (mut takers, mut finder) = (Vec::new(), None);
+        for at in self.core().filter(|&at| Some(at) != start) {
+            match self.act(at) {
+                _ if self.element(at) != element || start.is_some_and(|it| !self.precedes(it, at)) => {
+                    return None;
+                }
+                Act::Remove => takers.push(at),
+                Act::See if finder.is_none() => finder = Some(at),
+                Act::See | Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => {
+                    return None;
+                }
+            }
+        }
+        let adders: Vec<usize> = self.puts(element).collect();
+        // All of them together leave nothing to be found.
+        let is_late = |finder: usize| takers.iter().all(|&it| self.precedes(it, finder));
+        let found = takers.len() + usize::from(finder.is_some_and(is_late));
+        if found <= adders.len() || takers.len() + usize::from(finder.is_some()) != found {
+            return None;
+        }
+        let added = adders.len() as u32;
+        let rule = if start.is_some() { Rule::OftenSince { added } } else { Rule::Often { added } };
+        Some((rule, self.ids(start.into_iter().chain(takers).chain(finder).chain(adders))))
+    }
+
+    /// An element of a set was added more often than it was removed, and once more.
+    fn added_again(&self) -> Option<(Rule, Vec<OperationId>)> {
+        let adders: Vec<usize> = self.core().collect();
+        let element = self.element(*adders.first()?);
+        let is_add = |&at: &usize| self.act(at) == Act::Add && self.element(at) == element;
+        if self.kind != Kind::Set || !adders.iter().all(is_add) {
+            return None;
+        }
+        let is_remove = |&at: &usize| self.act(at) == Act::Remove && self.element(at) == element;
+        let removers: Vec<usize> = self.all().filter(is_remove).collect();
+        let removed = removers.len() as u32;
+        let is_too_often = removers.len() + 1 < adders.len();
+        is_too_often.then(|| (Rule::AddedAgain { removed }, self.ids(adders.into_iter().chain(removers))))
+    }
+
+    /// Nothing was found, though more had been added than can have been removed.
+    fn left(&self) -> Option<(Rule, Vec<OperationId>)> {
+        let is_miss = |&at: &usize| match self.act(at) {
+            Act::Empty => true,
+            Act::Miss => matches!(self.kind, Kind::Set | Kind::Multiset),
+            Act::Add | Act::Remove | Act::See | Act::Take | Act::Replace | Act::Nothing => false,
+        };
+        let mut misses = self.core().filter(is_miss);
+        let first = misses.next()?;
+        // One that found nothing before everything else does not matter here.
+        let (start, miss) = misses.next().map_or((None, first), |second| (Some(first), second));
+        let element = (self.act(miss) == Act::Miss).then(|| self.element(miss));
+        let is_of_it = |at: usize| element.is_none_or(|it| self.element(at) == it);
+        let (mut adders, mut sights) = (Vec::new(), Vec::new());
+        for at in self.core().filter(|&at| at != miss && Some(at) != start) {
+            match self.act(at) {
+                _ if start.is_some_and(|it| !self.precedes(it, at)) => return None,
+                Act::Add if is_of_it(at) && self.precedes(at, miss) => adders.push(at),
+                Act::See if is_of_it(at) && self.precedes(at, miss) => sights.push(at),
+                _ => return None,
+            }
+        }
+        let added = match (adders.len(), sights.len()) {
+            (added, 0) => added,
+            (0, _) => 1,
+            (_, _) => return None,
+        };
+        let may_remove = |&at: &usize| match self.act(at) {
+            Act::Remove => is_of_it(at),
+            Act::Take => true,
+            Act::Add | Act::See | Act::Miss | Act::Empty | Act::Replace | Act::Nothing => false,
+        };
+        let removers: Vec<usize> = self.all().filter(may_remove).collect();
+        if added <= removers.len() {
+            return None;
+        }
+        let rule = Rule::Left { added: added as u32 };
+        Some((rule, self.ids([miss].into_iter().chain(adders).chain(sights).chain(removers))))
+    }
+
+    /// Something was found in a register after it had been replaced.
+    fn stale(&self) -> Option<(Rule, Vec<OperationId>)> {
+        if !matches!(self.kind, Kind::Register { .. }) {
+            return None;
+        }
+        for late in self.core().filter(|&at| matches!(self.act(at), Act::See | Act::Replace)) {
+            let element = self.element(late);
+            // What is there right after each.
+            let leaves = |at: usize| match self.act(at) {
+                Act::Add | Act::See => Some(self.element(at)),
+                Act::Replace => Some(self.roles.seconds[at]),
+                Act::Remove | Act::Miss | Act::Empty | Act::Take | Act::Nothing => None,
+            };
+            let replaces = |&at: &usize| {
+                self.precedes(at, late)
+                    && leaves(at).is_some_and(|it| it != element)
+                    && self.puts(element).all(|put| put == late || put != at && self.precedes(put, at))
+            };
+            if let Some(newer) = self.core().filter(|&at| at != late).find(replaces) {
+                let puts = self.puts(element).filter(|&it| it != late);
+                return Some((Rule::Stale, self.ids([late, newer].into_iter().chain(puts))));
+            }
+        }
+        None
+    }
+
+    /// A sum was answered that lies outside what can be reached, at first or since an earlier answer.
+    fn sum(&self, whole: &Problem<'_>, whole_roles: &Roles) -> Option<(Rule, Vec<OperationId>)> {
+        if self.kind != Kind::Counter {
+            return None;
+        }
+        let sums = Sums { spans: whole.spans(), roles: whole_roles };
+        let is_answer = |&at: &usize| self.act(at) == Act::See;
+        let position = |at: usize| whole.position(self.problem.operations()[at]);
+        let answers: Vec<usize> = self.core().filter(is_answer).filter_map(position).collect();
+        for &late in &answers {
+            let earlier =
+                answers.iter().copied().filter(|&it| whole.spans()[it].precedes(whole.spans()[late]));
+            for since in [None].into_iter().chain(earlier.map(Some)) {
+                let (least, greatest) = sums.bounds(since, late)?;
+                if !(least..=greatest).contains(&sums.word(late)) {
+                    let operations = [Some(late), since].into_iter().flatten();
+                    let operations = operations.map(|at| whole.operations()[at]).collect();
+                    return Some((Rule::SumWithin { least, greatest }, operations));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// What operations add to a counter.
+struct Sums<'s> {
+    spans: &'s [Span],
+    roles: &'s Roles,
+}
+
+impl Sums<'_> {
+    /// What the operation adds, or answers.
+    fn word(&self, at: usize) -> i64 {
+        self.roles.names[self.roles.elements[at] as usize].cast_signed()
+    }
+
+    /// Between what the sum is when `late` happens, given what was answered at `since`. Nothing if it may overflow.
+    fn bounds(&self, since: Option<usize>, late: usize) -> Option<(i64, i64)> {
+        let known = since.map_or(0, |at| self.word(at));
+        let (mut least, mut greatest) = (known, known);
+        for at in (0..self.spans.len()).filter(|&at| self.roles.acts[at] == Act::Add) {
+            let (span, amount) = (self.spans[at], self.word(at));
+            let is_known = since.is_some_and(|since| span.precedes(self.spans[since]));
+            if is_known || self.spans[late].precedes(span) {
+                continue;
+            }
+            let follows = since.is_none_or(|since| self.spans[since].precedes(span));
+            let is_certain = follows && span.precedes(self.spans[late]);
+            least = least.checked_add(if is_certain { amount } else { amount.min(0) })?;
+            greatest = greatest.checked_add(if is_certain { amount } else { amount.max(0) })?;
+        }
+        Some((least, greatest))
+    }
+}
+
+/// Where the longest order of `weak` ends, with as few of its chances as possible.
+fn dead_end(weak: &Problem<'_>, core: &[OperationId], budget: &Budget) -> Option<DeadEnd> {
+    let budget = budget.child().with_configurations(CONFIGURATIONS);
+    let Verdict::Violated(found) = JitGraph.decide(weak, &budget) else { return None };
+    let Explanation::Exhausted { prefix, .. } = found.explanation else { return None };
+    let mut end = follow(weak, &prefix)?;
+    // Whoever makes no difference is left out.
+    let is_core = |id: &OperationId| core.binary_search(id).is_ok();
+    let mut at = end.prefix.len();
+    while 0 < at {
+        at -= 1;
+        if is_core(&end.prefix[at]) {
+            continue;
+        }
+        let mut shorter = end.prefix.clone();
+        shorter.remove(at);
+        if let Some(other) = follow(weak, &shorter)
+            && other.prefix == shorter
+            && (other.next, &other.instead) == (end.next, &end.instead)
+        {
+            end = other;
+        }
+    }
+    (end.prefix.len() <= LONG).then_some(end)
+}
+
+/// Goes on from `prefix` as long as the operation that returns first can come next. Nothing if `prefix` itself cannot be, or if
+/// nobody is left in the end.
+///
+/// A search may stop earlier, where it remembers that it has been in such a state before; but an operation that
+/// can come next is no explanation.
+fn follow(problem: &Problem<'_>, prefix: &[OperationId]) -> Option<DeadEnd> {
+    let mut is_done = vec![false; problem.len()];
+    let mut replay = problem.replay();
+    for &id in prefix {
+        let at = problem.position(id)?;
+        if !replay.advance(at) {
+            return None;
+        }
+        is_done[at] = true;
+    }
+    let spans = problem.spans();
+    let mut left: Vec<usize> =
+        (0..problem.len()).filter(|&at| !is_done[at] && !spans[at].is_pending()).collect();
+    left.sort_unstable_by_key(|&at| spans[at].end());
+    let mut prefix = prefix.to_vec();
+    for at in left {
+        let next = problem.operations()[at];
+        let instead = replay.could_return(at);
+        if !replay.advance(at) {
+            return Some(DeadEnd { prefix, next, instead });
+        }
+        prefix.push(next);
+    }
+    None
+}

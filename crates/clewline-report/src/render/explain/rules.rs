@@ -1,0 +1,401 @@
+//! What it says that a rule is broken, a sentence or two for each.
+
+use clewline_core::{OperationId, Rule};
+
+use super::{TOLD, Teller, count, found_value, listed, put_value, times};
+
+impl Teller<'_> {
+    /// What a broken rule says, in the words of the operations that break it.
+    pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
+        let told = Told { teller: self, operations };
+        match rule {
+            Rule::Added | Rule::AddedBefore | Rule::TakenOnce | Rule::Gone => {
+                told.found_what_is_not_there(rule)
+            }
+            Rule::Often { added } => told.often(0, added as usize),
+            Rule::OftenSince { added } => told.often_since(added as usize),
+            Rule::AddedAgain { removed } => told.added_again(removed as usize),
+            Rule::Left { added } => told.left(added as usize),
+            Rule::Empty => told.empty(),
+            Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => told.out_of_turn(rule),
+            Rule::GreatestFirst => told.not_the_greatest(),
+            Rule::LastInFirstOut => told.below_another(),
+            Rule::NoneBelow => {
+                "Last in, first out: in every order of these, somebody finds another value on top.".to_owned()
+            }
+            Rule::OvertakesMany { .. } | Rule::OvertakenOften { .. } | Rule::OutOfOrder { .. } => {
+                told.out_of_order(rule)
+            }
+            Rule::OneAtATime => told.one_at_a_time(),
+            Rule::NoRoom => {
+                let there = told.stretches(&operations[1.min(operations.len())..]);
+                format!("{} has no place: another value was there all the time, {there}.", told.name(0))
+            }
+            Rule::Stale => told.stale(),
+            Rule::ReplacedOnce if told.name(0) == told.name(1) => {
+                format!("{} happened twice, but what it found had been there only once.", told.name(0))
+            }
+            Rule::ReplacedOnce => format!(
+                "Both {} and {} replaced the same value, which had been there only once.",
+                told.name(0),
+                told.name(1)
+            ),
+            Rule::Chain => format!("{}, but builds on what came of that.", told.before(0)),
+            Rule::ThereOrNot => {
+                format!("However the others are ordered, {} has no place among them.", told.name(0))
+            }
+            Rule::Sum => {
+                format!("However the operations before it are ordered, {} is not the sum.", told.name(0))
+            }
+            Rule::SumWithin { least, greatest } => told.sum(least, greatest),
+        }
+    }
+}
+
+/// The operations of a rule, by their places.
+struct Told<'t> {
+    teller: &'t Teller<'t>,
+    operations: &'t [OperationId],
+}
+
+impl Told<'_> {
+    fn label(&self, place: usize) -> String {
+        self.operations.get(place).map_or_else(String::new, |&it| self.teller.judged.case.label(it))
+    }
+
+    fn name(&self, place: usize) -> String {
+        self.operations.get(place).map_or_else(String::new, |&it| self.teller.label(it))
+    }
+
+    /// What the operation put somewhere.
+    fn put(&self, place: usize) -> String {
+        put_value(&self.label(place)).unwrap_or_else(|| format!("what {} put there", self.name(place)))
+    }
+
+    /// What the operation found.
+    fn found(&self, place: usize) -> String {
+        found_value(&self.label(place)).unwrap_or_else(|| format!("what {} found", self.name(place)))
+    }
+
+    /// What it put somewhere if it answers nothing, and what it found if it answers something.
+    fn value(&self, place: usize) -> String {
+        let label = self.label(place);
+        if super::halves(&label).1.is_some() { self.found(place) } else { self.put(place) }
+    }
+
+    /// That the operation at one place had returned before the one at the next was called.
+    fn before(&self, place: usize) -> String {
+        format!("{} had returned before {} was called", self.name(place), self.name(place + 1))
+    }
+
+    fn is_drawn(&self, place: usize) -> bool {
+        self.operations.get(place).is_some_and(|it| self.teller.violation.core.contains(it))
+    }
+
+    fn found_what_is_not_there(&self, rule: Rule) -> String {
+        let (first, second) = (self.name(0), self.name(1));
+        let value = found_value(&self.label(0));
+        match (rule, value) {
+            (Rule::Added, None) => format!("{first} undoes what nobody had done."),
+            // Of an element that came and went nothing may be held.
+            (Rule::Added, Some(value)) if self.teller.judged.has_forgotten() => {
+                format!("{first} found {value}, which nobody had put there, or which was gone by then.")
+            }
+            (Rule::Added, Some(value)) => format!("{first} found {value}, which nobody had put there."),
+            (Rule::AddedBefore, _) => format!("{first} returned before {second} was called."),
+            (Rule::TakenOnce, value) => {
+                let value =
+                    value.map_or_else(|| "what had been".to_owned(), |it| format!("{it}, which had been"));
+                if first == second {
+                    format!("{first} happened twice, but took {value} added only once.")
+                } else {
+                    format!("Both {first} and {second} took {value} added only once.")
+                }
+            }
+            (_, value) => {
+                let value = value.unwrap_or_else(|| "it".to_owned());
+                format!("{}: {value} was gone by then.", self.before(0))
+            }
+        }
+    }
+
+    /// Labels of operations, each once, with how often.
+    fn counted(
+        &self,
+        places: std::ops::Range<usize>,
+        name: impl Fn(OperationId) -> String,
+    ) -> Vec<(String, usize)> {
+        let mut all: Vec<(String, usize)> = Vec::new();
+        for &id in self.operations.get(places).unwrap_or_default() {
+            let name = name(id);
+            match all.iter_mut().find(|it| it.0 == name) {
+                Some(known) => known.1 += 1,
+                None => all.push((name, 1)),
+            }
+        }
+        all
+    }
+
+    /// `enq(1) happened only once`, or nothing if there are none.
+    fn only(&self, places: std::ops::Range<usize>) -> Option<String> {
+        let total = places.len();
+        let all = self.counted(places, |id| self.teller.call(id));
+        match all.as_slice() {
+            [] => None,
+            [(name, number)] => Some(format!("{name} only {}", times(*number))),
+            _ => {
+                let names: Vec<String> = all.into_iter().map(|it| it.0).collect();
+                Some(format!("{} together only {}", listed(&names), times(total)))
+            }
+        }
+    }
+
+    fn often_since(&self, added: usize) -> String {
+        let start = format!("After {} had found nothing", self.name(0));
+        if added == 0 && self.operations.len() == 2 {
+            return format!(
+                "{start}, {} found {}, which nobody had put there since.",
+                self.name(1),
+                self.found(1)
+            );
+        }
+        format!("{start}, {}", self.often(1, added))
+    }
+
+    fn often(&self, first: usize, added: usize) -> String {
+        let takers = self.operations.len().saturating_sub(added);
+        let all = self.counted(first..takers, |id| self.teller.label(id));
+        let only = self.only(takers..self.operations.len()).unwrap_or_else(|| "nothing was added".to_owned());
+        match all.as_slice() {
+            [(name, number)] => format!("{name} happened {}, but {only}.", times(*number)),
+            [some @ .., (last, 1)] => {
+                let some: Vec<String> =
+                    some.iter().map(|(name, number)| format!("{name} happened {}", times(*number))).collect();
+                format!("{}, and then {last} found it once more, but {only}.", listed(&some))
+            }
+            all => {
+                let all: Vec<String> =
+                    all.iter().map(|(name, number)| format!("{name} happened {}", times(*number))).collect();
+                format!("{}, but {only}.", listed(&all))
+            }
+        }
+    }
+
+    fn added_again(&self, removed: usize) -> String {
+        let adders = self.operations.len().saturating_sub(removed);
+        let (name, happened) = (self.name(0), times(adders));
+        match (self.only(adders..self.operations.len()), put_value(&self.label(0))) {
+            (Some(only), _) => format!("{name} happened {happened}, but {only}."),
+            (None, Some(value)) => {
+                format!("{name} happened {happened}, but nobody removed {value} in between.")
+            }
+            (None, None) => {
+                format!("{name} happened {happened}, but nobody undid the first in between.")
+            }
+        }
+    }
+
+    fn left(&self, added: usize) -> String {
+        let miss = self.name(0);
+        // Of those who saw something one would do.
+        let removers = 1 + added..self.operations.len();
+        let counted = self.counted(1..1 + added, |id| self.teller.label(id));
+        let adders: Vec<String> = counted
+            .into_iter()
+            .map(|(name, number)| if number == 1 { name } else { format!("{name} ({})", times(number)) })
+            .collect();
+        let found = match super::halves(&self.label(0)).1.as_deref() {
+            Some("false") => format!("{miss} missed {}", self.found(0)),
+            Some(_) | None => format!("{miss} found nothing"),
+        };
+        let had = format!("although {} had returned before it was called", listed(&adders));
+        let names: Vec<String> = removers.clone().map(|it| self.name(it)).collect();
+        match (names.len(), added) {
+            (0, 1) => format!("{found}, {had} and nobody can have removed {} since.", self.value(1)),
+            (0, _) => format!("{found}, {had} and nobody can have removed anything since."),
+            (1, _) => format!("{found}, {had} and only {} can have removed one of them.", listed(&names)),
+            (n, _) => format!("{found}, {had} and only {} can have removed {n} of them.", listed(&names)),
+        }
+    }
+
+    fn empty(&self) -> String {
+        let miss = self.name(0);
+        match self.operations.get(1..) {
+            Some([first, last]) if first == last || !self.is_drawn(2) => format!(
+                "{miss} found nothing, although {} had returned before it was called and nobody had removed {}.",
+                self.name(1),
+                self.value(1)
+            ),
+            Some([_, _]) => format!(
+                "{miss} found nothing, although {} had returned before it was called, and {} was called only after it \
+                 had returned.",
+                self.name(1),
+                self.name(2)
+            ),
+            rest => format!(
+                "{miss} found nothing, although something was there all the time: {}.",
+                self.stretches(rest.unwrap_or_default())
+            ),
+        }
+    }
+
+    /// What it says that elements of a queue leave out of turn. If one is not known to have left, there are fewer operations.
+    fn out_of_turn(&self, rule: Rule) -> String {
+        let is_late_drawn = self.operations.last().is_some_and(|it| self.teller.violation.core.contains(it));
+        let number = self.operations.len();
+        match (rule, number) {
+            (Rule::OneInFront, 0..=2) => format!(
+                "Both {} and {} found an element in front, and neither is known to have left.",
+                self.name(0),
+                self.name(1)
+            ),
+            (Rule::OneInFront, 3) => format!(
+                "Only one can be in front: {}, and {} is not known to have left.",
+                self.before(0),
+                self.found(0)
+            ),
+            (Rule::OneInFront, _) => {
+                format!(
+                    "Each was in front before the other had left: {}, and {}.",
+                    self.before(0),
+                    self.before(2)
+                )
+            }
+            (Rule::FrontInTurn, 0..=5) => format!(
+                "Their order goes round in a circle: {}, {}, and {} is not known to have left before {}.",
+                self.before(0),
+                self.before(2),
+                self.found(0),
+                self.name(4)
+            ),
+            (Rule::FrontInTurn, _) => format!(
+                "Their order goes round in a circle: {}, {}, and {}.",
+                self.before(0),
+                self.before(2),
+                self.before(4)
+            ),
+            (_, 4) if is_late_drawn => {
+                format!("{} left after {}, although {}.", self.value(0), self.value(1), self.before(0))
+            }
+            (_, _) => format!(
+                "{} found {} while {} was still there, although {}.",
+                self.name(2),
+                self.found(2),
+                self.value(0),
+                self.before(0)
+            ),
+        }
+    }
+
+    // Of either direction: the least may be the first to leave.
+    fn not_the_greatest(&self) -> String {
+        let (name, found) = (self.name(0), self.found(0));
+        match self.operations.get(1..) {
+            Some([first, last]) if first == last || !self.is_drawn(2) => format!(
+                "{name} found {found}, although {}, which goes first, was there: {} had returned before it was called \
+                 and nobody had removed it.",
+                self.value(1),
+                self.name(1)
+            ),
+            rest => format!(
+                "{name} found {found}, although something that goes first was there all the time: {}.",
+                self.stretches(rest.unwrap_or_default())
+            ),
+        }
+    }
+
+    fn below_another(&self) -> String {
+        let (lower, upper) = (self.value(0), self.value(1));
+        let found = format!("{} found {lower} below {upper}", self.name(3));
+        if self.operations.len() < 6 || !self.is_drawn(5) {
+            return format!(
+                "{found}: {}, {}, and nobody had removed {upper}.",
+                self.before(0),
+                self.before(2)
+            );
+        }
+        format!("{found}: {}, {}, and {}.", self.before(0), self.before(2), self.before(4))
+    }
+
+    fn one_at_a_time(&self) -> String {
+        format!(
+            "{} was there both before and after {}, but was put there only once: {}, and {}.",
+            self.value(0),
+            self.value(1),
+            self.before(0),
+            self.before(2)
+        )
+    }
+
+    fn stale(&self) -> String {
+        let (late, value, newer) = (self.name(0), self.found(0), self.name(1));
+        format!(
+            "{late} is stale: {newer} had returned before it was called, and no later write restores {value}."
+        )
+    }
+
+    fn sum(&self, least: i64, greatest: i64) -> String {
+        let late = self.name(0);
+        let answer: Option<i64> = found_value(&self.label(0)).and_then(|it| it.parse().ok());
+        let by_then = if 1 < self.operations.len() {
+            format!("{} had returned before it was called, and since then the sum was", self.name(1))
+        } else {
+            "by then the sum was".to_owned()
+        };
+        match answer {
+            _ if least == greatest => format!("{late} is wrong: {by_then} {least}."),
+            Some(answer) if answer < least => format!("{late} is too little: {by_then} at least {least}."),
+            Some(answer) if greatest < answer => format!("{late} is too much: {by_then} at most {greatest}."),
+            Some(_) | None => format!("{late} is wrong: {by_then} between {least} and {greatest}."),
+        }
+    }
+
+    fn out_of_order(&self, rule: Rule) -> String {
+        match rule {
+            Rule::OvertakesMany { allowed } => {
+                format!("{} overtakes {}.", self.name(1), self.beyond(allowed, 1))
+            }
+            Rule::OvertakenOften { allowed } => {
+                format!("What {} added is overtaken by {}.", self.name(0), self.beyond(allowed, 0))
+            }
+            _ => {
+                let allowed = match rule {
+                    Rule::OutOfOrder { allowed } => count(u64::from(allowed), "other", "others"),
+                    _ => String::new(),
+                };
+                format!("In every order of these, one overtakes, or is overtaken by, more than {allowed}.")
+            }
+        }
+    }
+
+    /// `3 elements in every order (1, 2 and 3); 2 are allowed`.
+    fn beyond(&self, allowed: u32, of: usize) -> String {
+        let own = self.value(of);
+        let mut others: Vec<String> = Vec::new();
+        for value in (0..self.operations.len()).map(|it| self.value(it)) {
+            if value != own && !others.contains(&value) {
+                others.push(value);
+            }
+        }
+        let elements = count(u64::from(allowed) + 1, "element", "elements");
+        let allowed = count(u64::from(allowed), "is allowed", "are allowed");
+        format!("{elements} in every order ({}); {allowed}", listed(&others))
+    }
+
+    /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of one and the same has no end,
+    /// and an end that is not drawn comes too late to matter.
+    fn stretches(&self, operations: &[OperationId]) -> String {
+        let is_drawn = |it: &OperationId| self.teller.violation.core.contains(it);
+        let stretch = |pair: &[OperationId]| match pair {
+            [first, last] if first != last && is_drawn(last) => {
+                format!("between {} and {}", self.teller.label(*first), self.teller.label(*last))
+            }
+            [first, ..] => format!("from {} on", self.teller.label(*first)),
+            [] => String::new(),
+        };
+        let all: Vec<String> = operations.chunks(2).map(stretch).collect();
+        let (told, rest) = all.split_at(all.len().min(TOLD));
+        let more = if rest.is_empty() { String::new() } else { format!(", and so on, {} more", rest.len()) };
+        format!("{}{more}", told.join(", then "))
+    }
+}

@@ -1,0 +1,185 @@
+//! Orders of operations, drawn as a numbered path: a witness, or how far one gets.
+
+use std::collections::HashMap;
+
+use clewline_core::{OperationId, Problem, Replay, Value, Values};
+use serde_json::{Value as Json, json};
+
+use super::super::{Judged, count, explain, timeline::shorten};
+
+/// An order of operations, drawn as a numbered path through them.
+///
+/// No operation comes before one that returned before it was called.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Path {
+    /// What it is: `an order in which every answer is right`.
+    pub title: String,
+    /// The operations.
+    pub order: Vec<OperationId>,
+    /// The operation that cannot come next, if the order leads no further.
+    pub stuck: Option<OperationId>,
+    /// Why it does not, in a sentence or two; may be empty.
+    pub told: String,
+    /// What the object is like around operations of the order, and before the one that is stuck.
+    pub around: Vec<Around>,
+}
+
+/// What an object is like around an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Around {
+    /// The operation.
+    pub operation: OperationId,
+    /// The state before it.
+    pub before: String,
+    /// The state after it; empty if it cannot happen there.
+    pub after: String,
+}
+
+/// An order that leads no further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadEnd {
+    /// The order.
+    pub prefix: Vec<OperationId>,
+    /// The operation that returns before all others that are left, and cannot come next.
+    pub next: OperationId,
+}
+
+// Of longer orders the states around the last operations are told.
+const STATES: usize = 3_000;
+
+// Of a state so many letters are told, and so many states if there may be several.
+const LETTERS: usize = 120;
+const SEVERAL: usize = 3;
+
+impl Path {
+    /// The order of a witness.
+    pub(super) fn witness(judged: &Judged<'_>, order: &[OperationId]) -> Path {
+        Path {
+            title: "in which every answer is right".to_owned(),
+            order: order.to_vec(),
+            stuck: None,
+            told: String::new(),
+            around: around(judged, order, None),
+        }
+    }
+
+    /// An order that leads no further.
+    pub(super) fn dead_end(judged: &Judged<'_>, end: &DeadEnd) -> Path {
+        let end = explain::longest(judged, &end.prefix, end.next);
+        let label = shorten(&judged.case.label(end.next), 40);
+        let title = match end.prefix.len() {
+            0 => format!("nothing before {label}"),
+            n => format!("until {label} ({})", count(n as u64, "operation", "operations")),
+        };
+        let around = around(judged, &end.prefix, Some(end.next));
+        let told = told(&label, &end.instead, around.last().filter(|it| it.operation == end.next));
+        Path { title, order: end.prefix, stuck: Some(end.next), told, around }
+    }
+
+    /// As the scripts read it: states are stored once.
+    pub(super) fn json(&self) -> Json {
+        let mut texts: Vec<&str> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut number = |text| {
+            *numbers.entry(text).or_insert_with(|| {
+                texts.push(text);
+                texts.len() - 1
+            })
+        };
+        let around: Vec<Json> = self
+            .around
+            .iter()
+            .map(|it| json!([it.operation.0, number(it.before.as_str()), number(it.after.as_str())]))
+            .collect();
+        json!({
+            "title": self.title,
+            "order": self.order.iter().map(|it| it.0).collect::<Vec<u32>>(),
+            "stuck": self.stuck.map(|it| it.0),
+            "told": self.told,
+            "states": texts,
+            "around": around,
+        })
+    }
+}
+
+/// `There the state is [1, 2], and deq() → 2 could only have been deq() → 1.`
+fn told(label: &str, instead: &[String], stuck: Option<&Around>) -> String {
+    const TOLD: usize = 12;
+    let (shown, rest) = instead.split_at(instead.len().min(TOLD));
+    let more = if rest.is_empty() { String::new() } else { format!(" or {} others", rest.len()) };
+    let state = stuck.map(|it| format!("The state is then {}", it.before));
+    let could = format!("{label} could only have been {}{more}", shown.join(", "));
+    match (state, instead.is_empty()) {
+        (Some(state), false) => format!("{state}, and {could}."),
+        (None, false) => format!("After this order {could}."),
+        (Some(state), true) => format!("{state}."),
+        (None, true) => String::new(),
+    }
+}
+
+/// The states around operations of an order, each part of an object by itself.
+fn around(judged: &Judged<'_>, order: &[OperationId], stuck: Option<OperationId>) -> Vec<Around> {
+    let parts: Vec<Problem<'_>> = judged.case.problems().into_iter().flat_map(Problem::into_parts).collect();
+    let mut home = vec![None; judged.case.spans().len()];
+    for (number, part) in parts.iter().enumerate() {
+        for (position, id) in part.operations().iter().enumerate() {
+            home[id.index()] = Some((number, position));
+        }
+    }
+    let mut replays: Vec<Option<Box<dyn Replay + '_>>> = parts.iter().map(|_| None).collect();
+    let values = judged.case.values();
+    let mut around = Vec::new();
+    let first = order.len().saturating_sub(STATES);
+    for (place, &operation) in order.iter().enumerate() {
+        let Some((part, position)) = home[operation.index()] else { return around };
+        let replay = replays[part].get_or_insert_with(|| parts[part].replay());
+        let before = if place < first { String::new() } else { states(&**replay, values) };
+        if !replay.advance(position) {
+            return around;
+        }
+        if first <= place {
+            around.push(Around { operation, before, after: states(&**replay, values) });
+        }
+    }
+    if let Some((operation, (part, _))) = stuck.and_then(|it| Some((it, home[it.index()]?))) {
+        let replay = replays[part].get_or_insert_with(|| parts[part].replay());
+        around.push(Around { operation, before: states(&**replay, values), after: String::new() });
+    }
+    around
+}
+
+/// `[1, 2]`; `[1] or [2]`.
+fn states(replay: &dyn Replay, values: &Values) -> String {
+    let all = replay.states(LETTERS);
+    let mut told: Vec<String> = all.iter().take(SEVERAL).map(|it| with_values(it, values)).collect();
+    if SEVERAL < all.len() {
+        told.push(format!("{} others", all.len() - SEVERAL));
+    }
+    told.join(" or ")
+}
+
+/// A state's text with values that stand in a table, `#12`, as reports write them.
+pub(super) fn with_values(state: &str, values: &Values) -> String {
+    let mut text = String::with_capacity(state.len());
+    let mut rest = state;
+    while !rest.is_empty() {
+        let end = rest.find(|it: char| it == '#' || it.is_alphanumeric()).unwrap_or(rest.len());
+        text.push_str(&rest[..end]);
+        rest = &rest[end..];
+        let word = rest
+            .char_indices()
+            .find(|&(at, it)| 0 < at && !it.is_alphanumeric() && it != '_')
+            .map_or(rest.len(), |it| it.0);
+        let (token, after) = rest.split_at(word);
+        rest = after;
+        let number = token.strip_prefix('#').and_then(|it| it.parse::<u64>().ok());
+        // What was cut off in the middle is the number of something else.
+        let number = number.filter(|_| !rest.starts_with('…'));
+        match number.and_then(|it| Value::from_word(2 * it)).filter(|&it| values.has(it)) {
+            Some(value) => text.push_str(&shorten(&values.show(value).to_string(), LETTERS)),
+            None if token == "nil" => text.push_str("null"),
+            None => text.push_str(token),
+        }
+    }
+    text
+}

@@ -1,0 +1,45 @@
+//! What became of many histories, as a table that links to the page of each.
+
+use std::fmt::Write;
+
+use super::{
+    super::{
+        grouped,
+        summary::{Clock, Summary},
+        text::duration,
+    },
+    escaped,
+};
+
+/// The section of the page.
+pub(super) fn section(summary: &Summary, clock: Clock) -> String {
+    let took = if clock == Clock::Told { "<th class=\"figure\">took</th>" } else { "" };
+    let mut html = format!(
+        "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 id=\"summary-title\">{}</h2>\n\
+         <div class=\"wide\">\n<table>\n<thead><tr><th>verdict</th><th>{}</th><th class=\"figure\">{}</th><th>decided by</th>{took}</tr></thead>\n<tbody>\n",
+        escaped(&summary.tally()),
+        escaped(summary.nouns.0),
+        escaped(summary.work),
+    );
+    for entry in summary.ordered() {
+        let name = escaped(&entry.name);
+        let name = match &entry.page {
+            Some(page) => format!("<a href=\"{}\">{name}</a>", escaped(page)),
+            None => name,
+        };
+        let work = entry.work.map_or_else(|| "–".to_owned(), grouped);
+        let word = entry.verdict.as_str();
+        // Writing to a string cannot fail.
+        let _infallible = write!(
+            html,
+            "<tr><td class=\"{word}\"><strong class=\"word\">{word}</strong></td><td>{name}</td><td class=\"figure\">{work}</td><td>{}</td>",
+            escaped(&entry.algorithm)
+        );
+        if clock == Clock::Told {
+            let _infallible = write!(html, "<td class=\"figure\">{}</td>", escaped(&duration(entry.elapsed)));
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+    html
+}

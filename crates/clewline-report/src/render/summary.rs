@@ -1,0 +1,228 @@
+//! Summaries: what became of many histories, matrices or systems, for people and for the machines that build software.
+//!
+//! A [`Summary`] is a list of entries, one for each thing that was judged. It is written as a [table](table()), as [Markdown](markdown()), as
+//! [JUnit's XML](junit()) and as [annotations](annotations()), as GitHub's runners read them.
+//!
+//! Invariants: the same summary gives the same bytes, and how long something took is told only with [`Clock::Told`]. What is unknown, or could not be
+//! read, never looks like a success.
+
+mod junit;
+mod markdown;
+
+use std::time::Duration;
+
+use super::{
+    count,
+    table::{Cell, Column, Table},
+};
+
+pub use junit::junit;
+pub use markdown::markdown;
+
+/// What became of everything that was judged.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Who judged: `clewline check`.
+    pub tool: &'static str,
+    /// What an entry is, one and many: `("history", "histories")`.
+    pub nouns: (&'static str, &'static str),
+    /// What [`Entry::work`] counts: `operations`.
+    pub work: &'static str,
+    /// The entries, in the order in which they were asked for.
+    pub entries: Vec<Entry>,
+}
+
+/// One thing that was judged.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What it is called: a file, a matrix, a system.
+    pub name: String,
+    /// The verdict.
+    pub verdict: Word,
+    /// The first line of its report, without the verdict's word.
+    pub headline: String,
+    /// The evidence as text: lines, as a terminal shows them. May be empty.
+    pub told: String,
+    /// How much there was to judge, if that is known.
+    pub work: Option<u64>,
+    /// Who decided; may be empty.
+    pub algorithm: String,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The file that it is about, and the line to look at first.
+    pub place: Option<(String, Option<usize>)>,
+    /// Commands to type next, best first.
+    pub next: Vec<String>,
+    /// Its own page, as seen from the page of the summary.
+    pub page: Option<String>,
+}
+
+/// A verdict in a word, or that there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Word {
+    /// There is no order that explains what happened.
+    Violated,
+    /// It could not be judged at all.
+    Unreadable,
+    /// A limit was hit.
+    Unknown,
+    /// All is well.
+    Holds,
+}
+
+impl Word {
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Word::Violated => "violated",
+            Word::Unreadable => "unreadable",
+            Word::Unknown => "unknown",
+            Word::Holds => "holds",
+        }
+    }
+
+    /// The word for a verdict; `None` if it is not one.
+    #[must_use]
+    pub fn find(word: &str) -> Option<Word> {
+        [Word::Violated, Word::Unreadable, Word::Unknown, Word::Holds]
+            .into_iter()
+            .find(|it| it.as_str() == word)
+    }
+}
+
+/// Whether a summary tells how long everything took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// It does, so it differs from run to run.
+    Told,
+    /// It does not.
+    Hidden,
+}
+
+impl Summary {
+    /// The word for all of them: the worst. Of nothing nothing is known.
+    #[must_use]
+    pub fn word(&self) -> Word {
+        self.entries.iter().map(|it| it.verdict).min().unwrap_or(Word::Unknown)
+    }
+
+    /// How many entries have that verdict.
+    #[must_use]
+    pub fn count(&self, word: Word) -> usize {
+        self.entries.iter().filter(|it| it.verdict == word).count()
+    }
+
+    /// `13 histories: 1 violated, 2 unreadable, 10 hold`.
+    #[must_use]
+    pub fn tally(&self) -> String {
+        let kinds = [
+            (Word::Violated, "violated"),
+            (Word::Unreadable, "unreadable"),
+            (Word::Unknown, "unknown"),
+            (Word::Holds, if self.count(Word::Holds) == 1 { "holds" } else { "hold" }),
+        ];
+        let told: Vec<String> = kinds
+            .iter()
+            .map(|&(word, told)| (self.count(word), told))
+            .filter(|it| it.0 != 0)
+            .map(|(count, told)| format!("{count} {told}"))
+            .collect();
+        let (one, many) = self.nouns;
+        let all = count(self.entries.len() as u64, one, many);
+        if told.is_empty() { all } else { format!("{all}: {}", told.join(", ")) }
+    }
+
+    /// The entries, the worst first and otherwise as they were asked for.
+    pub(super) fn ordered(&self) -> Vec<&Entry> {
+        let mut entries: Vec<&Entry> = self.entries.iter().collect();
+        entries.sort_by_key(|it| it.verdict);
+        entries
+    }
+}
+
+/// The summary as a table, the worst first: verdict, what was judged, how much that was, who decided, and perhaps how long it took.
+///
+/// At most `most` rows are shown; a note says how many more there are.
+#[must_use]
+pub fn table(summary: &Summary, clock: Clock, most: usize) -> Table {
+    let mut columns = vec![
+        Column { key: "verdict", heading: "verdict" },
+        Column { key: "work", heading: summary.work },
+        Column { key: "algorithm", heading: "decided by" },
+        Column { key: "name", heading: summary.nouns.0 },
+    ];
+    if clock == Clock::Told {
+        columns.insert(3, Column { key: "elapsed", heading: "took" });
+    }
+    let row = |entry: &Entry| {
+        let mut cells = vec![
+            Cell::Text(entry.verdict.as_str().to_owned()),
+            entry.work.map_or(Cell::Missing, Cell::Count),
+            if entry.algorithm.is_empty() { Cell::Missing } else { Cell::Text(entry.algorithm.clone()) },
+            Cell::Text(entry.name.clone()),
+        ];
+        if clock == Clock::Told {
+            cells.insert(3, Cell::Text(super::text::duration(entry.elapsed)));
+        }
+        cells
+    };
+    let ordered = summary.ordered();
+    let (shown, rest) = ordered.split_at(most.min(ordered.len()));
+    let notes = if rest.is_empty() { Vec::new() } else { vec![more(rest)] };
+    Table { title: summary.tally(), columns, rows: shown.iter().map(|it| row(it)).collect(), notes }
+}
+
+/// `… and 62 more, all of which hold.`
+fn more(rest: &[&Entry]) -> String {
+    let word = rest[0].verdict;
+    let all =
+        if rest.iter().all(|it| it.verdict == word) { format!(", all {}", of(word)) } else { String::new() };
+    format!("… and {} more{all}.", rest.len())
+}
+
+fn of(word: Word) -> &'static str {
+    match word {
+        Word::Holds => "of which hold",
+        Word::Violated | Word::Unreadable | Word::Unknown => word.as_str(),
+    }
+}
+
+/// The summary as annotations: a line for each entry that does not hold, as GitHub's runners read them in the output of a step.
+#[must_use]
+pub fn annotations(summary: &Summary) -> String {
+    let mut text = String::new();
+    for entry in &summary.entries {
+        let level = match entry.verdict {
+            Word::Violated | Word::Unreadable => "error",
+            Word::Unknown => "warning",
+            Word::Holds => continue,
+        };
+        let mut properties = Vec::new();
+        if let Some((file, line)) = &entry.place {
+            properties.push(format!("file={}", property(file)));
+            properties.extend(line.map(|it| format!("line={it}")));
+        }
+        properties
+            .push(format!("title={}", property(&format!("{}: {}", entry.verdict.as_str(), entry.name))));
+        let mut message = entry.headline.clone();
+        if !entry.told.is_empty() {
+            message = format!("{message}\n\n{}", entry.told.trim_end());
+        }
+        text.push_str(&format!("::{level} {}::{}\n", properties.join(","), value(&message)));
+    }
+    text
+}
+
+/// What a message may hold: a line break would end the command.
+fn value(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// What a property may hold besides.
+fn property(text: &str) -> String {
+    value(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests;

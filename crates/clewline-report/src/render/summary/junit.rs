@@ -1,0 +1,74 @@
+//! JUnit's XML, which nearly everything that builds software can show.
+//!
+//! An entry is a test case. One that is violated has failed; one that is unknown, or could not be read, is an error, since a test that was skipped counts as
+//! passed in most places.
+
+use std::fmt::Write;
+
+use super::{super::svg::escaped, Clock, Entry, Summary, Word};
+
+/// The summary as JUnit's XML.
+#[must_use]
+pub fn junit(summary: &Summary, clock: Clock) -> String {
+    let figures = format!(
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\"{}",
+        summary.entries.len(),
+        summary.count(Word::Violated),
+        summary.count(Word::Unknown) + summary.count(Word::Unreadable),
+        seconds(summary.entries.iter().map(|it| it.elapsed).sum(), clock),
+    );
+    let name = escaped(summary.tool);
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{name}\" {figures}>\n<testsuite name=\"{name}\" {figures}>\n"
+    );
+    for entry in &summary.entries {
+        case(&mut xml, summary, entry, clock);
+    }
+    xml.push_str("</testsuite>\n</testsuites>\n");
+    xml
+}
+
+fn seconds(elapsed: std::time::Duration, clock: Clock) -> String {
+    match clock {
+        Clock::Told => format!(" time=\"{:.3}\"", elapsed.as_secs_f64()),
+        Clock::Hidden => String::new(),
+    }
+}
+
+fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
+    let class = summary.tool.replace(' ', ".");
+    let place = match &entry.place {
+        Some((file, Some(line))) => format!(" file=\"{}\" line=\"{line}\"", escaped(file)),
+        Some((file, None)) => format!(" file=\"{}\"", escaped(file)),
+        None => String::new(),
+    };
+    // Writing to a string cannot fail.
+    let _infallible = write!(
+        xml,
+        "<testcase classname=\"{}\" name=\"{}\"{place}{}",
+        escaped(&class),
+        escaped(&entry.name),
+        seconds(entry.elapsed, clock)
+    );
+    let element = match entry.verdict {
+        Word::Holds => {
+            xml.push_str("/>\n");
+            return;
+        }
+        Word::Violated => "failure",
+        Word::Unknown | Word::Unreadable => "error",
+    };
+    let mut told = entry.told.trim_end().to_owned();
+    for command in &entry.next {
+        told.push_str(&format!("\n\nnext: {command}"));
+    }
+    // Line by line: what stands between two lines is to stay.
+    let lines: Vec<String> = told.trim_start_matches('\n').lines().map(escaped).collect();
+    let _infallible = writeln!(
+        xml,
+        ">\n<{element} type=\"{word}\" message=\"{}\">{}</{element}>\n</testcase>",
+        escaped(&entry.headline),
+        lines.join("\n"),
+        word = entry.verdict.as_str(),
+    );
+}

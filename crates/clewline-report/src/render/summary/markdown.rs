@@ -1,0 +1,86 @@
+//! Markdown, for the summary of a build or a comment.
+
+use super::{super::grouped, super::text::duration, Clock, Entry, Summary, Word};
+
+// Of more entries that hold only the number is told, and of more others the rest have no section.
+const HOLDING: usize = 100;
+const TOLD: usize = 20;
+
+/// The summary as Markdown: the tally, a table, and a section for each entry that does not hold.
+#[must_use]
+pub fn markdown(summary: &Summary, clock: Clock) -> String {
+    let mut text = format!("## {}: {}\n\n", summary.word().as_str(), plain(&summary.tally()));
+    let took = clock == Clock::Told;
+    text.push_str(&format!("| verdict | {} | {} | decided by |", summary.nouns.0, summary.work));
+    text.push_str(if took { " took |\n" } else { "\n" });
+    text.push_str(if took { "|---|---|---:|---|---:|\n" } else { "|---|---|---:|---|\n" });
+    let mut holding = 0;
+    for entry in summary.ordered() {
+        holding += usize::from(entry.verdict == Word::Holds);
+        if holding <= HOLDING {
+            row(&mut text, entry, clock);
+        }
+    }
+    if HOLDING < holding {
+        text.push_str(&format!("\n… and {} more that hold.\n", holding - HOLDING));
+    }
+    let wrong: Vec<&Entry> = summary.ordered().into_iter().filter(|it| it.verdict != Word::Holds).collect();
+    for entry in wrong.iter().take(TOLD) {
+        section(&mut text, entry);
+    }
+    if TOLD < wrong.len() {
+        text.push_str(&format!("\n… and {} more that do not hold.\n", wrong.len() - TOLD));
+    }
+    text
+}
+
+fn row(text: &mut String, entry: &Entry, clock: Clock) {
+    let word = match entry.verdict {
+        Word::Holds => "holds".to_owned(),
+        Word::Violated | Word::Unreadable | Word::Unknown => format!("**{}**", entry.verdict.as_str()),
+    };
+    let work = entry.work.map_or_else(|| "–".to_owned(), grouped);
+    text.push_str(&format!("| {word} | {} | {work} | {} |", plain(&entry.name), plain(&entry.algorithm)));
+    if clock == Clock::Told {
+        text.push_str(&format!(" {} |", duration(entry.elapsed)));
+    }
+    text.push('\n');
+}
+
+fn section(text: &mut String, entry: &Entry) {
+    text.push_str(&format!("\n### {}: {}\n", entry.verdict.as_str(), plain(&entry.headline)));
+    let told = entry.told.trim_end().trim_start_matches('\n');
+    if !told.is_empty() {
+        let fence = fence(told);
+        text.push_str(&format!("\n{fence}text\n{told}\n{fence}\n"));
+    }
+    for (place, command) in entry.next.iter().enumerate() {
+        let word = if place == 0 { "Next" } else { "Or" };
+        let fence = fence(command);
+        text.push_str(&format!("\n{word}:\n\n{fence}sh\n{command}\n{fence}\n"));
+    }
+}
+
+/// More backticks than the text has in a row.
+fn fence(text: &str) -> String {
+    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(3.max(longest + 1))
+}
+
+/// `text` with nothing in it that Markdown, or HTML, would take for markup.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '<' => plain.push_str("&lt;"),
+            '&' => plain.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' => {
+                plain.push('\\');
+                plain.push(char);
+            }
+            it if it.is_control() => plain.push(' '),
+            it => plain.push(it),
+        }
+    }
+    plain
+}

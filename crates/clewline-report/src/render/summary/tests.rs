@@ -1,0 +1,180 @@
+use std::{collections::HashMap, time::Duration};
+
+use quick_xml::{Reader, events::Event};
+
+use super::*;
+
+fn entry(name: &str, verdict: Word) -> Entry {
+    Entry {
+        name: name.to_owned(),
+        verdict,
+        headline: format!("{name} is judged"),
+        told: String::new(),
+        work: Some(1_234),
+        algorithm: "monitor".to_owned(),
+        elapsed: Duration::from_millis(1_500),
+        place: None,
+        next: Vec::new(),
+        page: None,
+    }
+}
+
+fn summary(entries: Vec<Entry>) -> Summary {
+    Summary { tool: "clewline check", nouns: ("history", "histories"), work: "operations", entries }
+}
+
+fn mixed() -> Summary {
+    let lost = Entry {
+        told: "\n  A: |-enq(1)-|\n  B: |-deq() → \"<2>\"-|\n".to_owned(),
+        place: Some(("lost, 1.jsonl".to_owned(), Some(3))),
+        next: vec!["clewline check 'lost, 1.jsonl' --html report.html".to_owned()],
+        ..entry("lost, 1.jsonl", Word::Violated)
+    };
+    summary(vec![
+        entry("good.jsonl", Word::Holds),
+        lost,
+        Entry { work: None, algorithm: String::new(), ..entry("gone.jsonl", Word::Unreadable) },
+        entry("hard.jsonl", Word::Unknown),
+    ])
+}
+
+/// The elements of a text that has to be XML: names, attributes, and what stands within each.
+#[track_caller]
+fn elements(xml: &str) -> Vec<(String, HashMap<String, String>, String)> {
+    let mut reader = Reader::from_str(xml);
+    reader.config_mut().check_end_names = true;
+    let mut elements: Vec<(String, HashMap<String, String>, String)> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    loop {
+        let event = reader.read_event().unwrap_or_else(|it| panic!("{it}\n{xml}"));
+        match &event {
+            Event::Eof => break,
+            Event::Start(tag) | Event::Empty(tag) => {
+                let attributes = tag.attributes().map(|it| {
+                    let it = it.expect("an attribute");
+                    let value = it.unescape_value().expect("known entities").into_owned();
+                    (String::from_utf8_lossy(it.key.as_ref()).into_owned(), value)
+                });
+                let name = String::from_utf8_lossy(tag.name().as_ref()).into_owned();
+                elements.push((name, attributes.collect(), String::new()));
+                if matches!(event, Event::Start(_)) {
+                    open.push(elements.len() - 1);
+                }
+            }
+            Event::End(_) => drop(open.pop()),
+            Event::Text(text) => {
+                if let Some(&at) = open.last() {
+                    elements[at].2.push_str(&text.decode().expect("UTF-8"));
+                }
+            }
+            Event::GeneralRef(entity) => {
+                if let Some(&at) = open.last() {
+                    elements[at].2.push_str(&format!("&{};", entity.decode().expect("UTF-8")));
+                }
+            }
+            Event::CData(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => (),
+        }
+    }
+    assert!(open.is_empty(), "{xml}");
+    elements
+}
+
+#[test]
+fn the_worst_stands_first_in_a_table() {
+    assert_eq!(mixed().tally(), "4 histories: 1 violated, 1 unreadable, 1 unknown, 1 holds");
+    let text = super::super::table::text(&table(&mixed(), Clock::Hidden, 3), 80);
+    assert_eq!(
+        text,
+        "\
+4 histories: 1 violated, 1 unreadable, 1 unknown, 1 holds
+
+  verdict     operations  decided by  history
+  violated         1,234  monitor     lost, 1.jsonl
+  unreadable           –  –           gone.jsonl
+  unknown          1,234  monitor     hard.jsonl
+
+… and 1 more, all of which hold.
+"
+    );
+}
+
+#[test]
+fn how_long_it_took_is_told_only_if_that_is_asked() {
+    let slow = |elapsed: u64| {
+        let mut summary = mixed();
+        summary.entries.iter_mut().for_each(|it| it.elapsed = Duration::from_secs(elapsed));
+        [
+            junit(&summary, Clock::Hidden),
+            markdown(&summary, Clock::Hidden),
+            annotations(&summary),
+            super::super::table::text(&table(&summary, Clock::Hidden, 10), 80),
+        ]
+    };
+    assert_eq!(slow(1), slow(2_000));
+    assert!(junit(&mixed(), Clock::Told).contains(" time=\"1.500\""));
+    assert!(markdown(&mixed(), Clock::Told).contains("| 1.5 s |"));
+}
+
+#[test]
+fn junit_is_xml_that_counts_what_is_in_it() {
+    let elements = elements(&junit(&mixed(), Clock::Told));
+    let named = |name: &str| elements.iter().filter(|it| it.0 == name).collect::<Vec<_>>();
+    let suite = &named("testsuite")[0].1;
+    for (attribute, expected) in [("tests", "4"), ("failures", "1"), ("errors", "2"), ("time", "6.000")] {
+        assert_eq!(suite[attribute], expected, "{attribute}");
+    }
+    assert_eq!(named("testcase").len(), 4);
+    let lost = &named("testcase")[1].1;
+    assert_eq!(
+        (lost["name"].as_str(), lost["file"].as_str(), lost["line"].as_str()),
+        ("lost, 1.jsonl", "lost, 1.jsonl", "3")
+    );
+    // What is unknown is no success.
+    assert_eq!((named("failure").len(), named("error").len()), (1, 2));
+    let failure = named("failure")[0];
+    assert_eq!(failure.1["type"], "violated");
+    assert!(failure.2.contains("|-enq(1)-|\n  B:") && failure.2.contains("&lt;2&gt;"), "{failure:?}");
+}
+
+#[test]
+fn nothing_that_was_recorded_breaks_the_xml() {
+    let evil = "]]></failure>\"'&\u{0}\u{1b}[31m<x a='\u{ffff}\n";
+    let mut all = mixed();
+    for entry in &mut all.entries {
+        for text in [&mut entry.name, &mut entry.headline, &mut entry.told, &mut entry.algorithm] {
+            evil.clone_into(text);
+        }
+        entry.next = vec![evil.to_owned()];
+        entry.place = Some((evil.to_owned(), None));
+    }
+    assert_eq!(elements(&junit(&all, Clock::Hidden)).iter().filter(|it| it.0 == "testcase").count(), 4);
+}
+
+#[test]
+fn annotations_are_one_line_each_and_silent_about_what_holds() {
+    let text = annotations(&mixed());
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(
+        lines[0],
+        "::error file=lost%2C 1.jsonl,line=3,title=violated%3A lost%2C 1.jsonl::lost, 1.jsonl is judged%0A%0A%0A  A: |-enq(1)-|%0A  B: |-deq() → \"<2>\"-|"
+    );
+    assert!(lines[1].starts_with("::error title=unreadable%3A gone.jsonl::"));
+    assert!(lines[2].starts_with("::warning title=unknown%3A hard.jsonl::"));
+}
+
+#[test]
+fn in_markdown_nothing_becomes_markup() {
+    let text = markdown(&summary(vec![entry("a|b`<i>*x*", Word::Violated)]), Clock::Hidden);
+    assert!(text.contains("| **violated** | a\\|b\\`&lt;i>\\*x\\* | 1,234 | monitor |"), "{text}");
+    let mut fenced = entry("x", Word::Violated);
+    fenced.told = "```` a".to_owned();
+    assert!(markdown(&summary(vec![fenced]), Clock::Hidden).contains("\n`````text\n```` a\n`````\n"));
+}
+
+#[test]
+fn nothing_is_no_success() {
+    let nothing = summary(Vec::new());
+    assert_eq!((nothing.tally().as_str(), nothing.word()), ("0 histories", Word::Unknown));
+    elements(&junit(&nothing, Clock::Hidden));
+}

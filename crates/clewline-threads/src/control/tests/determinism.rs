@@ -1,0 +1,282 @@
+//! What is not deterministic is found out wherever it is made again.
+
+use std::rc::Rc;
+
+use clewline_core::Random;
+use clewline_explore::{Pick, Schedule};
+
+use super::*;
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug)]
+enum Does {
+    /// Reads one of two atomics: a step.
+    Reads(usize),
+    /// Takes one of two locks and adds: two steps.
+    TakesOne(usize),
+    /// Takes both locks and adds: three steps. Whoever takes one meanwhile waits, whichever it is.
+    TakesBoth,
+    /// Reads, then takes a lock: three steps.
+    ReadsAndTakes,
+    /// Reads, then takes the other lock.
+    ReadsAndTakesOther,
+    /// Adds to one of two atomics: a step.
+    Adds(usize),
+    /// Takes a lock, adds, gives it back and reads: three steps.
+    GivesBack,
+    /// The same, but gives it back at the end.
+    GivesBackLate,
+    /// Reads, draws a number from so many, and reads: two steps.
+    Draws(usize),
+    /// Reads, and panics.
+    Panics,
+}
+
+impl Does {
+    const ALL: [Does; 5] =
+        [Does::Reads(0), Does::Reads(1), Does::TakesOne(0), Does::TakesOne(1), Does::TakesBoth];
+
+    const fn steps(self) -> usize {
+        match self {
+            Does::Reads(_) | Does::Adds(_) | Does::Panics => 1,
+            Does::TakesOne(_) | Does::Draws(_) => 2,
+            Does::TakesBoth
+            | Does::ReadsAndTakes
+            | Does::ReadsAndTakesOther
+            | Does::GivesBack
+            | Does::GivesBackLate => 3,
+        }
+    }
+
+    /// Something else.
+    const fn changed(self) -> Does {
+        match self {
+            Does::Reads(at) => Does::TakesOne(at),
+            Does::TakesOne(at) => Does::TakesOne(1 - at),
+            _ => Does::TakesOne(1),
+        }
+    }
+}
+
+/// In one execution, an operation that does something else.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    execution: u64,
+    column: usize,
+    row: usize,
+    does: Does,
+}
+
+#[derive(Debug)]
+struct Shared {
+    execution: u64,
+    locks: [Mutex<()>; 2],
+    atomics: [AtomicUsize; 2],
+}
+
+impl Shared {
+    fn call(&self, does: Does) -> usize {
+        let take = |at: usize| self.locks[at].lock().expect("nobody panics");
+        match does {
+            Does::Reads(at) => self.atomics[at].load(SeqCst),
+            Does::Adds(at) => self.atomics[at].fetch_add(1, SeqCst),
+            Does::GivesBack | Does::GivesBackLate => {
+                let guard = take(0);
+                self.atomics[0].fetch_add(1, SeqCst);
+                let guard = Some(guard).filter(|_| matches!(does, Does::GivesBackLate));
+                let seen = self.atomics[0].load(SeqCst);
+                drop(guard);
+                seen
+            }
+            Does::Draws(from) => {
+                let drawn = self.call(Does::Reads(0)) + crate::choose(from);
+                drawn + self.call(Does::Reads(0))
+            }
+            Does::Panics => panic!("after {}", self.call(Does::Reads(0))),
+            Does::TakesOne(at) => {
+                let _guard = take(at);
+                self.atomics[at].fetch_add(1, SeqCst)
+            }
+            Does::TakesBoth => {
+                let _guards = (take(0), take(1));
+                self.atomics[0].fetch_add(1, SeqCst)
+            }
+            Does::ReadsAndTakes => self.call(Does::Reads(1)) + self.call(Does::TakesOne(0)),
+            Does::ReadsAndTakesOther => self.call(Does::Reads(1)) + self.call(Does::TakesOne(1)),
+        }
+    }
+}
+
+const EXECUTIONS_MAX: u64 = 100;
+
+/// How it ended, after how many executions, and the schedules of those that were not redundant.
+fn run(
+    columns: &[Vec<Does>],
+    change: Option<Change>,
+    scheduler: &mut dyn Scheduler,
+) -> (Coverage, u64, Vec<(u64, Schedule)>) {
+    let places = |column: usize, it: &[Does]| -> Vec<(usize, usize, Does)> {
+        it.iter().enumerate().map(|(row, does)| (column, row, *does)).collect()
+    };
+    // Everything is numbered in the same order in all executions.
+    let first = [Does::TakesOne(0), Does::TakesOne(1)];
+    let calls = Calls {
+        initial: places(usize::MAX, &first),
+        columns: columns.iter().enumerate().map(|(at, it)| places(at, it)).collect(),
+        last: Vec::new(),
+    };
+    let made = Rc::new(Cell::new(0));
+    let make = move || {
+        made.set(made.get() + 1);
+        Shared { execution: made.get(), locks: Default::default(), atomics: Default::default() }
+    };
+    let call = move |it: &Shared, &(column, row, does): &(usize, usize, Does)| {
+        let is_changed = |to: &Change| (to.execution, to.column, to.row) == (it.execution, column, row);
+        it.call(change.filter(is_changed).map_or(does, |it| it.does))
+    };
+    let mut program = Program::new(calls, make, call, Limits::default());
+    program.keep(true, false);
+    let mut schedules = Vec::new();
+    let (coverage, executions) = explore(&mut program, scheduler, EXECUTIONS_MAX, |program, _, number| {
+        schedules.push((number, program.schedule().expect("kept")));
+        ControlFlow::Continue(())
+    });
+    (coverage, executions, schedules)
+}
+
+/// After how many choices the task has come to what follows its first `steps` steps.
+fn comes_after(schedule: &Schedule, task: usize, steps: usize) -> Option<usize> {
+    let is_its = |it: &Pick| matches!(it, Pick::Task(it) if it.index() == task);
+    let mut at = schedule.0.iter().enumerate().filter(|(_, it)| is_its(it)).map(|(at, _)| at + 1);
+    at.nth(steps - 1)
+}
+
+fn common(a: &Schedule, b: &Schedule) -> usize {
+    a.0.iter().zip(&b.0).take_while(|(a, b)| a == b).count()
+}
+
+/// In how many executions `change` would be made where something is made again; each time it must be found out right then. The
+/// first `same` steps of its task are not changed, and `is_meant` says whether what was chosen up to then matters.
+fn check_change(
+    columns: &[Vec<Does>],
+    change: Change,
+    same: usize,
+    is_meant: impl Fn(&[Pick]) -> bool,
+    scheduler: &dyn Fn() -> Box<dyn Scheduler>,
+) -> u32 {
+    let (_, _, schedules) = run(columns, None, &mut *scheduler());
+    let mut changes = 0;
+    for at in 1..schedules.len() {
+        let (execution, schedule) = &schedules[at];
+        let again = schedules[..at].iter().map(|it| common(&it.1, schedule)).max().expect("one before");
+        let is_again = |it: usize| it <= again && is_meant(&schedule.0[..it]);
+        if !comes_after(schedule, change.column, same).is_some_and(is_again) {
+            continue;
+        }
+        changes += 1;
+        let change = Change { execution: *execution, ..change };
+        let (coverage, executions, _) = run(columns, Some(change), &mut *scheduler());
+        // Whoever panics ends the execution: there is no point any more that could say so.
+        let when = *execution + u64::from(matches!(change.does, Does::Panics));
+        let is_found = matches!(coverage, Coverage::Diverged(_)) && executions == when;
+        assert!(is_found, "{columns:?}, {change:?}: {coverage:?} after {executions}");
+    }
+    changes
+}
+
+/// What replays prefixes.
+fn schedulers() -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Scheduler>>)> {
+    let mut all: Vec<(_, Box<dyn Fn() -> Box<dyn Scheduler>>)> =
+        vec![("serial", Box::new(|| Box::new(Serial::default())))];
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
+        for preemptions in [None, Some(1)] {
+            let settings = Settings { preemptions, ..Settings::default() };
+            all.push((entry.name, Box::new(move || (entry.make)(&settings))));
+        }
+    }
+    all
+}
+
+#[test]
+fn another_access_is_found_out() {
+    for (name, scheduler) in schedulers() {
+        let mut random = Random::new(5);
+        let mut changes = 0;
+        for _ in 0..12 {
+            let mut column = || [0; 2].map(|_: usize| Does::ALL[random.below(5)]).to_vec();
+            let columns = [column(), column()];
+            for (column, calls) in columns.iter().enumerate() {
+                let change = Change { execution: 0, column, row: 1, does: calls[1].changed() };
+                changes += check_change(&columns, change, calls[0].steps(), |_| true, &*scheduler);
+            }
+        }
+        assert!(10 < changes, "{name}: {changes}");
+    }
+}
+
+/// Someone takes both locks; someone else comes to one of them meanwhile, and waits; a third one may go on.
+const WAITING: [&[Does]; 3] = [&[Does::TakesBoth], &[Does::ReadsAndTakes], &[Does::Adds(1), Does::Adds(1)]];
+
+/// Checks that it is found out if the one who waits does something else after its first step.
+fn check_waiting(does: Does) {
+    let columns = WAITING.map(<[Does]>::to_vec);
+    // Both locks are taken.
+    let is_kept_waiting = |chosen: &[Pick]| {
+        chosen.iter().filter(|it| matches!(it, Pick::Task(it) if it.index() == 0)).count() == 2
+    };
+    for (name, scheduler) in schedulers().into_iter().filter(|it| it.0 != "serial") {
+        let change = Change { execution: 0, column: 1, row: 0, does };
+        let changes = check_change(&columns, change, 1, is_kept_waiting, &*scheduler);
+        assert_ne!(changes, 0, "{name}");
+    }
+}
+
+#[test]
+fn another_lock_that_a_task_waits_for_is_found_out() {
+    check_waiting(Does::ReadsAndTakesOther);
+}
+
+#[test]
+fn a_task_that_ends_where_it_waited_is_found_out() {
+    check_waiting(Does::Reads(1));
+}
+
+#[test]
+fn another_effect_of_a_step_is_found_out_by_those_who_rely_on_it() {
+    let columns = [vec![Does::GivesBack], vec![Does::Adds(0), Does::Adds(0)]];
+    for (name, scheduler) in schedulers().into_iter().filter(|it| it.0.ends_with("dpor")) {
+        let change = Change { execution: 0, column: 0, row: 0, does: Does::GivesBackLate };
+        assert_ne!(check_change(&columns, change, 2, |_| true, &*scheduler), 0, "{name}");
+    }
+}
+
+#[test]
+fn another_number_of_choices_and_a_panic_are_found_out_beside_other_tasks() {
+    let columns = [vec![Does::Draws(2)], vec![Does::Adds(0), Does::Adds(0)]];
+    for (name, scheduler) in schedulers() {
+        for does in [Does::Draws(3), Does::Panics] {
+            let change = Change { execution: 0, column: 0, row: 0, does };
+            assert_ne!(check_change(&columns, change, 1, |_| true, &*scheduler), 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_execution_that_ends_before_all_was_made_again_is_found_out() {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
+        for different in 2..4 {
+            let turn = Cell::new(0);
+            let call = move |it: &AtomicUsize, (): &()| {
+                let seen = it.load(SeqCst);
+                turn.set(turn.get() + 1);
+                seen + if turn.get() == different { 0 } else { crate::choose(3) }
+            };
+            let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
+            let mut program = Program::new(calls, || AtomicUsize::new(0), call, Limits::default());
+            let mut scheduler = (entry.make)(&Settings::default());
+            let (coverage, _) =
+                explore(&mut program, &mut *scheduler, 10, |_, _, _| ControlFlow::Continue(()));
+            assert!(matches!(coverage, Coverage::Diverged(_)), "{}: {coverage:?}", entry.name);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A golden implementation that is asked about more calls than a matrix has.
+//!
+//! Where calls may change places, a history in which something is left inside can be judged only together with the calls that would
+//! have taken it out. How many there are depends on the history, so what the golden implementation does with them is observed when it
+//! is first needed.
+
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
+use clewline_check::ObservationSet;
+
+use super::{
+    Against, Matrix, Options,
+    serial::{Texts, observe},
+};
+
+/// See the [module documentation](self).
+pub(super) struct More<'a> {
+    pub(super) matrix: &'a Matrix,
+    pub(super) options: &'a Options,
+    /// By how many calls there are more.
+    pub(super) seen: RefCell<BTreeMap<usize, Rc<ObservationSet>>>,
+}
+
+impl More<'_> {
+    /// What the golden implementation does with the calls of the matrix and with `more`, one at a time in every order.
+    ///
+    /// # Errors
+    ///
+    /// If those are too many, or it is not known.
+    pub(super) fn observe(&self, more: &[String], texts: &mut Texts) -> Result<Rc<ObservationSet>, String> {
+        if let Some(seen) = self.seen.borrow().get(&more.len()) {
+            return Ok(Rc::clone(seen));
+        }
+        let Against::Golden(golden) = &self.options.against else {
+            return Err("something is left inside, and nobody can say what would take it out".to_owned());
+        };
+        let calls = self.matrix.to_apart(more).map_err(|it| {
+            format!("something is left inside, and {} more would take it out: {it}", more.len())
+        })?;
+        let mut trial = golden.trial(&calls, &self.options.limits).map_err(|it| it.to_string())?;
+        let observed = observe(&mut *trial, texts, self.options.executions_max);
+        if observed.panicked.is_some() {
+            return Err("what it is compared with panics".to_owned());
+        }
+        if let Some(reason) = observed.incomplete {
+            return Err(reason);
+        }
+        let set = Rc::new(observed.set);
+        self.seen.borrow_mut().insert(more.len(), Rc::clone(&set));
+        Ok(set)
+    }
+}
