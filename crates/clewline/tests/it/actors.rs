@@ -297,6 +297,8 @@ mod odd {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(crate) enum Call {
         Nothing,
+        Set,
+        Clear,
         Flip,
         Panic,
     }
@@ -328,13 +330,17 @@ mod odd {
             match call {
                 Some(Call::Flip) => self.0 = FLIPPED.fetch_not(Ordering::Relaxed),
                 Some(Call::Panic) => panic!("there is no such call"),
+                Some(Call::Set) => self.0 = true,
+                Some(Call::Clear) => self.0 = false,
                 Some(Call::Nothing) | None => (),
             }
             context.send(from, None);
         }
     }
 
-    struct System;
+    struct System {
+        has_keys: bool,
+    }
 
     impl Harness for System {
         type Message = Option<Call>;
@@ -355,11 +361,23 @@ mod odd {
         fn response(&self, message: &Self::Message) -> Option<()> {
             message.is_none().then_some(())
         }
+
+        fn key(&self, message: &Self::Message) -> Option<u64> {
+            message.filter(|_| self.has_keys).map(|it| it as u64)
+        }
     }
 
     /// What keeps a system from being explored that is asked for this.
     pub(crate) fn error(call: Call, scheduler: &str) -> Option<String> {
-        let explore = Explore::new(System).client([(0, Call::Nothing), (1, call)]).scheduler(scheduler);
+        let harness = System { has_keys: false };
+        let explore = Explore::new(harness).client([(0, Call::Nothing), (1, call)]).scheduler(scheduler);
+        explore.run().err().map(|it| it.to_string())
+    }
+
+    /// What is wrong with keys that say that to set and to clear commute.
+    pub(crate) fn error_of_keys() -> Option<String> {
+        let explore = Explore::new(System { has_keys: true });
+        let explore = explore.client([(0, Call::Set)]).client([(0, Call::Clear)]).scheduler("liviola");
         explore.run().err().map(|it| it.to_string())
     }
 }
@@ -379,6 +397,12 @@ fn a_handler_that_cannot_be_explored_is_an_error_that_names_it() {
             "{scheduler}"
         );
     }
+}
+
+#[test]
+fn keys_that_promise_too_much_are_an_error() {
+    let told = odd::error_of_keys().unwrap();
+    assert!(told.starts_with("the keys promise too much: a message at N1"), "{told}");
 }
 
 #[test]
