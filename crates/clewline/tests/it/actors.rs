@@ -126,6 +126,9 @@ fn objects_have_the_fields_that_scripts_rely_on() {
     assert_eq!(numbers(&object, &["incomplete", "unique"]), [Some(0), Some(32)]);
     assert!(object["elapsed_ms"].is_u64() && object["first_violation"].is_object(), "{object}");
     assert!(object.get("states").is_none(), "{object}");
+    for time in ["exploring", "from_scratch", "judging", "first_violation"] {
+        assert!(object["times_ms"][time].is_f64(), "{time}: {object}");
+    }
 }
 
 #[test]
@@ -209,6 +212,12 @@ fn what_is_violated_within_a_limit_is_violated() {
 
 #[test]
 fn rules_as_published_are_never_taken_for_proof() {
+    for scheduler in ["exhaustive", "random"] {
+        let args = ["paxos", "--scheduler", scheduler, "--compat", "ds2", "--schedules", "200"];
+        let (code, object) = json(&format!("compat-limit-{scheduler}"), &args);
+        assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+        assert_eq!(object["schedules"], 200, "{object}");
+    }
     for (system, scheduler, counts) in [
         ("dr", "liviola", [88, 83, 22]),
         ("dr", "dpor", [2_984, 2_979, 37]),
@@ -276,6 +285,142 @@ fn bad_usage_gets_a_clear_error() {
     }
 }
 
+/// Answers every message; what goes wrong is said by the call.
+mod odd {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use clewline::{
+        Deterministic,
+        actors::{Actor, ActorId, AnyActor, Context, Explore, Harness},
+    };
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub(crate) enum Call {
+        Nothing,
+        Set,
+        Clear,
+        Flip,
+        Panic,
+    }
+
+    #[derive(Clone, Debug)]
+    struct Anything;
+
+    impl Deterministic for Anything {
+        type State = ();
+        type Call = Call;
+        type Return = ();
+
+        fn initial(&self) {}
+
+        fn apply(&self, _state: &mut (), _call: &Call) -> Option<()> {
+            Some(())
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct Odd(bool);
+
+    static FLIPPED: AtomicBool = AtomicBool::new(false);
+
+    impl Actor for Odd {
+        type Message = Option<Call>;
+
+        fn on_message(&mut self, from: ActorId, call: &Self::Message, context: &mut Context<Self::Message>) {
+            match call {
+                Some(Call::Flip) => self.0 = FLIPPED.fetch_not(Ordering::Relaxed),
+                Some(Call::Panic) => panic!("there is no such call"),
+                Some(Call::Set) => self.0 = true,
+                Some(Call::Clear) => self.0 = false,
+                Some(Call::Nothing) | None => (),
+            }
+            context.send(from, None);
+        }
+    }
+
+    struct System {
+        has_keys: bool,
+    }
+
+    impl Harness for System {
+        type Message = Option<Call>;
+        type Specification = Anything;
+
+        fn specification(&self) -> Anything {
+            Anything
+        }
+
+        fn actors(&self) -> Vec<Box<dyn AnyActor<Self::Message>>> {
+            vec![Box::new(Odd(false)), Box::new(Odd(false))]
+        }
+
+        fn request(&self, call: &Call, _n: u32) -> Self::Message {
+            Some(*call)
+        }
+
+        fn response(&self, message: &Self::Message) -> Option<()> {
+            message.is_none().then_some(())
+        }
+
+        fn key(&self, message: &Self::Message) -> Option<u64> {
+            message.filter(|_| self.has_keys).map(|it| it as u64)
+        }
+    }
+
+    /// What keeps a system from being explored that is asked for this.
+    pub(crate) fn error(call: Call, scheduler: &str) -> Option<String> {
+        let harness = System { has_keys: false };
+        let explore = Explore::new(harness).client([(0, Call::Nothing), (1, call)]).scheduler(scheduler);
+        explore.run().err().map(|it| it.to_string())
+    }
+
+    /// What is wrong with keys that say that to set and to clear commute.
+    pub(crate) fn error_of_keys() -> Option<String> {
+        let explore = Explore::new(System { has_keys: true });
+        let explore = explore.client([(0, Call::Set)]).client([(0, Call::Clear)]).scheduler("liviola");
+        explore.run().err().map(|it| it.to_string())
+    }
+}
+
+#[test]
+fn a_handler_that_cannot_be_explored_is_an_error_that_names_it() {
+    for scheduler in ["states", "dpor", "random", "exhaustive"] {
+        assert_eq!(odd::error(odd::Call::Nothing, scheduler), None, "{scheduler}");
+        assert_eq!(
+            odd::error(odd::Call::Flip, scheduler).unwrap(),
+            "the handler of N2 is not pure: message Some(Flip) from C1 in the same state did something else the second time",
+            "{scheduler}"
+        );
+        assert_eq!(
+            odd::error(odd::Call::Panic, scheduler).unwrap(),
+            "the handler of N2 panicked at message Some(Panic) from C1: there is no such call",
+            "{scheduler}"
+        );
+    }
+}
+
+#[test]
+fn keys_that_promise_too_much_are_an_error() {
+    let told = odd::error_of_keys().unwrap();
+    assert!(told.starts_with("the keys promise too much: a message at N1"), "{told}");
+}
+
+#[test]
+fn who_uses_one_thread_says_so() {
+    let ran = actors("one-thread", &["edr", "--scheduler", "dpor", "--jobs", "2"]);
+    assert!(ran.stderr.contains("note: dpor goes from one schedule to the next on one thread"), "{ran:?}");
+    let (_, alone) = json("one-thread-alone", &["edr", "--scheduler", "dpor"]);
+    assert!(ran.stdout.contains(&format!("{} schedules by dpor", alone["schedules"])), "{ran:?}");
+}
+
+#[test]
+fn making_smaller_obeys_the_time_limit() {
+    let args = ["edr", "--harness", "2r+2w", "--scheduler", "exhaustive", "--time", "0s"];
+    let (code, object) = json("no-time", &args);
+    assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+    assert!(object.get("existing").is_none(), "nobody counts what exists when time is up: {object}");
+}
+
 #[test]
 fn message_flow_is_written_for_graphviz() {
     let folder = Folder::new("actors-dot");
@@ -298,6 +443,41 @@ fn systems_are_listed() {
     let text = clewline(&folder, &["systems"], "");
     assert_eq!(text.code, 0);
     assert!(names.iter().all(|it| text.stdout.contains(it.as_str())), "{}", text.stdout);
+}
+
+/// The blocks of a page that begin with such a fence.
+fn blocks<'a>(page: &'a str, fence: &str) -> Vec<&'a str> {
+    let begun = page.split(&format!("\n```{fence}\n")).skip(1);
+    begun.map(|it| it.split("\n```").next().unwrap()).collect()
+}
+
+#[test]
+fn the_code_of_the_manual_is_that_of_the_example() {
+    let plain = |text: &str| -> String {
+        let lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && *it != "#[test]");
+        let lines = lines.filter(|it| !it.starts_with("use ") && !it.starts_with("#!"));
+        lines.map(|it| it.trim_start_matches("pub(crate) ")).collect::<Vec<_>>().join("\n")
+    };
+    let example = plain(include_str!("../../examples/noticeboard.rs"));
+    let page = include_str!("../../../../docs/actors.md");
+    let all = blocks(page, "rust,ignore");
+    assert_eq!(all.len(), 7);
+    for block in all {
+        assert!(example.contains(&plain(block)), "{block}");
+    }
+}
+
+/// The page shows the reports as they are, but for how long it took.
+#[test]
+fn the_reports_of_the_manual_are_real() {
+    let page = include_str!("../../../../docs/actors.md");
+    let untimed = |text: &str| -> String {
+        let lines = text.lines().filter(|it| !it.starts_with("took:")).map(str::trim_end);
+        lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+    };
+    let shown: Vec<String> = blocks(page, "text").into_iter().map(untimed).collect();
+    let told = [noticeboard::hasty(), noticeboard::careful()].map(|it| untimed(&it.unwrap()));
+    assert_eq!(shown, told);
 }
 
 #[test]

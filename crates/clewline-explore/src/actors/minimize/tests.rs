@@ -53,6 +53,10 @@ fn every_schedule_that_shows_a_violation_can_be_made_short() {
         let (_, tally) = explore(&random::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
         let schedule = tally.first_violation.unwrap().schedule;
         let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        let spent = Budget::unlimited();
+        spent.stop(clewline_core::Reason::Outrun);
+        let same = shorten(&mut walk, &mut verdicts, &schedule, &spent).unwrap();
+        assert!(schedule.0.starts_with(&same.0), "nothing is left out of {schedule}: {same}");
         let short = shorten(&mut walk, &mut verdicts, &schedule, &Budget::unlimited()).unwrap();
         assert_eq!(short.0.len(), 4, "{short} of {schedule}");
         assert_eq!(Schedule::of(&walk), short);

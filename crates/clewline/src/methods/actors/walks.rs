@@ -2,7 +2,7 @@
 
 use clewline_core::Budget;
 use clewline_explore::actors::{
-    self, Judgement, Receive, Schedule, Snapshots, Tally, Walk, compat,
+    self, Judgement, Keyed, Receive, Schedule, Snapshots, Tally, Walk, compat, refute,
     schedulers::{self, Entry, Settings},
 };
 
@@ -20,6 +20,9 @@ pub(super) fn explore(
     options: &Options,
     budget: &Budget,
 ) -> Result<Seen, Error> {
+    if entry.name == schedulers::liviola::ENTRY.name {
+        try_keys(scene, options)?;
+    }
     let mut verdicts = scene.verdicts();
     let settings = settings(options);
     let (coverage, tally) = schedulers::explore(entry, scene.engine(), &settings, &mut verdicts, budget);
@@ -28,6 +31,19 @@ pub(super) fn explore(
         .as_ref()
         .map(|it| Wrong { why: Why::NotLinearizable, schedule: Some(it.schedule.clone()) });
     Ok(of_histories_alone(seen(&coverage, &tally, entry.is_exhaustive, wrong)?, scene, options))
+}
+
+/// How many random executions are tried before the keys of a harness are believed, and how many steps of each.
+const TRIES: (u64, usize) = (10, 100);
+
+/// Makes steps in both orders that keys say to be independent.
+fn try_keys(scene: &dyn Scene, options: &Options) -> Result<(), Error> {
+    let settings = Settings { schedules: TRIES.0, steps: TRIES.1, ..settings(options) };
+    let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+    match refute(&mut walk, &Keyed, &settings) {
+        Some(refuted) => Err(Error::Told(format!("the keys promise too much: {refuted}"))),
+        None => Ok(()),
+    }
 }
 
 /// Who goes through schedules looks at histories alone: if something else is asked as well, that is not known.
