@@ -17,7 +17,7 @@ use clewline::{
 };
 use clewline_threads::{
     Trial,
-    control::Calls,
+    control::{Calls, Panic},
     front::{self, Control},
 };
 
@@ -131,7 +131,8 @@ impl Explorable for Body {
                 unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
             let Some(control) = here::control() else { return status.into() };
             if status != 0 {
-                places::fail(control, format!("main returned {status}"), main as *const () as usize + 1);
+                let panic = Panic { message: format!("main returned {status}"), place: None };
+                control.fails(panic, here::place(main as *const () as usize + 1));
             }
             control.ends_all(here::place(main as *const () as usize + 1))
         };

@@ -2,12 +2,16 @@
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
+    io::Write,
     os::unix::{ffi::OsStringExt, process::CommandExt},
     process::Command,
     sync::Arc,
 };
 
-use clewline::cli::{Registered, explore_registered};
+use clewline::{
+    cli::{Registered, explore_registered},
+    methods::unmodified::{CENSUS_VARIABLE, answer},
+};
 use clewline_threads::front::set_resolver;
 
 use super::{heap, here, modules, park, places, races, register, signals, snapshot, watchdog};
@@ -139,6 +143,17 @@ pub(super) fn command(name: &str) -> String {
     command
 }
 
+/// Counts histories, and says how many there are.
+fn count(subject: &register::Subject, question: &str) -> c_int {
+    match answer(subject, question) {
+        Ok(answer) => {
+            let written = writeln!(std::io::stdout(), "{answer}");
+            if written.is_ok() { 0 } else { 2 }
+        }
+        Err(misfit) => signals::die(&format!("error: {misfit}\n")),
+    }
+}
+
 /// Explores what was registered, as the arguments of `clewline explore` say.
 #[unsafe(no_mangle)]
 extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
@@ -154,6 +169,9 @@ extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
         Ok(subject) => subject,
         Err(told) => signals::die(&format!("error: {told}\n")),
     };
+    if let Some(question) = std::env::var_os(CENSUS_VARIABLE) {
+        return count(&subject, &question.to_string_lossy());
+    }
     let registered = register::registered();
     let short = name.rsplit('/').next().unwrap_or(&name).to_owned();
     let full = name.clone();
