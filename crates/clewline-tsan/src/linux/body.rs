@@ -26,7 +26,7 @@ use super::{
     foreign::Code,
     here::{self, Own},
     interpose::real,
-    output, places, register, run, signals,
+    isolate, output, places, register, run, signals,
 };
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -86,6 +86,9 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
         signals::die(&format!("error: {told}\n"));
     }
     output::keep_quiet();
+    // Nobody reads what a thread of the program writes when it panics, and to find out where it was takes long.
+    // SAFETY: no other thread of the process uses the environment: those that were made sleep.
+    unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
     let given = Registered {
         name: name.rsplit('/').next().unwrap_or(&name).to_owned(),
         explorable: Arc::new(Body),
@@ -136,6 +139,6 @@ impl Explorable for Body {
             }
             control.ends_all(here::place(main as *const () as usize + 1))
         };
-        Ok(front::trial(labels, calls, limits, &Code, || (), call, |_| String::new()))
+        Ok(isolate::wrap(front::trial(labels, calls, limits, &Code, || (), call, |_| String::new())))
     }
 }

@@ -160,7 +160,7 @@ pub(super) fn begin(is_shown: bool) {
     }
     let races = RACES.get();
     if is_shown {
-        races.shown = Some(races.racing.len());
+        show();
     }
     races.released.clear();
     races.words.clear();
@@ -184,6 +184,29 @@ pub(super) fn is_point(pc: usize) -> bool {
 pub(super) fn set_racing(places: impl IntoIterator<Item = usize>) {
     for pc in places {
         insert(pc);
+    }
+}
+
+/// Somebody will look at the next execution.
+pub(super) fn show() {
+    let races = RACES.get();
+    races.shown = Some(races.racing.len());
+}
+
+/// All places that race.
+pub(super) fn all_racing() -> Vec<usize> {
+    RACES.get().racing.clone()
+}
+
+/// The words on stacks that others access.
+pub(super) fn all_shared() -> Vec<usize> {
+    RACES.get().shared.iter().flatten().copied().collect()
+}
+
+/// These are.
+pub(super) fn set_shared(words: Vec<usize>) {
+    if !words.is_empty() {
+        RACES.get().shared.get_or_insert_default().extend(words);
     }
 }
 

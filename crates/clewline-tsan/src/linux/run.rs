@@ -14,7 +14,7 @@ use clewline::{
 };
 use clewline_threads::front::set_resolver;
 
-use super::{heap, here, modules, park, places, races, register, signals, snapshot, watchdog};
+use super::{heap, here, isolate, modules, park, places, races, register, signals, snapshot, watchdog};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -94,6 +94,7 @@ pub(super) fn own_options(arguments: &mut Vec<OsString>) -> Result<(), String> {
         match name.as_str() {
             "--points" => races::set_points(points(&value()?)?),
             "--reuse" => heap::set_reuse(reuse(&value()?)?),
+            "--isolate" => isolate::ask(),
             "--racing" => races::set_racing(racing(&value()?)?),
             _ => others.push(argument),
         }
@@ -136,6 +137,9 @@ pub(super) fn command(name: &str) -> String {
         }
         races::Points::All => command.push_str(" --points all"),
         races::Points::Atomics => command.push_str(" --points atomics"),
+    }
+    if isolate::is_asked() {
+        command.push_str(" --isolate");
     }
     if heap::reuses() {
         command.push_str(" --reuse any");

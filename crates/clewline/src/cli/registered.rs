@@ -36,6 +36,7 @@ const OWN: &str = "\
 Options of code as it stands:
   --points <racing|all|atomics>  Which plain accesses are points, besides atomic ones [default: racing]
   --reuse <never|any>            Whether freed memory may be handed out again, by the choice of the schedule [default: never]
+  --isolate                      Run each execution in a process of its own, which takes some hundred times as long
   --racing <ADDRESS, …>          Places that race, as a report names them for a replay
 
 Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";

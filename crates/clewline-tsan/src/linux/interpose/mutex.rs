@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, owner, real, taken, time};
+use super::{check, given_back, lock_at, owner, real, taken, time, tries};
 use crate::linux::{
     call::stubs,
     here::{self, place},
@@ -86,7 +86,7 @@ fn take(control: Control, mutex: usize) {
 fn try_lock(control: Control, mutex: usize, pc: usize) -> c_int {
     check(control, mutex, pc);
     let key = lock_at(mutex);
-    control.tries();
+    tries(control);
     control.comes_to(key, Access::TryAcquire, place(pc));
     let it = at(mutex);
     if it.lock == 0 {

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, fails_with, given_back, lock_at, real, taken, time};
+use super::{check, fails_with, given_back, lock_at, real, taken, time, tries};
 use crate::linux::{
     call::stubs,
     here::{self, place},
@@ -65,7 +65,7 @@ extern "C" fn try_wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
     };
     let semaphore = semaphore as usize;
     check(control, semaphore, pc);
-    control.tries();
+    tries(control);
     control.comes_to(lock_at(semaphore), Access::TryAcquire, place(pc));
     if *count(semaphore) < 1 { fails_with(libc::EAGAIN) } else { take(control, semaphore) }
 }
