@@ -20,7 +20,7 @@ use crate::methods::unmodified::{
 };
 
 /// What the command line calls it.
-pub const NAME: &str = "crates-unmodified";
+pub(super) const NAME: &str = "crates-unmodified";
 
 /// How far each test is explored.
 fn arguments(size: Size) -> Vec<OsString> {
