@@ -1,5 +1,6 @@
 mod conformance;
 mod counts;
+mod foreign;
 mod reductions;
 
 use std::{cell::Cell, collections::HashSet, ops::ControlFlow};

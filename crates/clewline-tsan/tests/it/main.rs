@@ -4,6 +4,7 @@
 
 mod counts;
 mod cpp;
+mod main_explored;
 mod program;
 mod structures;
 mod wrong;

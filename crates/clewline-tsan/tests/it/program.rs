@@ -86,7 +86,16 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
 impl Program {
     /// Runs it.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        let done = Command::new(&self.0).args(arguments).output().expect("the program runs");
+        Program::done(Command::new(&self.0).args(arguments))
+    }
+
+    /// Explores its `main`.
+    pub(crate) fn explore_main(&self, arguments: &[&str]) -> Ran {
+        Program::done(Command::new(&self.0).env("CLEWLINE_BODY", arguments.join("\u{1f}")))
+    }
+
+    fn done(command: &mut Command) -> Ran {
+        let done = command.output().expect("the program runs");
         let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
         Ran { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) }
     }
