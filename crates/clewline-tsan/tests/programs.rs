@@ -6,7 +6,14 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clewline::methods::unmodified::{Compiler, Program, Ran, Runtime, Sources, Status};
+use clewline::{
+    methods::{
+        line_up::Options,
+        round_up::{Census, Counting, Roles, count},
+        unmodified::{Asked, Compiler, Program, Ran, Runtime, Sources, Status},
+    },
+    subjects::find_explorable,
+};
 
 /// The compilers that there are, and the runtime.
 fn tools() -> Option<(Vec<Compiler>, Runtime)> {
@@ -200,5 +207,74 @@ fn compilers_agree_on_how_many_executions_there_are() {
         };
         let counts: Vec<String> = explore(file, &[], &words).iter().map(count).collect();
         assert!(counts.windows(2).all(|it| it[0] == it[1]), "{file}: {counts:?}");
+    }
+}
+
+/// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer.
+#[test]
+fn structures_in_c_have_the_histories_that_they_have_in_rust() {
+    let Some((compilers, runtime)) = tools() else { return };
+    let mut wrong = 0;
+    for (file, flags, subject, spec) in [
+        ("iqueue.c", &[][..], "iqueue", "queue"),
+        ("herlihy_wing_queue.c", &[], "herlihy-wing-queue", "queue"),
+        ("ms_queue.c", &[], "ms-queue", "queue"),
+        ("quasi_queue.c", &[], "quasi-queue", "queue"),
+        ("quasi_queue.c", &["-DBUG_B1"], "quasi-queue:b1", "queue"),
+        ("quasi_queue.c", &["-DBUG_B2"], "quasi-queue:b2", "queue"),
+        ("quasi_queue.c", &["-DBUG_B3"], "quasi-queue:b3", "queue"),
+        ("bk_queue.c", &[], "bk-queue", "queue"),
+        ("ubk_queue.c", &[], "ubk-queue", "queue"),
+        ("rd_queue.c", &[], "rd-queue", "queue"),
+        ("treiber_stack.c", &[], "treiber-stack", "stack"),
+        ("quasi_stack.c", &["-DBUG_B1"], "quasi-stack:b1", "stack"),
+        ("quasi_stack.c", &["-DBUG_B2"], "quasi-stack:b2", "stack"),
+        ("k_stack.c", &[], "k-stack", "stack"),
+        ("quasi_priority_queue.c", &["-DBUG_B2"], "quasi-priority-queue:b2", "priority-queue"),
+    ] {
+        let roles = Roles::of(spec).unwrap();
+        let factors = |add: u32| format!("{}={add},{}=2", roles.add(), roles.remove());
+        let asked = Asked {
+            matrix: roles.shape(2, 2, 2),
+            plain: spec.to_owned(),
+            relaxed: format!("quasi-{spec}:2"),
+            factors: factors(0),
+            enumerated: factors(2),
+            executions_max: 1_000_000,
+            time: None,
+        };
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs").join(file);
+        let sources = Sources { files: vec![path], flags: flags.iter().map(OsString::from).collect() };
+        let rust = find_explorable(subject).unwrap().build();
+        let options = Options { executions_max: asked.executions_max, ..Options::default() };
+        let readings = asked.readings().unwrap();
+        let expected = count(&*rust, &asked.matrix, &readings, Counting::Distinct, &options).unwrap();
+        let counts =
+            |it: &Census| (it.histories, it.not_linearizable, it.not_relaxed, it.not_displaced, it.broken);
+        for compiler in &compilers {
+            let found = Program::build(&sources, compiler, &runtime).unwrap().census(&asked).unwrap();
+            assert_eq!(counts(&found), counts(&expected), "{file} {flags:?} by {}", compiler.name());
+            assert_eq!(found.coverage, expected.coverage, "{file} {flags:?}");
+        }
+        wrong += usize::from(expected.not_relaxed != 0);
+    }
+    assert!((3..13).contains(&wrong), "{wrong} of them are wrong, and others are right");
+}
+
+#[test]
+fn whole_programs_are_explored() {
+    for (flags, expected) in [
+        (&[][..], Status::Holds),
+        (&["-DBUG_ORDER"], Status::Violated),
+        (&["-DBUG_UNLOCKED"], Status::Violated),
+    ] {
+        let Some((compilers, runtime)) = tools() else { return };
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs/transfer.c");
+        let sources = Sources { files: vec![path], flags: flags.iter().map(OsString::from).collect() };
+        for compiler in &compilers {
+            let program = Program::build(&sources, compiler, &runtime).unwrap();
+            let ran = program.capture_main(&[], &[]).unwrap();
+            assert_eq!(ran.status, expected, "{flags:?}\n{}{}", ran.stdout, ran.stderr);
+        }
     }
 }

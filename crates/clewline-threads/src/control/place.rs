@@ -60,8 +60,19 @@ impl Place {
 
     /// What tells it from others.
     #[inline(always)]
-    pub(super) const fn word(self) -> usize {
+    #[must_use]
+    pub const fn word(self) -> usize {
         self.0
+    }
+
+    /// The place with that word.
+    ///
+    /// # Safety
+    ///
+    /// It is the [word](Self::word) of a place of this program.
+    #[must_use]
+    pub const unsafe fn from_word(word: usize) -> Place {
+        Place(word)
     }
 
     fn kind(self) -> Kind {

@@ -308,7 +308,8 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
         self.answers.borrow_mut().fill(None);
         self.engine.prepare(self.calls.len());
         let foreign = self.engine.foreign();
-        foreign.iter().for_each(|it| it.begin());
+        let is_shown = self.engine.is_shown();
+        foreign.iter().for_each(|it| it.begin(is_shown));
         let watch = leaks::Watch::begin();
         let subject = match panic::catch_unwind(AssertUnwindSafe(|| making(&self.make))) {
             Ok(subject) => Rc::new(subject),

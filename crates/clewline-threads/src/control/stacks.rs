@@ -30,6 +30,9 @@ pub(super) fn give_back(stack: DefaultStack) {
     POOL.with_borrow_mut(|pool| pool.push(stack));
 }
 
+// As the first thread of a program usually has.
+const OWN_BYTES: usize = 8 << 20;
+
 // Foreign code may do as an address on its stack tells it, so a task has the same stack in every execution. And what belongs to a
 // thread is not to be had there: while a task runs, the thread looks like another one.
 static OWN: Mutex<[Option<DefaultStack>; TaskId::MAX]> = Mutex::new([const { None }; TaskId::MAX]);
@@ -42,7 +45,7 @@ fn own() -> MutexGuard<'static, [Option<DefaultStack>; TaskId::MAX]> {
 pub(super) fn take_own(task: TaskId) -> io::Result<DefaultStack> {
     match own()[task.index()].take() {
         Some(stack) => Ok(stack),
-        None => DefaultStack::new(BYTES),
+        None => DefaultStack::new(OWN_BYTES),
     }
 }
 

@@ -17,7 +17,7 @@ use clewline::{
 };
 use clewline_threads::{
     Trial,
-    control::Calls,
+    control::{Calls, Panic},
     front::{self, Control},
 };
 
@@ -26,7 +26,7 @@ use super::{
     foreign::Code,
     here::{self, Own},
     interpose::real,
-    output, places, register, run, signals,
+    isolate, output, places, register, run, signals,
 };
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -86,6 +86,9 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
         signals::die(&format!("error: {told}\n"));
     }
     output::keep_quiet();
+    // Nobody reads what a thread of the program writes when it panics, and to find out where it was takes long.
+    // SAFETY: no other thread of the process uses the environment: those that were made sleep.
+    unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
     let given = Registered {
         name: name.rsplit('/').next().unwrap_or(&name).to_owned(),
         explorable: Arc::new(Body),
@@ -131,10 +134,11 @@ impl Explorable for Body {
                 unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
             let Some(control) = here::control() else { return status.into() };
             if status != 0 {
-                places::fail(control, format!("main returned {status}"), main as *const () as usize + 1);
+                let panic = Panic { message: format!("main returned {status}"), place: None };
+                control.fails(panic, here::place(main as *const () as usize + 1));
             }
             control.ends_all(here::place(main as *const () as usize + 1))
         };
-        Ok(front::trial(labels, calls, limits, &Code, || (), call, |_| String::new()))
+        Ok(isolate::wrap(front::trial(labels, calls, limits, &Code, || (), call, |_| String::new())))
     }
 }

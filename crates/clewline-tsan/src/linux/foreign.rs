@@ -26,14 +26,14 @@ impl Foreign for Code {
         here::set_stack(task, &stack);
     }
 
-    fn begin(&self) {
+    fn begin(&self, is_shown: bool) {
         park::begin();
         snapshot::restore();
         heap::reset();
         interpose::begin_keys();
         interpose::begin_threads();
         interpose::begin_time();
-        races::begin();
+        races::begin(is_shown);
         register::begin();
         here::reset_idle();
         FRESH.set(TaskSet::EMPTY);

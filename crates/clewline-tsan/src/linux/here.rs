@@ -96,9 +96,16 @@ pub(super) fn leave() {
 /// Runs code under test that is no task's.
 pub(super) fn outside<R>(code: impl FnOnce() -> R) -> R {
     let outer = HERE.code.swap(thread_pointer(), Relaxed);
+    IS_MAKING.set(true);
     let result = code();
+    IS_MAKING.set(false);
     HERE.code.store(outer, Relaxed);
     result
+}
+
+/// Whether this code makes a subject, or looks at what is left of one.
+pub(super) fn is_making() -> bool {
+    is_code() && control().is_none() && IS_MAKING.get()
 }
 
 /// What runs from now on until the exploration begins is code under test: its constructors.
@@ -178,6 +185,7 @@ impl<T: Copy> Own<T> {
     }
 }
 
+static IS_MAKING: Own<bool> = Own::new(false);
 static PLACE: Own<usize> = Own::new(0);
 
 /// The place of code that a call returned to.

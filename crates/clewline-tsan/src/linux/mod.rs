@@ -3,12 +3,12 @@
 mod allocator;
 mod body;
 mod call;
-mod census;
 mod entry;
 mod foreign;
 mod heap;
 mod here;
 mod interpose;
+mod isolate;
 mod modules;
 mod output;
 mod park;
@@ -19,3 +19,4 @@ mod run;
 mod signals;
 mod snapshot;
 mod watchdog;
+mod wire;

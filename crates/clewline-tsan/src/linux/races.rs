@@ -133,6 +133,8 @@ struct Races {
     /// Places whose accesses race, in the order in which they were found.
     racing: Vec<usize>,
     is_racing: Option<FxHashSet<usize>>,
+    /// How many there were when an execution was run that somebody looked at.
+    shown: Option<usize>,
     /// Words on stacks that other tasks than their owner access.
     shared: Option<FxHashSet<usize>>,
 }
@@ -143,6 +145,7 @@ static RACES: Alone<Races> = Alone::new(Races {
     words: Table::new(),
     racing: Vec::new(),
     is_racing: None,
+    shown: None,
     shared: None,
 });
 
@@ -150,12 +153,15 @@ fn join(into: &mut Clock, from: &Clock) {
     into.iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
 }
 
-/// Another execution begins.
-pub(super) fn begin() {
+/// Another execution begins. Somebody will look at its steps if `is_shown`.
+pub(super) fn begin(is_shown: bool) {
     if points() != Points::Racing {
         return;
     }
     let races = RACES.get();
+    if is_shown {
+        show();
+    }
     races.released.clear();
     races.words.clear();
     for (at, clock) in races.clocks.iter_mut().enumerate() {
@@ -181,9 +187,33 @@ pub(super) fn set_racing(places: impl IntoIterator<Item = usize>) {
     }
 }
 
-/// Places that race.
+/// Somebody will look at the next execution.
+pub(super) fn show() {
+    let races = RACES.get();
+    races.shown = Some(races.racing.len());
+}
+
+/// All places that race.
+pub(super) fn all_racing() -> Vec<usize> {
+    RACES.get().racing.clone()
+}
+
+/// The words on stacks that others access.
+pub(super) fn all_shared() -> Vec<usize> {
+    RACES.get().shared.iter().flatten().copied().collect()
+}
+
+/// These are.
+pub(super) fn set_shared(words: Vec<usize>) {
+    if !words.is_empty() {
+        RACES.get().shared.get_or_insert_default().extend(words);
+    }
+}
+
+/// Places that race: those that the last execution knew that somebody looked at, if there was one. A schedule fits only there.
 pub(super) fn racing() -> &'static [usize] {
-    &RACES.get().racing
+    let races = RACES.get();
+    &races.racing[..races.shown.unwrap_or(races.racing.len())]
 }
 
 fn insert(pc: usize) -> bool {

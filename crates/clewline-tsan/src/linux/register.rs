@@ -11,7 +11,7 @@ use super::{
     call::{call, stubs},
     foreign::Code,
     here::{self, Alone},
-    places,
+    isolate, places,
 };
 
 type Work = extern "C" fn();
@@ -202,6 +202,6 @@ impl Explorable for Subject {
             // SAFETY: the function takes a number and answers one.
             unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
         };
-        Ok(front::trial(labels, calls, limits, &Code, make, call, show))
+        Ok(isolate::wrap(front::trial(labels, calls, limits, &Code, make, call, show)))
     }
 }

@@ -2,15 +2,19 @@
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
+    io::Write,
     os::unix::{ffi::OsStringExt, process::CommandExt},
     process::Command,
     sync::Arc,
 };
 
-use clewline::cli::{Registered, explore_registered};
+use clewline::{
+    cli::{Registered, explore_registered},
+    methods::unmodified::{CENSUS_VARIABLE, answer},
+};
 use clewline_threads::front::set_resolver;
 
-use super::{census, heap, here, modules, park, places, races, register, signals, snapshot, watchdog};
+use super::{heap, here, isolate, modules, park, places, races, register, signals, snapshot, watchdog};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -90,6 +94,7 @@ pub(super) fn own_options(arguments: &mut Vec<OsString>) -> Result<(), String> {
         match name.as_str() {
             "--points" => races::set_points(points(&value()?)?),
             "--reuse" => heap::set_reuse(reuse(&value()?)?),
+            "--isolate" => isolate::ask(),
             "--racing" => races::set_racing(racing(&value()?)?),
             _ => others.push(argument),
         }
@@ -133,10 +138,24 @@ pub(super) fn command(name: &str) -> String {
         races::Points::All => command.push_str(" --points all"),
         races::Points::Atomics => command.push_str(" --points atomics"),
     }
+    if isolate::is_asked() {
+        command.push_str(" --isolate");
+    }
     if heap::reuses() {
         command.push_str(" --reuse any");
     }
     command
+}
+
+/// Counts histories, and says how many there are.
+fn count(subject: &register::Subject, question: &str) -> c_int {
+    match answer(subject, question) {
+        Ok(answer) => {
+            let written = writeln!(std::io::stdout(), "{answer}");
+            if written.is_ok() { 0 } else { 2 }
+        }
+        Err(misfit) => signals::die(&format!("error: {misfit}\n")),
+    }
 }
 
 /// Explores what was registered, as the arguments of `clewline explore` say.
@@ -154,8 +173,8 @@ extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
         Ok(subject) => subject,
         Err(told) => signals::die(&format!("error: {told}\n")),
     };
-    if let Some(code) = census::asked(&subject) {
-        return code;
+    if let Some(question) = std::env::var_os(CENSUS_VARIABLE) {
+        return count(&subject, &question.to_string_lossy());
     }
     let registered = register::registered();
     let short = name.rsplit('/').next().unwrap_or(&name).to_owned();

@@ -22,7 +22,8 @@ static WAITS: Own<bool> = Own::new(false);
 
 // So long a task may have a processor without coming by, or stand in one call.
 const LOOP_MS: u64 = 5_000;
-const WAIT_TICKS: u32 = 5;
+const WAIT_TICKS: u32 = 4;
+const STILL_MS: u64 = 100;
 
 /// Has somebody look, once a second.
 pub(super) fn start() {
@@ -60,11 +61,15 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         USED_MS.set(used_ms());
         return;
     }
-    TICKS.set(TICKS.get() + 1);
     // SAFETY: this is a handler.
     let code = unsafe { signals::code_of(context) };
-    let waits = WAIT_TICKS <= TICKS.get() && is_call(code);
-    if waits || LOOP_MS <= used_ms().saturating_sub(USED_MS.get()) {
+    let used_ms = used_ms().saturating_sub(USED_MS.get());
+    // Only who stands still, and at the same place, waits: others may be waiting for a processor.
+    let is_still = code == CODE.get() && used_ms < STILL_MS && is_call(code);
+    TICKS.set(if is_still { TICKS.get() + 1 } else { 0 });
+    CODE.set(code);
+    let waits = WAIT_TICKS <= TICKS.get();
+    if waits || LOOP_MS <= used_ms {
         WAITS.set(waits);
         // SAFETY: this is a handler, and the process ends there.
         unsafe {

@@ -4,6 +4,8 @@
 
 mod counts;
 mod cpp;
+mod isolation;
+mod main_explored;
 mod program;
 mod structures;
 mod wrong;

@@ -35,12 +35,12 @@ const COMPILING: [&str; 11] = [
 const LINKING: [&str; 3] =
     ["-lclewline_tsan", "-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
 
-/// The folder of the library: that of the tests has it, or the one above.
+/// The folder of the library: that of the tests, where Cargo puts what they depend on, or the one above.
 fn library() -> PathBuf {
     let own = env::current_exe().expect("this program");
-    let folders = own.ancestors().skip(1).take(2).map(Path::to_owned);
-    let mut found = folders.filter(|it| it.join("libclewline_tsan.so").exists()).collect::<Vec<_>>();
-    found.pop().expect("Cargo has built the library")
+    let mut folders = own.ancestors().skip(1).take(2);
+    let found = folders.find(|it| it.join("libclewline_tsan.so").exists());
+    found.expect("Cargo has built the library").to_owned()
 }
 
 /// The program in `file` with `defines`; `None`, with a notice, if there is no compiler.
@@ -86,7 +86,16 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
 impl Program {
     /// Runs it.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        let done = Command::new(&self.0).args(arguments).output().expect("the program runs");
+        Program::done(Command::new(&self.0).args(arguments))
+    }
+
+    /// Explores its `main`.
+    pub(crate) fn explore_main(&self, arguments: &[&str]) -> Ran {
+        Program::done(Command::new(&self.0).env("CLEWLINE_BODY", arguments.join("\u{1f}")))
+    }
+
+    fn done(command: &mut Command) -> Ran {
+        let done = command.output().expect("the program runs");
         let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
         Ran { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) }
     }

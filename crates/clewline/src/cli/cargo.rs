@@ -45,7 +45,7 @@ Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not 
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let Subcommand::Test { words } = &args.command;
-    let (words, explored) = halves(words);
+    let (words, explored) = halves(words, std::env::args_os());
     let (filter, arguments) = match words.split_first() {
         Some((first, rest)) if !first.to_string_lossy().starts_with('-') => {
             (Some(first.to_string_lossy().into_owned()), rest)

@@ -35,6 +35,7 @@ Examples:
   clewline cc queue_test.cpp -std=c++20 -DNDEBUG --compiler clang --preemptions 3
   clewline cc quasi_queue.c --quasi deq=?
   clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
+  clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
 
 `clewline explore --help` tells of its options; `clewline header` prints clewline.h.
 Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not compile, 3 unknown.";
@@ -76,6 +77,11 @@ impl Words {
             if text == "--" {
                 sorted.flags.extend(words.cloned());
                 break;
+            }
+            if text == "-o" {
+                let file = words.next().ok_or_else(|| Failure::Told("-o: expected a file".to_owned()))?;
+                sorted.output = Some(file.into());
+                continue;
             }
             if text == "--compiler" {
                 let name =

@@ -38,7 +38,7 @@ Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown.";
 const OWN: &str = "--argument=";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let (options, own) = halves(&args.words);
+    let (options, own) = halves(&args.words, std::env::args_os());
     // Options are appended to the command, so that there the program's own arguments are options, too.
     let is_own = |it: &&OsString| it.to_string_lossy().starts_with(OWN);
     let mut own: Vec<OsString> = own.to_vec();
@@ -60,10 +60,35 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(program.explore_main(&options, &own)?.status.into())
 }
 
-/// What is before `--`, and what is after.
-pub(super) fn halves(words: &[OsString]) -> (&[OsString], &[OsString]) {
-    match words.iter().position(|it| it == "--") {
-        Some(at) => (&words[..at], &words[at + 1..]),
-        None => (words, &[]),
+/// What is before the first `--`, and what is after. clap takes it away if it comes first, so what was `typed` decides.
+pub(super) fn halves(
+    words: &[OsString],
+    typed: impl IntoIterator<Item = OsString>,
+) -> (&[OsString], &[OsString]) {
+    let after = typed.into_iter().skip_while(|it| it != "--").count().saturating_sub(1);
+    let (before, after) = words.split_at(words.len().saturating_sub(after));
+    match before.split_last() {
+        Some((last, before)) if last == "--" => (before, after),
+        Some(_) | None => (before, after),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_after_two_dashes_is_told_apart_with_them_or_without() {
+        let words = |it: &str| it.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        for (given, typed, before, after) in [
+            ("--full -- -x -- y", "clewline run p --full -- -x -- y", "--full", "-x -- y"),
+            ("-x y", "clewline run p -- -x y", "", "-x y"),
+            ("--full", "clewline run p --full", "--full", ""),
+            ("", "clewline run p", "", ""),
+            ("a --", "clewline cargo test a --", "a", ""),
+        ] {
+            let given = words(given);
+            assert_eq!(halves(&given, words(typed)), (&words(before)[..], &words(after)[..]), "{typed}");
+        }
     }
 }

@@ -195,3 +195,87 @@ fn this_toolchain_instruments() {
         Err(error) => eprintln!("notice: skipped: {error}"),
     }
 }
+
+const CRATE: &str = "[package]\nname = \"lost\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+
+const LIB: &str = "\
+#[cfg(test)]
+mod tests {
+    use std::{sync::atomic::{AtomicU32, Ordering::SeqCst}, thread};
+
+    fn twice(add: fn(&AtomicU32)) -> u32 {
+        let count = AtomicU32::new(0);
+        thread::scope(|it| {
+            it.spawn(|| add(&count));
+            it.spawn(|| add(&count));
+        });
+        count.into_inner()
+    }
+
+    #[test]
+    fn nothing_is_lost() {
+        assert_eq!(twice(|it| { it.fetch_add(1, SeqCst); }), 2);
+    }
+
+    #[test]
+    fn something_is_lost() {
+        assert_eq!(twice(|it| it.store(it.load(SeqCst) + 1, SeqCst)), 2);
+    }
+}
+";
+
+#[test]
+fn tests_of_a_crate_are_explored_one_by_one() {
+    if !is_possible() {
+        return;
+    }
+    if let Err(error) = Toolchain::find() {
+        eprintln!("notice: skipped: {error}");
+        return;
+    }
+    let folder = Folder::new("cargo").with("Cargo.toml", CRATE);
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", LIB);
+    let ran = clewline(&folder, &["cargo", "test", "nothing", "--", "--format", "json"], "");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.json()[0]["verdict"], "holds", "{}", ran.stdout);
+    let ran = clewline(&folder, &["cargo", "test"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("holds: ") && ran.stdout.contains("violated: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("something_is_lost"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("lib.rs:21"), "{}", ran.stdout);
+    let ran = clewline(&folder, &["cargo", "test", "no_such_test"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("no test has `no_such_test` in its name"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_program_that_was_built_is_run_later() {
+    if !is_possible() {
+        return;
+    }
+    let program = "\
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+static int count;
+static void *add(void *unused) { (void)unused; count++; return 0; }
+int main(int argc, char **argv) {
+    pthread_t threads[2];
+    assert(argc == 2 && strcmp(argv[1], \"-x\") == 0);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, add, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    assert(count == 2);
+    return 0;
+}
+";
+    let folder = Folder::new("run").with("count.c", program);
+    let ran = clewline(&folder, &["cc", "-o", "count", "count.c"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    let ran = clewline(&folder, &["run", "./count", "--", "-x"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("count == 2") && ran.stdout.contains("count.c:5"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("clewline run ./count --argument=-x"), "{}", ran.stdout);
+    let ran = clewline(&folder, &["run", "./count"], "");
+    assert!(ran.code == 1 && ran.stdout.contains("argc == 2"), "{}{}", ran.stdout, ran.stderr);
+}

@@ -19,8 +19,8 @@ pub trait Foreign {
     /// `task` has this stack, from its lowest address to its highest.
     fn stack(&self, task: TaskId, stack: Range<usize>);
 
-    /// An execution begins: everything is to be as it was at first.
-    fn begin(&self);
+    /// An execution begins: everything is to be as it was at first. Somebody will look at its steps if `is_shown`.
+    fn begin(&self, is_shown: bool);
 
     /// `task` goes on, on its own stack.
     fn enter(&self, task: TaskId, control: Control);
@@ -61,6 +61,11 @@ impl Engine {
     /// Tells `foreign` what happens from now on.
     pub(in crate::control) fn set_foreign(&mut self, foreign: &'static dyn Foreign) {
         self.foreign = Some(foreign);
+    }
+
+    /// Whether steps are kept.
+    pub(in crate::control) fn is_shown(&self) -> bool {
+        self.moments.is_some()
     }
 
     pub(in crate::control) fn foreign(&self) -> Option<&'static dyn Foreign> {
@@ -187,6 +192,13 @@ impl Control {
     /// Waits for someone else.
     pub fn yields(self, place: Place) {
         self.hint_at(place);
+    }
+
+    /// Lets others go first, once. If nobody else can, it goes on.
+    pub fn gives_way(self, place: Place) {
+        let engine = self.engine();
+        engine.tasks[engine.current.index()].yields = true;
+        self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
     }
 
     /// Says what was read or written, if anyone is going to look at it.

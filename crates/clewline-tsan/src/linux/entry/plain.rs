@@ -37,7 +37,7 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
         control.says(|| if is_write { "plain".to_owned() } else { peek(address, size, pc) });
     } else if IDLE_MAX <= here::idle() {
         here::reset_idle();
-        control.yields(here::place(pc));
+        control.gives_way(here::place(pc));
     }
     if is_write {
         here::writes();

@@ -8,14 +8,14 @@ use clewline_threads::front::{Control, Need, Until};
 use super::{
     check, given_back, lock_at,
     mutex::{self, How},
-    real, taken,
+    real, taken, time,
 };
 use crate::linux::{
     call::stubs,
     here::{self, place},
 };
 
-fn wait(control: Control, condvar: usize, mutex: usize, is_timed: bool, pc: usize) -> c_int {
+fn wait(control: Control, condvar: usize, mutex: usize, until: Option<*const c_void>, pc: usize) -> c_int {
     check(control, condvar, pc);
     let key = lock_at(condvar);
     control.comes_to(key, Access::Wait, place(pc));
@@ -28,13 +28,16 @@ fn wait(control: Control, condvar: usize, mutex: usize, is_timed: bool, pc: usiz
         }
     };
     let mut error = 0;
-    if is_timed || control.may_be_woken_early() {
+    if until.is_some() || control.may_be_woken_early() {
         let is_woken = control.waits_for(key, Access::Wait, Need::Nothing, Until::WokenOrLate, place(pc));
         if !is_woken {
             control.leaves_those(key);
-            match is_timed {
-                true => error = libc::ETIMEDOUT,
-                false => control.woken_early(),
+            match until {
+                Some(until) => {
+                    time::reach(until);
+                    error = libc::ETIMEDOUT;
+                }
+                None => control.woken_early(),
             }
         }
         mutex::lock(control, mutex, How::Waits, pc);
@@ -73,7 +76,7 @@ fn notify(control: Control, condvar: usize, is_for_all: bool, pc: usize) -> c_in
 
 extern "C" fn wait_at(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
     match here::control() {
-        Some(control) => wait(control, condvar as usize, mutex as usize, false, pc),
+        Some(control) => wait(control, condvar as usize, mutex as usize, None, pc),
         // SAFETY: the caller asks for it.
         None => unsafe { real::pthread_cond_wait(condvar, mutex) },
     }
@@ -86,7 +89,7 @@ extern "C" fn timed_wait_at(
     pc: usize,
 ) -> c_int {
     match here::control() {
-        Some(control) => wait(control, condvar as usize, mutex as usize, true, pc),
+        Some(control) => wait(control, condvar as usize, mutex as usize, Some(until), pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_cond_timedwait(condvar, mutex, until) },
     }
@@ -100,7 +103,7 @@ extern "C" fn clock_wait_at(
     pc: usize,
 ) -> c_int {
     match here::control() {
-        Some(control) => wait(control, condvar as usize, mutex as usize, true, pc),
+        Some(control) => wait(control, condvar as usize, mutex as usize, Some(until), pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_cond_clockwait(condvar, mutex, clock, until) },
     }

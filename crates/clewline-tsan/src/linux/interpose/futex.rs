@@ -1,6 +1,9 @@
 //! Calls of the system that wait: `futex`, which `std::atomic::wait` and the locks of Rust are made of.
 
-use std::{arch::asm, ffi::c_long};
+use std::{
+    arch::asm,
+    ffi::{c_long, c_void},
+};
 
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
@@ -20,7 +23,15 @@ const WAKE_BITS: usize = libc::FUTEX_WAKE_BITSET as usize;
 // Whether others of the process may wait, and which clock counts.
 const FLAGS: usize = (libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as usize;
 
-fn wait(control: Control, word: usize, expected: u32, is_timed: bool, pc: usize) -> c_long {
+/// How long somebody waits.
+#[derive(Clone, Copy)]
+enum Time {
+    Any,
+    For(*const c_void),
+    Until(*const c_void),
+}
+
+fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> c_long {
     check(control, word, pc);
     // To look at the word and to be among the waiters is one step.
     control.comes_to(entry::object(word), Access::Update, place(pc));
@@ -34,6 +45,7 @@ fn wait(control: Control, word: usize, expected: u32, is_timed: bool, pc: usize)
     }
     let key = lock_at(word);
     control.waits_among(key);
+    let is_timed = !matches!(time, Time::Any);
     let until = if is_timed || control.may_be_woken_early() { Until::WokenOrLate } else { Until::Woken };
     let is_woken = control.waits_for(key, Access::Park, Need::Nothing, until, place(pc));
     taken(control, key);
@@ -41,13 +53,15 @@ fn wait(control: Control, word: usize, expected: u32, is_timed: bool, pc: usize)
         return 0;
     }
     control.leaves_those(key);
-    match is_timed {
-        true => fails_with(libc::ETIMEDOUT).into(),
-        false => {
+    match time {
+        Time::For(time) => time::pass(time),
+        Time::Until(until) => time::reach(until),
+        Time::Any => {
             control.woken_early();
-            fails_with(libc::EINTR).into()
+            return fails_with(libc::EINTR).into();
         }
     }
+    fails_with(libc::ETIMEDOUT).into()
 }
 
 fn wake(control: Control, word: usize, most: usize, pc: usize) -> c_long {
@@ -81,7 +95,9 @@ extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize,
         && let Some(control) = here::control()
     {
         return match b & !FLAGS {
-            WAIT | WAIT_BITS => wait(control, a, c as u32, d != 0, pc),
+            WAIT | WAIT_BITS if d == 0 => wait(control, a, c as u32, Time::Any, pc),
+            WAIT => wait(control, a, c as u32, Time::For(d as *const c_void), pc),
+            WAIT_BITS => wait(control, a, c as u32, Time::Until(d as *const c_void), pc),
             WAKE | WAKE_BITS => wake(control, a, c, pc),
             other => places::fail(control, format!("futex operation {other}, which is not known here"), pc),
         };

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, owner, real, taken};
+use super::{check, given_back, lock_at, owner, real, taken, time, tries};
 use crate::linux::{
     call::stubs,
     here::{self, place},
@@ -86,7 +86,7 @@ fn take(control: Control, mutex: usize) {
 fn try_lock(control: Control, mutex: usize, pc: usize) -> c_int {
     check(control, mutex, pc);
     let key = lock_at(mutex);
-    control.tries();
+    tries(control);
     control.comes_to(key, Access::TryAcquire, place(pc));
     let it = at(mutex);
     if it.lock == 0 {
@@ -151,9 +151,17 @@ extern "C" fn try_at_call(mutex: *mut c_void, pc: usize) -> c_int {
     }
 }
 
+fn timed(control: Control, mutex: usize, until: *const c_void, pc: usize) -> c_int {
+    let error = lock(control, mutex, How::WaitsSome, pc);
+    if error == libc::ETIMEDOUT {
+        time::reach(until);
+    }
+    error
+}
+
 extern "C" fn timed_at_call(mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
     match here::control() {
-        Some(control) => lock(control, mutex as usize, How::WaitsSome, pc),
+        Some(control) => timed(control, mutex as usize, until, pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_mutex_timedlock(mutex, until) },
     }
@@ -161,7 +169,7 @@ extern "C" fn timed_at_call(mutex: *mut c_void, until: *const c_void, pc: usize)
 
 extern "C" fn clock_at_call(mutex: *mut c_void, clock: c_int, until: *const c_void, pc: usize) -> c_int {
     match here::control() {
-        Some(control) => lock(control, mutex as usize, How::WaitsSome, pc),
+        Some(control) => timed(control, mutex as usize, until, pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_mutex_clocklock(mutex, clock, until) },
     }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need};
 
-use super::{check, given_back, lock_at, real, taken};
+use super::{check, given_back, lock_at, real, taken, tries};
 use crate::linux::{
     call::stubs,
     here::{self, place},
@@ -73,7 +73,7 @@ fn acquire(control: Control, lock: usize, mode: Mode, pc: usize) -> c_int {
 
 fn try_acquire(control: Control, lock: usize, mode: Mode, pc: usize) -> c_int {
     check(control, lock, pc);
-    control.tries();
+    tries(control);
     let (access, most) = match mode {
         Mode::Read => (Access::TryAcquireShared, WRITTEN - 1),
         Mode::Write => (Access::TryAcquire, 0),

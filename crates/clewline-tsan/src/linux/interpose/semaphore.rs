@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, fails_with, given_back, lock_at, real, taken};
+use super::{check, fails_with, given_back, lock_at, real, taken, time, tries};
 use crate::linux::{
     call::stubs,
     here::{self, place},
@@ -46,7 +46,13 @@ extern "C" fn wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
 
 extern "C" fn timed_wait_at(semaphore: *mut c_void, until: *const c_void, pc: usize) -> c_int {
     match here::control() {
-        Some(control) => wait(control, semaphore as usize, Until::MetOrLate, pc),
+        Some(control) => {
+            let answer = wait(control, semaphore as usize, Until::MetOrLate, pc);
+            if answer != 0 {
+                time::reach(until);
+            }
+            answer
+        }
         // SAFETY: as above.
         None => unsafe { real::sem_timedwait(semaphore, until) },
     }
@@ -59,7 +65,7 @@ extern "C" fn try_wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
     };
     let semaphore = semaphore as usize;
     check(control, semaphore, pc);
-    control.tries();
+    tries(control);
     control.comes_to(lock_at(semaphore), Access::TryAcquire, place(pc));
     if *count(semaphore) < 1 { fails_with(libc::EAGAIN) } else { take(control, semaphore) }
 }

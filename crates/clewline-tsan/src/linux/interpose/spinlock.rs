@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, real, taken};
+use super::{check, given_back, lock_at, real, taken, tries};
 use crate::linux::{
     call::stubs,
     here::{self, place},
@@ -47,7 +47,7 @@ extern "C" fn try_at(lock: *mut c_void, pc: usize) -> c_int {
     };
     let lock = lock as usize;
     check(control, lock, pc);
-    control.tries();
+    tries(control);
     control.comes_to(lock_at(lock), Access::TryAcquire, place(pc));
     if *at(lock) == FREE { take(control, lock) } else { libc::EBUSY }
 }

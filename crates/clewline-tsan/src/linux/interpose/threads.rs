@@ -12,7 +12,7 @@ use super::{keys, real};
 use crate::linux::{
     call::{call, stubs},
     here::{self, Alone, place},
-    park, races,
+    park, races, signals,
 };
 
 type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -33,6 +33,11 @@ extern "C" fn create(
     pc: usize,
 ) -> c_int {
     let Some(control) = here::control() else {
+        if here::is_making() {
+            signals::die(
+                "error: a thread is started while the subject is made, and nobody could control it\n",
+            );
+        }
         // SAFETY: the caller asks for it.
         return unsafe { real::pthread_create(thread, attributes, start, argument) };
     };

@@ -38,33 +38,60 @@ pub(super) fn random(bytes: *mut u8, n: usize) {
     }
 }
 
-/// A task sleeps, or lets others run.
-fn rest(pc: usize) -> bool {
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// The time that is written at `time`.
+fn read(time: *const c_void) -> u64 {
+    if time.is_null() {
+        return 0;
+    }
+    // SAFETY: the caller of the function of the C library says so.
+    let time = unsafe { *time.cast::<libc::timespec>() };
+    (time.tv_sec.max(0) as u64).saturating_mul(SECOND_NS).saturating_add(time.tv_nsec.max(0) as u64)
+}
+
+/// Somebody waited until then in vain, so it is not earlier.
+pub(super) fn reach(until: *const c_void) {
+    CLOCK_NS.set(CLOCK_NS.get().max(read(until)));
+}
+
+/// The same, if so long has passed.
+pub(super) fn pass(time: *const c_void) {
+    CLOCK_NS.set(CLOCK_NS.get().saturating_add(read(time)));
+}
+
+/// A task sleeps for so long, or lets others run.
+fn rest(time_ns: u64, pc: usize) -> bool {
     let Some(control) = here::control() else { return false };
     here::count();
     here::reset_idle();
+    CLOCK_NS.set(CLOCK_NS.get().saturating_add(time_ns));
     control.yields(place(pc));
     true
 }
 
 extern "C" fn yield_at(pc: usize) -> c_int {
     // SAFETY: it asks for nothing.
-    if rest(pc) { 0 } else { unsafe { real::sched_yield() } }
+    if rest(0, pc) { 0 } else { unsafe { real::sched_yield() } }
 }
 
 extern "C" fn usleep_at(time: c_uint, pc: usize) -> c_int {
     // SAFETY: the caller asks for it.
-    if rest(pc) { 0 } else { unsafe { real::usleep(time) } }
+    if rest(u64::from(time) * 1_000, pc) { 0 } else { unsafe { real::usleep(time) } }
 }
 
 extern "C" fn sleep_at(time: c_uint, pc: usize) -> c_uint {
     // SAFETY: as above.
-    if rest(pc) { 0 } else { unsafe { real::sleep(time) } }
+    if rest(u64::from(time) * SECOND_NS, pc) { 0 } else { unsafe { real::sleep(time) } }
 }
 
 extern "C" fn nanosleep_at(time: *const c_void, left: *mut c_void, pc: usize) -> c_int {
+    if here::control().is_some() {
+        rest(read(time), pc);
+        return 0;
+    }
     // SAFETY: as above.
-    if rest(pc) { 0 } else { unsafe { real::nanosleep(time, left) } }
+    unsafe { real::nanosleep(time, left) }
 }
 
 extern "C" fn clock_nanosleep_at(
@@ -74,8 +101,16 @@ extern "C" fn clock_nanosleep_at(
     left: *mut c_void,
     pc: usize,
 ) -> c_int {
+    if here::control().is_some() {
+        match flags & libc::TIMER_ABSTIME {
+            0 => pass(time),
+            _ => reach(time),
+        }
+        rest(0, pc);
+        return 0;
+    }
     // SAFETY: as above.
-    if rest(pc) { 0 } else { unsafe { real::clock_nanosleep(clock, flags, time, left) } }
+    unsafe { real::clock_nanosleep(clock, flags, time, left) }
 }
 
 #[unsafe(no_mangle)]

@@ -117,6 +117,10 @@ pub(super) fn explore_all(
                         wrong = Some(Wrong::of(Cause::Leak, trial));
                     }
                     canonical(&outcome, &mut key);
+                    if let Golden::Anything = asked.golden {
+                        // A program that has ended need not have returned.
+                        key.push(u32::from(*ending == Ending::Stuck));
+                    }
                     if wrong.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
                         n_stuck += usize::from(*ending == Ending::Stuck);

@@ -20,7 +20,7 @@ use crate::methods::unmodified::{
 };
 
 /// What the command line calls it.
-pub const NAME: &str = "crates-unmodified";
+pub(super) const NAME: &str = "crates-unmodified";
 
 /// How far each test is explored.
 fn arguments(size: Size) -> Vec<OsString> {
@@ -168,7 +168,9 @@ impl Seen {
             verdict: verdict.to_owned(),
             cause: text("cause"),
             executions: object["executions"].as_u64(),
-            coverage: text("coverage"),
+            // Whatever holds was explored as far as was asked.
+            coverage: text("coverage")
+                .map(|it| if ran.status == Status::Holds { "all".to_owned() } else { it }),
             elapsed: Duration::ZERO,
             why: text("reason")
                 .or_else(|| told().filter(|_| matches!(ran.status, Status::Failed | Status::Unknown))),

@@ -74,6 +74,8 @@ impl Crate {
         command.current_dir(&self.folder).args(["test", "--no-run", "--target", TARGET]);
         command.arg("--message-format=json-render-diagnostics").args(&self.arguments);
         command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&toolchain.flags(runtime)));
+        // Functions of the standard library are inlined, so that lines are those of whoever calls them.
+        command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
         // What is instrumented must not be mixed up with what is not.
         command.env("CARGO_TARGET_DIR", target);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -180,9 +182,19 @@ impl TestId {
         command.args([self.name.as_str(), "--exact", "--test-threads=1"]).current_dir(&self.folder);
         command.env(COMMAND_VARIABLE, typed);
         command.env(BODY_VARIABLE, arguments.join(OsStr::new("\u{1f}")));
+        call_it(&mut command, &self.name);
         command
     }
 }
+
+/// What a program is called is what it calls itself in reports.
+#[cfg(unix)]
+fn call_it(command: &mut Command, name: &str) {
+    std::os::unix::process::CommandExt::arg0(command, name);
+}
+
+#[cfg(not(unix))]
+fn call_it(_: &mut Command, _: &str) {}
 
 #[cfg(test)]
 mod tests {

@@ -216,10 +216,23 @@ impl Program {
     ///
     /// As [`Program::run`].
     pub fn explore_main(&self, arguments: &[OsString], own: &[OsString]) -> Result<Ran, Error> {
+        let status = self.of_main(arguments, own).status().map_err(Error::io(self.name.clone()))?;
+        ran(status, String::new(), String::new())
+    }
+
+    /// The same, keeping what is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::run`].
+    pub fn capture_main(&self, arguments: &[OsString], own: &[OsString]) -> Result<Ran, Error> {
+        self.captured(&mut self.of_main(arguments, own))
+    }
+
+    fn of_main(&self, arguments: &[OsString], own: &[OsString]) -> Command {
         let mut command = self.command(own);
         command.env(BODY_VARIABLE, arguments.join(OsStr::new("\u{1f}")));
-        let status = command.status().map_err(Error::io(self.name.clone()))?;
-        ran(status, String::new(), String::new())
+        command
     }
 
     fn command(&self, args: &[OsString]) -> Command {

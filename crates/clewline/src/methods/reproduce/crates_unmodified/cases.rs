@@ -120,8 +120,8 @@ const CANCELLED: &str = "RUSTSEC-2026-0005: memory used after it was freed, when
 pub(super) const CASES: [Case; 27] = [
     case("crossbeam-channel", "0.5.14", "", source!("crossbeam_channel_drop"), Known::Bug(DOUBLE_FREE)),
     case("crossbeam-channel", "0.5.15", "", source!("crossbeam_channel_drop"), Known::Mended(DOUBLE_FREE)),
-    case("crossbeam-channel", "0.5.7", "", source!("crossbeam_channel_init"), Known::Bug(BLOCK)),
-    case("crossbeam-channel", "0.5.8", "", source!("crossbeam_channel_init"), Known::Mended(BLOCK)),
+    case("crossbeam-channel", "0.5.7", "", source!("crossbeam_channel_drop"), Known::Bug(BLOCK)),
+    case("crossbeam-channel", "0.5.8", "", source!("crossbeam_channel_drop"), Known::Mended(BLOCK)),
     case("crossbeam-skiplist", "0.1.3", "", source!("crossbeam_skiplist_replace"), Known::Bug(NOT_THERE)),
     case("heapless", "0.9.3", "", source!("heapless_queue"), Known::Bug(SPURIOUS)),
     case("thingbuf", "0.1.4", "", source!("thingbuf_push"), Known::Bug(SPINS)),
