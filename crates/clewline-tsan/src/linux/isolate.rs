@@ -191,12 +191,13 @@ impl Isolated {
                 CHOOSE => {
                     let running = message.take_maybe(|it| it.take() as usize);
                     let enabled = message.take_all(Message::take_step);
-                    match scheduler.choose(&Point { enabled: &enabled, running }) {
+                    let waiting = message.take_all(Message::take_step);
+                    match scheduler.choose(&Point { enabled: &enabled, running, waiting: &waiting }) {
                         Choice::Step(at) => answer.put(at as u64),
                         Choice::Redundant => answer.put(REDUNDANT),
                         Choice::Stop => answer.put(STOP),
                         Choice::Diverged(it) => {
-                            answer.put(if it.expected.is_empty() { DIVERGED_AT_END } else { DIVERGED });
+                            answer.put(if it.is_foreign { DIVERGED_FOREIGN } else { DIVERGED });
                             diverged = Some(it);
                         }
                     }
@@ -219,7 +220,7 @@ impl Isolated {
                 _ => {
                     let ending = self.learn(&mut message);
                     return Ok(ending.unwrap_or_else(|| {
-                        Ending::Diverged(diverged.unwrap_or_else(|| divergence(Vec::new())))
+                        Ending::Diverged(diverged.unwrap_or_else(|| divergence(false)))
                     }));
                 }
             }
@@ -239,14 +240,14 @@ const DONE: u64 = 5;
 const REDUNDANT: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 const DIVERGED: u64 = u64::MAX - 2;
-const DIVERGED_AT_END: u64 = u64::MAX - 3;
+const DIVERGED_FOREIGN: u64 = u64::MAX - 3;
 // How executions end, but for one that does something else than before.
 const ENDINGS: [Ending; 6] =
     [Ending::Full, Ending::Stuck, Ending::Panicked, Ending::Cut, Ending::Redundant, Ending::Restart];
 
 /// Something else than what was expected; nobody looks what it was.
-fn divergence(expected: Vec<Step>) -> Box<Diverged> {
-    Box::new(Diverged { step: 0, expected, found: Vec::new() })
+fn divergence(is_foreign: bool) -> Box<Diverged> {
+    Box::new(Diverged { step: 0, expected: Vec::new(), found: Vec::new(), is_foreign })
 }
 
 /// The scheduler, as the child knows it.
@@ -283,11 +284,12 @@ impl Scheduler for Remote {
         message.put(CHOOSE);
         message.put_maybe(point.running, |to, it| to.put(it as u64));
         message.put_all(point.enabled.iter(), Message::put_step);
+        message.put_all(point.waiting.iter(), Message::put_step);
         match self.ask(&message).take() {
             REDUNDANT => Choice::Redundant,
             STOP => Choice::Stop,
-            DIVERGED_AT_END => Choice::Diverged(divergence(Vec::new())),
-            DIVERGED => Choice::Diverged(divergence(point.enabled.to_vec())),
+            DIVERGED_FOREIGN => Choice::Diverged(divergence(true)),
+            DIVERGED => Choice::Diverged(divergence(false)),
             at => Choice::Step(at as usize),
         }
     }
