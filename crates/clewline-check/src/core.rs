@@ -81,7 +81,7 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
 }
 
 /// Searches: a queue as a queue, which the other search may not be able to, as long as nothing forbids it. Where neither
-/// gets on, a monitor may.
+/// gets on, a monitor may; but who may have taken what is a long story.
 fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
     let is_queue = problem.kind() == Some(Kind::Queue);
     let verdict = if is_queue && QueueOriented.refuses(problem).is_none() {
@@ -90,7 +90,7 @@ fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
         JitGraph.decide(problem, budget)
     };
     match verdict {
-        Verdict::Unknown(reason) if problem.kind().is_some() => {
+        Verdict::Unknown(reason) if problem.spans().iter().all(|it| !it.is_pending()) => {
             monitor::decide_weaker(problem, budget).unwrap_or(Verdict::Unknown(reason))
         }
         verdict @ (Verdict::Holds(_) | Verdict::Violated(_) | Verdict::Unknown(_)) => verdict,
@@ -213,9 +213,11 @@ impl<'a> Shrinking<'a> {
         let is_left = |it: &&Keep| **it != Keep::Nothing;
         let most = enough(shrinking.keep.iter().filter(is_left).count()).min(shrinking.left);
         shrinking.left = most;
+        shrinking.focus();
         shrinking.open();
         loop {
             shrinking.is_minimal = true;
+            let told = shrinking.keep.clone();
             // Elements go first: there are fewer of them.
             shrinking.pass(elements, Keep::Nothing);
             shrinking.pass(reads, Keep::Nothing);
@@ -224,6 +226,10 @@ impl<'a> Shrinking<'a> {
             shrinking.cut();
             shrinking.close();
             shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
+            // Who has only a chance may no longer hold an element.
+            if told != shrinking.keep && shrinking.left != 0 {
+                continue;
+            }
             if shrinking.is_minimal || shrinking.left == 0 || most <= shrinking.attempt {
                 return shrinking;
             }
@@ -274,6 +280,21 @@ impl<'a> Shrinking<'a> {
             place += stride;
             stride *= 2;
         }
+    }
+
+    /// Leaves out all reads and elements at a stroke, but for those of the operation that cannot come next: mostly it
+    /// found what it cannot have found.
+    fn focus(&mut self) {
+        let Some(next) = self.problem.position(self.next) else { return };
+        let told = self.keep.clone();
+        let is_read = |&at: &usize| at != next && self.problem.footprint(at).is_read();
+        let reads: Vec<usize> = (0..told.len()).filter(is_read).collect();
+        reads.iter().for_each(|&at| self.keep[at] = Keep::Nothing);
+        let others = self.units(elements).into_iter().filter(|unit| !unit.contains(&next));
+        let others: Vec<usize> = others.flatten().collect();
+        let mut keep = std::mem::replace(&mut self.keep, told);
+        others.into_iter().for_each(|at| keep[at] = Keep::Nothing);
+        self.attempt(keep);
     }
 
     /// Forgets what happened before an operation that resets the object, as late a one as can be found quickly.

@@ -296,3 +296,19 @@ fn reports_keep_to_the_width() {
         }
     }
 }
+
+/// Whoever may spend next to nothing gets a core that is violated, and is told that it may be smaller.
+#[test]
+fn a_core_that_could_not_be_made_minimal_says_so() {
+    let mut told = 0;
+    for sample in samples() {
+        let case = sample.load();
+        let options = Options { core_configurations: 1, ..Options::default() };
+        let judgement = judge(case.problems(), &options);
+        let Verdict::Violated(violation) = &judgement.verdict else { panic!("violated, says its name") };
+        let report = sample.report(&*case, &judgement, &Style::default()).replace("\n  ", " ");
+        assert_eq!(report.contains("not minimal"), !violation.is_minimal, "{report}");
+        told += usize::from(!violation.is_minimal);
+    }
+    assert!(15 < told, "{told}");
+}

@@ -8,48 +8,11 @@ impl Teller<'_> {
     /// What a broken rule says, in the words of the operations that break it.
     pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
         let told = Told { teller: self, operations };
-        match rule {
-            Rule::Added | Rule::AddedBefore | Rule::TakenOnce | Rule::Gone => {
-                told.found_what_is_not_there(rule)
-            }
-            Rule::Often { added } => told.often(0, added as usize),
-            Rule::OftenSince { added } => told.often_since(added as usize),
-            Rule::AddedAgain { removed } => told.added_again(removed as usize),
-            Rule::Left { added } => told.left(added as usize),
-            Rule::Empty => told.empty(),
-            Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => told.out_of_turn(rule),
-            Rule::GreatestFirst => told.not_the_greatest(),
-            Rule::LastInFirstOut => told.below_another(),
-            Rule::NoneBelow => {
-                "Last in, first out: in every order of these, somebody finds another value on top.".to_owned()
-            }
-            Rule::OvertakesMany { .. } | Rule::OvertakenOften { .. } | Rule::OutOfOrder { .. } => {
-                told.out_of_order(rule)
-            }
-            Rule::OneAtATime => told.one_at_a_time(),
-            Rule::NoRoom => told.no_room(),
-            Rule::Stale => told.stale(),
-            Rule::ReplacedOnce if told.name(0) == told.name(1) => {
-                format!("{} happened twice, but what it found had been there only once.", told.name(0))
-            }
-            Rule::ReplacedOnce => format!(
-                "Both {} and {} replaced the same value, which had been there only once.",
-                told.name(0),
-                told.name(1)
-            ),
-            Rule::Chain => format!(
-                "{} comes after {} in the chain of values, but had returned before that was called.",
-                told.name(0),
-                told.name(1)
-            ),
-            Rule::ThereOrNot => {
-                format!("However the others are ordered, {} has no place among them.", told.name(0))
-            }
-            Rule::Sum => {
-                format!("However the operations before it are ordered, {} is not the sum.", told.name(0))
-            }
-            Rule::SumWithin { least, greatest } => told.sum(least, greatest),
-        }
+        let words = told.words(rule);
+        // Of elements that came and went nothing may be held.
+        let counts = matches!(rule, Rule::Often { .. } | Rule::AddedAgain { .. });
+        let counts = counts && self.judged.has_forgotten();
+        if counts { format!("{words} What had been settled before is not counted.") } else { words }
     }
 }
 
@@ -57,6 +20,60 @@ impl Teller<'_> {
 struct Told<'t> {
     teller: &'t Teller<'t>,
     operations: &'t [OperationId],
+}
+
+impl Told<'_> {
+    fn words(&self, rule: Rule) -> String {
+        match rule {
+            Rule::Added | Rule::AddedBefore | Rule::TakenOnce | Rule::Gone => {
+                self.found_what_is_not_there(rule)
+            }
+            Rule::Often { added } => self.often(0, added as usize),
+            Rule::OftenSince { added } => self.often_since(added as usize),
+            Rule::AddedAgain { removed } => self.added_again(removed as usize),
+            Rule::Left { added } => self.left(added as usize),
+            Rule::Empty => self.empty(),
+            Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => self.out_of_turn(rule),
+            Rule::GreatestFirst => self.not_the_greatest(),
+            Rule::LastInFirstOut => self.below_another(),
+            Rule::NoneBelow => {
+                "Last in, first out: in every order of these, somebody finds another value on top.".to_owned()
+            }
+            Rule::OvertakesMany { allowed } => {
+                format!("{} overtakes {}.", self.name(1), self.beyond(allowed, 1))
+            }
+            Rule::OvertakenOften { allowed } => {
+                format!("What {} added is overtaken by {}.", self.name(0), self.beyond(allowed, 0))
+            }
+            Rule::OutOfOrder { allowed } => {
+                let allowed = count(u64::from(allowed), "other", "others");
+                format!("In every order of these, one overtakes, or is overtaken by, more than {allowed}.")
+            }
+            Rule::OneAtATime => self.one_at_a_time(),
+            Rule::NoRoom => self.no_room(),
+            Rule::Stale => self.stale(),
+            Rule::ReplacedOnce if self.name(0) == self.name(1) => {
+                format!("{} happened twice, but what it found had been there only once.", self.name(0))
+            }
+            Rule::ReplacedOnce => format!(
+                "Both {} and {} replaced the same value, which had been there only once.",
+                self.name(0),
+                self.name(1)
+            ),
+            Rule::Chain => format!(
+                "{} comes after {} in the chain of values, but had returned before that was called.",
+                self.name(0),
+                self.name(1)
+            ),
+            Rule::ThereOrNot => {
+                format!("However the others are ordered, {} has no place among them.", self.name(0))
+            }
+            Rule::Sum => {
+                format!("However the operations before it are ordered, {} is not the sum.", self.name(0))
+            }
+            Rule::SumWithin { least, greatest } => self.sum(least, greatest),
+        }
+    }
 }
 
 impl Told<'_> {
@@ -364,24 +381,6 @@ impl Told<'_> {
             Some(answer) if answer < least => format!("{late} is too little: {by_then} at least {least}."),
             Some(answer) if greatest < answer => format!("{late} is too much: {by_then} at most {greatest}."),
             Some(_) | None => format!("{late} is wrong: {by_then} between {least} and {greatest}."),
-        }
-    }
-
-    fn out_of_order(&self, rule: Rule) -> String {
-        match rule {
-            Rule::OvertakesMany { allowed } => {
-                format!("{} overtakes {}.", self.name(1), self.beyond(allowed, 1))
-            }
-            Rule::OvertakenOften { allowed } => {
-                format!("What {} added is overtaken by {}.", self.name(0), self.beyond(allowed, 0))
-            }
-            _ => {
-                let allowed = match rule {
-                    Rule::OutOfOrder { allowed } => count(u64::from(allowed), "other", "others"),
-                    _ => String::new(),
-                };
-                format!("In every order of these, one overtakes, or is overtaken by, more than {allowed}.")
-            }
         }
     }
 
