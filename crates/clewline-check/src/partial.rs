@@ -8,10 +8,13 @@
 //! linearizability", 2017, section 4: who has been in a configuration does not go there again. Configurations are told apart by a hash of 64 bits for what is
 //! linearized; should two share one, an order is missed, and nothing wrong is said.
 //!
+//! Of a specification that may answer in several ways, all states to which an order may lead are carried along, so that an order is a dead end only if
+//! it is in all of them.
+//!
 //! Invariant: every order that is answered is allowed, by real time and by the specification, and the operation at its end is not allowed next.
 //! Cost: a given number of steps, whatever they find.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use clewline_core::{Automaton, OperationId, Problem, Random, StateId};
 
@@ -71,9 +74,8 @@ struct End {
 /// An operation that happens in the order that is being tried.
 struct Taken {
     call: u32,
-    // In which state it happens, and which of its outcomes is tried.
-    state: StateId,
-    nth: u32,
+    // In which states it happens.
+    states: u32,
 }
 
 struct Search<'p> {
@@ -83,17 +85,20 @@ struct Search<'p> {
     return_of: Vec<u32>,
     // What makes the hash of a set of operations.
     salts: Vec<u64>,
+    // Sets of states, by number, and the numbers of sets.
+    sets: Vec<Vec<StateId>>,
+    numbers: HashMap<Vec<StateId>, u32>,
     // Configurations that have been visited.
-    seen: HashSet<(u64, StateId)>,
+    seen: HashSet<(u64, u32)>,
     taken: Vec<Taken>,
     // Every operation that was ever taken, with the node of the one before it: orders share their beginnings.
     nodes: Vec<(u32, u32)>,
     last: u32,
-    state: StateId,
+    states: u32,
+    // What has been taken.
     set: u64,
-    // Where to go on, and with which outcome.
+    // Where to go on.
     at: u32,
-    nth: u32,
     // Whether nothing that was tried here could happen.
     is_dead: bool,
     // By the operation that cannot come next: the longest order.
@@ -123,7 +128,7 @@ impl<'p> Search<'p> {
         let mut random = Random::new(1);
         let salts = spans.iter().map(|_| random.next()).collect();
         let mut automaton = problem.automaton();
-        let state = automaton.initial();
+        let states = vec![automaton.initial()];
         let at = entries[0].after;
         let (seen, taken, nodes, ends) = (HashSet::new(), Vec::new(), Vec::new(), BTreeMap::new());
         Search {
@@ -131,14 +136,15 @@ impl<'p> Search<'p> {
             entries,
             return_of,
             salts,
+            sets: vec![states.clone()],
+            numbers: HashMap::from([(states, 0)]),
             seen,
             taken,
             nodes,
             last: NONE,
-            state,
+            states: 0,
             set: 0,
             at,
-            nth: 0,
             is_dead: true,
             ends,
         }
@@ -155,26 +161,49 @@ impl<'p> Search<'p> {
             self.end_at(operation);
             return self.go_back();
         }
-        let label = self.automaton.labels()[operation as usize];
-        let Some(next) = self.automaton.step(self.state, label, self.nth) else {
-            (self.at, self.nth) = (after, 0);
+        let Some(states) = self.after(operation) else {
+            self.at = after;
             return true;
         };
         self.is_dead = false;
         let set = self.set ^ self.salts[operation as usize];
-        if self.seen.insert((set, next.state)) {
-            self.taken.push(Taken { call: self.at, state: self.state, nth: self.nth });
+        if self.seen.insert((set, states)) {
+            self.taken.push(Taken { call: self.at, states: self.states });
             self.nodes.push((operation, self.last));
             self.last = self.nodes.len() as u32 - 1;
             self.lift(self.at);
-            (self.state, self.set) = (next.state, set);
-            (self.at, self.nth, self.is_dead) = (self.entries[0].after, 0, true);
-        } else if next.has_more {
-            self.nth += 1;
+            (self.states, self.set) = (states, set);
+            (self.at, self.is_dead) = (self.entries[0].after, true);
         } else {
-            (self.at, self.nth) = (after, 0);
+            self.at = after;
         }
         true
+    }
+
+    /// All states to which an operation may lead from here, as the number of their set; none if it cannot happen.
+    fn after(&mut self, operation: u32) -> Option<u32> {
+        let label = self.automaton.labels()[operation as usize];
+        let mut after = Vec::new();
+        for &state in &self.sets[self.states as usize] {
+            for nth in 0.. {
+                let Some(next) = self.automaton.step(state, label, nth) else { break };
+                after.push(next.state);
+                if !next.has_more {
+                    break;
+                }
+            }
+        }
+        after.sort_unstable();
+        after.dedup();
+        if after.is_empty() {
+            return None;
+        }
+        let next = self.sets.len() as u32;
+        let number = *self.numbers.entry(after.clone()).or_insert(next);
+        if number == next {
+            self.sets.push(after);
+        }
+        Some(number)
     }
 
     /// Nothing more can happen before `operation` returns.
@@ -198,17 +227,14 @@ impl<'p> Search<'p> {
         order
     }
 
-    /// Takes the last operation back, and goes on with its next outcome, or with the next operation.
+    /// Takes the last operation back, and goes on with the next.
     fn go_back(&mut self) -> bool {
-        let Some(Taken { call, state, nth }) = self.taken.pop() else { return false };
+        let Some(Taken { call, states }) = self.taken.pop() else { return false };
         self.unlift(call);
         self.last = self.nodes[self.last as usize].1;
-        let operation = self.entries[call as usize].operation;
+        let Entry { operation, after, .. } = self.entries[call as usize];
         self.set ^= self.salts[operation as usize];
-        (self.state, self.is_dead) = (state, false);
-        let label = self.automaton.labels()[operation as usize];
-        let has_more = self.automaton.step(state, label, nth).is_some_and(|it| it.has_more);
-        (self.at, self.nth) = if has_more { (call, nth + 1) } else { (self.entries[call as usize].after, 0) };
+        (self.states, self.is_dead, self.at) = (states, false, after);
         true
     }
 

@@ -1,13 +1,21 @@
 //! Finite multisets: the state of bags, multisets and priority queues.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use clewline_core::Value;
 
 /// Elements, each with how often it is there.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 // No count is 0, so that equal multisets compare equal.
 pub struct Copies<T>(BTreeMap<T, usize>);
+
+/// As it stands in a state that a report tells: each copy by itself.
+impl<T: fmt::Debug> fmt::Debug for Copies<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let copies = self.0.iter().flat_map(|(element, &count)| std::iter::repeat_n(element, count));
+        f.debug_list().entries(copies).finish()
+    }
+}
 
 impl<T: Ord> Copies<T> {
     /// None at all.

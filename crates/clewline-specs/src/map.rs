@@ -12,6 +12,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     hash::{Hash, Hasher},
     sync::Arc,
 };
@@ -88,7 +89,7 @@ pub enum Call {
 }
 
 /// What a key holds, and what a call answers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Content {
     /// A value of the recording.
     Is(Value),
@@ -96,6 +97,16 @@ pub enum Content {
     Text(Arc<str>),
     /// Any other text.
     Unread(Unread),
+}
+
+/// As it stands in a state that a report tells.
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Content::Is(value) => value.fmt(f),
+            Content::Text(text) | Content::Unread(Unread(text)) => text.fmt(f),
+        }
+    }
 }
 
 /// A text that nobody can have read, however much is appended. All such texts are equal.

@@ -4,6 +4,7 @@
 //!
 //! * [`control`] is the engine, and a [`System`](clewline_explore::System) that can be explored.
 //! * [`sync`], [`thread`], [`hint`] and [`choose`](fn@choose) are what tasks use. They mirror `std`; outside of an exploration they are `std`.
+//! * [`front`] is the same engine for code that was not written for it.
 //! * [`Explorable`] and [`Trial`] are how a method explores a subject without knowing its type.
 //!
 //! For real, they run on the processors there are, and are recorded without getting in the way:
@@ -26,7 +27,7 @@
 //! hide the very bugs that a test on real processors can find. So an object whose operations return before their effect
 //! can be seen is not linearizable in real time, and is told so.
 //!
-//! This is the only crate with `unsafe` code: reading the time-stamp counter, pinning a thread to a processor, the log's slots,
+//! This crate has `unsafe` code: reading the time-stamp counter, pinning a thread to a processor, the log's slots,
 //! which are written by one thread and read by another once they are full; and, under control, cells that only the one task
 //! gets at whose turn it is. Each block says why it is sound.
 
@@ -36,6 +37,7 @@ pub mod control;
 mod crew;
 #[cfg(test)]
 mod explored;
+pub mod front;
 pub mod hint;
 mod inputs;
 mod log;

@@ -9,7 +9,7 @@ use clewline_core::{AnswerId, Case, History, Misfit, ObjectId, ProcessId, Timed}
 use clewline_explore::{Ending, Schedule, Scheduler, System};
 use rustc_hash::FxBuildHasher;
 
-use crate::control::{Calls, Limits, Memory, Moment, Outcome, Pending, Points, Program};
+use crate::control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Points, Program};
 
 /// Something whose executions can be explored.
 pub trait Explorable: Send + Sync {
@@ -99,6 +99,12 @@ impl<T, C, R> fmt::Debug for Typed<T, C, R> {
 }
 
 impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
+    /// The same, with calls that run foreign code.
+    pub(crate) fn foreign(mut self, foreign: &'static dyn Foreign) -> Self {
+        self.program = self.program.foreign(foreign);
+        self
+    }
+
     /// `labels` are `calls` as they are written.
     pub(crate) fn new(
         labels: &Calls<String>,

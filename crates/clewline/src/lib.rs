@@ -89,8 +89,15 @@
 //! `cli` (default) builds the binary. Switch it off to use the library alone, without the crates that the
 //! command line needs. `crates` adds published crates to the [subjects], and versions of them whose bugs are known.
 
+// The command line speaks of this library as others do.
+#[cfg(feature = "cli")]
+extern crate self as clewline;
+
 mod assert;
 mod check;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 mod error;
 pub mod generate;
 mod limits;

@@ -1,9 +1,7 @@
 //! The command line: `clewline --help`.
 
-mod cli;
-
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run()
+    clewline::cli::run()
 }

@@ -14,8 +14,11 @@ use crate::{Checker, monitor, search::jit_graph::JitGraph};
 /// An order is looked for within this many configurations.
 const CONFIGURATIONS: u64 = 1 << 17;
 
-/// Of an order that is longer than this nobody would read.
+/// Nobody would read an order that is longer than this, nor look at so many operations.
 const LONG: usize = 64;
+
+/// So many answers of a counter are compared with each other.
+const ANSWERS: usize = 8;
 
 /// Says what is wrong with `weak`: what is still said of `whole`, of which `core` is the core. It was `found` like this.
 pub(super) fn why(
@@ -35,8 +38,9 @@ pub(super) fn why(
     });
     let all = || [seen.clone(), broken(found.clone())].into_iter().flatten();
     // A rule that leaves out part of the core does not tell what that is for.
+    let opens = |id: &OperationId| weak.position(*id).is_some_and(|at| weak.resets(at));
     let tells_all = |(rule, operations): &(Rule, Vec<OperationId>)| {
-        tells_enough(*rule) && core.iter().all(|it| operations.contains(it))
+        tells_enough(*rule) && core.iter().all(|it| operations.contains(it) || opens(it))
     };
     if let Some((rule, operations)) = all().find(tells_all) {
         return Some(Why::Rule { rule, operations, end: None });
@@ -59,8 +63,7 @@ fn broken(explanation: Explanation) -> Option<(Rule, Vec<OperationId>)> {
 /// Whether the operations of a rule show that it is broken, without an order of them.
 fn tells_enough(rule: Rule) -> bool {
     match rule {
-        Rule::Added
-        | Rule::AddedBefore
+        Rule::AddedBefore
         | Rule::TakenOnce
         | Rule::Gone
         | Rule::Empty
@@ -81,7 +84,8 @@ fn tells_enough(rule: Rule) -> bool {
         | Rule::AddedAgain { .. }
         | Rule::Left { .. }
         | Rule::Stale => true,
-        Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot | Rule::Sum => false,
+        // Somebody may have added it whose own needs are not met.
+        Rule::Added | Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot | Rule::Sum => false,
     }
 }
 
@@ -293,7 +297,7 @@ impl<'v> View<'v> {
 
     /// Something was found in a register after it had been replaced.
     fn stale(&self) -> Option<(Rule, Vec<OperationId>)> {
-        if !matches!(self.kind, Kind::Register { .. }) {
+        if !matches!(self.kind, Kind::Register { .. }) || LONG < self.core().count() {
             return None;
         }
         for late in self.core().filter(|&at| matches!(self.act(at), Act::See | Act::Replace)) {
@@ -325,7 +329,9 @@ impl<'v> View<'v> {
         let sums = Sums { spans: whole.spans(), roles: whole_roles };
         let is_answer = |&at: &usize| self.act(at) == Act::See;
         let position = |at: usize| whole.position(self.problem.operations()[at]);
-        let answers: Vec<usize> = self.core().filter(is_answer).filter_map(position).collect();
+        let mut answers: Vec<usize> = self.core().filter(is_answer).filter_map(position).collect();
+        // Mostly the last one is wrong.
+        answers.drain(..answers.len().saturating_sub(ANSWERS));
         for &late in &answers {
             let earlier =
                 answers.iter().copied().filter(|&it| whole.spans()[it].precedes(whole.spans()[late]));

@@ -1,6 +1,6 @@
 //! How far orders get, against every configuration that can be reached.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use clewline_check::{DeadEnd, Options, dead_ends, judge};
 use clewline_core::{OperationId, Problem, StateId, Verdict};
@@ -21,21 +21,26 @@ fn every_end(problem: &Problem<'_>) -> BTreeMap<OperationId, usize> {
     let mut automaton = problem.automaton();
     let labels = automaton.labels().to_vec();
     let mut ends = BTreeMap::new();
-    let mut open = vec![(vec![false; problem.len()], automaton.initial())];
-    let mut seen: HashSet<(Vec<bool>, StateId)> = open.iter().cloned().collect();
-    while let Some((done, state)) = open.pop() {
+    let initial = BTreeSet::from([automaton.initial()]);
+    let mut open = vec![(vec![false; problem.len()], initial)];
+    let mut seen: HashSet<(Vec<bool>, BTreeSet<StateId>)> = open.iter().cloned().collect();
+    while let Some((done, states)) = open.pop() {
         let Some((next, candidates)) = candidates(problem, &done) else { continue };
         let mut is_dead = true;
         for at in candidates {
-            let outcomes: Vec<StateId> =
-                (0..).map_while(|nth| automaton.step(state, labels[at], nth)).map(|it| it.state).collect();
-            for outcome in outcomes {
-                is_dead = false;
-                let mut done = done.clone();
-                done[at] = true;
-                if seen.insert((done.clone(), outcome)) {
-                    open.push((done, outcome));
-                }
+            let mut after = BTreeSet::new();
+            for &state in &states {
+                after
+                    .extend((0..).map_while(|nth| automaton.step(state, labels[at], nth)).map(|it| it.state));
+            }
+            if after.is_empty() {
+                continue;
+            }
+            is_dead = false;
+            let mut done = done.clone();
+            done[at] = true;
+            if seen.insert((done.clone(), after.clone())) {
+                open.push((done, after));
             }
         }
         if is_dead {

@@ -14,7 +14,7 @@ const LABEL: usize = 64;
 
 /// What is wrong with the operations of a violation's core, in one or two sentences.
 ///
-/// For example: `The longest order that works is enq(1), enq(2). There deq() → 2 cannot come next: it could only have been
+/// For example: `The longest order found is enq(1), enq(2). There deq() → 2 cannot come next: it could only have been
 /// deq() → 1.`
 #[must_use]
 pub fn explanation(judged: &Judged<'_>, violation: &Violation) -> String {
@@ -30,7 +30,7 @@ pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
             let end = end.as_ref().map(|it| teller.stuck(it));
             match (rule, end) {
                 // An order says more than that there is none.
-                (Rule::ThereOrNot | Rule::Sum, Some(end)) => end,
+                (Rule::Added | Rule::ThereOrNot | Rule::Sum, Some(end)) => end,
                 (_, Some(end)) => format!("{} {end}", teller.broken(*rule, operations)),
                 (_, None) => teller.broken(*rule, operations),
             }
@@ -135,7 +135,7 @@ impl Teller<'_> {
             0 => told,
             n => format!("{}, then {told}", count(n as u64, "other operation", "other operations")),
         };
-        format!("The longest order that works is {order}. There {next} cannot come next: {instead}.")
+        format!("The longest order found is {order}. There {next} cannot come next: {instead}.")
     }
 
     /// An operation in an order. What one answered that may have answered anything does not matter.

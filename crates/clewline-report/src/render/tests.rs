@@ -168,8 +168,8 @@ violated: lost.jsonl is not linearizable as a queue
   0: |--enq(1)--|  |--enq(2)--|
   1:                             |--deq() → 2--|
 
-  The longest order found is enq(1), enq(2). After it deq() → 2 has no place:
-  there it could only have been deq() → 1.
+  The longest order found is enq(1), enq(2). There deq() → 2 cannot come next:
+  it could only have been deq() → 1.
   In lost.jsonl: lines 1, 2, 3.
 
 checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
@@ -191,8 +191,8 @@ violated: lost.jsonl is not linearizable as a queue
 
   0: |--deq() → 5--|
 
-  Nothing can come before deq() → 5, and it cannot come first: there it could
-  only have been deq() → null.
+  deq() → 5 cannot come first: it could only have been deq() → null. Nothing
+  that may have come before it helps.
   In lost.jsonl: line 1.
 
 checked by wg-graph in 1.2 s: 1 operation, 1 object, 1,234 configurations
@@ -208,7 +208,9 @@ fn of_a_long_order_the_end_is_told() {
     let verdict = exhausted(&[7], &[0, 1, 2, 3, 4, 5, 6], 7);
     let written = text::report(&judged(&case, &verdict), &Style::default());
     assert!(
-        written.contains("is 3 other operations, then enq(3), enq(4), enq(5),\n  enq(6). After it deq() → 9"),
+        written.contains(
+            "is 2 other operations, then enq(2), enq(3), enq(4),\n  enq(5), enq(6). There deq() → 9 cannot"
+        ),
         "{written}"
     );
 }
@@ -277,8 +279,8 @@ fn json_tells_the_core_by_the_ids_of_the_file() {
         WitnessShown::Whole,
         "{\"file\":\"lost.jsonl\",\"verdict\":\"violated\",\"operations\":4,\"objects\":1,\
          \"algorithm\":\"wg-graph\",\"elapsed_ms\":1251,\"explanation\":{\"object\":\"q\\\"1\",\
-         \"core\":[0,\"x\",2],\"text\":\"The longest order found is enq(1), enq(2). After it deq() → 2 has \
-         no place: there it could only have been deq() → 1.\"}}",
+         \"core\":[0,\"x\",2],\"text\":\"The longest order found is enq(1), enq(2). There deq() → 2 cannot \
+         come next: it could only have been deq() → 1.\"}}",
     );
 }
 
@@ -319,7 +321,7 @@ fn an_operation_that_can_come_next_is_not_the_one_that_cannot() {
     // A search may give up before enq(2), because it knows what follows.
     let verdict = exhausted(&[0, 1, 2], &[0], 1);
     let written = text::report(&judged(&case, &verdict), &Style::default());
-    assert!(written.contains("is enq(1), enq(2). After it deq() → 2 has no place:\n"), "{written}");
+    assert!(written.contains("is enq(1), enq(2). There deq() → 2 cannot come next:\n"), "{written}");
 }
 
 #[test]
@@ -328,6 +330,6 @@ fn of_a_large_core_the_end_is_drawn() {
     let case = case(&operations);
     let core: Vec<u32> = (0..50).collect();
     let written = text::report(&judged(&case, &exhausted(&core, &[], 0)), &Style::default());
-    assert!(written.contains("\n  Only the last 40 of them are drawn.\n"), "{written}");
+    assert!(written.contains("\n  The 10 others of them are not drawn.\n"), "{written}");
     assert!(written.contains("|-enq(10)-|") && !written.contains("|-enq(9)-|"), "{written}");
 }

@@ -135,3 +135,164 @@ fn reason(violation: &Violation) -> String {
         (None, Explanation::Exhausted { .. }) => panic!("a small core is explained"),
     }
 }
+
+/// For each kind of object, the reasons that its violations may have. A new specification, or a new rule, belongs here
+/// together with a history in the corpus that shows it.
+const REASONS: [(&str, &[&str]); 19] = [
+    ("bag", &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty", "End"]),
+    ("cas-register", &["Added", "AddedBefore", "Stale", "ReplacedOnce", "Chain", "NoRoom", "End"]),
+    ("channel", &["End"]),
+    ("counter", &["SumWithin", "Sum", "End"]),
+    ("deque", &["End"]),
+    ("map", &["Added", "AddedBefore", "Stale", "ReplacedOnce", "Chain", "NoRoom", "End"]),
+    (
+        "min-priority-queue",
+        &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty", "End", "GreatestFirst"],
+    ),
+    ("multiset", &["Added", "AddedBefore", "Often", "Left", "ThereOrNot", "End"]),
+    ("mutex", &["Added", "AddedBefore", "AddedAgain", "Often"]),
+    (
+        "priority-queue",
+        &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty", "End", "GreatestFirst"],
+    ),
+    (
+        "quasi-min-priority-queue",
+        &["Added", "AddedBefore", "Often", "OftenSince", "Left", "OvertakesMany", "OvertakenOften", "End"],
+    ),
+    (
+        "quasi-priority-queue",
+        &[
+            "Added",
+            "AddedBefore",
+            "Often",
+            "OftenSince",
+            "Left",
+            "Empty",
+            "End",
+            "OvertakesMany",
+            "OvertakenOften",
+        ],
+    ),
+    (
+        "quasi-queue",
+        &[
+            "Added",
+            "AddedBefore",
+            "Often",
+            "OftenSince",
+            "Left",
+            "OutOfOrder",
+            "OvertakesMany",
+            "OvertakenOften",
+            "End",
+        ],
+    ),
+    (
+        "quasi-stack",
+        &[
+            "Added",
+            "AddedBefore",
+            "Often",
+            "OftenSince",
+            "Left",
+            "Empty",
+            "End",
+            "OvertakesMany",
+            "OvertakenOften",
+        ],
+    ),
+    (
+        "queue",
+        &[
+            "Added",
+            "AddedBefore",
+            "Often",
+            "OftenSince",
+            "Left",
+            "Empty",
+            "End",
+            "FirstInFirstOut",
+            "FrontInTurn",
+            "OneInFront",
+        ],
+    ),
+    ("register", &["Added", "AddedBefore", "Stale", "NoRoom", "End"]),
+    ("semaphore", &["End"]),
+    ("set", &["Added", "AddedBefore", "AddedAgain", "Often", "Left", "ThereOrNot"]),
+    (
+        "stack",
+        &[
+            "Added",
+            "AddedBefore",
+            "Often",
+            "OftenSince",
+            "Left",
+            "Empty",
+            "End",
+            "LastInFirstOut",
+            "NoneBelow",
+        ],
+    ),
+];
+
+#[test]
+fn every_specification_shows_each_kind_of_violation() {
+    let mut seen: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for sample in samples() {
+        let (_, violation) = judged(&*sample.load());
+        let name = sample.spec.split(':').next().unwrap().to_owned();
+        seen.entry(name).or_default().insert(reason(&violation));
+    }
+    for (name, reasons) in &seen {
+        println!("{name}: {reasons:?}");
+    }
+    for entry in CATALOG {
+        let reasons = REASONS.iter().find(|it| it.0 == entry.name);
+        let (_, reasons) = reasons.unwrap_or_else(|| panic!("which violations may a {} have?", entry.name));
+        for reason in *reasons {
+            let is_shown = seen.get(entry.name).is_some_and(|it| it.contains(*reason));
+            assert!(is_shown, "no history of the corpus shows a {} with {reason}", entry.name);
+        }
+    }
+}
+
+/// The same history gives the same bytes, however many threads there are and however often it is asked.
+#[test]
+fn reports_do_not_depend_on_when_and_where_they_are_made() {
+    for sample in samples() {
+        let tell = |jobs: usize| {
+            let case = sample.load();
+            let judgement = judge(case.problems(), &Options { jobs, ..Options::default() });
+            let judged = sample.judged(&*case, &judgement);
+            let mut line = Vec::new();
+            json::report(&judged, WitnessShown::Whole, &mut line).unwrap();
+            (text::report(&judged, &Style::default()), String::from_utf8(line).unwrap())
+        };
+        let first = tell(1);
+        assert_eq!(first, tell(1), "{}", sample.name);
+        assert_eq!(first, tell(4), "{}", sample.name);
+    }
+}
+
+/// What is wider than the terminal is broken, but for labels, names of files and commands that cannot be.
+#[test]
+fn reports_keep_to_the_width() {
+    for columns in [40, 60, 80, 120] {
+        for sample in samples() {
+            let case = sample.load();
+            let (judgement, _) = judged(&*case);
+            let report = sample.report(&*case, &judgement, &Style { width: columns, ..Style::default() });
+            let evidence = report.lines().skip(1).filter(|it| !it.starts_with("checked by"));
+            for line in evidence {
+                let is_one_word = line.trim().split(' ').count() == 1;
+                let is_labels = line.contains('(') && columns < 80;
+                assert!(
+                    line.chars().count() <= columns || is_one_word || is_labels,
+                    "{}: {line}",
+                    sample.name
+                );
+            }
+            assert!(!report.contains('\u{a0}') && !report.contains('\u{1b}'), "{report}");
+        }
+    }
+}

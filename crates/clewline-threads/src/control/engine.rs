@@ -3,18 +3,19 @@
 use std::{
     any::Any,
     cell::Cell,
-    panic::{self, AssertUnwindSafe, Location},
+    panic::{self, AssertUnwindSafe},
     ptr::{self, NonNull},
 };
 
 use clewline_explore::{Access, Ending, Pick, Schedule, Scheduler, SharedId, Step, TaskId, TaskSet};
 use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 
-use super::{Panic, fair::Fairness, memory::State, objects::Objects, panics, spin::Rounds, stacks};
+use super::{Panic, Place, fair::Fairness, memory::State, objects::Objects, panics, spin::Rounds, stacks};
 use crate::noise::Attention;
 use weak::Weak;
 
 mod decide;
+mod foreign;
 mod handle;
 mod locals;
 mod quick;
@@ -23,11 +24,13 @@ mod waiting;
 mod weak;
 mod words;
 
-pub(crate) use handle::{Control, control, here, is_controlled, is_ending};
+pub use foreign::Foreign;
+pub use handle::Control;
+pub(crate) use handle::{control, here, is_controlled, is_ending};
 pub(crate) use locals::{Destroyed, with_local};
 pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
-pub(crate) use words::{Attempt, Need, Until};
-pub use words::{Limit, Limits, Moment, Pending, Points};
+pub(crate) use words::Attempt;
+pub use words::{Limit, Limits, Moment, Need, Pending, Points, Until};
 
 // Whoever was too late so often in one operation lets others go first from then on.
 const LATE_MAX: u32 = 3;
@@ -37,7 +40,7 @@ pub(super) type Body = Box<dyn FnOnce()>;
 
 struct Task {
     pending: Step,
-    place: &'static Location<'static>,
+    place: Place,
     need: Need,
     until: Until,
     is_woken: bool,
@@ -73,7 +76,7 @@ impl Task {
     fn new(id: TaskId) -> Task {
         Task {
             pending: Step::new(id, Access::Local, SharedId::NONE),
-            place: Location::caller(),
+            place: Place::caller(),
             need: Need::Nothing,
             until: Until::Met,
             is_woken: false,
@@ -175,6 +178,8 @@ pub(crate) struct Engine {
     /// What atomics are besides their values, if they are.
     memory: Option<Box<State>>,
     weak: Weak,
+    /// Who is told what happens, if tasks run foreign code. Such tasks are never unwound.
+    foreign: Option<&'static dyn Foreign>,
 }
 
 thread_local! {
@@ -235,6 +240,7 @@ impl Engine {
             caught: 0,
             memory: None,
             weak: Weak::default(),
+            foreign: None,
         }
     }
 
@@ -318,7 +324,7 @@ impl Engine {
     pub(super) fn add(&mut self, body: impl FnOnce() + 'static, after: TaskSet) -> TaskId {
         let id = TaskId(u8::try_from(self.tasks.len()).expect("few tasks"));
         assert!(id.index() < TaskId::MAX, "at most {} tasks in one execution", TaskId::MAX);
-        let stack = stacks::take().expect("memory for a stack");
+        let stack = self.take_stack(id).expect("memory for a stack");
         let fiber = Fiber::with_stack(stack, move |yielder, ()| {
             if let Some(control) = control() {
                 let engine = control.engine();
@@ -343,7 +349,7 @@ impl Engine {
         id
     }
 
-    fn spawn(&mut self, body: Body) -> TaskId {
+    fn spawn(&mut self, body: impl FnOnce() + 'static) -> TaskId {
         let parent = self.current;
         let root = self.tasks[parent.index()].pending.cause.unwrap_or(parent);
         let id = self.add(body, TaskSet::EMPTY);
@@ -397,16 +403,24 @@ impl Engine {
             }
             // SAFETY: there are as many fibers as tasks, and they stay where they are.
             let fiber = unsafe { this.fibers.as_mut_ptr().add(task.index()) };
+            let foreign = this.foreign;
+            if let Some(foreign) = foreign {
+                // SAFETY: `engine` is valid.
+                unsafe { foreign::enter(foreign, task, engine) };
+            }
             // SAFETY: while the task runs nobody else uses its fiber: others are added behind it, and only `unwind_all` takes them.
             let result = match unsafe { &mut *fiber } {
                 Some(fiber) => fiber.resume(()),
                 None => unreachable!("a task that is chosen has not ended"),
             };
+            if let Some(foreign) = foreign {
+                foreign.leave(task);
+            }
             if let CoroutineResult::Return(()) = result {
                 // SAFETY: the task has given up its turn for good.
                 let (this, fiber) = unsafe { (&mut *engine, (*fiber).take()) };
                 this.ended(task);
-                fiber.into_iter().for_each(|it| stacks::give_back(it.into_stack()));
+                fiber.into_iter().for_each(|it| this.give_back(task, it));
                 if is_started {
                     this.decide();
                 }
@@ -428,7 +442,11 @@ impl Engine {
 
     /// The subject could not be made, or not be dropped: no task did that.
     pub(super) fn panicked_outside(&mut self, payload: &(dyn Any + Send)) -> Ending {
-        self.panic = Some((TaskId(u8::MAX), panics::caught(payload)));
+        self.failed_outside(panics::caught(payload))
+    }
+
+    pub(super) fn failed_outside(&mut self, panic: Panic) -> Ending {
+        self.panic = Some((TaskId(u8::MAX), panic));
         Ending::Panicked
     }
 
@@ -442,13 +460,7 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn arrive(
-        &mut self,
-        me: TaskId,
-        object: SharedId,
-        attempt: Attempt,
-        place: &'static Location<'static>,
-    ) -> bool {
+    fn arrive(&mut self, me: TaskId, object: SharedId, attempt: Attempt, place: Place) -> bool {
         let is_started = self.started.contains(me);
         self.started.insert(me);
         let task = &mut self.tasks[me.index()];
@@ -517,7 +529,7 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn spin(&mut self, me: TaskId, place: &'static Location<'static>, object: SharedId) {
+    fn spin(&mut self, me: TaskId, place: Place, object: SharedId) {
         let version = self.objects.seen(object);
         let task = &mut self.tasks[me.index()];
         if let Some(objects) = task.rounds.note(place, object, version) {

@@ -1,12 +1,14 @@
 //! Leaks: what is made in an execution and never dropped.
 
-use std::{cell::RefCell, panic::Location};
+use std::cell::RefCell;
+
+use super::Place;
 
 /// Something that was never dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
     /// Where it was made.
-    pub place: &'static Location<'static>,
+    pub place: Place,
 }
 
 thread_local! {
@@ -18,7 +20,7 @@ thread_local! {
 #[inline]
 #[track_caller]
 pub(crate) fn alive(address: usize) {
-    let place = Location::caller();
+    let place = Place::caller();
     // A thread that is ending watches nothing.
     let _ = ALIVE.try_with(|it| {
         if let Some(alive) = &mut *it.borrow_mut() {

@@ -21,6 +21,7 @@ mod leaks;
 mod memory;
 mod objects;
 mod panics;
+mod place;
 mod program;
 mod races;
 mod spin;
@@ -29,15 +30,16 @@ mod stacks;
 mod tests;
 
 pub(crate) use engine::{
-    Attempt, Control, Destroyed, Need, Until, control, ending_control, give_way, here, is_controlled,
-    is_ending, is_given_up, outlast, with_local,
+    Attempt, Destroyed, control, ending_control, give_way, here, is_controlled, is_ending, is_given_up,
+    outlast, with_local,
 };
-pub use engine::{Limit, Limits, Moment, Pending, Points};
+pub use engine::{Control, Foreign, Limit, Limits, Moment, Need, Pending, Points, Until};
 pub use leaks::Leak;
 pub(crate) use leaks::{alive, dead};
 pub(crate) use memory::Change;
 pub use memory::{Memory, MemoryModel};
 pub use panics::Panic;
+pub use place::{Place, Resolver, Site, set_resolver};
 pub(crate) use program::is_making;
 pub use program::{Calls, Operation, Outcome, Program};
 pub use races::{Race, Touch, Toucher};

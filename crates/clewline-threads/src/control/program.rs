@@ -10,7 +10,7 @@ use std::{
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
-    Limit, Limits, Memory, Moment, Panic, Pending, Points, Race,
+    Foreign, Limit, Limits, Memory, Moment, Panic, Pending, Points, Race,
     engine::{Engine, control},
     leaks::{self, Leak},
 };
@@ -146,6 +146,13 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         self
     }
 
+    /// The same, with calls that run foreign code. `foreign` is told what happens.
+    #[must_use]
+    pub fn foreign(mut self, foreign: &'static dyn Foreign) -> Self {
+        self.engine.set_foreign(foreign);
+        self
+    }
+
     /// Has executions from the next one on in another model of memory.
     pub fn set_memory(&mut self, memory: Memory) {
         self.engine.set_memory(memory);
@@ -241,6 +248,21 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         };
         self.engine.add(body, after)
     }
+
+    /// Takes back what tasks of foreign code own that were given up where they stood.
+    fn reclaim(&self, subject: &Rc<T>) {
+        fn only<T: ?Sized>(owned: &Rc<T>) {
+            while 1 < Rc::strong_count(owned) {
+                // SAFETY: nobody but the program owns it but tasks that were given up, whose frames nobody runs again; each of
+                // those owns it once.
+                unsafe { Rc::decrement_strong_count(Rc::as_ptr(owned)) };
+            }
+        }
+        only(subject);
+        only(&self.calls);
+        only(&self.call);
+        only(&self.answers);
+    }
 }
 
 thread_local! {
@@ -285,6 +307,9 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         self.answers.borrow_mut().fill(None);
         self.engine.prepare(self.calls.len());
+        let foreign = self.engine.foreign();
+        let is_shown = self.engine.is_shown();
+        foreign.iter().for_each(|it| it.begin(is_shown));
         let watch = leaks::Watch::begin();
         let subject = match panic::catch_unwind(AssertUnwindSafe(|| making(&self.make))) {
             Ok(subject) => Rc::new(subject),
@@ -312,6 +337,9 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
             self.add(&subject, Part::Last, first, all);
         }
         let ending = self.engine.run(scheduler);
+        if foreign.is_some() {
+            self.reclaim(&subject);
+        }
         self.is_stuck = ending == Ending::Stuck;
         let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
         self.pending = if is_asked { self.engine.pending() } else { Vec::new() };
@@ -322,6 +350,10 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
                 self.engine.panicked_outside(&*payload)
             }
             (_, ending) => ending,
+        };
+        let ending = match foreign.and_then(|it| it.end(&ending)) {
+            Some(panic) => self.engine.failed_outside(panic),
+            None => ending,
         };
         if ending != Ending::Full {
             self.leaks.clear();

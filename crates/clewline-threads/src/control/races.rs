@@ -5,11 +5,9 @@
 //!
 //! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection", 2009; but all reads are kept.
 
-use std::panic::Location;
-
 use clewline_explore::TaskId;
 
-use super::memory::View;
+use super::{Place, memory::View};
 
 /// What was done to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +28,7 @@ pub struct Toucher {
     /// Who.
     pub task: TaskId,
     /// Where in the source.
-    pub place: &'static Location<'static>,
+    pub place: Place,
     /// What it did.
     pub touch: Touch,
 }

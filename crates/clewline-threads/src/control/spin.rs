@@ -8,9 +8,9 @@
 //! If nobody else can move either, a waiting task goes on after all: it may count its rounds and give up. Only if many
 //! rounds bring nothing is it stuck.
 
-use std::{panic::Location, ptr};
-
 use clewline_explore::SharedId;
+
+use super::Place;
 
 /// What a task has accessed since it last changed anything.
 #[derive(Debug, Default)]
@@ -22,18 +22,12 @@ pub(super) struct Rounds {
     hints: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
-    place: &'static Location<'static>,
+    place: Place,
     // `NONE` for a hint.
     object: SharedId,
     version: u32,
-}
-
-impl PartialEq for Seen {
-    fn eq(&self, other: &Seen) -> bool {
-        ptr::eq(self.place, other.place) && self.object == other.object && self.version == other.version
-    }
 }
 
 // How many equal rounds make a loop that waits.
@@ -54,14 +48,9 @@ impl Rounds {
 
     /// The task accesses `object`, or says that it spins. Answers the objects of the loop if it runs round one.
     #[inline(always)]
-    pub(super) fn note(
-        &mut self,
-        place: &'static Location<'static>,
-        object: SharedId,
-        version: u32,
-    ) -> Option<Vec<SharedId>> {
+    pub(super) fn note(&mut self, place: Place, object: SharedId, version: u32) -> Option<Vec<SharedId>> {
         let seen = Seen { place, object, version };
-        let bit = 1 << ((ptr::from_ref(place) as usize >> 3 ^ object.0 as usize) & 63);
+        let bit = 1 << ((place.word() >> 3 ^ object.0 as usize) & 63);
         let is_new = self.filter & bit == 0;
         self.filter |= bit;
         self.hints += usize::from(object == SharedId::NONE);

@@ -1,6 +1,7 @@
 mod conformance;
 mod counts;
 mod determinism;
+mod foreign;
 mod reductions;
 
 use std::{cell::Cell, collections::HashSet, ops::ControlFlow};

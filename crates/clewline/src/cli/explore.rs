@@ -34,7 +34,7 @@ use clewline_explore::Schedule;
 
 use self::subject::Subject;
 use super::{
-    Failure, Output, Status,
+    Failure, Output, Registered, Status,
     drawings::{Drawings, save},
     generate,
     output::{Stdout, paint},
@@ -228,7 +228,27 @@ Examples:
 Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let subject = subject::find(&args.subject)?;
+    run_on(args, subject::find(&args.subject)?)
+}
+
+/// The same, with a subject that is in no table.
+pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Status, Failure> {
+    if args.memory != "sc" || args.races {
+        return Err(Failure::Told("code as it stands is explored with sequentially consistent memory, and its races are not reported".to_owned()));
+    }
+    // There is one heap, and one set of statics.
+    args.jobs = Some(1);
+    if args.spec == "serial"
+        && args.golden.is_none()
+        && let Some(spec) = &given.spec
+    {
+        args.spec.clone_from(spec);
+    }
+    args.quasi = args.quasi.or_else(|| given.quasi.clone());
+    run_on(&args, Subject::registered(given)?)
+}
+
+fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
     let plan = plan::of(args, &subject)?;
     let mut options = plan::options(args, &subject, &plan)?;
     let roles = quasi::ask(args, &subject, &mut options)?;
@@ -251,6 +271,19 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         (Some(_) | None, _) => exploration.explore(&plan)?,
     }
     exploration.finish(&plan)
+}
+
+impl Args {
+    /// Whether nothing was said about what matrices are to be checked.
+    fn wants_usual_matrices(&self) -> bool {
+        self.matrix.is_none()
+            && self.auto.is_none()
+            && self.rows.is_none()
+            && self.columns.is_none()
+            && self.samples.is_none()
+            && self.invocations.is_none()
+            && self.sequence.is_empty()
+    }
 }
 
 fn misfit(misfit: clewline::Misfit) -> Failure {
@@ -398,7 +431,7 @@ impl Exploration<'_> {
         {
             save(path, &violation(&self.args.subject, &shown.matrix, finding))?;
         }
-        let next = plan::next(self.args, plan, &self.summary, shown);
+        let next = plan::next(self.args, self.subject, plan, &self.summary, shown);
         let found = match (&worst, shown.and_then(|it| Some((it, it.finding()?)))) {
             (Some((checked, _)), Some((shown, finding))) => {
                 let found = Some(&checked.matrix).filter(|it| **it != shown.matrix);

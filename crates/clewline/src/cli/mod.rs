@@ -3,17 +3,22 @@
 //! Data goes to standard output, talk to standard error. What an exit code means is said once, in [`Status`].
 
 mod actors;
+mod cargo;
+mod cc;
 mod check;
 mod completions;
 mod convert;
 mod drawings;
 mod explore;
 mod generate;
+mod header;
 mod next;
 mod output;
 mod progress;
 mod quasi;
+mod registered;
 mod reproduce;
+mod run;
 mod specs;
 mod stress;
 mod subjects;
@@ -25,7 +30,10 @@ mod units;
 
 use std::{fmt, io, process::ExitCode};
 
+pub use registered::{Registered, explore_registered};
+
 use clap::{Parser, Subcommand};
+use clewline::methods::unmodified;
 
 /// Does this object behave as if its operations happened one at a time?
 ///
@@ -45,12 +53,14 @@ Examples:
   clewline stress ms-queue:unlinked-tail           let real threads find a bug
   clewline explore treiber-stack:aba               try every interleaving of a few calls
   clewline actors edr                              try every order of messages between actors
+  clewline cc stack_test.c stack.c                 the same for code in C or C++, as it is
+  clewline cargo test                              the same for the tests of a Rust crate
   clewline subjects                                list what `stress` and `explore` can test
   clewline systems                                 list what `actors` can explore
   clewline specs                                   list the objects that are built in
   clewline generate --spec queue --operations 50   make a history to play with
 
-Exit codes of `check`, `stress`, `explore` and `actors`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
+Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -58,6 +68,10 @@ enum Command {
     Stress(stress::Args),
     Explore(Box<explore::Args>),
     Actors(Box<actors::Args>),
+    Cc(cc::Args),
+    Run(run::Args),
+    Cargo(cargo::Args),
+    Header(header::Args),
     Subjects(subjects::Args),
     Systems(systems::Args),
     Specs(specs::Args),
@@ -103,6 +117,23 @@ impl From<clewline::Error> for Failure {
     }
 }
 
+impl From<unmodified::Error> for Failure {
+    fn from(error: unmodified::Error) -> Self {
+        Failure::Told(error.to_string())
+    }
+}
+
+impl From<unmodified::Status> for Status {
+    fn from(status: unmodified::Status) -> Self {
+        match status {
+            unmodified::Status::Holds => Status::Done,
+            unmodified::Status::Violated => Status::Violated,
+            unmodified::Status::Failed => Status::Failed,
+            unmodified::Status::Unknown => Status::Unknown,
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -113,12 +144,17 @@ impl From<io::Error> for Failure {
 }
 
 /// Does what the arguments of the process say.
-pub(crate) fn run() -> ExitCode {
+#[must_use]
+pub fn run() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Check(args) => check::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Actors(args) => actors::run(&args),
+        Command::Cc(args) => cc::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Cargo(args) => cargo::run(&args),
+        Command::Header(args) => header::run(&args),
         Command::Subjects(args) => subjects::run(&args),
         Command::Systems(args) => systems::run(&args),
         Command::Specs(args) => specs::run(&args),
@@ -128,15 +164,19 @@ pub(crate) fn run() -> ExitCode {
         Command::Tables(args) => tables::run(&args),
         Command::Completions(args) => completions::run(&args),
     };
-    let status = match outcome {
+    ExitCode::from(told(outcome) as u8)
+}
+
+/// How the command ended. What kept it from doing its work is told.
+fn told(outcome: Result<Status, Failure>) -> Status {
+    match outcome {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
         Err(Failure::Told(message)) => {
             eprintln!("error: {message}");
             Status::Failed
         }
-    };
-    ExitCode::from(status as u8)
+    }
 }
 
 /// The name that stands for standard input or output.

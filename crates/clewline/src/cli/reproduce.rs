@@ -8,7 +8,9 @@ use std::{
 };
 
 use clewline::{
-    methods::reproduce::{Form, Options, Size, Step, TABLES, find},
+    methods::reproduce::{
+        self, CRATES_UNMODIFIED, Compiled, Form, Options, Size, Step, TABLES, find, in_c, names_in_c,
+    },
     render::{plot, table},
 };
 
@@ -32,6 +34,10 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
+    /// In which language the programs are that are tested: `c` needs a compiler
+    #[arg(long, value_name = "rust|c", default_value = "rust", value_parser = ["rust", "c"])]
+    lang: String,
+
     /// How to write the figures
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
@@ -49,17 +55,39 @@ const EXAMPLES: &str = "\
 Examples:
   clewline reproduce monitoring-fig1 --quick
   clewline reproduce monitoring-fig1 --svg fig1.svg --csv fig1.csv
-  clewline reproduce monitoring-fig2 --format json --seed 7";
+  clewline reproduce monitoring-fig2 --format json --seed 7
+  clewline reproduce round-up-table-2 --lang c
+  clewline reproduce crates-unmodified           published crates, fetched, built and explored";
 
 const WIDTH: usize = 80;
 
-pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+/// What is run.
+enum Run {
+    Sure(reproduce::Run),
+    /// May fail: something has to be compiled.
+    Compiled(Compiled),
+}
+
+/// The table that was named, and how it is run.
+fn table(args: &Args) -> Result<(&'static str, Form, Run), Failure> {
+    let (crates, run) = CRATES_UNMODIFIED;
+    if args.table == crates {
+        return Ok((crates, Form::Table, Run::Compiled(run)));
+    }
     let entry = find(&args.table).map_err(|it| Failure::Told(it.to_string()))?;
-    if args.svg.is_some() && entry.form != Form::Plot {
+    let run = match args.lang.as_str() {
+        "c" => Run::Compiled(in_c(entry.name).ok_or_else(|| not_in_c(entry.name))?),
+        _ => Run::Sure(entry.run),
+    };
+    Ok((entry.name, entry.form, run))
+}
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let (name, form, run) = table(args)?;
+    if args.svg.is_some() && form != Form::Plot {
         let drawn: Vec<&str> = TABLES.iter().filter(|it| it.form == Form::Plot).map(|it| it.name).collect();
         return Err(Failure::Told(format!(
-            "--svg: {} has no plot; those that have one are {}",
-            entry.name,
+            "--svg: {name} has no plot; those that have one are {}",
             drawn.join(", ")
         )));
     }
@@ -70,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let outcome = {
         let step = Arc::new(Mutex::new(String::new()));
         let message = {
-            let (name, step) = (entry.name, Arc::clone(&step));
+            let step = Arc::clone(&step);
             move |_| format!("{name}: {}", step.lock().unwrap_or_else(PoisonError::into_inner))
         };
         let _shown = Shown::start(message);
@@ -78,7 +106,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             let text = format!("{} of {}, {}", it.done + 1, it.of, it.what);
             *step.lock().unwrap_or_else(PoisonError::into_inner) = text;
         };
-        (entry.run)(&Options { size, seed: args.seed }, &note)
+        let options = Options { size, seed: args.seed };
+        match run {
+            Run::Sure(run) => run(&options, &note),
+            Run::Compiled(run) => run(&options, &note)?,
+        }
     };
     if let Some(target) = csv {
         target.write(&table::csv(&outcome.table))?;
@@ -87,7 +119,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         target.write(&plot::svg(drawn))?;
     }
     let text = match args.format {
-        Output::Json => table::json(&outcome.table, entry.name),
+        Output::Json => table::json(&outcome.table, name),
         Output::Text => {
             let text = table::text(&outcome.table, WIDTH);
             if args.quick {
@@ -101,6 +133,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     Stdout::new().print(text.as_bytes())?;
     Ok(Status::Done)
+}
+
+fn not_in_c(name: &str) -> Failure {
+    let names: Vec<&str> = names_in_c().collect();
+    Failure::Told(format!("--lang: {name} has no programs in C; those that have are {}", names.join(", ")))
 }
 
 /// A file that was created, and will be written.

@@ -5,3 +5,4 @@ pub mod line_up;
 pub mod reproduce;
 pub mod round_up;
 pub mod stress;
+pub mod unmodified;

@@ -447,8 +447,8 @@ fn systems_are_listed() {
 
 /// The blocks of a page that begin with such a fence.
 fn blocks<'a>(page: &'a str, fence: &str) -> Vec<&'a str> {
-    let begun = page.split(&format!("\n```{fence}\n")).skip(1);
-    begun.map(|it| it.split("\n```").next().unwrap()).collect()
+    let fence = format!("\n```{fence}\n");
+    page.split(&*fence).skip(1).map(|it| it.split("\n```").next().unwrap()).collect()
 }
 
 #[test]

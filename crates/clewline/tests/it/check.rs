@@ -34,8 +34,8 @@ violated: lost.jsonl is not linearizable as a queue
   0: |--enq(1)--|  |--enq(2)--|
   1:                             |--deq() → 2--|
 
-  First in, first out: enq(1) had returned before enq(2) was called, yet
-  deq() → 2 found the second while the first was still there.
+  deq() → 2 found 2 while 1 was still there, although enq(1) had returned before
+  enq(2) was called.
   In lost.jsonl: lines 1, 2, 3.
 
 "

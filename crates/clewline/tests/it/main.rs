@@ -32,3 +32,4 @@ mod stress;
 mod stress_report;
 mod summaries;
 mod tidy;
+mod unmodified;

@@ -152,7 +152,7 @@ fn several_histories_have_a_table_that_leads_to_the_page_of_each() {
     else {
         return;
     };
-    let rows = "[...document.querySelectorAll('#summary tbody tr')].map(it => [...it.cells].slice(0, 3).map(it => it.textContent))";
+    let rows = "[...document.querySelectorAll('#summary tbody tr')].map(it => [...it.cells].slice(0, 3).map(it => it.firstChild.textContent))";
     assert_eq!(
         browser.js(rows),
         json!([

@@ -201,7 +201,9 @@ fn check_told(spec: &str, methods: [&str; 2], words: &str, factors: &[&str], exp
     let args = [&["check", "a.jsonl", "--spec", spec, "--quasi"], factors].concat();
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 1, "{ran:?}");
-    assert!(ran.stdout.contains(&format!("\n  {expected}\n")), "{}", ran.stdout);
+    // A line is broken where it is too long.
+    let told = ran.stdout.replace("\n  ", " ");
+    assert!(told.contains(&format!(" {expected}")), "{}", ran.stdout);
     let ran = clewline(&folder, &[&args[..], &["--format", "json"]].concat(), "");
     assert_eq!(ran.json()[0]["explanation"]["text"], json!(expected), "{ran:?}");
 }
@@ -215,7 +217,7 @@ fn evidence_says_who_is_out_of_order_by_how_much_and_what_is_allowed() {
         queue,
         late,
         &["deq=2"],
-        "What enq(7) added is overtaken by 3 elements in every order; 2 are allowed.",
+        "What enq(7) added is overtaken by 3 elements in every order (1, 2 and 3); 2 are allowed.",
     );
     let by_places = &["enq=0,deq=2", "--reading", "displacement"];
     check_told("queue", queue, late, by_places, "deq() → 7 is 3 places late in every order; 2 are allowed");
@@ -225,7 +227,7 @@ fn evidence_says_who_is_out_of_order_by_how_much_and_what_is_allowed() {
         queue,
         early,
         &["deq=2"],
-        "deq() → 7 overtakes 3 elements in every order; 2 are allowed.",
+        "deq() → 7 overtakes 3 elements in every order (1, 2 and 3); 2 are allowed.",
     );
     check_told("queue", queue, early, by_places, "deq() → 7 is 3 places early in every order; 2 are allowed");
     let stack = ["push", "pop"];
@@ -235,7 +237,7 @@ fn evidence_says_who_is_out_of_order_by_how_much_and_what_is_allowed() {
         stack,
         early,
         &["pop=2"],
-        "pop() → 7 overtakes 3 elements in every order; 2 are allowed.",
+        "pop() → 7 overtakes 3 elements in every order (3, 2 and 1); 2 are allowed.",
     );
     let by_places = &["push=0,pop=2", "--reading", "displacement"];
     check_told(
@@ -252,7 +254,7 @@ fn evidence_says_who_is_out_of_order_by_how_much_and_what_is_allowed() {
         priority_queue,
         early,
         &["poll=2"],
-        "poll() → 1 overtakes 3 elements in every order; 2 are allowed.",
+        "poll() → 1 overtakes 3 elements in every order (4, 3 and 2); 2 are allowed.",
     );
     check_told(
         "priority-queue",

@@ -99,8 +99,8 @@ violated: Backwards is not linearizable as a queue
 
   0: |--enq(5)--|  |--enq(6)--|  |--deq() → 6--|
 
-  First in, first out: enq(5) had returned before enq(6) was called, yet
-  deq() → 6 found the second while the first was still there.
+  deq() → 6 found 6 while 5 was still there, although enq(5) had returned before
+  enq(6) was called.
 
   What happened, one after the other, up to where it breaks:
 

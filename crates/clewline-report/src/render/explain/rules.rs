@@ -27,10 +27,7 @@ impl Teller<'_> {
                 told.out_of_order(rule)
             }
             Rule::OneAtATime => told.one_at_a_time(),
-            Rule::NoRoom => {
-                let there = told.stretches(&operations[1.min(operations.len())..]);
-                format!("{} has no place: another value was there all the time, {there}.", told.name(0))
-            }
+            Rule::NoRoom => told.no_room(),
             Rule::Stale => told.stale(),
             Rule::ReplacedOnce if told.name(0) == told.name(1) => {
                 format!("{} happened twice, but what it found had been there only once.", told.name(0))
@@ -40,7 +37,11 @@ impl Teller<'_> {
                 told.name(0),
                 told.name(1)
             ),
-            Rule::Chain => format!("{}, but builds on what came of that.", told.before(0)),
+            Rule::Chain => format!(
+                "{} comes after {} in the chain of values, but had returned before that was called.",
+                told.name(0),
+                told.name(1)
+            ),
             Rule::ThereOrNot => {
                 format!("However the others are ordered, {} has no place among them.", told.name(0))
             }
@@ -325,6 +326,22 @@ impl Told<'_> {
             self.before(0),
             self.before(2)
         )
+    }
+
+    fn no_room(&self) -> String {
+        let late = self.name(0);
+        match self.operations.get(1..) {
+            Some([first, last]) if first != last && self.is_drawn(2) => format!(
+                "{late} lies between {} and {}, but {} was there all the time from one to the other.",
+                self.name(1),
+                self.name(2),
+                self.value(1)
+            ),
+            rest => {
+                let there = self.stretches(rest.unwrap_or_default());
+                format!("{late} has no place: another value was there all the time, {there}.")
+            }
+        }
     }
 
     fn stale(&self) -> String {

@@ -88,41 +88,58 @@ function drawBand(context, track) {
   context.fillRect(size.gutter, Math.round(y + 3 + BAR / 2), size.width, 1);
 }
 
+// Narrower bars than this have no inside, and are drawn as one where they touch.
+const SLIM = 4;
+
 function drawTrack(context, track) {
   const { operations } = layout.tracks[track];
   const top = yOf(track) + 3;
   const perColumn = scale();
-  const drawRun = (from, to, isFound) => {
-    context.fillStyle = isFound ? colours.match : colours["bar-edge"];
-    context.fillRect(from, top, to - from, BAR);
-  };
+  // What has one colour is drawn at once: of thousands, each by itself would take too long.
+  const edges = new Path2D();
+  const insides = new Path2D();
+  const found = new Path2D();
+  const roomy = [];
   // Pixels, one after the other, in which operations are too narrow to be told apart: each stands for all that begin in it.
   let run = null;
+  const endRun = () => {
+    if (run) (run.isFound ? found : edges).rect(run.from, top, run.to - run.from, BAR);
+    run = null;
+  };
   let at = first(0, operations.length, (it) => endColumn(layout, operations[it]) + 1 > view.from);
   while (at < operations.length) {
     const op = operations[at];
     const { left, right } = place(op);
     if (left > size.width) break;
-    if (right - left < 2.5) {
+    if (right - left < SLIM && !inCore[op]) {
       const pixel = Math.floor(left);
       const isFound = isMatch[op] === 1;
-      if (run && (run.to < pixel || run.isFound !== isFound)) {
-        drawRun(run.from, run.to, run.isFound);
-        run = null;
-      }
+      if (run && (run.to < pixel || run.isFound !== isFound)) endRun();
       run = run || { from: pixel, to: pixel, isFound };
       run.to = Math.max(pixel + 1, Math.floor(right));
+      // Those that begin in the same pixel are passed over; operations of the core are drawn later, and never passed over.
       const next = view.from + (pixel + 1 - size.gutter) / perColumn;
       at = firstFrom(operations, at + 1, next - 0.1);
       continue;
     }
-    if (!inCore[op]) {
-      drawBar(context, op, left, right, top, "bar", 1);
-      if (right - left > 20) drawLabel(context, op, left, right, top, colours["bar-ink"]);
+    if (isPending(op) && !inCore[op]) drawBar(context, op, left, right, top, "bar", 1);
+    else if (!inCore[op]) {
+      const [from, to] = [Math.max(left, size.gutter - 4), Math.min(right, size.width + 4)];
+      edges.rect(from, top, to - from, BAR);
+      (isMatch[op] ? found : insides).rect(from + 1, top + 1, to - from - 2, BAR - 2);
     }
+    if (right - left > 20 && !inCore[op]) roomy.push({ op, left, right });
     at++;
   }
-  if (run) drawRun(run.from, run.to, run.isFound);
+  endRun();
+  const fill = (path, colour) => {
+    context.fillStyle = colour;
+    context.fill(path);
+  };
+  fill(edges, colours["bar-edge"]);
+  fill(insides, colours.bar);
+  fill(found, colours.match);
+  for (const { op, left, right } of roomy) drawLabel(context, op, left, right, top, colours["bar-ink"]);
 }
 
 // The first operation, from a place on, that is called in a column or later. It is mostly near.
@@ -184,8 +201,15 @@ function drawCore(context) {
     if (!boxes.has(top)) boxes.set(top, []);
     boxes.get(top).push({ op, left, right });
   }
+  // Those that are too narrow for an inside are drawn at once: of hundreds, each by itself takes too long.
+  context.fillStyle = colours["core-edge"];
+  context.beginPath();
   for (const [top, row] of boxes) {
-    row.forEach(({ op, left, right }) => drawBar(context, op, left, right, top, "core", 2));
+    for (const { op, left, right } of row) if (isNarrow(op, left, right)) context.rect(left, top, right - left, BAR);
+  }
+  context.fill();
+  for (const [top, row] of boxes) {
+    row.forEach(({ op, left, right }) => isNarrow(op, left, right) || drawBar(context, op, left, right, top, "core", 2));
     let taken = -Infinity;
     row.forEach(({ op, left, right }, at) => {
       const inside = Math.min(right, size.width) - Math.max(left, size.gutter);
@@ -194,6 +218,7 @@ function drawCore(context) {
       const from = Math.max(taken, at ? row[at - 1].right : 0, before);
       const to = Math.min(after, at + 1 < row.length ? row[at + 1].left : size.width);
       const letters = (wide) => Math.floor((wide - 14) / size.letter);
+      if (Math.max(to - right, left - from) < 40 && inside < 20) return;
       const [beside, behind] = [letters(to - right), letters(left - from)];
       const whole = Math.min(label(op).length, 28);
       const isRight = beside >= whole || beside >= behind;
@@ -208,6 +233,8 @@ function drawCore(context) {
     });
   }
 }
+
+const isNarrow = (op, left, right) => right - left <= 6 && !isMatch[op] && !isPending(op);
 
 // The labels that stand beside their bars, as they were drawn last.
 let flags = [];
@@ -230,7 +257,7 @@ function drawFlag(context, text, x, top, wide) {
   context.fillText(text, x + 4, top + BAR / 2 + 0.5);
 }
 
-const DENSE = 1500;
+const DENSE = 250;
 
 function drawPath(context) {
   if (!points) return;

@@ -68,7 +68,10 @@ function decoded(text) {
 function readAddress() {
   const asked = new Map(location.hash.slice(1).split("&").map((it) => [it.split("=")[0], decoded(it.split("=")[1] || "")]));
   isReading = true;
-  if (asked.has("show")) choose(asked.get("show"));
+  if (asked.has("show")) {
+    choose(asked.get("show"));
+    fitAtFirst();
+  }
   const times = /^(\d+)-(\d+)$/.exec(asked.get("t") || "");
   const op = /^\d+$/.test(asked.get("op") || "") ? Number(asked.get("op")) : -1;
   if (times) {
@@ -80,7 +83,6 @@ function readAddress() {
     if (!times && isSmall(op)) lookCloser(op);
   }
   isReading = false;
-  return Boolean(times) || op >= 0;
 }
 
 const isSmall = (op) => place(op).right - place(op).left < 30;
@@ -271,11 +273,10 @@ choose("all");
 listenToKeys();
 listenToPointers();
 listenToButtons();
-if (!readAddress()) {
-  isReading = true;
-  fitAtFirst();
-  isReading = false;
-}
+// What the address does not say is as at first.
+isReading = true;
+fitAtFirst();
+readAddress();
 draw();
 drawn++;
 performance.mark("clewline-drawn");

@@ -171,9 +171,10 @@ fn filled(page: &Page, mark: &str) -> String {
         "facts" => facts(&page.facts),
         "checked" => escaped(&page.checked),
         "core" => core(page),
-        "summary" => {
-            page.summary.as_ref().map_or_else(String::new, |(it, clock)| summary::section(it, *clock))
-        }
+        // What the page shows comes before what else was judged.
+        "all" if page.history.is_none() => summary(page),
+        "others" if page.history.is_some() => summary(page),
+        "all" | "others" => String::new(),
         "theme" => with_history(THEME),
         "timeline" => with_history(TIMELINE),
         "help" => with_history(HELP),
@@ -184,6 +185,10 @@ fn filled(page: &Page, mark: &str) -> String {
         "messages" => page.messages.as_ref().map_or_else(String::new, messages::section),
         other => unreachable!("the template has no mark `{other}`"),
     }
+}
+
+fn summary(page: &Page) -> String {
+    page.summary.as_ref().map_or_else(String::new, |(it, clock)| summary::section(it, *clock, &page.headline))
 }
 
 const THEME: &str =

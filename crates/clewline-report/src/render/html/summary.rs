@@ -5,19 +5,21 @@ use std::fmt::Write;
 use super::{
     super::{
         grouped,
-        summary::{Clock, Summary},
+        summary::{Clock, Summary, Word},
         text::duration,
     },
     escaped,
 };
 
-/// The section of the page.
-pub(super) fn section(summary: &Summary, clock: Clock) -> String {
+/// The section of a page with that headline.
+pub(super) fn section(summary: &Summary, clock: Clock, headline: &str) -> String {
+    let tally = summary.tally();
+    let title = if tally == headline { "One by one" } else { &tally };
     let took = if clock == Clock::Told { "<th class=\"figure\">took</th>" } else { "" };
     let mut html = format!(
         "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 id=\"summary-title\">{}</h2>\n\
          <div class=\"wide\">\n<table>\n<thead><tr><th>verdict</th><th>{}</th><th class=\"figure\">{}</th><th>decided by</th>{took}</tr></thead>\n<tbody>\n",
-        escaped(&summary.tally()),
+        escaped(title),
         escaped(summary.nouns.0),
         escaped(summary.work),
     );
@@ -27,12 +29,18 @@ pub(super) fn section(summary: &Summary, clock: Clock) -> String {
             Some(page) => format!("<a href=\"{}\">{name}</a>", escaped(page)),
             None => name,
         };
+        let why = match entry.verdict {
+            Word::Holds => String::new(),
+            Word::Violated | Word::Unknown | Word::Unreadable => {
+                format!("<div class=\"quiet\">{}</div>", escaped(&entry.headline))
+            }
+        };
         let work = entry.work.map_or_else(|| "–".to_owned(), grouped);
         let word = entry.verdict.as_str();
         // Writing to a string cannot fail.
         let _infallible = write!(
             html,
-            "<tr><td class=\"{word}\"><strong class=\"word\">{word}</strong></td><td>{name}</td><td class=\"figure\">{work}</td><td>{}</td>",
+            "<tr><td class=\"{word}\"><strong class=\"word\">{word}</strong></td><td>{name}{why}</td><td class=\"figure\">{work}</td><td>{}</td>",
             escaped(&entry.algorithm)
         );
         if clock == Clock::Told {

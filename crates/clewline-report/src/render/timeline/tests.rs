@@ -174,3 +174,43 @@ fn random_rows(random: &mut Random) -> (Vec<Row>, usize) {
     let ends = rows.iter().flat_map(|it| &it.bars).map(|it| 1 + usize::from(it.end.is_some())).sum();
     (rows, ends)
 }
+
+#[test]
+fn what_is_there_for_comparison_is_dotted() {
+    let rows = [
+        Row { name: "a".to_owned(), bars: vec![bar("enq(1)", 0, None)] },
+        Row { name: "b".to_owned(), bars: vec![bar("deq() → 1", 1, 2), bar("deq() → 1", 3, 4)] },
+    ];
+    let expected = "\
+a: |··enq(1)························…
+b:  |--deq() → 1--|  |--deq() → 1--|
+";
+    assert_eq!(draw_beside(&rows, &[0], 80), expected);
+}
+
+/// Letters that take two columns, and marks that take none, leave the rows aligned.
+#[test]
+fn bars_line_up_whatever_the_labels_are_made_of() {
+    let rows = [
+        Row {
+            name: "客".to_owned(),
+            bars: vec![bar("put(\"鍵\", \"e\u{301}\")", 0, 1), bar("get() → 3", 2, 3)],
+        },
+        Row { name: "b2".to_owned(), bars: vec![bar("get() → \"🦀\"", 4, 5)] },
+    ];
+    let expected = "\
+客: |--put(\"鍵\", \"e\u{301}\")--|  |--get() → 3--|
+b2:                                        |--get() → \"🦀\"--|
+";
+    assert_eq!(draw(&rows, 80), expected);
+    let narrow = draw(&rows, 30);
+    assert!(narrow.lines().all(|it| width(it) <= 30), "{narrow}");
+}
+
+#[test]
+fn a_label_is_shortened_in_columns_not_in_letters() {
+    assert_eq!(shorten("鍵鍵鍵鍵鍵鍵", 12), "鍵鍵鍵鍵鍵鍵");
+    assert_eq!(shorten("鍵鍵鍵鍵鍵鍵", 9), "鍵鍵…鍵鍵");
+    assert_eq!(shorten("鍵鍵鍵鍵鍵鍵", 8), "鍵鍵…鍵");
+    assert_eq!(shorten("line\nbreak", 20), "line break");
+}

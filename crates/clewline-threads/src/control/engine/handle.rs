@@ -2,17 +2,16 @@
 
 use std::{
     cell::Cell,
-    panic::Location,
     ptr::{self, NonNull},
 };
 
 use clewline_explore::{Access, SharedId, TaskId};
 
-use super::{Attempt, Body, ENDING, ENGINE, Engine, Limit, Next, give_way, quick::Passage, unwind};
+use super::{Attempt, Body, ENDING, ENGINE, Engine, Limit, Next, Place, give_way, quick::Passage, unwind};
 
 /// What the primitives of [`sync`](crate::sync) know of the execution they are in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Control(pub(super) NonNull<Engine>);
+pub struct Control(pub(super) NonNull<Engine>);
 
 /// The execution that this code is a task of, if it is one. On a thread of a crew, this is a [point](crate::point).
 #[inline(always)]
@@ -67,28 +66,23 @@ impl Control {
     #[inline]
     #[track_caller]
     pub(crate) fn attempt<T: ?Sized>(self, object: &T, attempt: Attempt) -> bool {
-        self.attempt_at(ptr::from_ref(object).cast::<()>() as usize, attempt, Location::caller())
+        self.attempt_at(ptr::from_ref(object).cast::<()>() as usize, attempt, Place::caller())
     }
 
     /// Comes to a point before an access that is never kept waiting.
     #[inline]
     #[track_caller]
     pub(crate) fn access<T: ?Sized>(self, object: &T, access: Access) {
-        self.access_at(ptr::from_ref(object).cast::<()>() as usize, access, Location::caller());
+        self.access_at(ptr::from_ref(object).cast::<()>() as usize, access, Place::caller());
     }
 
-    pub(super) fn attempt_at(
-        self,
-        address: usize,
-        attempt: Attempt,
-        place: &'static Location<'static>,
-    ) -> bool {
+    pub(super) fn attempt_at(self, address: usize, attempt: Attempt, place: Place) -> bool {
         let id = self.engine().objects.id(address);
         self.arrive(id, attempt, place)
     }
 
     // Most points are of this kind, and need much less.
-    pub(super) fn access_at(self, address: usize, access: Access, place: &'static Location<'static>) {
+    pub(super) fn access_at(self, address: usize, access: Access, place: Place) {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
         match engine.pass(me, id, access, place) {
@@ -101,17 +95,12 @@ impl Control {
     }
 
     #[cold]
-    fn arrive_unusually(self, id: SharedId, access: Access, place: &'static Location<'static>) {
+    fn arrive_unusually(self, id: SharedId, access: Access, place: Place) {
         self.arrive(id, Attempt::new(access), place);
     }
 
     #[inline(always)]
-    pub(super) fn arrive(
-        self,
-        object: SharedId,
-        attempt: Attempt,
-        place: &'static Location<'static>,
-    ) -> bool {
+    pub(super) fn arrive(self, object: SharedId, attempt: Attempt, place: Place) -> bool {
         let engine = self.engine();
         let me = engine.current;
         if engine.is_ending {
@@ -176,14 +165,18 @@ impl Control {
     /// Starts a task. If there are too many of them already, the execution is cut.
     #[track_caller]
     pub(crate) fn spawn(self, body: Body) -> TaskId {
+        self.spawn_at(body, Place::caller())
+    }
+
+    pub(super) fn spawn_at(self, body: impl FnOnce() + 'static, place: Place) -> TaskId {
         let engine = self.engine();
         if engine.tasks[engine.current.index()].calls {
             // What the task does must not come before the call of the operation that started it.
-            self.arrive(SharedId::NONE, Attempt::new(Access::Local), Location::caller());
+            self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
         }
         if !self.engine().is_drained(self.me()) {
             // What was stored before is seen by whoever is started.
-            self.arrive(SharedId::NONE, Attempt::new(Access::Fence), Location::caller());
+            self.arrive(SharedId::NONE, Attempt::new(Access::Fence), place);
         }
         if self.engine().tasks.len() == TaskId::MAX {
             self.cut(Limit::Tasks);
@@ -194,7 +187,10 @@ impl Control {
     /// Says that the task waits for someone else.
     #[track_caller]
     pub(crate) fn hint(self) {
-        let place = Location::caller();
+        self.hint_at(Place::caller());
+    }
+
+    pub(super) fn hint_at(self, place: Place) {
         let engine = self.engine();
         let me = engine.current;
         let task = &mut engine.tasks[me.index()];
@@ -242,7 +238,7 @@ impl Control {
         let engine = self.engine();
         if engine.tasks[engine.current.index()].calls {
             // An operation without a visible access has its place in the order all the same.
-            self.arrive(SharedId::NONE, Attempt::new(Access::Local), Location::caller());
+            self.arrive(SharedId::NONE, Attempt::new(Access::Local), Place::caller());
         }
         self.engine().returned();
     }

@@ -3,11 +3,9 @@
 //! What is done here is what [`Engine::arrive`], [`Engine::decide`] and [`Engine::begin`] do, less all that cannot matter then. Most
 //! steps are of this kind, so each instruction counts.
 
-use std::panic::Location;
-
 use clewline_explore::{Access, SharedId, TaskId, TaskSet};
 
-use super::{Engine, Moment, Next};
+use super::{Engine, Moment, Next, Place};
 
 /// What came of it.
 pub(super) enum Passage {
@@ -37,13 +35,7 @@ impl Engine {
 
     /// `me`, who runs, is about to make an access that is never kept waiting.
     #[inline(always)]
-    pub(super) fn pass(
-        &mut self,
-        me: TaskId,
-        object: SharedId,
-        access: Access,
-        place: &'static Location<'static>,
-    ) -> Passage {
+    pub(super) fn pass(&mut self, me: TaskId, object: SharedId, access: Access, place: Place) -> Passage {
         if self.is_unusual() {
             return Passage::Unusual;
         }

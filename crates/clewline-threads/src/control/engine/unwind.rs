@@ -14,7 +14,7 @@ use std::{
 use clewline_explore::{Access, Ending, SharedId, TaskId};
 use corosensei::CoroutineResult;
 
-use super::{Attempt, Control, ENDING, Engine, Limit, stacks};
+use super::{Attempt, Control, ENDING, Engine, Limit, Place, stacks};
 
 /// What a task panics with when it is given up.
 struct GivenUp;
@@ -133,7 +133,7 @@ impl Control {
         let engine = self.engine();
         engine.limit = Some(limit);
         engine.ending = Some(if engine.is_free { Ending::Redundant } else { Ending::Cut });
-        let place = panic::Location::caller();
+        let place = Place::caller();
         loop {
             self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
         }
@@ -161,6 +161,9 @@ impl Engine {
             return;
         }
         self.is_ending = true;
+        if self.foreign.is_some() {
+            return self.abandon_all();
+        }
         let engine: *mut Engine = self;
         let outer = ENDING.replace(engine);
         // SAFETY: nobody else uses the engine but the tasks that are resumed.

@@ -1,10 +1,10 @@
 //! What the primitives say about waiting, besides the accesses themselves.
 
-use std::{any::Any, panic::Location, sync::Arc};
+use std::{any::Any, sync::Arc};
 
 use clewline_explore::{Access, SharedId, TaskId, TaskSet};
 
-use super::{Attempt, Control};
+use super::{Attempt, Control, Place};
 
 impl Control {
     /// The number of the execution: no other one of this process has it.
@@ -96,7 +96,7 @@ impl Control {
     /// Comes to a point before an access to something that has no address: its order with any step matters.
     #[track_caller]
     pub(crate) fn access_somewhere(self) {
-        self.arrive(SharedId::NONE, Attempt::new(Access::Yield), Location::caller());
+        self.arrive(SharedId::NONE, Attempt::new(Access::Yield), Place::caller());
     }
 
     /// Something has changed that has no address.

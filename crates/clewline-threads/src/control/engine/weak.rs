@@ -5,7 +5,7 @@
 //! Buffers are tasks without a body: there is one for each task that has stored something, which is ended whenever the
 //! buffer is empty, and whose steps are [flushes](Access::Flush). The engine makes them itself, wherever it stands.
 
-use std::{panic::Location, ptr, sync::atomic::Ordering};
+use std::{ptr, sync::atomic::Ordering};
 
 use clewline_explore::{Access, Ending, SharedId, Step, TaskId, TaskSet};
 
@@ -14,7 +14,7 @@ use super::{
         memory::{Ask, By, Change, Memory, MemoryModel, State},
         races::{Race, Touch, Toucher},
     },
-    Control, Engine, Task,
+    Control, Engine, Place, Task,
 };
 
 /// How a value is put into an atomic whose address is known.
@@ -38,7 +38,7 @@ pub(super) struct Weak {
     // The lock that this step was to take is taken.
     has_taken: bool,
     // Where `compare_exchange_weak` failed for no reason, and in which operation.
-    failed: Vec<(TaskId, u32, *const Location<'static>)>,
+    failed: Vec<(TaskId, u32, Place)>,
     pub(super) race: Option<Race>,
     /// Somebody looks at how many owners something has.
     counts_matter: bool,
@@ -77,12 +77,12 @@ impl Ask for Engine {
         Engine::value(self, n)
     }
 
-    fn fails(&mut self, place: &'static Location<'static>) -> bool {
+    fn fails(&mut self, place: Place) -> bool {
         if !self.weak.settings.spurious_failures {
             return false;
         }
         let me = self.current;
-        let failure = (me, self.tasks[me.index()].operation, ptr::from_ref(place));
+        let failure = (me, self.tasks[me.index()].operation, place);
         let fails = !self.weak.failed.contains(&failure) && Ask::value(self, 2) == 1;
         if fails {
             self.weak.failed.push(failure);
@@ -98,7 +98,7 @@ impl Control {
         self.engine().memory.is_some()
     }
 
-    fn by<T: ?Sized>(self, object: &T, order: Ordering, place: &'static Location<'static>) -> By {
+    fn by<T: ?Sized>(self, object: &T, order: Ordering, place: Place) -> By {
         let engine = self.engine();
         let object = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
         By { task: engine.current, object, place, order }
@@ -117,7 +117,7 @@ impl Control {
     #[cold]
     #[track_caller]
     pub(crate) fn weak_load<T>(self, object: &T, order: Ordering, held: &dyn Fn() -> u64) -> u64 {
-        let place = Location::caller();
+        let place = Place::caller();
         self.access(object, Access::Read);
         let by = self.by(object, order, place);
         self.with(|memory, engine| memory.load(by, held(), engine))
@@ -134,7 +134,7 @@ impl Control {
         held: &dyn Fn() -> u64,
         tell: Tell,
     ) -> u64 {
-        let place = Location::caller();
+        let place = Place::caller();
         let is_tso = self.engine().weak.settings.model == MemoryModel::Tso;
         let waits = is_tso && order == Ordering::SeqCst;
         self.access(object, if waits { Access::Update } else { Access::Write });
@@ -161,7 +161,7 @@ impl Control {
         change: &mut Change<'_>,
         held: &dyn Fn() -> u64,
     ) -> Update {
-        let place = Location::caller();
+        let place = Place::caller();
         self.access(object, Access::Update);
         let by = self.by(object, order, place);
         let updated = self.with(|memory, engine| memory.update(by, change, held(), engine));
@@ -181,7 +181,7 @@ impl Control {
         }
         let engine = self.engine();
         if order == Ordering::SeqCst && engine.weak.settings.model != MemoryModel::SequentiallyConsistent {
-            self.arrive(SharedId::NONE, super::Attempt::new(Access::Fence), Location::caller());
+            self.arrive(SharedId::NONE, super::Attempt::new(Access::Fence), Place::caller());
         }
         let me = self.me();
         self.with(|memory, _| memory.fence(me, order));
@@ -191,14 +191,14 @@ impl Control {
     #[inline]
     #[track_caller]
     pub(crate) fn fails_for_no_reason(self) -> bool {
-        Ask::fails(self.engine(), Location::caller())
+        Ask::fails(self.engine(), Place::caller())
     }
 
     /// Somebody has the atomic for himself, or it is gone: nothing that was stored to it waits any more, and what comes to its address is
     /// another object. Answers what it holds, if that is not what it says.
     #[cold]
     pub(crate) fn weak_forget<T: ?Sized>(self, object: &T) -> Option<u64> {
-        let by = self.by(object, Ordering::Relaxed, Location::caller());
+        let by = self.by(object, Ordering::Relaxed, Place::caller());
         let last = self.with(|memory, _| memory.forget_buffered(by.object));
         self.engine().buffers_changed();
         self.forget(object);
@@ -210,7 +210,7 @@ impl Control {
     pub(crate) fn visit_at(self, address: usize, access: Access) {
         let engine = self.engine();
         let id = engine.objects.id(address);
-        self.arrive(id, super::Attempt::new(access), Location::caller());
+        self.arrive(id, super::Attempt::new(access), Place::caller());
         if access == Access::Update {
             self.engine().changed(id);
         }
@@ -259,7 +259,7 @@ impl Control {
     /// An access to a cell. If nobody has looked for races so far, the exploration begins again, and does.
     #[track_caller]
     pub(crate) fn touch<T: ?Sized>(self, cell: &T, touch: Touch) {
-        let place = Location::caller();
+        let place = Place::caller();
         if !self.is_weak() {
             return self.engine().want_races();
         }

@@ -1,8 +1,8 @@
 //! What is said of tasks: how long they may run, what they attempt, what they wait for, what they did.
 
-use std::panic::Location;
-
 use clewline_explore::{Access, SharedId, Step, TaskId, TaskSet};
+
+use super::Place;
 
 /// How long an execution may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +52,12 @@ impl Default for Limits {
 
 /// What must hold of an object's level before a task can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub enum Need {
+    /// Whatever.
     Nothing,
+    /// So much, or more.
     AtLeast(i32),
+    /// So much, or less.
     AtMost(i32),
 }
 
@@ -71,10 +74,10 @@ impl Need {
 
 /// What a task waits for besides its [`Need`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Until {
+pub enum Until {
     /// Nothing else.
     Met,
-    /// Somebody must have [woken](Control::wake) it.
+    /// Somebody must have woken it.
     Woken,
     /// The same, or its time is up.
     WokenOrLate,
@@ -139,7 +142,7 @@ pub struct Pending {
     /// On which object.
     pub object: SharedId,
     /// Where in the source.
-    pub place: &'static Location<'static>,
+    pub place: Place,
     /// The operation that it was about to call, if it had not begun yet.
     pub operation: Option<usize>,
     /// Whether it runs round a loop that waits.
@@ -152,7 +155,7 @@ pub struct Moment {
     /// What was done.
     pub step: Step,
     /// Where in the source.
-    pub place: &'static Location<'static>,
+    pub place: Place,
     /// What was read and written, in words: `3`, `3 -> 4`.
     pub detail: String,
 }

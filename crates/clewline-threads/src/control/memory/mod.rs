@@ -15,11 +15,11 @@ mod tests;
 mod tso;
 mod view;
 
-use std::{panic::Location as Place, sync::atomic::Ordering};
+use std::sync::atomic::Ordering;
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::races::Touches;
+use super::{Place, races::Touches};
 pub(super) use view::View;
 
 /// What a load may see.
@@ -111,7 +111,7 @@ pub(super) trait Ask {
     fn value(&mut self, n: u32) -> u32;
 
     /// Whether a `compare_exchange_weak` in `place` that could succeed fails for no reason.
-    fn fails(&mut self, place: &'static Place<'static>) -> bool;
+    fn fails(&mut self, place: Place) -> bool;
 }
 
 /// Who accesses what, where, and how.
@@ -119,7 +119,7 @@ pub(super) trait Ask {
 pub(super) struct By {
     pub(super) task: TaskId,
     pub(super) object: SharedId,
-    pub(super) place: &'static Place<'static>,
+    pub(super) place: Place,
     pub(super) order: Ordering,
 }
 
@@ -150,7 +150,7 @@ pub(super) struct State {
     // Of each location, what is known to the order of all sequentially consistent accesses and fences.
     total: Vec<u64>,
     // How often an old store was read in the same place: a loop does not do so for ever.
-    stale: Vec<(TaskId, *const Place<'static>, SharedId, u64, u32)>,
+    stale: Vec<(TaskId, Place, SharedId, u64, u32)>,
 }
 
 fn acquires(order: Ordering) -> bool {

@@ -9,7 +9,7 @@
 //! sequentially consistent accesses is that of O. Lahav et al., "Repairing sequential consistency in C/C++11", 2017, section 3,
 //! where it agrees with the execution.
 
-use std::{panic::Location as Place, ptr, sync::atomic::Ordering};
+use std::sync::atomic::Ordering;
 
 use clewline_explore::SharedId;
 
@@ -60,7 +60,7 @@ impl State {
         let messages = self.messages(by.object);
         let newest = messages.len() - 1;
         let is_fresh = |it: &Message| {
-            let key = (by.task, ptr::from_ref(by.place), by.object, it.stamp);
+            let key = (by.task, by.place, by.object, it.stamp);
             !self.stale.iter().any(|old| (old.0, old.1, old.2, old.3) == key && STALE_MAX <= old.4)
         };
         let choices: Vec<usize> = (0..=newest)
@@ -80,7 +80,7 @@ impl State {
     }
 
     fn note_stale(&mut self, by: By, stamp: u64) {
-        let place: *const Place<'static> = by.place;
+        let place = by.place;
         let is_same =
             |it: &&mut (_, _, _, _, u32)| (it.0, it.1, it.2, it.3) == (by.task, place, by.object, stamp);
         match self.stale.iter_mut().find(is_same) {

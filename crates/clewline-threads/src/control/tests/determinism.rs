@@ -53,7 +53,14 @@ impl Does {
         match self {
             Does::Reads(at) => Does::TakesOne(at),
             Does::TakesOne(at) => Does::TakesOne(1 - at),
-            _ => Does::TakesOne(1),
+            Does::TakesBoth
+            | Does::ReadsAndTakes
+            | Does::ReadsAndTakesOther
+            | Does::Adds(_)
+            | Does::GivesBack
+            | Does::GivesBackLate
+            | Does::Draws(_)
+            | Does::Panics => Does::TakesOne(1),
         }
     }
 }
@@ -184,10 +191,11 @@ fn check_change(
     changes
 }
 
+type Make = Box<dyn Fn() -> Box<dyn Scheduler>>;
+
 /// What replays prefixes.
-fn schedulers() -> Vec<(&'static str, Box<dyn Fn() -> Box<dyn Scheduler>>)> {
-    let mut all: Vec<(_, Box<dyn Fn() -> Box<dyn Scheduler>>)> =
-        vec![("serial", Box::new(|| Box::new(Serial::default())))];
+fn schedulers() -> Vec<(&'static str, Make)> {
+    let mut all: Vec<(&str, Make)> = vec![("serial", Box::new(|| Box::new(Serial::default())))];
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
         for preemptions in [None, Some(1)] {
             let settings = Settings { preemptions, ..Settings::default() };

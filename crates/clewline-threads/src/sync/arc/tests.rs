@@ -119,7 +119,7 @@ fn what_nobody_drops_is_a_leak() {
     let line = line!() - 7;
     let outcomes = outcomes(2, || (), ring);
     for outcome in outcomes {
-        let lines: Vec<u32> = outcome.leaks.iter().map(|it: &Leak| it.place.line()).collect();
+        let lines: Vec<u32> = outcome.leaks.iter().map(|it: &Leak| it.place.site().line).collect();
         assert_eq!(lines, [line]);
     }
 }

@@ -288,7 +288,7 @@ fn a_race_says_who_did_what_and_where() {
     for race in found {
         let of = |task| if race.first.task == TaskId(task) { race.first } else { race.second };
         assert_eq!((of(0).touch, of(1).touch), (Touch::Write, Touch::Read));
-        assert_eq!((of(0).place.line(), of(1).place.line()), (line, line));
+        assert_eq!((of(0).place.site().line, of(1).place.site().line), (line, line));
         assert!(race.is_certain());
     }
 }

@@ -81,6 +81,9 @@ pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
         few(matrix.columns.len())?;
         return Ok(Plan { matrices: vec![matrix], ..plan });
     }
+    if args.wants_usual_matrices() && !subject.matrices().is_empty() {
+        return Ok(Plan { matrices: subject.matrices().to_vec(), ..plan });
+    }
     let entries = entries(args, subject)?.into_iter().map(Entry::new).collect();
     if let Some(most) = args.auto {
         return Ok(Plan { entries, auto: Some(few(most)?), ..plan });
@@ -198,6 +201,7 @@ fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failu
         return Ok(Against::Observed(Arc::new(observed)));
     }
     match args.spec.as_str() {
+        "serial" if subject.is_body() => Ok(Against::Anything),
         "serial" => Ok(Against::Serial),
         name if subject.spec() == Some(name) => Ok(Against::Specification),
         name => match specs::find(name) {
@@ -215,12 +219,18 @@ fn golden_of(failure: Failure) -> Failure {
 }
 
 /// What to type next, best first. `shown` is what is wrong.
-pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&Checked>) -> Vec<String> {
+pub(super) fn next(
+    args: &Args,
+    subject: &Subject,
+    plan: &Plan,
+    summary: &Summary,
+    shown: Option<&Checked>,
+) -> Vec<String> {
     // What decides which schedules are explored has no say in a replay.
     let picked =
         if args.scheduler == "bounded" { String::new() } else { format!(" --scheduler {}", args.scheduler) };
     if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
-        let command = of_matrix(args, &checked.matrix);
+        let command = of_matrix(args, subject, &checked.matrix);
         return match (&args.replay, finding.is_serial) {
             (None, true) => vec![format!("{command} --full")],
             (None, false) => vec![format!("{command} --replay {}", finding.schedule)],
@@ -229,12 +239,15 @@ pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&C
         };
     }
     let command = match (plan.only(), plan.auto) {
-        (Some(matrix), _) => of_matrix(args, &matrix),
-        (None, Some(most)) => format!("{} --auto {most}", basis(args)),
+        (Some(matrix), _) => of_matrix(args, subject, &matrix),
+        (None, Some(most)) => format!("{} --auto {most}", basis(args, subject)),
         (None, None) => {
             let (rows, columns, samples) = (plan.rows, plan.columns, plan.samples_or_usual());
             let seed = plan.seed;
-            format!("{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}", basis(args))
+            format!(
+                "{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}",
+                basis(args, subject)
+            )
         }
     };
     let command = command + &picked;
@@ -251,15 +264,15 @@ pub(super) fn next(args: &Args, plan: &Plan, summary: &Summary, shown: Option<&C
     }
     match (plan.only(), args.preemptions.0) {
         (Some(_), Some(_)) if summary.bounded != 0 => vec![format!("{command} --preemptions none")],
-        (Some(_), _) => vec![basis(args)],
+        (Some(_), _) => vec![basis(args, subject)],
         (None, Some(most)) if summary.bounded != 0 => vec![format!("{command} --preemptions {}", most + 1)],
         (None, _) => Vec::new(),
     }
 }
 
 /// The command, with what decides what is right.
-fn judged_by(args: &Args) -> String {
-    let mut command = format!("clewline explore {}", shell_word(&args.subject));
+fn judged_by(args: &Args, subject: &Subject) -> String {
+    let mut command = subject.command(&args.subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     if args.spec != "serial" {
         add("spec", &args.spec);
@@ -284,8 +297,8 @@ fn judged_by(args: &Args) -> String {
 }
 
 /// The command, with what matrices are made of besides.
-fn basis(args: &Args) -> String {
-    let mut command = judged_by(args);
+fn basis(args: &Args, subject: &Subject) -> String {
+    let mut command = judged_by(args, subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     if args.matrix.is_none() {
         for (name, value) in [("initial", &args.initial), ("final", &args.last)] {
@@ -303,8 +316,8 @@ fn basis(args: &Args) -> String {
     command
 }
 
-fn of_matrix(args: &Args, matrix: &Matrix) -> String {
-    let mut command = judged_by(args);
+fn of_matrix(args: &Args, subject: &Subject, matrix: &Matrix) -> String {
+    let mut command = judged_by(args, subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     add("matrix", &matrix.to_string());
     for (name, calls) in [("initial", &matrix.initial), ("final", &matrix.last)] {

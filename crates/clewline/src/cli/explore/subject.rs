@@ -2,15 +2,25 @@
 
 use std::sync::Arc;
 
-use clewline::subjects::{self, FoundExplorable, find_explorable};
+use clewline::{
+    methods::line_up::Matrix,
+    render::text::shell_word,
+    subjects::{self, FoundExplorable, find_explorable},
+};
 use clewline_threads::Explorable;
 
-use crate::cli::Failure;
+use crate::cli::{Failure, Registered};
 
 /// A subject to explore.
 pub(super) struct Subject {
-    found: FoundExplorable,
     explorable: Arc<dyn Explorable>,
+    spec: Option<String>,
+    /// How it is explored, as it is typed, if not by its name.
+    command: Option<Box<dyn Fn() -> String>>,
+    /// Whether it is a whole program, all of whose answers are right.
+    is_body: bool,
+    /// Those that it comes with.
+    matrices: Vec<Matrix>,
 }
 
 /// The subject called `name`: `NAME` or `NAME:VARIANT`.
@@ -22,10 +32,32 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         )),
         Err(_) => Failure::Told(unknown.to_string()),
     })?;
-    Ok(Subject { found, explorable: Arc::from(found.build()) })
+    let spec = match &found {
+        FoundExplorable::Structure(found) => Some(found.entry.spec.to_owned()),
+        FoundExplorable::Class(..) => None,
+    };
+    Ok(Subject {
+        explorable: Arc::from(found.build()),
+        spec,
+        command: None,
+        is_body: false,
+        matrices: Vec::new(),
+    })
 }
 
 impl Subject {
+    /// A subject that is in no table.
+    pub(super) fn registered(given: Registered) -> Result<Subject, Failure> {
+        let matrices = given.matrices.iter().map(|it| it.parse().map_err(|error| Failure::at(it, error)));
+        Ok(Subject {
+            matrices: matrices.collect::<Result<_, _>>()?,
+            explorable: given.explorable,
+            spec: None,
+            command: Some(given.command),
+            is_body: given.is_body,
+        })
+    }
+
     pub(super) fn explorable(&self) -> &dyn Explorable {
         &*self.explorable
     }
@@ -36,11 +68,26 @@ impl Subject {
     }
 
     /// The specification that it has, by name.
-    pub(super) fn spec(&self) -> Option<&'static str> {
-        match &self.found {
-            FoundExplorable::Structure(found) => Some(found.entry.spec),
-            FoundExplorable::Class(..) => None,
+    pub(super) fn spec(&self) -> Option<&str> {
+        self.spec.as_deref()
+    }
+
+    /// How it is explored, as it is typed, if it is called `name`.
+    pub(super) fn command(&self, name: &str) -> String {
+        match &self.command {
+            Some(command) => command(),
+            None => format!("clewline explore {}", shell_word(name)),
         }
+    }
+
+    /// Whether it is a whole program, all of whose answers are right.
+    pub(super) fn is_body(&self) -> bool {
+        self.is_body
+    }
+
+    /// Matrices that it comes with.
+    pub(super) fn matrices(&self) -> &[Matrix] {
+        &self.matrices
     }
 
     /// What matrices are made of, if the user does not say.

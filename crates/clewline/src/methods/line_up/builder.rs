@@ -468,9 +468,11 @@ impl<E: Explorable> LineUp<E> {
         let Some(quasi) = &self.quasi else { return Ok(None) };
         let spec = match &self.options.against {
             Against::Named(name) => Some(name.clone()),
-            Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_) => {
-                self.spec.clone()
-            }
+            Against::Serial
+            | Against::Golden(_)
+            | Against::Specification
+            | Against::Observed(_)
+            | Against::Anything => self.spec.clone(),
         };
         let entries = self.plan.entries.iter().flat_map(|it| &it.calls);
         let by_hand = self.plan.matrices.iter().flat_map(|it| it.columns.iter().flatten());

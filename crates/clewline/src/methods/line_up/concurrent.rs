@@ -36,6 +36,8 @@ pub(super) enum Golden<'a> {
     Observed(&'a ObservationSet),
     /// What a specification says.
     Specified(&'a Specified),
+    /// Nothing but that everybody comes to an end.
+    Anything,
 }
 
 /// What is asked.
@@ -115,6 +117,10 @@ pub(super) fn explore_all(
                         wrong = Some(Wrong::of(Cause::Leak, trial));
                     }
                     canonical(&outcome, &mut key);
+                    if let Golden::Anything = asked.golden {
+                        // A program that has ended need not have returned.
+                        key.push(u32::from(*ending == Ending::Stuck));
+                    }
                     if wrong.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
                         n_stuck += usize::from(*ending == Ending::Stuck);
@@ -236,6 +242,7 @@ impl Judged<'_> {
                     };
                     judge_displaced(quasi, &case.problems())
                 }
+                Golden::Anything => Ok(Judgement::Right),
             },
             Judging::LeastRelaxed(name) => self.judge_relaxed(name),
         }
@@ -303,6 +310,11 @@ impl Judged<'_> {
                 let case = specified.case(self.trial, self.outcome)?;
                 self.decide(|| case.problems())
             }
+            Golden::Anything if self.is_stuck => {
+                let is_pending = |it: &(usize, u32)| self.outcome.operations[it.0].ret.is_none();
+                Ok(Judgement::Waits(self.called().filter(is_pending).map(|it| it.0).collect()))
+            }
+            Golden::Anything => Ok(Judgement::Right),
         }
     }
 

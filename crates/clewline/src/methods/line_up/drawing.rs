@@ -1,9 +1,6 @@
 //! Pictures of a matrix, of a history and of an interleaving: one column a thread.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    panic::Location,
-};
+use std::collections::{BTreeSet, HashMap};
 
 use clewline_core::{Cause, OperationId};
 use clewline_explore::{Access, SharedId};
@@ -11,7 +8,7 @@ use clewline_report::render::{
     count, html,
     timeline::{Bar, Row, draw},
 };
-use clewline_threads::control::{Moment, Pending};
+use clewline_threads::control::{Moment, Pending, Place, Site};
 
 use super::{Finding, Matrix, Seen};
 
@@ -270,7 +267,8 @@ impl Interleaving {
         let objects = Objects::of(&finding.moments, &finding.pending);
         let places =
             finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
-        let files = Files::of(places.map(Location::file));
+        let sites: Vec<Site> = places.map(Place::site).collect();
+        let files = Files::of(sites.iter().map(|it| &*it.file));
         let mut lines = lines(finding, &objects, &files);
         if shown == Shown::Short {
             lines = shortened(&threads, lines);
@@ -508,16 +506,18 @@ impl Files {
         Files { folder: common_folder(files.filter(|it| library(it).is_none())) }
     }
 
-    fn show(&self, place: &Location<'_>) -> String {
-        match library(place.file()) {
+    fn show(&self, place: Place) -> String {
+        let mut site = place.site();
+        match library(&site.file) {
             // Nobody wrote that line: a guard goes out of scope.
-            Some("core/src/ptr/mod.rs") => "when dropped".to_owned(),
-            Some(file) => format!("{file}:{}", place.line()),
+            Some("core/src/ptr/mod.rs") => return "when dropped".to_owned(),
+            Some(file) => site.file = file.to_owned().into(),
             None => {
-                let file = place.file().strip_prefix(&self.folder).unwrap_or(place.file());
-                format!("{file}:{}", place.line())
+                let file = site.file.strip_prefix(&self.folder).unwrap_or(&site.file);
+                site.file = file.to_owned().into();
             }
         }
+        site.to_string()
     }
 
     fn legend(&self) -> String {

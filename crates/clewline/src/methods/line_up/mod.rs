@@ -106,6 +106,8 @@ pub enum Against {
     Named(String),
     /// What was seen one call at a time before, and written down. It is of the same matrix.
     Observed(Arc<Observations>),
+    /// Whatever is answered. But nobody may panic, and nobody may wait for ever.
+    Anything,
 }
 
 impl fmt::Debug for Against {
@@ -116,6 +118,7 @@ impl fmt::Debug for Against {
             Against::Specification => f.write_str("Specification"),
             Against::Named(name) => f.debug_tuple("Named").field(name).finish(),
             Against::Observed(_) => f.write_str("Observed"),
+            Against::Anything => f.write_str("Anything"),
         }
     }
 }
@@ -285,6 +288,7 @@ impl Check<'_> {
             Against::Observed(_) => return Err(Misfit("the observations are of another matrix".to_owned())),
             Against::Specification => Right::Specified(Specified::Own),
             Against::Named(name) => Right::Specified(Specified::named(name, self.trial)?),
+            Against::Anything => Right::Anything,
         })
     }
 
@@ -480,13 +484,14 @@ impl Check<'_> {
 enum Right {
     Observed(Observed),
     Specified(Specified),
+    Anything,
 }
 
 impl Right {
     fn observed(&self) -> Option<&Observed> {
         match self {
             Right::Observed(observed) => Some(observed),
-            Right::Specified(_) => None,
+            Right::Specified(_) | Right::Anything => None,
         }
     }
 
@@ -494,10 +499,15 @@ impl Right {
         let golden = match self {
             Right::Observed(observed) => Golden::Observed(&observed.set),
             Right::Specified(specified) => Golden::Specified(specified),
+            Right::Anything => Golden::Anything,
         };
         let relaxed = match &options.against {
             Against::Named(name) => name.split(':').next().filter(|it| it.starts_with("quasi-")),
-            Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_) => None,
+            Against::Serial
+            | Against::Golden(_)
+            | Against::Specification
+            | Against::Observed(_)
+            | Against::Anything => None,
         };
         let more = More { matrix, options, seen: RefCell::default() };
         Asked { golden, judging: &options.judging, relaxed, more }

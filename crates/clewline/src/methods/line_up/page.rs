@@ -217,7 +217,7 @@ impl<'a> Called<'a> {
         const SHOWN: usize = 10;
         let has_serial = match &telling.options.against {
             Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
-            Against::Specification | Against::Named(_) => false,
+            Against::Specification | Against::Named(_) | Against::Anything => false,
         };
         let is_plain = matches!(telling.options.judging, Judging::Linearizable);
         if !has_serial || !is_plain || finding.cause == Cause::Nondeterministic {

@@ -29,6 +29,15 @@ pub fn check_all(
     jobs: usize,
     mut visit: impl FnMut(Checked) -> ControlFlow<()>,
 ) -> Result<(), Misfit> {
+    if jobs <= 1 {
+        // On this thread, and one after the other: subjects that are alone in their process need that.
+        for matrix in matrices {
+            if visit(check(subject, &matrix, options)?).is_break() {
+                break;
+            }
+        }
+        return Ok(());
+    }
     let (matrices, is_over) = (Mutex::new(matrices.enumerate()), AtomicBool::new(false));
     // A matrix that takes long must not let the others run too far ahead.
     let (found, results) = mpsc::sync_channel(4 * jobs.max(1));

@@ -80,7 +80,6 @@ fn visit(
 
 #[cfg(test)]
 mod tests {
-    use std::panic::Location;
 
     use clewline_core::Random;
     use clewline_explore::{Access, SharedId, Step, TaskId};
@@ -92,7 +91,7 @@ mod tests {
         let moment = |&(task, object, writes, calls): &(u8, u32, bool, bool)| {
             let access = if writes { Access::Write } else { Access::Read };
             let step = Step { calls, ..Step::new(TaskId(task), access, SharedId(object)) };
-            Moment { step, place: Location::caller(), detail: String::new() }
+            Moment { step, place: clewline_threads::control::Place::caller(), detail: String::new() }
         };
         steps.iter().map(moment).collect()
     }

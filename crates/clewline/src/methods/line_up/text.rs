@@ -200,7 +200,11 @@ pub(super) fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Findi
                 format!("{subject} is not linearizable as {spec}: no order of its calls explains the answers")
             }
             (
-                Against::Serial | Against::Golden(_) | Against::Specification | Against::Observed(_),
+                Against::Serial
+                | Against::Golden(_)
+                | Against::Specification
+                | Against::Observed(_)
+                | Against::Anything,
                 Judging::Linearizable,
             ) => {
                 format!("{subject} is not linearizable: no order of its calls explains the answers")
@@ -231,6 +235,7 @@ pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
         Against::Serial | Against::Observed(_) => "the same calls were made one at a time, in every order",
         Against::Golden(_) => "the golden implementation was called one call at a time, in every order",
         Against::Specification | Against::Named(_) => "the specification was asked for every order",
+        Against::Anything => "nothing was asked",
     };
     match finding.cause {
         Cause::Nondeterministic => format!(
@@ -256,6 +261,9 @@ pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
             "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
              are then, in any order that keeps what had returned before something else was called."
         ),
+        Cause::Blocking if matches!(telling.options.against, Against::Anything) => {
+            "Some threads wait for ever: a lost wake-up, or a deadlock.".to_owned()
+        }
         Cause::Blocking => format!(
             "First {right}, to learn who waits when. When the calls overlap, one waits for ever that would go on then: \
              a lost wake-up, or a deadlock. No answer is wrong."
@@ -297,7 +305,7 @@ fn specification(options: &Options) -> Option<String> {
         (_, Judging::LeastRelaxed(spec)) => Some(format!("{spec}, with any factor,")),
         (Against::Named(spec), _) => Some(spec.clone()),
         (Against::Specification, _) => Some("the specification".to_owned()),
-        (Against::Serial | Against::Golden(_) | Against::Observed(_), _) => None,
+        (Against::Serial | Against::Golden(_) | Against::Observed(_) | Against::Anything, _) => None,
     }
 }
 
@@ -309,7 +317,7 @@ fn capitalized(text: &str) -> String {
 /// What it means that something is out of place, and what is.
 fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
     let right = match &options.against {
-        Against::Golden(_) | Against::Serial | Against::Observed(_) => {
+        Against::Golden(_) | Against::Serial | Against::Observed(_) | Against::Anything => {
             "in which the golden implementation answers the same"
         }
         Against::Specification | Against::Named(_) => "that the specification allows",
@@ -339,7 +347,7 @@ fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, findin
     }
     let has_serial = match &telling.options.against {
         Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
-        Against::Specification | Against::Named(_) => false,
+        Against::Specification | Against::Named(_) | Against::Anything => false,
     };
     let is_judged = match finding.cause {
         Cause::NotLinearizable | Cause::Blocking => true,
@@ -543,6 +551,7 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
         }
         Against::Golden(_) => "the same answers in a serial history of the golden implementation",
         Against::Specification | Against::Named(_) => "an order that the specification allows",
+        Against::Anything => "come to an end",
     };
     let schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.settings.preemptions) {
         _ if telling.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
@@ -555,6 +564,11 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
         (true, _, None) => "Not every schedule was explored; others may still go wrong".to_owned(),
     };
     match &options.judging {
+        Judging::Linearizable if matches!(options.against, Against::Anything) => {
+            return format!(
+                "In every execution that was seen, everybody came to an end, and nobody failed. {schedules}."
+            );
+        }
         Judging::Linearizable => (),
         Judging::Displaced(factors, _) if let Some((_, method)) = factors.factors().asked() => {
             return format!(

@@ -15,17 +15,21 @@
 //!
 //! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
 
+mod crates_unmodified;
 mod ds2;
 mod lowe;
 mod lowe_comparison;
 mod monitoring;
 mod round_up;
+mod round_up_c;
 mod statistics;
 mod stopwatch;
 
 use std::fmt;
 
 use clewline_report::render::{plot::Plot, table::Table};
+
+use super::unmodified;
 
 clewline_core::registry! {
     /// Every table, in alphabetical order of the names.
@@ -73,6 +77,23 @@ pub struct Entry {
 
 /// Runs a table, and tells now and then how far it has come.
 pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
+
+/// Runs a table with programs that have to be compiled.
+pub type Compiled = fn(&Options, &dyn Fn(Step<'_>)) -> Result<Outcome, unmodified::Error>;
+
+/// How to run the table of that name with programs in C, if that can be done.
+#[must_use]
+pub fn in_c(name: &str) -> Option<Compiled> {
+    round_up_c::IN_C.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// A table of no paper: published crates, explored as they are. They have to be fetched and built, so it is in no list.
+pub const CRATES_UNMODIFIED: (&str, Compiled) = (crates_unmodified::NAME, crates_unmodified::run);
+
+/// The names of the tables that can be run with programs in C.
+pub fn names_in_c() -> impl Iterator<Item = &'static str> {
+    round_up_c::IN_C.iter().map(|it| it.0)
+}
 
 /// What a paper shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use clewline_subjects::find_explorable;
 use clewline_threads::{Component, Explorable};
 
 use super::{Size, Step, caution};
-use crate::Quasi;
 use crate::methods::{
-    line_up::{Matrix, Options as CheckOptions},
-    round_up::{Census, Counting, Readings, Roles, census},
+    line_up::{Matrix, Options as CheckOptions, Texts, observe},
+    round_up::{Census, Counting, Roles, census},
+    unmodified::Asked,
 };
 
 pub(super) const PAPER: &str = "L. Zhang, A. Chattopadhyay, C. Wang, Round-Up: Runtime Checking Quasi Linearizability of \
@@ -96,19 +96,20 @@ impl Row {
         }
     }
 
-    fn readings(&self) -> Readings {
+    /// What is asked of its histories.
+    pub(super) fn asked(&self) -> Asked {
         let (roles, factor) = (self.roles(), self.factor);
         let relaxed = roles.relaxed().expect("what is in the tables can be relaxed");
-        let factors = |add: u32| {
-            let text = format!("{}={add},{}={factor}", roles.add(), roles.remove());
-            Quasi::parse(&text).expect("factors are read as they are written")
-        };
-        Readings {
+        let factors = |add: u32| format!("{}={add},{}={factor}", roles.add(), roles.remove());
+        Asked {
+            matrix: self.matrix(),
             plain: self.spec.to_owned(),
             relaxed: format!("{relaxed}:{factor}"),
             factors: factors(0),
             // Both classes are permuted, as in the paper.
             enumerated: factors(factor),
+            executions_max: u64::MAX,
+            time: None,
         }
     }
 }
@@ -132,13 +133,24 @@ pub(super) fn measure<'a>(
     let one = |(number, row): (usize, &'a Row)| {
         progress(Step { done: number, of: rows.len(), what: row.program });
         let subject = find_explorable(row.subject).expect("what is in the tables is a subject").build();
-        let matrix = row.matrix();
-        let golden = golden(row.spec, &matrix);
-        let census = census(&*subject, &*golden, &matrix, &row.readings(), counting, check)
+        let asked = row.asked();
+        let readings = asked.readings().expect("factors are read as they are written");
+        let golden = golden(row.spec, &asked.matrix);
+        let census = census(&*subject, &*golden, &asked.matrix, &readings, counting, check)
             .expect("subjects know the calls of their specification");
         (row, census)
     };
     rows.iter().enumerate().map(one).collect()
+}
+
+/// How many histories the golden model has one call at a time.
+pub(super) fn golden_histories(row: &Row, check: &CheckOptions) -> usize {
+    let matrix = row.matrix();
+    let golden = golden(row.spec, &matrix);
+    let mut trial =
+        golden.trial(&matrix.to_calls(), &check.limits).expect("it knows the calls of the matrix");
+    let observed = observe(&mut *trial, &mut Texts::default(), check.executions_max);
+    observed.set.full() + observed.set.stuck()
 }
 
 /// The golden model of the first phase: a sequential structure.

@@ -6,7 +6,10 @@ use super::{
     Entry, Form, Options, Outcome, Step,
     round_up::{COLUMNS, Calls, PAPER, Row, cells, check_options, measure, notes, row},
 };
-use crate::methods::round_up::Counting;
+use crate::methods::{
+    line_up::Options as CheckOptions,
+    round_up::{Census, Counting},
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
@@ -19,7 +22,7 @@ pub const ENTRY: Entry = Entry {
 
 /// In the order of the paper; two of them are here twice. Times are in seconds.
 #[rustfmt::skip]
-const ROWS: [Row; 18] = [
+pub(super) const ROWS: [Row; 18] = [
     row("IQueue", "iqueue", "queue", 2, (2, 2, 0), (true, 3, 0.1), (2, 6, 13, 0.3)),
     row("Herlihy/Wing queue", "herlihy-wing-queue", "queue", 2, (2, 2, 0), (false, 3, 0.1), (0, 4, 9, 0.2)),
     one_and_two(row("IQueue as 1*2+1", "iqueue", "queue", 2, (2, 2, 0), (true, 3, 0.1), (2, 6, 13, 0.3))),
@@ -47,7 +50,11 @@ const fn one_and_two(row: Row) -> Row {
 
 fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     let check = check_options(options.size);
-    let measured = measure(&ROWS, Counting::Distinct, &check, progress);
+    outcome(&measure(&ROWS, Counting::Distinct, &check, progress), &check)
+}
+
+/// The table, of what was measured.
+pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outcome {
     let rows = measured.iter().map(|(row, census)| {
         let mut cells = cells(row, census, census.not_linearizable);
         cells.extend([
@@ -76,5 +83,5 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
          takes out after them.",
     ];
     let title = "Linearizability of concurrent structures (Zhang et al. 2013, Table II)".to_owned();
-    Outcome { table: Table { title, columns, rows, notes: notes(&own, &check) }, plot: None }
+    Outcome { table: Table { title, columns, rows, notes: notes(&own, check) }, plot: None }
 }

@@ -4,7 +4,10 @@ use super::{
     Entry, Form, Options, Outcome, Step,
     round_up::{PAPER, Row, check_options, measure, quasi_table, row},
 };
-use crate::methods::round_up::Counting;
+use crate::methods::{
+    line_up::Options as CheckOptions,
+    round_up::{Census, Counting},
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
@@ -17,7 +20,7 @@ pub const ENTRY: Entry = Entry {
 
 /// In the order of the paper. Times are in seconds.
 #[rustfmt::skip]
-const ROWS: [Row; 18] = [
+pub(super) const ROWS: [Row; 18] = [
     row("Quasi Queue", "quasi-queue", "queue", 2, (2, 2, 4), (false, 6, 0.2), (0, 16, 1_708, 2.9)),
     row("Quasi Queue", "quasi-queue", "queue", 2, (3, 3, 4), (false, 20, 1.1), (0, 64, 73_730, 333.0)),
     row("Quasi Queue", "quasi-queue", "queue", 2, (2, 3, 3), (false, 10, 0.4), (0, 32, 4_732, 9.6)),
@@ -45,7 +48,11 @@ const SEQUENTIALIZATIONS: [u64; 18] =
 
 fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     let check = check_options(options.size);
-    let measured = measure(&ROWS, Counting::Distinct, &check, progress);
+    outcome(&measure(&ROWS, Counting::Distinct, &check, progress), &check)
+}
+
+/// The table, of what was measured.
+pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outcome {
     let title = "Quasi linearizability of concurrent structures (Zhang et al. 2013, Table III)";
     let own = [
         "The paper gives permutations and no sequentializations here; each permutations entry is that of Table II times a number that depends \
@@ -54,5 +61,5 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
          and Quasi Priority Queue b2 (12, ours 28) do not suit 8 calls.",
         "What the paper calls Quasi Stack b3 here it calls Quasi Stack elsewhere.",
     ];
-    Outcome { table: quasi_table(title, &measured, SEQUENTIALIZATIONS.into_iter(), &own, &check), plot: None }
+    Outcome { table: quasi_table(title, measured, SEQUENTIALIZATIONS.into_iter(), &own, check), plot: None }
 }

@@ -4,7 +4,10 @@ use super::{
     Entry, Form, Options, Outcome, Step,
     round_up::{Calls, PAPER, Paper, Row, check_options, measure, quasi_table},
 };
-use crate::methods::round_up::Counting;
+use crate::methods::{
+    line_up::Options as CheckOptions,
+    round_up::{Census, Counting},
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
@@ -69,7 +72,11 @@ pub(super) const ROWS: [Row; 21] = [
 
 fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     let check = check_options(options.size);
-    let measured = measure(&ROWS, Counting::Distinct, &check, progress);
+    outcome(&measure(&ROWS, Counting::Distinct, &check, progress), &check)
+}
+
+/// The table, of what was measured.
+pub(super) fn outcome(measured: &[(&Row, Census)], check: &CheckOptions) -> Outcome {
     let title = "Quasi linearizability of Scal's structures (Zhang et al. 2013, Table V)";
     let own = [
         "Each of the paper's permutations entries is 344 = 2 T(7, 2) times an odd number: one history whose two calls do not overlap has one \
@@ -79,5 +86,5 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
          without which its bug cannot show. The repaired k-stack holds.",
     ];
     let theirs = ROWS.iter().map(|it| 2 * it.paper.histories - 1);
-    Outcome { table: quasi_table(title, &measured, theirs, &own, &check), plot: None }
+    Outcome { table: quasi_table(title, measured, theirs, &own, check), plot: None }
 }

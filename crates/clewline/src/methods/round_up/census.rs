@@ -94,11 +94,32 @@ pub fn census(
     counting: Counting,
     options: &Options,
 ) -> Result<Census, Misfit> {
-    let find = |name: &str| clewline_specs::find(name).map_err(|it| Misfit(it.to_string()));
     let begun = Instant::now();
     let mut right = golden.trial(&matrix.to_calls(), &options.limits)?;
     let observed = observe(&mut *right, &mut Texts::default(), options.executions_max);
     let serial = begun.elapsed();
+    let counted = count(subject, matrix, readings, counting, options)?;
+    Ok(Census {
+        serial_histories: observed.set.full() + observed.set.stuck(),
+        unknown: observed.incomplete.or(counted.unknown),
+        elapsed: [serial, counted.elapsed[1]],
+        ..counted
+    })
+}
+
+/// The same without the first phase: there are no serial histories, and it took no time.
+///
+/// # Errors
+///
+/// As [`census`].
+pub fn count(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    readings: &Readings,
+    counting: Counting,
+    options: &Options,
+) -> Result<Census, Misfit> {
+    let find = |name: &str| clewline_specs::find(name).map_err(|it| Misfit(it.to_string()));
     let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
     trial.set_memory(options.memory);
     trial.keep(false, false);
@@ -109,21 +130,7 @@ pub fn census(
         enumeration: Enumeration::new(plan(counting)),
         counting,
         seen: HashSet::new(),
-        census: Census {
-            serial_histories: observed.set.full() + observed.set.stuck(),
-            executions: 0,
-            histories: 0,
-            not_linearizable: 0,
-            not_relaxed: 0,
-            not_displaced: 0,
-            broken: 0,
-            unknown: observed.incomplete,
-            counts: Counts::default(),
-            coverage: Coverage::Limited,
-            is_bounded: false,
-            elapsed: [serial, Duration::ZERO],
-            enumerated: Duration::ZERO,
-        },
+        census: Census::default(),
     };
     let begun = Instant::now();
     let until = options.time.and_then(|it| begun.checked_add(it));
@@ -147,9 +154,30 @@ pub fn census(
         counts: counter.enumeration.counts(),
         coverage,
         is_bounded: scheduler.is_bounded(),
-        elapsed: [serial, begun.elapsed().saturating_sub(counter.census.enumerated)],
+        elapsed: [Duration::ZERO, begun.elapsed().saturating_sub(counter.census.enumerated)],
         ..counter.census
     })
+}
+
+impl Default for Census {
+    /// Nothing, of which nothing was seen.
+    fn default() -> Census {
+        Census {
+            serial_histories: 0,
+            executions: 0,
+            histories: 0,
+            not_linearizable: 0,
+            not_relaxed: 0,
+            not_displaced: 0,
+            broken: 0,
+            unknown: None,
+            counts: Counts::default(),
+            coverage: Coverage::Limited,
+            is_bounded: false,
+            elapsed: [Duration::ZERO; 2],
+            enumerated: Duration::ZERO,
+        }
+    }
 }
 
 fn plan(counting: Counting) -> Plan {

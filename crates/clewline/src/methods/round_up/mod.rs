@@ -27,7 +27,7 @@ mod judging;
 mod shape;
 
 pub use asking::{Asking, Matrices};
-pub use census::{Census, Counting, Readings, census};
+pub use census::{Census, Counting, Readings, census, count};
 pub use judging::{Judging, Needed, WellFormed};
 pub use shape::{IllFormed, Roles};
 

@@ -1,0 +1,298 @@
+//! Tasks that run foreign code: what must be done around them, and what they say.
+//!
+//! Code that was not written for this engine keeps things where the engine does not see them: in the memory that belongs to a thread,
+//! in statics, on the heap. So somebody is told when a task goes on and when it stops, and when an execution begins and ends. And
+//! nothing unwinds such a task, since its frames need not know how: what is left of it is given up where it stands.
+
+use std::{io, ops::Range};
+
+use clewline_explore::{Access, Ending, SharedId, TaskId, TaskSet};
+use corosensei::stack::{DefaultStack, Stack};
+
+use super::{
+    super::{Panic, Place, memory::Ask, stacks},
+    Attempt, Control, ENGINE, Engine, Fiber, Need, Until,
+};
+
+/// Who is told what happens to tasks that run foreign code.
+pub trait Foreign {
+    /// `task` has this stack, from its lowest address to its highest.
+    fn stack(&self, task: TaskId, stack: Range<usize>);
+
+    /// An execution begins: everything is to be as it was at first. Somebody will look at its steps if `is_shown`.
+    fn begin(&self, is_shown: bool);
+
+    /// `task` goes on, on its own stack.
+    fn enter(&self, task: TaskId, control: Control);
+
+    /// It has stopped, for now or for good.
+    fn leave(&self, task: TaskId);
+
+    /// An execution has ended. Answers what is wrong with what is left, if anything is.
+    fn end(&self, ending: &Ending) -> Option<Panic>;
+}
+
+/// Lets `task` go on. From here on this thread looks like another one, and is told which engine it is in.
+///
+/// # Safety
+///
+/// `engine` is valid as long as the task runs.
+pub(super) unsafe fn enter(foreign: &dyn Foreign, task: TaskId, engine: *mut Engine) {
+    if let Some(control) = std::ptr::NonNull::new(engine).map(Control) {
+        foreign.enter(task, control);
+    }
+    tell(engine);
+}
+
+// Not inlined: where the memory of a thread is must be looked up after it has become another one.
+#[inline(never)]
+fn tell(engine: *mut Engine) {
+    ENGINE.set(engine);
+}
+
+/// What is known by `address`. It has no size, so that nothing is claimed about what is there.
+fn object(address: usize) -> &'static () {
+    debug_assert_ne!(address, 0, "nothing shared is at no address");
+    // SAFETY: a value without a size is at every address but 0.
+    unsafe { &*std::ptr::with_exposed_provenance::<()>(address | usize::from(address == 0)) }
+}
+
+impl Engine {
+    /// Tells `foreign` what happens from now on.
+    pub(in crate::control) fn set_foreign(&mut self, foreign: &'static dyn Foreign) {
+        self.foreign = Some(foreign);
+    }
+
+    /// Whether steps are kept.
+    pub(in crate::control) fn is_shown(&self) -> bool {
+        self.moments.is_some()
+    }
+
+    pub(in crate::control) fn foreign(&self) -> Option<&'static dyn Foreign> {
+        self.foreign
+    }
+
+    pub(super) fn take_stack(&self, task: TaskId) -> io::Result<DefaultStack> {
+        let Some(foreign) = self.foreign else { return stacks::take() };
+        let stack = stacks::take_own(task)?;
+        foreign.stack(task, stack.limit().get()..stack.base().get());
+        Ok(stack)
+    }
+
+    pub(super) fn give_back(&self, task: TaskId, fiber: Fiber) {
+        let stack = fiber.into_stack();
+        if self.foreign.is_some() { stacks::give_back_own(task, stack) } else { stacks::give_back(stack) }
+    }
+
+    /// Gives up every task that has not ended, where it stands.
+    pub(super) fn abandon_all(&mut self) {
+        for at in 0..self.fibers.len() {
+            let Some(mut fiber) = self.fibers[at].take() else { continue };
+            if self.tasks[at].yielder.is_null() {
+                // It has not begun: this drops its body.
+                fiber.force_unwind();
+            } else {
+                // SAFETY: the frames of foreign code are given up as if it had left them with `longjmp`: nobody runs them again.
+                // What frames of ours own is given back by whoever made the task (`Program::reclaim`).
+                unsafe { fiber.force_reset() };
+            }
+            self.give_back(TaskId(at as u8), fiber);
+        }
+    }
+}
+
+/// What foreign code says, whose objects are known by their addresses.
+impl Control {
+    /// Who runs.
+    #[must_use]
+    pub fn task(self) -> TaskId {
+        self.me()
+    }
+
+    /// Comes to a point before an access that is never kept waiting.
+    #[inline(always)]
+    pub fn comes_to(self, address: usize, access: Access, place: Place) {
+        self.access_at(address, access, place);
+    }
+
+    /// Comes to a point before an access that waits. Answers whether what it waited for is there; if not, its time is up.
+    pub fn waits_for(self, address: usize, access: Access, need: Need, until: Until, place: Place) -> bool {
+        self.attempt_at(address, Attempt::new(access).needing(need).until(until), place)
+    }
+
+    /// Waits until `task` has ended.
+    pub fn joins(self, task: TaskId, place: Place) {
+        self.arrive(
+            SharedId::NONE,
+            Attempt { after: TaskSet::only(task), ..Attempt::new(Access::Join) },
+            place,
+        );
+    }
+
+    /// Comes to a point that has nothing to do with anybody else, but for an operation that begins there.
+    pub fn passes(self, place: Place) {
+        self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
+    }
+
+    /// What is at `address` has changed.
+    #[inline(always)]
+    pub fn changes(self, address: usize) {
+        self.changed(object(address));
+    }
+
+    /// The level of a lock or a count.
+    #[must_use]
+    pub fn level_at(self, address: usize) -> i32 {
+        self.level(object(address))
+    }
+
+    /// Sets it, and what it guards stays as it is.
+    pub fn sets_level(self, address: usize, level: i32) {
+        self.set_level_quietly(object(address), level);
+    }
+
+    /// Whether the release of a lock is a point.
+    #[must_use]
+    pub fn releases_are_points(self) -> bool {
+        self.has_release_points()
+    }
+
+    /// Somebody tries a lock: releases are points from now on.
+    pub fn tries(self) {
+        self.tries_locks();
+    }
+
+    /// Is among those who wait at `address`.
+    pub fn waits_among(self, address: usize) {
+        self.waits_at(object(address));
+    }
+
+    /// Is so no more, though nobody woke it.
+    pub fn leaves_those(self, address: usize) {
+        self.leaves(object(address));
+    }
+
+    /// Who waits there.
+    #[must_use]
+    pub fn those_at(self, address: usize) -> TaskSet {
+        self.waiters(object(address))
+    }
+
+    /// Lets `task` go on, which waits there.
+    pub fn wakes_at(self, address: usize, task: TaskId) {
+        self.wake_at(object(address), task);
+    }
+
+    /// A number below `n`, which is any of them in some execution.
+    #[must_use]
+    pub fn chooses(self, n: u32) -> u32 {
+        self.value(n)
+    }
+
+    /// Waits for someone else.
+    pub fn yields(self, place: Place) {
+        self.hint_at(place);
+    }
+
+    /// Lets others go first, once. If nobody else can, it goes on.
+    pub fn gives_way(self, place: Place) {
+        let engine = self.engine();
+        engine.tasks[engine.current.index()].yields = true;
+        self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
+    }
+
+    /// Says what was read or written, if anyone is going to look at it.
+    #[inline(always)]
+    pub fn says(self, detail: impl FnOnce() -> String) {
+        self.detail(detail);
+    }
+
+    /// The order of this step with any other matters: it touches more than its object.
+    pub fn matters(self) {
+        if let Some(step) = &mut self.engine().step {
+            step.yields = true;
+        }
+    }
+
+    /// Whether an exchange that may fail for no reason does so here.
+    #[inline(always)]
+    #[must_use]
+    pub fn fails_weakly(self, place: Place) -> bool {
+        self.engine().weak.settings.spurious_failures && Ask::fails(self.engine(), place)
+    }
+
+    /// Whether the task may wake up now though nobody woke it; if it does, [`woken_early`](Self::woken_early) is told.
+    #[must_use]
+    pub fn may_be_woken_early(self) -> bool {
+        self.may_wake_early()
+    }
+
+    /// It did.
+    pub fn woken_early(self) {
+        self.woke_early();
+    }
+
+    /// Starts a task.
+    pub fn starts(self, body: impl FnOnce() + 'static, place: Place) -> TaskId {
+        self.spawn_at(body, place)
+    }
+
+    /// Who would be started next.
+    #[must_use]
+    pub fn next_task(self) -> TaskId {
+        TaskId(self.engine().tasks.len() as u8)
+    }
+
+    /// Points are needed where there were none: the exploration begins again.
+    pub fn begins_again(self) {
+        self.engine().ending = Some(Ending::Restart);
+    }
+
+    /// This task ends here, in the middle of whatever it does.
+    pub fn leaves_for_good(self) -> ! {
+        let (engine, me) = (self.engine(), self.me());
+        let is_started = engine.started.contains(me);
+        engine.ended(me);
+        if is_started {
+            engine.decide();
+        }
+        self.never_goes_on(me)
+    }
+
+    /// Nobody goes on after this: the program has ended.
+    pub fn ends_all(self, place: Place) -> ! {
+        let ending = if self.engine().is_free { Ending::Redundant } else { Ending::Full };
+        self.ends_with(ending, place)
+    }
+
+    /// Something is wrong in this task: the execution ends here.
+    pub fn fails(self, panic: Panic, place: Place) -> ! {
+        let engine = self.engine();
+        engine.panic = Some((engine.current, panic));
+        let ending = if engine.is_free { Ending::Redundant } else { Ending::Panicked };
+        self.ends_with(ending, place)
+    }
+
+    fn ends_with(self, ending: Ending, place: Place) -> ! {
+        let engine = self.engine();
+        engine.ending = Some(ending);
+        // Nobody else moves after it, so its order with any step matters.
+        if let Some(step) = &mut engine.step {
+            step.yields = true;
+        }
+        let me = engine.current;
+        let is_started = engine.arrive(me, SharedId::NONE, Attempt::new(Access::Local), place);
+        if is_started {
+            engine.decide();
+        }
+        self.never_goes_on(me)
+    }
+
+    fn never_goes_on(self, me: TaskId) -> ! {
+        loop {
+            let yielder = self.engine().tasks[me.index()].yielder;
+            // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
+            unsafe { (*yielder).suspend(()) };
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Places in the code: where a task came to a point.
+
+use std::{borrow::Cow, fmt, panic::Location, ptr, sync::OnceLock};
+
+/// A place in the code: one in the source, or, of code that says nothing about its source, an address.
+///
+/// It is one word, since every point has one. What an address means is found out when somebody asks, and not before.
+// A pointer to a location, which is even; or an address twice, and one more.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Place(usize);
+
+/// A line of some source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The file.
+    pub file: Cow<'static, str>,
+    /// The line, from 1; 0 if nobody knows.
+    pub line: u32,
+    /// The function, if that is known.
+    pub function: Option<String>,
+}
+
+/// Who knows which line of the source an address of code belongs to.
+pub type Resolver = fn(usize) -> Option<Site>;
+
+static RESOLVER: OnceLock<Resolver> = OnceLock::new();
+
+/// Asks `resolver` about addresses from now on. The first one stays.
+pub fn set_resolver(resolver: Resolver) {
+    let _the_first_stays = RESOLVER.set(resolver);
+}
+
+enum Kind {
+    Source(&'static Location<'static>),
+    Code(usize),
+}
+
+impl Place {
+    /// Where the caller stands.
+    #[inline(always)]
+    #[track_caller]
+    #[must_use]
+    pub fn caller() -> Place {
+        Place::of(Location::caller())
+    }
+
+    /// A place in the source.
+    #[inline(always)]
+    #[must_use]
+    pub fn of(location: &'static Location<'static>) -> Place {
+        Place(ptr::from_ref(location).expose_provenance())
+    }
+
+    /// The code at `address`, right behind an access: what a call returns to.
+    #[inline(always)]
+    #[must_use]
+    pub const fn code(address: usize) -> Place {
+        Place(address << 1 | 1)
+    }
+
+    /// What tells it from others.
+    #[inline(always)]
+    #[must_use]
+    pub const fn word(self) -> usize {
+        self.0
+    }
+
+    /// The place with that word.
+    ///
+    /// # Safety
+    ///
+    /// It is the [word](Self::word) of a place of this program.
+    #[must_use]
+    pub const unsafe fn from_word(word: usize) -> Place {
+        Place(word)
+    }
+
+    fn kind(self) -> Kind {
+        if self.0 & 1 == 1 {
+            return Kind::Code(self.0 >> 1);
+        }
+        // SAFETY: an even word was made in `of`, from a reference that lives for ever.
+        Kind::Source(unsafe { &*ptr::with_exposed_provenance::<Location<'static>>(self.0) })
+    }
+
+    /// The line of the source.
+    #[must_use]
+    pub fn site(self) -> Site {
+        match self.kind() {
+            Kind::Source(location) => {
+                Site { file: location.file().into(), line: location.line(), function: None }
+            }
+            Kind::Code(address) => {
+                let found = RESOLVER.get().and_then(|it| it(address));
+                found.unwrap_or_else(|| Site {
+                    file: format!("{address:#x}").into(),
+                    line: 0,
+                    function: None,
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if self.line == 0 { Ok(()) } else { write!(f, ":{}", self.line) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            Kind::Source(location) => location.fmt(f),
+            Kind::Code(_) => self.site().fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_in_the_source_is_found_again() {
+        let location = Location::caller();
+        let place = Place::of(location);
+        assert_eq!(place.to_string(), location.to_string());
+        assert_eq!(place.site().line, location.line());
+        assert_eq!(place, Place::of(location));
+    }
+
+    #[test]
+    fn an_address_that_nobody_knows_is_shown_as_it_is() {
+        let place = Place::code(0x1234);
+        assert_ne!(place, Place::code(0x1235));
+        assert_eq!(place.to_string(), "0x1234");
+    }
+}

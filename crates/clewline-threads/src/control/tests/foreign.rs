@@ -1,0 +1,168 @@
+//! Tasks that run foreign code, and the other front end.
+
+use std::{
+    cell::Cell,
+    ops::{ControlFlow, Range},
+    rc::Rc,
+};
+
+use clewline_explore::{Access, Coverage, Ending, TaskId, explore, schedulers::exhaustive::Exhaustive};
+
+use crate::{
+    control::{Calls, Limits, Panic, control},
+    front::{self, Control, Foreign, Need, Place, Until},
+};
+
+thread_local! {
+    // Executions that began, tasks that went on and stopped, executions that ended.
+    static TOLD: Cell<[usize; 4]> = const { Cell::new([0; 4]) };
+}
+
+fn count(at: usize) {
+    let mut told = TOLD.get();
+    told[at] += 1;
+    TOLD.set(told);
+}
+
+/// Notes what it is told.
+struct Notes;
+
+impl Foreign for Notes {
+    fn stack(&self, _task: TaskId, stack: Range<usize>) {
+        assert!(stack.start < stack.end);
+    }
+
+    fn begin(&self, _is_shown: bool) {
+        count(0);
+    }
+
+    fn enter(&self, _task: TaskId, _control: Control) {
+        count(1);
+    }
+
+    fn leave(&self, _task: TaskId) {
+        count(2);
+    }
+
+    fn end(&self, _ending: &Ending) -> Option<Panic> {
+        count(3);
+        None
+    }
+}
+
+// Objects are known by their addresses, whatever is there.
+const WORD: usize = 0x1000;
+const LOCK: usize = 0x2001;
+
+/// Runs `call` in each of so many columns, under every schedule. Answers each ending with how often it was seen, and the last message.
+fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -> (Vec<(String, u64)>, u64) {
+    TOLD.set([0; 4]);
+    let labels = Calls { columns: (0..columns).map(|it| vec![it.to_string()]).collect(), ..Calls::default() };
+    let calls = labels.try_map(|it| it.parse::<usize>()).unwrap();
+    let call = move |column: &usize| call(control().unwrap(), *column);
+    let mut trial =
+        front::trial(&labels, calls, &Limits::default(), &Notes, || (), call, |it| it.to_string());
+    let mut endings: Vec<(String, u64)> = Vec::new();
+    let mut scheduler = Exhaustive::default();
+    let (coverage, executions) = explore(&mut *trial, &mut scheduler, 100_000, |trial, ending, _| {
+        let panic = trial.outcome().panic.map_or_else(String::new, |it| format!(" {}", it.1.message));
+        let ending = format!("{ending:?}{panic}");
+        match endings.iter_mut().find(|it| it.0 == ending) {
+            Some(it) => it.1 += 1,
+            None => endings.push((ending, 1)),
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(coverage, Coverage::Exhausted);
+    let [begun, entered, left, ended] = TOLD.get();
+    assert_eq!((begun, ended, entered), (executions as usize, executions as usize, left));
+    endings.sort();
+    (endings, executions)
+}
+
+fn place() -> Place {
+    Place::code(0x40)
+}
+
+#[test]
+fn accesses_are_merged_in_every_way() {
+    let (endings, _) = explore_all(2, |control, column| {
+        for it in 0..3 {
+            control.comes_to(WORD, Access::Write, place());
+            control.changes(WORD + 8 * column + it);
+        }
+        0
+    });
+    assert_eq!(endings, [("Full".to_owned(), 20)]);
+}
+
+#[test]
+fn tasks_that_wait_for_ever_are_given_up_where_they_stand() {
+    let owned = Rc::new(());
+    let other = Rc::clone(&owned);
+    let (endings, executions) = explore_all(2, move |control, _| {
+        let _kept = &other;
+        control.waits_for(LOCK, Access::Acquire, Need::AtMost(0), Until::Met, place());
+        control.sets_level(LOCK, 1);
+        0
+    });
+    assert_eq!(endings, [("Stuck".to_owned(), executions)]);
+    assert_eq!(Rc::strong_count(&owned), 1, "what they owned is given back");
+}
+
+#[test]
+fn whoever_fails_ends_the_execution() {
+    let (endings, _) = explore_all(2, |control, column| {
+        control.comes_to(WORD, Access::Write, place());
+        if column == 1 {
+            control.fails(Panic { message: "no".to_owned(), place: None }, place());
+        }
+        control.comes_to(WORD, Access::Write, place());
+        0
+    });
+    // Before the first, between the two and after the second access of the other.
+    assert_eq!(endings, [("Panicked no".to_owned(), 3)]);
+}
+
+#[test]
+fn a_program_can_end_while_others_wait() {
+    let (endings, _) = explore_all(2, |control, column| {
+        if column == 1 {
+            control.waits_for(LOCK, Access::Acquire, Need::AtLeast(1), Until::Met, place());
+        }
+        control.comes_to(WORD, Access::Write, place());
+        control.ends_all(place())
+    });
+    assert_eq!(endings, [("Full".to_owned(), 1)]);
+}
+
+#[test]
+fn tasks_start_others_and_wait_for_them() {
+    let (endings, executions) = explore_all(1, |control, _| {
+        let body = || {
+            let control = control_here();
+            control.comes_to(WORD, Access::Write, place());
+        };
+        let [one, other] = [control.starts(body, place()), control.starts(body, place())];
+        control.joins(one, place());
+        control.joins(other, place());
+        0
+    });
+    assert_eq!(endings, [("Full".to_owned(), executions)]);
+    assert!(2 <= executions, "either may be first");
+}
+
+fn control_here() -> Control {
+    control().unwrap()
+}
+
+#[test]
+fn a_task_that_leaves_for_good_has_ended() {
+    let (endings, _) = explore_all(1, |control, _| {
+        let body = || control_here().leaves_for_good();
+        let task = control.starts(body, place());
+        control.joins(task, place());
+        0
+    });
+    assert_eq!(endings, [("Full".to_owned(), 1)]);
+}

@@ -1,0 +1,18 @@
+//! The length of a queue while somebody pushes and pops.
+
+use std::{sync::Arc, thread};
+
+use crossbeam_queue::SegQueue;
+
+#[test]
+fn a_length_is_at_most_what_was_pushed() {
+    let queue = Arc::new(SegQueue::new());
+    let other = queue.clone();
+    let using = thread::spawn(move || {
+        other.push(1);
+        let _one = other.pop();
+    });
+    let length = queue.len();
+    assert!(length <= 1, "{length}");
+    using.join().unwrap();
+}

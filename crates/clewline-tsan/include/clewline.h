@@ -1,0 +1,108 @@
+/*
+ * clewline.h: a test of a concurrent structure, in C or C++.
+ *
+ *     #include <clewline.h>
+ *     #include "stack.h"                       // your code, as it is
+ *
+ *     static struct stack *s;
+ *
+ *     CLEWLINE_INIT                  { s = stack_new(); }
+ *     CLEWLINE_OPERATION(push, value) { stack_push(s, value); return CLEWLINE_NOTHING; }
+ *     CLEWLINE_OPERATION(pop)         { long v; return stack_pop(s, &v) ? v : CLEWLINE_EMPTY; }
+ *
+ * That is all of it. `clewline cc stack_test.c stack.c` compiles both, makes a few of these calls one at a time in every
+ * order to learn what is right, then makes them at the same time in every interleaving within a bound, and shows the first
+ * whose answers no order of the calls explains. A call that crashes, waits for ever, or touches memory that was freed is
+ * found as well.
+ *
+ * Each interleaving begins with the program's memory as it was at the start: nothing has to be freed or undone.
+ */
+#ifndef CLEWLINE_H
+#define CLEWLINE_H
+
+#include <limits.h>
+
+/* What an operation answers: a number, or one of these. */
+#define CLEWLINE_NOTHING LONG_MIN       /* it has no answer, as a push */
+#define CLEWLINE_EMPTY (LONG_MIN + 1)   /* there was nothing to take, as a pop of an empty stack */
+
+/* CLEWLINE_INIT { … }: makes what is tested. It is run before each interleaving, while there is one thread. */
+#define CLEWLINE_INIT CLEWLINE_PART_(init)
+
+/* CLEWLINE_FINISH { … }: what is run after all calls of an interleaving, by one thread; to look whether all is well. */
+#define CLEWLINE_FINISH CLEWLINE_PART_(finish)
+
+/*
+ * CLEWLINE_OPERATION(pop) { … return answer; }: a call that is written `pop` on the command line and in reports.
+ * CLEWLINE_OPERATION(push, value) { … }: one that is written `push(3)`, with `long value` being 3.
+ */
+#define CLEWLINE_OPERATION(...) CLEWLINE_THIRD_(__VA_ARGS__, CLEWLINE_OPERATION_1_, CLEWLINE_OPERATION_0_, )(__VA_ARGS__)
+
+/* CLEWLINE_MATRIX("push(1) pop | push(2) pop"): which calls are made; a column for each thread. Without it, random ones. */
+#define CLEWLINE_MATRIX(text) CLEWLINE_TOLD_(matrix, text)
+
+/*
+ * CLEWLINE_GOLDEN("queue"): what is right, by the name of a specification that `clewline specs` lists. Without it, what is
+ * right is what the code itself does one call at a time.
+ */
+#define CLEWLINE_GOLDEN(specification) CLEWLINE_TOLD_(golden, specification)
+
+/* CLEWLINE_QUASI("deq=2"): by how many places calls may be out of order, for structures that are relaxed on purpose. */
+#define CLEWLINE_QUASI(factors) CLEWLINE_TOLD_(quasi, factors)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A number below n, which must not be 0. All of them are tried: use it in place of rand(). */
+unsigned clewline_choose(unsigned n);
+
+/* Ends this interleaving, and reports it with this message. A failed assert() does the same. */
+void clewline_fail(const char *message);
+
+/* What follows is called by the macros. */
+void clewline_register_init(void (*init)(void));
+void clewline_register_finish(void (*finish)(void));
+void clewline_register_operation(const char *name, long (*operation)(long argument), int takes_argument);
+void clewline_register_matrix(const char *text);
+void clewline_register_golden(const char *specification);
+void clewline_register_quasi(const char *factors);
+int clewline_main(int argc, char **argv);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* Each macro leaves a function that is run before main and tells the runtime what was declared. */
+#define CLEWLINE_BEFORE_MAIN_(name) static __attribute__((constructor, used)) void name(void)
+#define CLEWLINE_THIRD_(a, b, c, ...) c
+#define CLEWLINE_JOINED_(a, b) CLEWLINE_JOINED_AGAIN_(a, b)
+#define CLEWLINE_JOINED_AGAIN_(a, b) a##b
+#define CLEWLINE_PART_(part)                                                                        \
+    static void clewline_##part(void);                                                              \
+    CLEWLINE_BEFORE_MAIN_(clewline_tell_##part) { clewline_register_##part(clewline_##part); }      \
+    static void clewline_##part(void)
+#define CLEWLINE_TOLD_(what, text)                                                                  \
+    CLEWLINE_BEFORE_MAIN_(CLEWLINE_JOINED_(clewline_tell_##what##_, __LINE__)) {                    \
+        clewline_register_##what(text);                                                             \
+    }
+#define CLEWLINE_OPERATION_0_(name)                                                                 \
+    static long clewline_operation_##name(void);                                                    \
+    static long clewline_call_##name(long none) { (void)none; return clewline_operation_##name(); } \
+    CLEWLINE_BEFORE_MAIN_(clewline_tell_##name) {                                                   \
+        clewline_register_operation(#name, clewline_call_##name, 0);                                \
+    }                                                                                               \
+    static long clewline_operation_##name(void)
+#define CLEWLINE_OPERATION_1_(name, argument)                                                       \
+    static long clewline_operation_##name(long argument);                                           \
+    CLEWLINE_BEFORE_MAIN_(clewline_tell_##name) {                                                   \
+        clewline_register_operation(#name, clewline_operation_##name, 1);                           \
+    }                                                                                               \
+    static long clewline_operation_##name(long argument)
+
+/* A program with a main of its own calls clewline_main there. Define CLEWLINE_NO_MAIN if it is in this file. */
+#ifndef CLEWLINE_NO_MAIN
+__attribute__((weak)) int main(int argc, char **argv) { return clewline_main(argc, argv); }
+#endif
+
+#endif

@@ -1,0 +1,302 @@
+//! Atomic operations, which are made here.
+//!
+//! Tasks run one at a time, so that whatever is done between two points is atomic. Code that is no task's may have real threads, and
+//! gets real atomics.
+
+use std::{
+    ffi::c_int,
+    sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
+};
+
+use clewline_explore::Access;
+use clewline_threads::front::Control;
+
+use super::{check, object, point, shown};
+use crate::linux::{call::stubs, here, races};
+
+/// Comes to the point before an operation on `address`. `None` if this is no task.
+#[inline(always)]
+fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Control> {
+    let control = here::control()?;
+    here::count();
+    point(control, address, size, access, pc);
+    check(control, address, size, access != Access::Read, pc);
+    here::touches(address, pc);
+    Some(control)
+}
+
+/// What the operation did.
+#[inline(always)]
+fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
+    let (me, object) = (control.task(), object(address));
+    here::writes();
+    races::acquire(me, object);
+    races::release(me, object);
+    if old != new {
+        control.changes(object);
+    }
+    control.says(|| format!("{} -> {}", shown(old.bits()), shown(new.bits())));
+}
+
+#[inline(always)]
+fn saw<T: Word>(control: Control, address: usize, value: T) {
+    races::acquire(control.task(), object(address));
+    control.says(|| shown(value.bits()));
+}
+
+/// A value that there are atomic operations on.
+trait Word: Copy + PartialEq + 'static {
+    const SIZE: usize = size_of::<Self>();
+
+    fn bits(self) -> u64;
+
+    /// Makes of what is at `address` whatever `change` makes of it, all at once, for real. Answers what was there.
+    ///
+    /// # Safety
+    ///
+    /// There is such a value.
+    unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self;
+}
+
+macro_rules! words {
+    ($($type:ty, $atomic:ty;)+) => {
+        $(
+            impl Word for $type {
+                fn bits(self) -> u64 {
+                    self.into()
+                }
+
+                unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
+                    // SAFETY: the caller says so.
+                    let atomic = unsafe { <$atomic>::from_ptr(address) };
+                    atomic.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|found| found)
+                }
+            }
+        )+
+    };
+}
+
+words! {
+    u8, AtomicU8;
+    u16, AtomicU16;
+    u32, AtomicU32;
+    u64, AtomicU64;
+}
+
+impl Word for u128 {
+    fn bits(self) -> u64 {
+        self as u64
+    }
+
+    // Only code that makes a subject comes here, and it is alone.
+    unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
+        // SAFETY: the caller says so.
+        unsafe {
+            let old = address.read_volatile();
+            if let Some(new) = change(old) {
+                address.write_volatile(new);
+            }
+            old
+        }
+    }
+}
+
+#[inline(always)]
+fn load<T: Word>(address: *mut T, pc: usize) -> T {
+    let Some(control) = before(address as usize, T::SIZE, Access::Read, pc) else {
+        // SAFETY: the code asks for it.
+        return unsafe { T::update(address, |_| None) };
+    };
+    // SAFETY: the code asks for it. If it must not, that is a finding.
+    let value = unsafe { address.read_volatile() };
+    saw(control, address as usize, value);
+    value
+}
+
+#[inline(always)]
+fn update<T: Word>(address: *mut T, access: Access, pc: usize, change: impl Fn(T) -> T) -> T {
+    let Some(control) = before(address as usize, T::SIZE, access, pc) else {
+        // SAFETY: the code asks for it.
+        return unsafe { T::update(address, |it| Some(change(it))) };
+    };
+    // SAFETY: the code asks for it. If it must not, that is a finding.
+    let old = unsafe { address.read_volatile() };
+    let new = change(old);
+    // SAFETY: as above.
+    unsafe { address.write_volatile(new) };
+    after(control, address as usize, old, new);
+    old
+}
+
+#[inline(always)]
+fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc: usize) -> Result<T, T> {
+    let Some(control) = before(address as usize, T::SIZE, Access::Update, pc) else {
+        // SAFETY: the code asks for it.
+        let old = unsafe { T::update(address, |it| (it == current).then_some(new)) };
+        return if old == current { Ok(old) } else { Err(old) };
+    };
+    // SAFETY: the code asks for it. If it must not, that is a finding.
+    let old = unsafe { address.read_volatile() };
+    if old != current {
+        saw(control, address as usize, old);
+        control.says(|| format!("{}, not {}", shown(old.bits()), shown(current.bits())));
+        return Err(old);
+    }
+    if may_fail && control.fails_weakly(here::place(pc)) {
+        control.says(|| format!("{}, and fails for no reason", shown(old.bits())));
+        return Err(old);
+    }
+    // SAFETY: as above.
+    unsafe { address.write_volatile(new) };
+    after(control, address as usize, old, new);
+    Ok(old)
+}
+
+/// As gcc calls it: what was expected is told where it was.
+fn exchange_told<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: bool, pc: usize) -> bool {
+    // SAFETY: the code asks for it.
+    let current = unsafe { expected.read() };
+    match exchange_if(address, current, new, may_fail, pc) {
+        Ok(_) => true,
+        Err(found) => {
+            // SAFETY: as above.
+            unsafe { expected.write(found) };
+            false
+        }
+    }
+}
+
+type Order = c_int;
+
+/// The operations on one type. The orders that an exchange is told are those that its arguments leave room for: where the address of
+/// the caller goes is the place of the last.
+macro_rules! operations {
+    ($($module:ident $type:ty, exchange($($order:ident)*), value($($other:ident)*);)+) => {
+        $(
+            pub(super) mod $module {
+                use super::*;
+
+                type T = $type;
+
+                pub(crate) extern "C" fn load(a: *mut T, _: Order, pc: usize) -> T {
+                    super::load(a, pc)
+                }
+
+                pub(crate) extern "C" fn store(a: *mut T, v: T, _: Order, pc: usize) {
+                    update(a, Access::Write, pc, |_| v);
+                }
+
+                pub(crate) extern "C" fn swap(a: *mut T, v: T, _: Order, pc: usize) -> T {
+                    update(a, Access::Update, pc, |_| v)
+                }
+
+                pub(crate) extern "C" fn add(a: *mut T, v: T, _: Order, pc: usize) -> T {
+                    update(a, Access::Update, pc, |it| it.wrapping_add(v))
+                }
+
+                pub(crate) extern "C" fn sub(a: *mut T, v: T, _: Order, pc: usize) -> T {
+                    update(a, Access::Update, pc, |it| it.wrapping_sub(v))
+                }
+
+                pub(crate) extern "C" fn and(a: *mut T, v: T, _: Order, pc: usize) -> T {
+                    update(a, Access::Update, pc, |it| it & v)
+                }
+
+                pub(crate) extern "C" fn or(a: *mut T, v: T, _: Order, pc: usize) -> T {
+                    update(a, Access::Update, pc, |it| it | v)
+                }
+
+                pub(crate) extern "C" fn xor(a: *mut T, v: T, _: Order, pc: usize) -> T {
+                    update(a, Access::Update, pc, |it| it ^ v)
+                }
+
+                pub(crate) extern "C" fn nand(a: *mut T, v: T, _: Order, pc: usize) -> T {
+                    update(a, Access::Update, pc, |it| !(it & v))
+                }
+
+                pub(crate) extern "C" fn strong(a: *mut T, e: *mut T, v: T, $($order: Order,)* pc: usize) -> bool {
+                    exchange_told(a, e, v, false, pc)
+                }
+
+                pub(crate) extern "C" fn weak(a: *mut T, e: *mut T, v: T, $($order: Order,)* pc: usize) -> bool {
+                    exchange_told(a, e, v, true, pc)
+                }
+
+                pub(crate) extern "C" fn value(a: *mut T, c: T, v: T, $($other: Order,)* pc: usize) -> T {
+                    exchange_if(a, c, v, false, pc).unwrap_or_else(|it| it)
+                }
+            }
+        )+
+    };
+}
+
+operations! {
+    word_8 u8, exchange(_success _failure), value(_success _failure);
+    word_16 u16, exchange(_success _failure), value(_success _failure);
+    word_32 u32, exchange(_success _failure), value(_success _failure);
+    word_64 u64, exchange(_success _failure), value(_success _failure);
+    word_128 u128, exchange(_success), value();
+}
+
+stubs! {
+    __tsan_atomic8_load, "rdx" => word_8::load;
+    __tsan_atomic8_store, "rcx" => word_8::store;
+    __tsan_atomic8_exchange, "rcx" => word_8::swap;
+    __tsan_atomic8_fetch_add, "rcx" => word_8::add;
+    __tsan_atomic8_fetch_sub, "rcx" => word_8::sub;
+    __tsan_atomic8_fetch_and, "rcx" => word_8::and;
+    __tsan_atomic8_fetch_or, "rcx" => word_8::or;
+    __tsan_atomic8_fetch_xor, "rcx" => word_8::xor;
+    __tsan_atomic8_fetch_nand, "rcx" => word_8::nand;
+    __tsan_atomic8_compare_exchange_strong, "r9" => word_8::strong;
+    __tsan_atomic8_compare_exchange_weak, "r9" => word_8::weak;
+    __tsan_atomic8_compare_exchange_val, "r9" => word_8::value;
+    __tsan_atomic16_load, "rdx" => word_16::load;
+    __tsan_atomic16_store, "rcx" => word_16::store;
+    __tsan_atomic16_exchange, "rcx" => word_16::swap;
+    __tsan_atomic16_fetch_add, "rcx" => word_16::add;
+    __tsan_atomic16_fetch_sub, "rcx" => word_16::sub;
+    __tsan_atomic16_fetch_and, "rcx" => word_16::and;
+    __tsan_atomic16_fetch_or, "rcx" => word_16::or;
+    __tsan_atomic16_fetch_xor, "rcx" => word_16::xor;
+    __tsan_atomic16_fetch_nand, "rcx" => word_16::nand;
+    __tsan_atomic16_compare_exchange_strong, "r9" => word_16::strong;
+    __tsan_atomic16_compare_exchange_weak, "r9" => word_16::weak;
+    __tsan_atomic16_compare_exchange_val, "r9" => word_16::value;
+    __tsan_atomic32_load, "rdx" => word_32::load;
+    __tsan_atomic32_store, "rcx" => word_32::store;
+    __tsan_atomic32_exchange, "rcx" => word_32::swap;
+    __tsan_atomic32_fetch_add, "rcx" => word_32::add;
+    __tsan_atomic32_fetch_sub, "rcx" => word_32::sub;
+    __tsan_atomic32_fetch_and, "rcx" => word_32::and;
+    __tsan_atomic32_fetch_or, "rcx" => word_32::or;
+    __tsan_atomic32_fetch_xor, "rcx" => word_32::xor;
+    __tsan_atomic32_fetch_nand, "rcx" => word_32::nand;
+    __tsan_atomic32_compare_exchange_strong, "r9" => word_32::strong;
+    __tsan_atomic32_compare_exchange_weak, "r9" => word_32::weak;
+    __tsan_atomic32_compare_exchange_val, "r9" => word_32::value;
+    __tsan_atomic64_load, "rdx" => word_64::load;
+    __tsan_atomic64_store, "rcx" => word_64::store;
+    __tsan_atomic64_exchange, "rcx" => word_64::swap;
+    __tsan_atomic64_fetch_add, "rcx" => word_64::add;
+    __tsan_atomic64_fetch_sub, "rcx" => word_64::sub;
+    __tsan_atomic64_fetch_and, "rcx" => word_64::and;
+    __tsan_atomic64_fetch_or, "rcx" => word_64::or;
+    __tsan_atomic64_fetch_xor, "rcx" => word_64::xor;
+    __tsan_atomic64_fetch_nand, "rcx" => word_64::nand;
+    __tsan_atomic64_compare_exchange_strong, "r9" => word_64::strong;
+    __tsan_atomic64_compare_exchange_weak, "r9" => word_64::weak;
+    __tsan_atomic64_compare_exchange_val, "r9" => word_64::value;
+    __tsan_atomic128_load, "rdx" => word_128::load;
+    __tsan_atomic128_store, "r8" => word_128::store;
+    __tsan_atomic128_exchange, "r8" => word_128::swap;
+    __tsan_atomic128_fetch_add, "r8" => word_128::add;
+    __tsan_atomic128_fetch_sub, "r8" => word_128::sub;
+    __tsan_atomic128_fetch_and, "r8" => word_128::and;
+    __tsan_atomic128_fetch_or, "r8" => word_128::or;
+    __tsan_atomic128_fetch_xor, "r8" => word_128::xor;
+    __tsan_atomic128_fetch_nand, "r8" => word_128::nand;
+    __tsan_atomic128_compare_exchange_strong, "r9" => word_128::strong;
+    __tsan_atomic128_compare_exchange_weak, "r9" => word_128::weak;
+    __tsan_atomic128_compare_exchange_val, "r9" => word_128::value;
+}

@@ -1,0 +1,69 @@
+//! What the compiler calls.
+//!
+//! `plain` is called before an access that is not atomic, which the code then makes itself. `atomic` makes the access. Both come to a point
+//! first, if theirs is one.
+
+mod atomic;
+mod libatomic;
+mod plain;
+
+use clewline_explore::Access;
+use clewline_threads::front::Control;
+
+use super::{
+    heap::{self, Grain},
+    here, places,
+};
+
+/// What is accessed: words, so that accesses of different sizes are known to meet.
+#[inline(always)]
+pub(super) fn object(address: usize) -> usize {
+    address & !7
+}
+
+/// Comes to a point before an access.
+#[inline(always)]
+pub(super) fn point(control: Control, address: usize, size: usize, access: Access, pc: usize) {
+    here::reset_idle();
+    // Whatever is at no address fails when it is accessed.
+    control.comes_to(object(address).max(8), access, here::place(pc));
+    if object(address) != object(address + size - 1) {
+        control.matters();
+    }
+}
+
+/// An access to the heap must be inside of a block.
+#[inline(always)]
+pub(super) fn check(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
+    if heap::contains(address) {
+        let (first, last) = (heap::grain(address), heap::grain(address + size - 1));
+        if first != Grain::Live || last != Grain::Live {
+            bad(control, address, if first == Grain::Live { last } else { first }, is_write, pc);
+        }
+    }
+}
+
+#[cold]
+fn bad(control: Control, address: usize, grain: Grain, is_write: bool, pc: usize) -> ! {
+    let what = if is_write { "write to" } else { "read of" };
+    let told = match grain {
+        Grain::Freed => format!("use after free: {what} {}", places::describe(address)),
+        Grain::Unused | Grain::Header | Grain::Live => {
+            format!("{what} memory outside of any block: {}", places::describe(address))
+        }
+    };
+    places::fail(control, told, pc)
+}
+
+/// A value as it is shown: a block by its number.
+pub(super) fn shown(value: u64) -> String {
+    places::name(value as usize).unwrap_or_else(|| match value as i64 {
+        small @ -9_999..=999_999 => small.to_string(),
+        _ => format!("{value:#x}"),
+    })
+}
+
+/// An object that the code hands to the C library must not be freed.
+pub(super) fn check_at(control: Control, address: usize, pc: usize) {
+    check(control, address, 1, true, pc);
+}

@@ -1,0 +1,219 @@
+//! Accesses that are not atomic.
+
+use std::ffi::c_int;
+
+use clewline_explore::Access;
+use clewline_threads::front::Control;
+
+use super::{check, point, shown};
+use crate::linux::{call::stubs, heap, here, races};
+
+// After so many accesses in a row that are no points, others get their turn: the code may be waiting for them.
+const IDLE_MAX: u32 = 20_000;
+
+/// The code is about to access so many bytes.
+#[inline(always)]
+fn plain(address: usize, size: usize, is_write: bool, pc: usize) {
+    if let Some(control) = here::control() {
+        access(control, address, size, is_write, races::is_point(pc), pc);
+    }
+}
+
+#[inline(always)]
+fn access(control: Control, address: usize, size: usize, is_write: bool, is_point: bool, pc: usize) {
+    here::count();
+    if here::is_own_stack(address) {
+        if !races::is_shared(address) {
+            return;
+        }
+    } else if !heap::contains(address) && here::is_other_stack(address) {
+        races::share(control, address);
+    }
+    if is_point {
+        point(control, address, size, if is_write { Access::Write } else { Access::Read }, pc);
+        if is_write {
+            control.changes(super::object(address).max(8));
+        }
+        control.says(|| if is_write { "plain".to_owned() } else { peek(address, size, pc) });
+    } else if IDLE_MAX <= here::idle() {
+        here::reset_idle();
+        control.gives_way(here::place(pc));
+    }
+    if is_write {
+        here::writes();
+    }
+    check(control, address, size, is_write, pc);
+    races::plain(control, address, size, is_write, pc);
+}
+
+/// What a plain read is going to see.
+fn peek(address: usize, size: usize, pc: usize) -> String {
+    here::touches(address, pc);
+    let pointer = address as *const u8;
+    // SAFETY: the code is about to read the same. If it must not, that is a finding.
+    let value = unsafe {
+        match size {
+            1 => pointer.read_volatile().into(),
+            2 => pointer.cast::<u16>().read_unaligned().into(),
+            4 => pointer.cast::<u32>().read_unaligned().into(),
+            8 => pointer.cast::<u64>().read_unaligned(),
+            _ => return "plain".to_owned(),
+        }
+    };
+    format!("{}, plain", shown(value))
+}
+
+/// An access to any number of bytes.
+pub(in crate::linux) fn access_range(address: usize, size: usize, is_write: bool, pc: usize) {
+    if size != 0 {
+        plain(address, size, is_write, pc);
+    }
+}
+
+/// An access to something volatile is always a point.
+fn volatile(address: usize, size: usize, is_write: bool, pc: usize) {
+    if let Some(control) = here::control() {
+        access(control, address, size, is_write, races::points() != races::Points::Atomics, pc);
+    }
+}
+
+macro_rules! accesses {
+    ($($size:literal: $read:ident $write:ident $volatile_read:ident $volatile_write:ident;)+) => {
+        $(
+            extern "C" fn $read(address: usize, pc: usize) {
+                plain(address, $size, false, pc);
+            }
+
+            extern "C" fn $write(address: usize, pc: usize) {
+                plain(address, $size, true, pc);
+            }
+
+            extern "C" fn $volatile_read(address: usize, pc: usize) {
+                volatile(address, $size, false, pc);
+            }
+
+            extern "C" fn $volatile_write(address: usize, pc: usize) {
+                volatile(address, $size, true, pc);
+            }
+        )+
+    };
+}
+
+accesses! {
+    1: read_1 write_1 volatile_read_1 volatile_write_1;
+    2: read_2 write_2 volatile_read_2 volatile_write_2;
+    4: read_4 write_4 volatile_read_4 volatile_write_4;
+    8: read_8 write_8 volatile_read_8 volatile_write_8;
+    16: read_16 write_16 volatile_read_16 volatile_write_16;
+}
+
+extern "C" fn update_vptr(address: usize, _value: usize, pc: usize) {
+    plain(address, 8, true, pc);
+}
+
+extern "C" fn read_range(address: usize, size: usize, pc: usize) {
+    access_range(address, size, false, pc);
+}
+
+extern "C" fn write_range(address: usize, size: usize, pc: usize) {
+    access_range(address, size, true, pc);
+}
+
+/// Copies, whether or not the two overlap.
+extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: usize) -> *mut u8 {
+    access_range(from as usize, size, false, pc);
+    access_range(to as usize, size, true, pc);
+    here::touches(to as usize, pc);
+    // SAFETY: the code asks for it. If it must not, that is a finding.
+    unsafe { std::ptr::copy(from, to, size) };
+    to
+}
+
+extern "C" fn fill(to: *mut u8, value: c_int, size: usize, pc: usize) -> *mut u8 {
+    access_range(to as usize, size, true, pc);
+    here::touches(to as usize, pc);
+    // SAFETY: as above.
+    unsafe { std::ptr::write_bytes(to, value as u8, size) };
+    to
+}
+
+stubs! {
+    __tsan_read1, "rsi" => read_1;
+    __tsan_read2, "rsi" => read_2;
+    __tsan_read4, "rsi" => read_4;
+    __tsan_read8, "rsi" => read_8;
+    __tsan_read16, "rsi" => read_16;
+    __tsan_write1, "rsi" => write_1;
+    __tsan_write2, "rsi" => write_2;
+    __tsan_write4, "rsi" => write_4;
+    __tsan_write8, "rsi" => write_8;
+    __tsan_write16, "rsi" => write_16;
+    __tsan_unaligned_read2, "rsi" => read_2;
+    __tsan_unaligned_read4, "rsi" => read_4;
+    __tsan_unaligned_read8, "rsi" => read_8;
+    __tsan_unaligned_read16, "rsi" => read_16;
+    __tsan_unaligned_write2, "rsi" => write_2;
+    __tsan_unaligned_write4, "rsi" => write_4;
+    __tsan_unaligned_write8, "rsi" => write_8;
+    __tsan_unaligned_write16, "rsi" => write_16;
+    __tsan_read_write1, "rsi" => write_1;
+    __tsan_read_write2, "rsi" => write_2;
+    __tsan_read_write4, "rsi" => write_4;
+    __tsan_read_write8, "rsi" => write_8;
+    __tsan_read_write16, "rsi" => write_16;
+    __tsan_unaligned_read_write2, "rsi" => write_2;
+    __tsan_unaligned_read_write4, "rsi" => write_4;
+    __tsan_unaligned_read_write8, "rsi" => write_8;
+    __tsan_unaligned_read_write16, "rsi" => write_16;
+    __tsan_volatile_read1, "rsi" => volatile_read_1;
+    __tsan_volatile_read2, "rsi" => volatile_read_2;
+    __tsan_volatile_read4, "rsi" => volatile_read_4;
+    __tsan_volatile_read8, "rsi" => volatile_read_8;
+    __tsan_volatile_read16, "rsi" => volatile_read_16;
+    __tsan_volatile_write1, "rsi" => volatile_write_1;
+    __tsan_volatile_write2, "rsi" => volatile_write_2;
+    __tsan_volatile_write4, "rsi" => volatile_write_4;
+    __tsan_volatile_write8, "rsi" => volatile_write_8;
+    __tsan_volatile_write16, "rsi" => volatile_write_16;
+    __tsan_unaligned_volatile_read2, "rsi" => volatile_read_2;
+    __tsan_unaligned_volatile_read4, "rsi" => volatile_read_4;
+    __tsan_unaligned_volatile_read8, "rsi" => volatile_read_8;
+    __tsan_unaligned_volatile_read16, "rsi" => volatile_read_16;
+    __tsan_unaligned_volatile_write2, "rsi" => volatile_write_2;
+    __tsan_unaligned_volatile_write4, "rsi" => volatile_write_4;
+    __tsan_unaligned_volatile_write8, "rsi" => volatile_write_8;
+    __tsan_unaligned_volatile_write16, "rsi" => volatile_write_16;
+    __tsan_vptr_read, "rsi" => read_8;
+    __tsan_vptr_update, "rdx" => update_vptr;
+    __tsan_read_range, "rdx" => read_range;
+    __tsan_write_range, "rdx" => write_range;
+    __tsan_memcpy, "rcx" => copy;
+    __tsan_memmove, "rcx" => copy;
+    __tsan_memset, "rcx" => fill;
+    __wrap_memcpy, "rcx" => copy;
+    __wrap_memmove, "rcx" => copy;
+    __wrap_memset, "rcx" => fill;
+}
+
+/// Nothing is to be done when a module is loaded, or when a function begins or ends.
+macro_rules! nothing {
+    ($($name:ident)+) => {
+        $(
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name() {
+                std::arch::naked_asm!("ret")
+            }
+        )+
+    };
+}
+
+nothing! {
+    __tsan_init
+    __tsan_func_entry
+    __tsan_func_exit
+    __tsan_ignore_thread_begin
+    __tsan_ignore_thread_end
+    __tsan_atomic_signal_fence
+    __tsan_atomic_thread_fence
+}

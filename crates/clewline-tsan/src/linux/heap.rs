@@ -1,0 +1,252 @@
+//! The heap of the code under test: the same blocks at the same addresses in every execution.
+//!
+//! Blocks are taken from one mapping at an address that never changes, one behind the other. Freed blocks are not used again in the
+//! same execution, unless that was asked for: then whether one is, and which, is a choice of the schedule, since a bug may need it.
+//! For each 16 bytes there is a byte that says what they are, so that a use after free is seen where it happens.
+
+use std::{ptr, slice};
+
+use clewline_threads::front::Control;
+
+use super::here::{self, Alone};
+
+const BASE: usize = 0x6a00_0000_0000;
+const SIZE: usize = 1 << 30;
+// A byte of the shadow says what so many bytes are.
+const GRAIN: usize = 16;
+// What fresh memory holds: nothing that works by chance.
+const FRESH: u8 = 0xa5;
+
+/// What a grain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Grain {
+    // What the shadow holds at first: nobody writes it.
+    #[allow(dead_code, reason = "it is read")]
+    Unused = 0,
+    Live = 1,
+    Freed = 2,
+    Header = 3,
+}
+
+/// What stands before a block.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    size: u32,
+    number: u32,
+    /// The code that asked for it.
+    site: usize,
+}
+
+#[derive(Debug)]
+struct Heap {
+    /// Where the next block is, from `BASE`.
+    top: usize,
+    shadow: *mut u8,
+    blocks: u32,
+    /// Blocks that were freed, the oldest first, if they are used again.
+    freed: Vec<usize>,
+    reuses: bool,
+    /// What there was when the exploration began.
+    mark: usize,
+    mark_blocks: u32,
+    image: Vec<u8>,
+    shadow_image: Vec<u8>,
+}
+
+static HEAP: Alone<Heap> = Alone::new(Heap {
+    top: 0,
+    shadow: ptr::null_mut(),
+    blocks: 0,
+    freed: Vec::new(),
+    reuses: false,
+    mark: 0,
+    mark_blocks: 0,
+    image: Vec::new(),
+    shadow_image: Vec::new(),
+});
+
+/// Maps it. Answers whether that could be done.
+pub(super) fn map() -> bool {
+    let map = |address: usize, size: usize, more: i32| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | more;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: nothing that is mapped already is mapped again.
+        let found = unsafe { libc::mmap(address as *mut _, size, access, flags, -1, 0) };
+        (found != libc::MAP_FAILED).then_some(found)
+    };
+    let shadow = map(0, SIZE / GRAIN, 0);
+    let base = map(BASE, SIZE, libc::MAP_FIXED_NOREPLACE).filter(|it| *it as usize == BASE);
+    let (Some(shadow), Some(_)) = (shadow, base) else { return false };
+    HEAP.get().shadow = shadow.cast();
+    true
+}
+
+/// Whether that could be done.
+pub(super) fn is_mapped() -> bool {
+    !HEAP.get().shadow.is_null()
+}
+
+/// Whether freed blocks may be used again.
+pub(super) fn reuses() -> bool {
+    HEAP.get().reuses
+}
+
+/// Whether freed blocks may be used again, by the choice of the schedule.
+pub(super) fn set_reuse(reuses: bool) {
+    HEAP.get().reuses = reuses;
+}
+
+/// Whether an address is in it.
+#[inline(always)]
+pub(super) fn contains(address: usize) -> bool {
+    address.wrapping_sub(BASE) < SIZE
+}
+
+/// What the grain is that an address inside is in.
+#[inline(always)]
+pub(super) fn grain(address: usize) -> Grain {
+    // SAFETY: the shadow has a byte for each grain, and each is one of the four.
+    unsafe { std::mem::transmute(*HEAP.get().shadow.add((address - BASE) / GRAIN)) }
+}
+
+impl Heap {
+    fn set(&mut self, address: usize, size: usize, grain: Grain) {
+        // SAFETY: the block is inside, so its grains are.
+        unsafe { ptr::write_bytes(self.shadow.add((address - BASE) / GRAIN), grain as u8, size / GRAIN) };
+    }
+
+    fn header(&self, block: usize) -> *mut Header {
+        (block - GRAIN) as *mut Header
+    }
+
+    fn size_of(&self, block: usize) -> usize {
+        // SAFETY: a header stands before each block.
+        unsafe { (*self.header(block)).size as usize }
+    }
+
+    fn add(&mut self, size: usize, align: usize, site: usize) -> usize {
+        let block = (BASE + self.top + GRAIN).next_multiple_of(align);
+        if size > SIZE || BASE + SIZE < block + size {
+            return 0;
+        }
+        self.top = block + size - BASE;
+        // SAFETY: the grain before the block is free.
+        unsafe { *self.header(block) = Header { size: size as u32, number: self.blocks, site } };
+        self.blocks += 1;
+        self.set(block - GRAIN, GRAIN, Grain::Header);
+        self.set(block, size, Grain::Live);
+        block
+    }
+}
+
+/// A block for the code at `site`; 0 if there is no room.
+pub(super) fn allocate(size: usize, align: usize, site: usize) -> usize {
+    let size = size.max(1).next_multiple_of(GRAIN);
+    let heap = HEAP.get();
+    if heap.reuses
+        && align <= GRAIN
+        && let Some(control) = here::control()
+        && let Some(block) = reuse(control, size)
+    {
+        let heap = HEAP.get();
+        // SAFETY: a header stands before each block.
+        unsafe { (*heap.header(block)).site = site };
+        heap.set(block, size, Grain::Live);
+        return block;
+    }
+    heap.add(size, align.max(GRAIN), site)
+}
+
+/// A freed block of that size, if the schedule wants one.
+fn reuse(control: Control, size: usize) -> Option<usize> {
+    let heap = HEAP.get();
+    let fitting: Vec<usize> =
+        (0..heap.freed.len()).filter(|&at| heap.size_of(heap.freed[at]) == size).collect();
+    if fitting.is_empty() {
+        return None;
+    }
+    let chosen = control.chooses(fitting.len() as u32 + 1) as usize;
+    let at = *fitting.get(chosen.checked_sub(1)?)?;
+    Some(HEAP.get().freed.remove(at))
+}
+
+/// Whether a live block begins there.
+pub(super) fn is_block(address: usize) -> bool {
+    address % GRAIN == 0
+        && BASE < address
+        && grain(address) == Grain::Live
+        && grain(address - GRAIN) == Grain::Header
+}
+
+/// How large the block is that begins there, which is live.
+pub(super) fn size_of(block: usize) -> usize {
+    HEAP.get().size_of(block)
+}
+
+/// The block is freed.
+pub(super) fn free(block: usize) {
+    let heap = HEAP.get();
+    heap.set(block, heap.size_of(block), Grain::Freed);
+    if heap.reuses {
+        heap.freed.push(block);
+    }
+}
+
+/// What is there now is there when an execution begins.
+pub(super) fn mark() {
+    let heap = HEAP.get();
+    (heap.mark, heap.mark_blocks) = (heap.top, heap.blocks);
+    // SAFETY: all of it is mapped.
+    unsafe {
+        heap.image = slice::from_raw_parts(BASE as *const u8, heap.top).to_vec();
+        heap.shadow_image = slice::from_raw_parts(heap.shadow, heap.top.div_ceil(GRAIN)).to_vec();
+    }
+}
+
+/// Has everything as it was.
+pub(super) fn reset() {
+    let heap = HEAP.get();
+    let (mark, top) = (heap.mark, heap.top);
+    // SAFETY: all of it is mapped, and the images are as large as what they were made of.
+    unsafe {
+        ptr::write_bytes(heap.shadow.add(mark / GRAIN), 0, (top - mark) / GRAIN);
+        ptr::write_bytes((BASE + mark) as *mut u8, FRESH, top - mark);
+        ptr::copy_nonoverlapping(heap.image.as_ptr(), BASE as *mut u8, mark);
+        ptr::copy_nonoverlapping(heap.shadow_image.as_ptr(), heap.shadow, mark / GRAIN);
+    }
+    (heap.top, heap.blocks) = (mark, heap.mark_blocks);
+    heap.freed.clear();
+}
+
+/// A block that an address is in, freed or not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) number: u32,
+    pub(super) size: usize,
+    pub(super) offset: usize,
+    /// The code that asked for it.
+    pub(super) site: usize,
+}
+
+/// The block that an address is in.
+pub(super) fn block_of(address: usize) -> Option<Block> {
+    if !contains(address) || HEAP.get().top <= address - BASE {
+        return None;
+    }
+    let mut at = address & !(GRAIN - 1);
+    while grain(at) != Grain::Header {
+        at = at.checked_sub(GRAIN).filter(|it| BASE <= *it)?;
+    }
+    let start = at + GRAIN;
+    // SAFETY: a header is there.
+    let header = unsafe { *HEAP.get().header(start) };
+    let size = header.size as usize;
+    (address < start + size && start <= address).then(|| Block {
+        number: header.number,
+        size,
+        offset: address - start,
+        site: header.site,
+    })
+}

@@ -1,0 +1,168 @@
+//! Calls of the system that wait: `futex`, which `std::atomic::wait` and the locks of Rust are made of.
+
+use std::{
+    arch::asm,
+    ffi::{c_long, c_void},
+};
+
+use clewline_explore::Access;
+use clewline_threads::front::{Control, Need, Until};
+
+use super::{check, fails_with, given_back, lock_at, taken, time};
+use crate::linux::{
+    call::stubs,
+    entry,
+    here::{self, place},
+    places,
+};
+
+const WAIT: usize = libc::FUTEX_WAIT as usize;
+const WAKE: usize = libc::FUTEX_WAKE as usize;
+const WAIT_BITS: usize = libc::FUTEX_WAIT_BITSET as usize;
+const WAKE_BITS: usize = libc::FUTEX_WAKE_BITSET as usize;
+// Whether others of the process may wait, and which clock counts.
+const FLAGS: usize = (libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as usize;
+
+/// How long somebody waits.
+#[derive(Clone, Copy)]
+enum Time {
+    Any,
+    For(*const c_void),
+    Until(*const c_void),
+}
+
+fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> c_long {
+    check(control, word, pc);
+    // To look at the word and to be among the waiters is one step.
+    control.comes_to(entry::object(word), Access::Update, place(pc));
+    given_back(control, entry::object(word));
+    taken(control, entry::object(word));
+    // SAFETY: the caller asks for it. If it must not, that is a finding.
+    let found = unsafe { *(word as *const u32) };
+    control.says(|| format!("futex wait, {found}"));
+    if found != expected {
+        return fails_with(libc::EAGAIN).into();
+    }
+    let key = lock_at(word);
+    control.waits_among(key);
+    let is_timed = !matches!(time, Time::Any);
+    let until = if is_timed || control.may_be_woken_early() { Until::WokenOrLate } else { Until::Woken };
+    let is_woken = control.waits_for(key, Access::Park, Need::Nothing, until, place(pc));
+    taken(control, key);
+    if is_woken {
+        return 0;
+    }
+    control.leaves_those(key);
+    match time {
+        Time::For(time) => time::pass(time),
+        Time::Until(until) => time::reach(until),
+        Time::Any => {
+            control.woken_early();
+            return fails_with(libc::EINTR).into();
+        }
+    }
+    fails_with(libc::ETIMEDOUT).into()
+}
+
+fn wake(control: Control, word: usize, most: usize, pc: usize) -> c_long {
+    here::count();
+    let key = lock_at(word);
+    control.comes_to(entry::object(word), Access::Update, place(pc));
+    given_back(control, entry::object(word));
+    control.comes_to(key, Access::Unpark, place(pc));
+    given_back(control, key);
+    control.changes(key);
+    let mut woken = 0;
+    while woken < most {
+        let waiters = control.those_at(key);
+        let chosen = match waiters.len() {
+            0 => break,
+            1 => 0,
+            n if n <= most - woken => 0,
+            n => control.chooses(n as u32),
+        };
+        let Some(task) = waiters.iter().nth(chosen as usize) else { break };
+        control.wakes_at(key, task);
+        woken += 1;
+    }
+    control.says(|| format!("futex wake, {woken}"));
+    woken as c_long
+}
+
+/// The number of the call, its first four arguments, and where it was called from. Others are passed on as they are.
+extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize, pc: usize) -> c_long {
+    if number == libc::SYS_futex
+        && let Some(control) = here::control()
+    {
+        return match b & !FLAGS {
+            WAIT | WAIT_BITS if d == 0 => wait(control, a, c as u32, Time::Any, pc),
+            WAIT => wait(control, a, c as u32, Time::For(d as *const c_void), pc),
+            WAIT_BITS => wait(control, a, c as u32, Time::Until(d as *const c_void), pc),
+            WAKE | WAKE_BITS => wake(control, a, c, pc),
+            other => places::fail(control, format!("futex operation {other}, which is not known here"), pc),
+        };
+    }
+    if number == libc::SYS_getrandom && here::is_code() {
+        time::random(a as *mut u8, b);
+        return b as c_long;
+    }
+    pass(number, [a, b, c, d, 0, 0])
+}
+
+fn pass(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> c_long {
+    let answer: isize;
+    // SAFETY: the caller asks for it.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => answer,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            in("r8") e,
+            in("r9") f,
+            out("rcx") _,
+            out("r11") _,
+        );
+    }
+    match answer {
+        -4095..=-1 => fails_with(-answer as i32).into(),
+        _ => answer as c_long,
+    }
+}
+
+extern "C" fn pass_whole(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    pass(number, [a, b, c, d, e, f])
+}
+
+/// Those two calls alone are looked at.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall() {
+    std::arch::naked_asm!(
+        "cmp rdi, {futex}",
+        "je 2f",
+        "cmp rdi, {random}",
+        "je 2f",
+        "jmp {pass}",
+        "2:",
+        "jmp {look}",
+        futex = const libc::SYS_futex,
+        random = const libc::SYS_getrandom,
+        pass = sym pass_whole,
+        look = sym look,
+    )
+}
+
+stubs! {
+    look, "r9" => syscall_at;
+}

@@ -1,0 +1,137 @@
+//! What threads keep by keys, and what is done when they end.
+
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    ptr,
+};
+
+use clewline_explore::TaskId;
+use clewline_threads::front::Control;
+
+use super::real;
+use crate::linux::here::{self, Alone};
+
+type Destructor = unsafe extern "C" fn(*mut c_void);
+
+#[derive(Debug, Default)]
+struct Keys {
+    destructors: Vec<Option<Destructor>>,
+    values: [Vec<usize>; TaskId::MAX],
+    /// What each task does when it ends, the last first.
+    last: [Vec<(Destructor, usize)>; TaskId::MAX],
+}
+
+static KEYS: Alone<Option<Keys>> = Alone::new(None);
+
+// Keys of the C library are smaller.
+const FIRST: c_uint = 1 << 20;
+
+fn keys() -> &'static mut Keys {
+    KEYS.get().get_or_insert_default()
+}
+
+/// Another execution begins.
+pub(in crate::linux) fn begin() {
+    let keys = keys();
+    keys.destructors.clear();
+    keys.values.iter_mut().for_each(Vec::clear);
+    keys.last.iter_mut().for_each(Vec::clear);
+}
+
+/// The task that runs ends: what it keeps is destroyed.
+pub(super) fn end(control: Control) {
+    let me = control.task().index();
+    while let Some((destructor, object)) = keys().last[me].pop() {
+        // SAFETY: the code asked for it.
+        unsafe { destructor(ptr::with_exposed_provenance_mut(object)) };
+    }
+    // As often as the C library does: a destructor may set a value again.
+    for _ in 0..4 {
+        for at in 0..keys().values[me].len() {
+            let value = std::mem::take(&mut keys().values[me][at]);
+            let destructor = keys().destructors.get(at).copied().flatten();
+            if let Some(destructor) = destructor.filter(|_| value != 0) {
+                // SAFETY: the code asked for it.
+                unsafe { destructor(ptr::with_exposed_provenance_mut(value)) };
+            }
+        }
+    }
+}
+
+fn of_task(key: c_uint) -> Option<(usize, usize)> {
+    let control = here::control()?;
+    Some((control.task().index(), key.checked_sub(FIRST)? as usize))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
+    if here::control().is_none() {
+        // SAFETY: the caller asks for it.
+        return unsafe { real::pthread_key_create(key, destructor) };
+    }
+    let destructors = &mut keys().destructors;
+    // SAFETY: the caller asks for it.
+    unsafe { *key = FIRST + destructors.len() as c_uint };
+    destructors.push(destructor);
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pthread_key_delete(key: c_uint) -> c_int {
+    match of_task(key) {
+        Some((_, at)) => {
+            keys().destructors.get_mut(at).into_iter().for_each(|it| *it = None);
+            0
+        }
+        // SAFETY: as above.
+        None => unsafe { real::pthread_key_delete(key) },
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pthread_getspecific(key: c_uint) -> *mut c_void {
+    match of_task(key) {
+        Some((me, at)) => ptr::with_exposed_provenance_mut(keys().values[me].get(at).copied().unwrap_or(0)),
+        // SAFETY: as above.
+        None => unsafe { real::pthread_getspecific(key) },
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int {
+    let Some((me, at)) = of_task(key) else {
+        // SAFETY: as above.
+        return unsafe { real::pthread_setspecific(key, value) };
+    };
+    let values = &mut keys().values[me];
+    if values.len() <= at {
+        values.resize(at + 1, 0);
+    }
+    values[at] = value as usize;
+    0
+}
+
+fn at_exit(destructor: Destructor, object: *mut c_void, module: *mut c_void) -> c_int {
+    match here::control() {
+        Some(control) => {
+            keys().last[control.task().index()].push((destructor, object as usize));
+            0
+        }
+        // SAFETY: as above.
+        None => unsafe { real::__cxa_thread_atexit_impl(Some(destructor), object, module) },
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cxa_thread_atexit(destructor: Destructor, object: *mut c_void, module: *mut c_void) -> c_int {
+    at_exit(destructor, object, module)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __cxa_thread_atexit_impl(
+    destructor: Destructor,
+    object: *mut c_void,
+    module: *mut c_void,
+) -> c_int {
+    at_exit(destructor, object, module)
+}

@@ -1,0 +1,141 @@
+//! `malloc` and its kin.
+
+use std::{ffi::c_int, ptr};
+
+use super::{super::allocator::*, real};
+use crate::linux::{call::stubs, entry, heap, here, modules, places, races};
+
+// What the standard library of C++ takes when it is loaded, for exceptions that find no memory. It is large, and never used.
+const POOL: usize = 32 << 10;
+
+/// Whether the code at `pc` is to have a block of the heap: if it is under test, and not the system inside of it.
+#[inline(always)]
+fn is_for_code(pc: usize, size: usize) -> bool {
+    here::is_code()
+        && !modules::is_system(pc)
+        && !(POOL < size && here::control().is_none() && modules::is_standard(pc))
+}
+
+fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
+    let block = heap::allocate(size, align, pc);
+    if block != 0 {
+        races::forget(block, size);
+        return block as *mut u8;
+    }
+    match here::control() {
+        Some(control) => places::fail(control, format!("no memory is left for {size} bytes"), pc),
+        // SAFETY: any size will do.
+        None => unsafe { __libc_memalign(align, size) },
+    }
+}
+
+extern "C" fn malloc_at(size: usize, pc: usize) -> *mut u8 {
+    if is_for_code(pc, size) {
+        return allocate(size, 16, pc);
+    }
+    // SAFETY: any size will do.
+    unsafe { __libc_malloc(size) }
+}
+
+extern "C" fn calloc_at(n: usize, size: usize, pc: usize) -> *mut u8 {
+    let Some(all) = n.checked_mul(size) else { return ptr::null_mut() };
+    if !is_for_code(pc, all) {
+        // SAFETY: any size will do.
+        return unsafe { __libc_calloc(n, size) };
+    }
+    let block = allocate(all, 16, pc);
+    if !block.is_null() {
+        // SAFETY: it is as large.
+        unsafe { ptr::write_bytes(block, 0, all) };
+    }
+    block
+}
+
+extern "C" fn memalign_at(align: usize, size: usize, pc: usize) -> *mut u8 {
+    if is_for_code(pc, size) && align.is_power_of_two() {
+        return allocate(size, align, pc);
+    }
+    // SAFETY: the C library looks at both.
+    unsafe { __libc_memalign(align, size) }
+}
+
+extern "C" fn posix_memalign_at(block: *mut *mut u8, align: usize, size: usize, pc: usize) -> c_int {
+    let found = memalign_at(align, size, pc);
+    if found.is_null() {
+        return libc::ENOMEM;
+    }
+    // SAFETY: the caller asks for it.
+    unsafe { *block = found };
+    0
+}
+
+extern "C" fn free_at(block: *mut u8, pc: usize) {
+    let address = block as usize;
+    if !heap::contains(address) {
+        // SAFETY: the caller got it from the C library.
+        return unsafe { __libc_free(block) };
+    }
+    if let Some(control) = here::control() {
+        here::count();
+        if races::is_point(pc) {
+            entry::point(control, address, 1, clewline_explore::Access::Write, pc);
+            control.matters();
+            control.changes(entry::object(address));
+            control.says(|| "free".to_owned());
+        }
+        if !heap::is_block(address) {
+            let told = match heap::grain(address) {
+                heap::Grain::Freed => format!("double free of {}", places::describe(address)),
+                _ => format!("free of what is no block: {}", places::describe(address)),
+            };
+            places::fail(control, told, pc);
+        }
+        races::plain(control, address, heap::size_of(address), true, pc);
+    }
+    if heap::is_block(address) {
+        heap::free(address);
+    }
+}
+
+extern "C" fn realloc_at(block: *mut u8, size: usize, pc: usize) -> *mut u8 {
+    if block.is_null() {
+        return malloc_at(size, pc);
+    }
+    let address = block as usize;
+    if !heap::contains(address) {
+        // SAFETY: the caller got it from the C library.
+        return unsafe { __libc_realloc(block, size) };
+    }
+    if !heap::is_block(address) {
+        // It says what is wrong, if anybody listens.
+        free_at(block, pc);
+        return ptr::null_mut();
+    }
+    let old = heap::size_of(address);
+    let new = allocate(size, 16, pc);
+    if !new.is_null() {
+        // SAFETY: both are as large, and they are two.
+        unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
+        free_at(block, pc);
+    }
+    new
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn malloc_usable_size(block: *mut u8) -> usize {
+    if heap::contains(block as usize) {
+        return if heap::is_block(block as usize) { heap::size_of(block as usize) } else { 0 };
+    }
+    // SAFETY: the caller got it from the C library.
+    unsafe { real::malloc_usable_size(block) }
+}
+
+stubs! {
+    malloc, "rsi" => malloc_at;
+    calloc, "rdx" => calloc_at;
+    memalign, "rdx" => memalign_at;
+    aligned_alloc, "rdx" => memalign_at;
+    posix_memalign, "rcx" => posix_memalign_at;
+    free, "rsi" => free_at;
+    realloc, "rdx" => realloc_at;
+}

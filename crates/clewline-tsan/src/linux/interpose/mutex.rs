@@ -1,0 +1,192 @@
+//! Mutexes.
+
+use std::ffi::{c_int, c_void};
+
+use clewline_explore::Access;
+use clewline_threads::front::{Control, Need, Until};
+
+use super::{check, given_back, lock_at, owner, real, taken, time, tries};
+use crate::linux::{
+    call::stubs,
+    here::{self, place},
+    places,
+};
+
+/// A mutex as the C library lays it out, as far as it is used here.
+#[repr(C)]
+pub(super) struct Mutex {
+    lock: i32,
+    count: u32,
+    owner: i32,
+    users: u32,
+    kind: i32,
+}
+
+const RECURSIVE: i32 = 1;
+const CHECKED: i32 = 2;
+
+impl Mutex {
+    fn kind(&self) -> i32 {
+        self.kind & 3
+    }
+}
+
+/// The mutex at an address. The code says that there is one.
+#[allow(clippy::mut_from_ref, reason = "tasks run one at a time")]
+fn at<'a>(mutex: usize) -> &'a mut Mutex {
+    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    unsafe { &mut *(mutex as *mut Mutex) }
+}
+
+/// How a lock is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Waits,
+    WaitsSome,
+    /// Waits until somebody wakes it, and then for the lock.
+    Woken,
+}
+
+pub(super) fn lock(control: Control, mutex: usize, how: How, pc: usize) -> c_int {
+    check(control, mutex, pc);
+    let me = owner(control);
+    if at(mutex).lock != 0 && at(mutex).owner == me && how != How::Woken {
+        match at(mutex).kind() {
+            RECURSIVE => {
+                at(mutex).count += 1;
+                return 0;
+            }
+            CHECKED => return libc::EDEADLK,
+            _ => (),
+        }
+    }
+    let key = lock_at(mutex);
+    // It may have been taken before there were tasks, or be a new one where another was.
+    control.sets_level(key, at(mutex).lock);
+    let until = match how {
+        How::Waits => Until::Met,
+        How::WaitsSome => Until::MetOrLate,
+        How::Woken => Until::Woken,
+    };
+    if !control.waits_for(key, Access::Acquire, Need::AtMost(0), until, place(pc)) {
+        return libc::ETIMEDOUT;
+    }
+    take(control, mutex);
+    0
+}
+
+fn take(control: Control, mutex: usize) {
+    let (it, key) = (at(mutex), lock_at(mutex));
+    (it.lock, it.count, it.owner) = (1, 1, owner(control));
+    control.sets_level(key, 1);
+    here::has_written();
+    taken(control, key);
+}
+
+fn try_lock(control: Control, mutex: usize, pc: usize) -> c_int {
+    check(control, mutex, pc);
+    let key = lock_at(mutex);
+    tries(control);
+    control.comes_to(key, Access::TryAcquire, place(pc));
+    let it = at(mutex);
+    if it.lock == 0 {
+        take(control, mutex);
+        return 0;
+    }
+    if it.owner == owner(control) && it.kind() == RECURSIVE {
+        it.count += 1;
+        return 0;
+    }
+    control.says(|| "held".to_owned());
+    libc::EBUSY
+}
+
+/// Gives it back. Answers how often it was taken, for whoever takes it again.
+pub(super) fn unlock(control: Control, mutex: usize, is_whole: bool, pc: usize) -> Result<u32, c_int> {
+    check(control, mutex, pc);
+    let it = at(mutex);
+    if it.lock == 0 || it.owner != owner(control) {
+        if it.kind() != 0 {
+            return Err(libc::EPERM);
+        }
+        places::fail(control, "unlock of a mutex that this thread does not hold".to_owned(), pc);
+    }
+    let count = it.count;
+    if 1 < count && !is_whole {
+        it.count -= 1;
+        return Ok(count);
+    }
+    let key = lock_at(mutex);
+    if control.releases_are_points() {
+        control.comes_to(key, Access::Release, place(pc));
+    }
+    let it = at(mutex);
+    (it.lock, it.count, it.owner) = (0, 0, 0);
+    given_back(control, key);
+    control.sets_level(key, 0);
+    if here::has_written() {
+        control.changes(key);
+    }
+    Ok(count)
+}
+
+/// Sets how often it was taken, by whoever has it again.
+pub(super) fn set_count(mutex: usize, count: u32) {
+    at(mutex).count = count;
+}
+
+extern "C" fn lock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
+    match here::control() {
+        Some(control) => lock(control, mutex as usize, How::Waits, pc),
+        // SAFETY: the caller asks for it.
+        None => unsafe { real::pthread_mutex_lock(mutex) },
+    }
+}
+
+extern "C" fn try_at_call(mutex: *mut c_void, pc: usize) -> c_int {
+    match here::control() {
+        Some(control) => try_lock(control, mutex as usize, pc),
+        // SAFETY: as above.
+        None => unsafe { real::pthread_mutex_trylock(mutex) },
+    }
+}
+
+fn timed(control: Control, mutex: usize, until: *const c_void, pc: usize) -> c_int {
+    let error = lock(control, mutex, How::WaitsSome, pc);
+    if error == libc::ETIMEDOUT {
+        time::reach(until);
+    }
+    error
+}
+
+extern "C" fn timed_at_call(mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
+    match here::control() {
+        Some(control) => timed(control, mutex as usize, until, pc),
+        // SAFETY: as above.
+        None => unsafe { real::pthread_mutex_timedlock(mutex, until) },
+    }
+}
+
+extern "C" fn clock_at_call(mutex: *mut c_void, clock: c_int, until: *const c_void, pc: usize) -> c_int {
+    match here::control() {
+        Some(control) => timed(control, mutex as usize, until, pc),
+        // SAFETY: as above.
+        None => unsafe { real::pthread_mutex_clocklock(mutex, clock, until) },
+    }
+}
+
+extern "C" fn unlock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
+    match here::control() {
+        Some(control) => unlock(control, mutex as usize, false, pc).map_or_else(|it| it, |_| 0),
+        // SAFETY: as above.
+        None => unsafe { real::pthread_mutex_unlock(mutex) },
+    }
+}
+
+stubs! {
+    pthread_mutex_lock, "rsi" => lock_at_call;
+    pthread_mutex_trylock, "rsi" => try_at_call;
+    pthread_mutex_timedlock, "rdx" => timed_at_call;
+    pthread_mutex_clocklock, "rcx" => clock_at_call;
+    pthread_mutex_unlock, "rsi" => unlock_at_call;
+}

@@ -1,0 +1,99 @@
+//! What is done once: `pthread_once`, and the initialization of statics of C++.
+
+use std::ffi::{c_int, c_void};
+
+use clewline_explore::Access;
+use clewline_threads::front::{Control, Need, Until};
+
+use super::{check, given_back, lock_at, real, taken};
+use crate::linux::{
+    call::stubs,
+    here::{self, place},
+};
+
+/// Comes to the gate, and waits until nobody is inside.
+fn arrive(control: Control, gate: usize, pc: usize) {
+    check(control, gate, pc);
+    control.waits_for(lock_at(gate), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
+    taken(control, lock_at(gate));
+}
+
+/// Is inside from now on.
+fn enter(control: Control, gate: usize) {
+    control.sets_level(lock_at(gate), 1);
+    control.changes(lock_at(gate));
+}
+
+/// Is so no more. Others may see it from here on.
+fn leave(control: Control, gate: usize, pc: usize) {
+    let key = lock_at(gate);
+    if control.releases_are_points() {
+        control.comes_to(key, Access::Release, place(pc));
+    }
+    given_back(control, key);
+    control.sets_level(key, 0);
+    control.changes(key);
+}
+
+// What the C library keeps in what is done.
+const DONE: c_int = 2;
+
+extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) -> c_int {
+    let Some(control) = here::control() else {
+        // SAFETY: the caller asks for it.
+        return unsafe { real::pthread_once(once.cast::<c_void>(), work) };
+    };
+    let gate = once as usize;
+    arrive(control, gate, pc);
+    // SAFETY: the caller asks for it.
+    if unsafe { *once } != DONE {
+        enter(control, gate);
+        work();
+        leave(control, gate, pc);
+        // SAFETY: as above. Nobody else looks before it comes to a point.
+        unsafe { *once = DONE };
+    }
+    0
+}
+
+// The first byte of a guard says that all is done.
+extern "C" fn guard_acquire_at(guard: *mut u8, pc: usize) -> c_int {
+    let Some(control) = here::control() else {
+        // SAFETY: the caller asks for it.
+        return unsafe { real::__cxa_guard_acquire(guard) };
+    };
+    arrive(control, guard as usize, pc);
+    // SAFETY: as above.
+    if unsafe { *guard } != 0 {
+        return 0;
+    }
+    enter(control, guard as usize);
+    1
+}
+
+extern "C" fn guard_release_at(guard: *mut u8, pc: usize) {
+    match here::control() {
+        Some(control) => {
+            leave(control, guard as usize, pc);
+            // SAFETY: the caller asks for it.
+            unsafe { *guard = 1 };
+        }
+        // SAFETY: as above.
+        None => unsafe { real::__cxa_guard_release(guard) },
+    }
+}
+
+extern "C" fn guard_abort_at(guard: *mut u8, pc: usize) {
+    match here::control() {
+        Some(control) => leave(control, guard as usize, pc),
+        // SAFETY: as above.
+        None => unsafe { real::__cxa_guard_abort(guard) },
+    }
+}
+
+stubs! {
+    pthread_once, "rdx" => once_at;
+    __cxa_guard_acquire, "rsi" => guard_acquire_at;
+    __cxa_guard_release, "rsi" => guard_release_at;
+    __cxa_guard_abort, "rsi" => guard_abort_at;
+}

@@ -1,0 +1,71 @@
+//! What ends the process, and is a finding in a task.
+
+use std::ffi::{CStr, c_char, c_int, c_uint};
+
+use super::real;
+use crate::linux::{body, call::stubs, here, places};
+
+/// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is one.
+fn uncaught() -> Option<String> {
+    let find = |name: &CStr| {
+        // SAFETY: the name is a string.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    };
+    let (current, demangle) = (find(c"__cxa_current_exception_type")?, find(c"__cxa_demangle")?);
+    // SAFETY: these functions have these types in the C++ ABI. The second word of what describes a type is its name.
+    unsafe {
+        let current: extern "C" fn() -> *const *const c_char = std::mem::transmute(current);
+        let demangle: extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char =
+            std::mem::transmute(demangle);
+        let kind = current();
+        if kind.is_null() {
+            return None;
+        }
+        let mangled = *kind.add(1);
+        let name = demangle(mangled, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+        let name = CStr::from_ptr(if name.is_null() { mangled } else { name });
+        Some(format!("nobody catches an exception: {}", name.to_string_lossy()))
+    }
+}
+
+extern "C" fn abort_at(pc: usize) -> ! {
+    match here::control() {
+        Some(control) => {
+            let told = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
+            places::fail(control, told, pc)
+        }
+        // SAFETY: it asks for nothing.
+        None => unsafe { real::abort() },
+    }
+}
+
+extern "C" fn exit_at(status: c_int, pc: usize) -> ! {
+    match here::control() {
+        Some(control) => body::exits(control, status, pc),
+        // SAFETY: the caller asks for it.
+        None => unsafe { real::exit(status) },
+    }
+}
+
+extern "C" fn assert_at(
+    told: *const c_char,
+    file: *const c_char,
+    line: c_uint,
+    function: *const c_char,
+    pc: usize,
+) -> ! {
+    let Some(control) = here::control() else {
+        // SAFETY: the caller asks for it.
+        unsafe { real::__assert_fail(told, file, line, function) }
+    };
+    // SAFETY: the caller says that it is a string.
+    let told = unsafe { CStr::from_ptr(told) }.to_string_lossy().into_owned();
+    places::fail(control, format!("assertion failed: {told}"), pc)
+}
+
+stubs! {
+    abort, "rdi" => abort_at;
+    exit, "rsi" => exit_at;
+    __assert_fail, "r8" => assert_at;
+}

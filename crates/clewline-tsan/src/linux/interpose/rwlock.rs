@@ -1,0 +1,140 @@
+//! Locks that many can read under.
+
+use std::ffi::{c_int, c_void};
+
+use clewline_explore::Access;
+use clewline_threads::front::{Control, Need};
+
+use super::{check, given_back, lock_at, real, taken, tries};
+use crate::linux::{
+    call::stubs,
+    here::{self, place},
+    places,
+};
+
+/// What is kept in the lock: not what the C library keeps there, but nobody else looks. All zeros is a lock that nobody has.
+#[repr(C)]
+struct Lock {
+    readers: i32,
+    is_written: i32,
+}
+
+// The level of a lock that somebody writes under. There are fewer readers.
+const WRITTEN: i32 = 1 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Read,
+    Write,
+}
+
+impl Mode {
+    fn need(self) -> Need {
+        match self {
+            Mode::Read => Need::AtMost(WRITTEN - 1),
+            Mode::Write => Need::AtMost(0),
+        }
+    }
+}
+
+fn at<'a>(lock: usize) -> &'a mut Lock {
+    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    unsafe { &mut *(lock as *mut Lock) }
+}
+
+fn level(lock: usize) -> i32 {
+    let it = at(lock);
+    if it.is_written != 0 { WRITTEN } else { it.readers }
+}
+
+fn take(control: Control, lock: usize, mode: Mode) {
+    match mode {
+        Mode::Read => at(lock).readers += 1,
+        Mode::Write => at(lock).is_written = 1,
+    }
+    control.sets_level(lock_at(lock), level(lock));
+    here::has_written();
+    taken(control, lock_at(lock));
+}
+
+fn acquire(control: Control, lock: usize, mode: Mode, pc: usize) -> c_int {
+    check(control, lock, pc);
+    let key = lock_at(lock);
+    // It may have been taken before there were tasks.
+    control.sets_level(key, level(lock));
+    let access = match mode {
+        Mode::Read => Access::AcquireShared,
+        Mode::Write => Access::Acquire,
+    };
+    control.waits_for(key, access, mode.need(), clewline_threads::front::Until::Met, place(pc));
+    take(control, lock, mode);
+    0
+}
+
+fn try_acquire(control: Control, lock: usize, mode: Mode, pc: usize) -> c_int {
+    check(control, lock, pc);
+    tries(control);
+    let (access, most) = match mode {
+        Mode::Read => (Access::TryAcquireShared, WRITTEN - 1),
+        Mode::Write => (Access::TryAcquire, 0),
+    };
+    control.comes_to(lock_at(lock), access, place(pc));
+    if most < level(lock) {
+        control.says(|| "held".to_owned());
+        return libc::EBUSY;
+    }
+    take(control, lock, mode);
+    0
+}
+
+fn release(control: Control, lock: usize, pc: usize) -> c_int {
+    check(control, lock, pc);
+    let key = lock_at(lock);
+    if level(lock) == 0 {
+        places::fail(control, "unlock of a lock that nobody holds".to_owned(), pc);
+    }
+    if control.releases_are_points() {
+        control.comes_to(key, Access::Release, place(pc));
+    }
+    let it = at(lock);
+    match it.is_written != 0 {
+        true => it.is_written = 0,
+        false => it.readers -= 1,
+    }
+    given_back(control, key);
+    control.sets_level(key, level(lock));
+    if here::has_written() {
+        control.changes(key);
+    }
+    0
+}
+
+macro_rules! calls {
+    ($($function:ident, $real:ident => $act:expr;)+) => {
+        $(
+            extern "C" fn $function(lock: *mut c_void, pc: usize) -> c_int {
+                match here::control() {
+                    Some(control) => $act(control, lock as usize, pc),
+                    // SAFETY: the caller asks for it.
+                    None => unsafe { real::$real(lock) },
+                }
+            }
+        )+
+    };
+}
+
+calls! {
+    read_at, pthread_rwlock_rdlock => |control, lock, pc| acquire(control, lock, Mode::Read, pc);
+    write_at, pthread_rwlock_wrlock => |control, lock, pc| acquire(control, lock, Mode::Write, pc);
+    try_read_at, pthread_rwlock_tryrdlock => |control, lock, pc| try_acquire(control, lock, Mode::Read, pc);
+    try_write_at, pthread_rwlock_trywrlock => |control, lock, pc| try_acquire(control, lock, Mode::Write, pc);
+    release_at, pthread_rwlock_unlock => release;
+}
+
+stubs! {
+    pthread_rwlock_rdlock, "rsi" => read_at;
+    pthread_rwlock_wrlock, "rsi" => write_at;
+    pthread_rwlock_tryrdlock, "rsi" => try_read_at;
+    pthread_rwlock_trywrlock, "rsi" => try_write_at;
+    pthread_rwlock_unlock, "rsi" => release_at;
+}

@@ -1,0 +1,107 @@
+//! Threads that the code under test starts.
+
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+};
+
+use clewline_explore::TaskId;
+use clewline_threads::front::Control;
+
+use super::{keys, real};
+use crate::linux::{
+    call::{call, stubs},
+    here::{self, Alone, place},
+    park, races, signals,
+};
+
+type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// What threads ended with.
+static RESULTS: Alone<[usize; TaskId::MAX]> = Alone::new([0; TaskId::MAX]);
+
+/// Another execution begins.
+pub(in crate::linux) fn begin() {
+    RESULTS.get().fill(0);
+}
+
+extern "C" fn create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    start: Start,
+    argument: *mut c_void,
+    pc: usize,
+) -> c_int {
+    let Some(control) = here::control() else {
+        if here::is_making() {
+            signals::die(
+                "error: a thread is started while the subject is made, and nobody could control it\n",
+            );
+        }
+        // SAFETY: the caller asks for it.
+        return unsafe { real::pthread_create(thread, attributes, start, argument) };
+    };
+    here::count();
+    let argument = argument as usize;
+    let body = move || {
+        // SAFETY: whoever started the thread says so.
+        let result = unsafe { call(argument, start as *const () as usize) };
+        if let Some(control) = here::control() {
+            end(control, ptr::with_exposed_provenance_mut(result));
+        }
+    };
+    let task = control.starts(body, place(pc));
+    races::follows(task, control.task());
+    // SAFETY: the caller asks for it.
+    unsafe { *thread = park::pointer_of(task) as libc::pthread_t };
+    0
+}
+
+/// The task that runs has ended with `result`.
+fn end(control: Control, result: *mut c_void) {
+    keys::end(control);
+    RESULTS.get()[control.task().index()] = result as usize;
+}
+
+extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void, pc: usize) -> c_int {
+    let (Some(control), Some(task)) = (here::control(), park::task_of(thread as usize)) else {
+        // SAFETY: the caller asks for it.
+        return unsafe { real::pthread_join(thread, result) };
+    };
+    here::count();
+    if task == control.task() {
+        return libc::EDEADLK;
+    }
+    control.joins(task, place(pc));
+    races::follows(control.task(), task);
+    if !result.is_null() {
+        let ended = RESULTS.get()[task.index()];
+        // SAFETY: the caller asks for it.
+        unsafe { *result = ptr::with_exposed_provenance_mut(ended) };
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pthread_detach(thread: libc::pthread_t) -> c_int {
+    if here::control().is_some() && park::task_of(thread as usize).is_some() {
+        return 0;
+    }
+    // SAFETY: the caller asks for it.
+    unsafe { real::pthread_detach(thread) }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn pthread_exit(result: *mut c_void) -> ! {
+    let Some(control) = here::control() else {
+        // SAFETY: the caller asks for it.
+        unsafe { real::pthread_exit(result) }
+    };
+    end(control, result);
+    control.leaves_for_good()
+}
+
+stubs! {
+    pthread_create, "r8" => create;
+    pthread_join, "rdx" => join;
+}

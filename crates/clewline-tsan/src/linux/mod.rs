@@ -1,0 +1,22 @@
+//! The runtime.
+
+mod allocator;
+mod body;
+mod call;
+mod entry;
+mod foreign;
+mod heap;
+mod here;
+mod interpose;
+mod isolate;
+mod modules;
+mod output;
+mod park;
+mod places;
+mod races;
+mod register;
+mod run;
+mod signals;
+mod snapshot;
+mod watchdog;
+mod wire;

@@ -1,0 +1,160 @@
+//! The modules of the process: which of them are under test, and where their code and data are.
+
+use std::{
+    ffi::{CStr, c_int, c_void},
+    ops::Range,
+};
+
+use super::here::Alone;
+
+/// A module that was loaded.
+#[derive(Debug)]
+pub(super) struct Module {
+    /// Its file; empty for the program itself.
+    pub(super) name: String,
+    /// Its code.
+    pub(super) text: Vec<Range<usize>>,
+    /// What it may write to.
+    pub(super) data: Vec<Range<usize>>,
+    /// What it keeps for each thread.
+    pub(super) local: Option<Local>,
+}
+
+/// What a module keeps for each thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Local {
+    /// The number of the module.
+    pub(super) number: usize,
+    /// Where that is which it holds at first; the rest is zeros.
+    pub(super) image: usize,
+    pub(super) image_size: usize,
+    pub(super) size: usize,
+}
+
+// The C library, the loader and this library keep things that outlive executions. What the mathematical one keeps is errors.
+const KEPT: [&str; 8] = [
+    "libc.so",
+    "ld-linux",
+    "libm.so",
+    "linux-vdso",
+    "libpthread.so",
+    "libdl.so",
+    "librt.so",
+    "libclewline_tsan",
+];
+// Who allocates for itself: the C library and the loader.
+const SYSTEM: [&str; 2] = ["libc.so", "ld-linux"];
+
+impl Module {
+    fn is_one_of(&self, names: &[&str]) -> bool {
+        let file = self.name.rsplit('/').next().unwrap_or_default();
+        names.iter().any(|it| file.starts_with(it))
+    }
+
+    /// Whether what it keeps is as it was at first when an execution begins.
+    pub(super) fn is_restored(&self) -> bool {
+        !self.is_one_of(&KEPT)
+    }
+
+    /// Whether it is the standard library of C++, or what that needs.
+    pub(super) fn is_standard(&self) -> bool {
+        self.is_one_of(&["libstdc++", "libc++", "libgcc_s", "libunwind", "libatomic"])
+    }
+}
+
+/// Every module that is loaded.
+pub(super) fn all() -> Vec<Module> {
+    let mut modules: Vec<Module> = Vec::new();
+    // SAFETY: `visit` is called with the pointer to `modules`, which lives longer, and one call after the other.
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut modules).cast()) };
+    modules
+}
+
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules: *mut c_void) -> c_int {
+    // SAFETY: `all` passes a pointer to a vector, and the loader one to what it describes.
+    let (modules, info) = unsafe { (&mut *modules.cast::<Vec<Module>>(), &*info) };
+    // SAFETY: the loader's name is a string, and there are so many headers.
+    let (name, headers) = unsafe {
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
+        (CStr::from_ptr(info.dlpi_name).to_string_lossy().into_owned(), headers)
+    };
+    let base = info.dlpi_addr as usize;
+    let range = |it: &libc::Elf64_Phdr| {
+        let start = base + it.p_vaddr as usize;
+        start..start + it.p_memsz as usize
+    };
+    let of = |kind: u32| headers.iter().filter(move |it| it.p_type == kind);
+    // What is written once, when the module is loaded, is not written any more: whole pages.
+    let constant = of(libc::PT_GNU_RELRO).next().map(|it| {
+        let range = range(it);
+        range.start & !0xfff..range.end & !0xfff
+    });
+    let (mut text, mut data) = (Vec::new(), Vec::new());
+    for header in of(libc::PT_LOAD) {
+        let range = range(header);
+        if header.p_flags & libc::PF_X != 0 {
+            text.push(range.clone());
+        }
+        if header.p_flags & libc::PF_W == 0 {
+            continue;
+        }
+        match &constant {
+            Some(it) if it.start < range.end && range.start < it.end => {
+                data.push(range.start..it.start.max(range.start));
+                data.push(it.end.min(range.end)..range.end);
+            }
+            Some(_) | None => data.push(range),
+        }
+    }
+    data.retain(|it| !it.is_empty());
+    let local = of(libc::PT_TLS).next().map(|it| Local {
+        number: info.dlpi_tls_modid,
+        image: base + it.p_vaddr as usize,
+        image_size: it.p_filesz as usize,
+        size: it.p_memsz as usize,
+    });
+    modules.push(Module { name, text, data, local });
+    0
+}
+
+/// Code whose blocks are not those of the code under test: the system's, and this library's.
+static SYSTEM_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+/// This library's.
+static OWN_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+/// Code under test.
+static USER_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+/// Code of the standard library of C++.
+static STANDARD_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+
+/// Looks for the code of the system.
+pub(super) fn find_system() {
+    let modules = all();
+    let text = |is: &dyn Fn(&Module) -> bool| {
+        modules.iter().filter(|it| is(it)).flat_map(|it| it.text.clone()).collect::<Vec<_>>()
+    };
+    *SYSTEM_CODE.get() = text(&|it| it.is_one_of(&SYSTEM) || it.is_one_of(&["libclewline_tsan"]));
+    *OWN_CODE.get() = text(&|it| it.is_one_of(&["libclewline_tsan"]));
+    *USER_CODE.get() = text(&|it| it.is_restored() && !it.is_standard());
+    *STANDARD_CODE.get() = text(&Module::is_standard);
+}
+
+/// Whether the code at an address is the system's.
+#[inline(always)]
+pub(super) fn is_system(address: usize) -> bool {
+    SYSTEM_CODE.get().iter().any(|it| it.contains(&address))
+}
+
+/// Whether it is that of the standard library of C++.
+pub(super) fn is_standard(address: usize) -> bool {
+    STANDARD_CODE.get().iter().any(|it| it.contains(&address))
+}
+
+/// Whether it is code under test, and of no standard library.
+pub(super) fn is_user(address: usize) -> bool {
+    USER_CODE.get().iter().any(|it| it.contains(&address))
+}
+
+/// Whether the code at an address is this library's.
+pub(super) fn is_own(address: usize) -> bool {
+    OWN_CODE.get().iter().any(|it| it.contains(&address))
+}

@@ -1,0 +1,61 @@
+//! What the code under test writes, which nobody wants to read once for each execution.
+
+use std::{ffi::c_int, ptr};
+
+use super::here::Own;
+
+// Copies of standard output and standard error, and what goes nowhere; 0 if nothing is kept quiet.
+static LOUD: Own<[c_int; 2]> = Own::new([0, 0]);
+static NOWHERE: Own<c_int> = Own::new(0);
+
+/// From now on, what is written while an execution runs goes nowhere.
+pub(super) fn keep_quiet() {
+    // SAFETY: these are calls of the system.
+    unsafe {
+        let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        let copy = |it: c_int| libc::fcntl(it, libc::F_DUPFD_CLOEXEC, 100);
+        let loud = [copy(1), copy(2)];
+        if 0 < nowhere && loud.iter().all(|it| 0 < *it) {
+            NOWHERE.set(nowhere);
+            LOUD.set(loud);
+        }
+    }
+}
+
+/// An execution begins.
+pub(super) fn hush() {
+    if NOWHERE.get() != 0 {
+        // SAFETY: these are calls of the system.
+        unsafe {
+            libc::dup2(NOWHERE.get(), 1);
+            libc::dup2(NOWHERE.get(), 2);
+        }
+    }
+}
+
+/// It has ended.
+pub(super) fn speak() {
+    if NOWHERE.get() != 0 {
+        let [out, err] = LOUD.get();
+        // SAFETY: these are calls of the system.
+        unsafe {
+            libc::dup2(out, 1);
+            libc::dup2(err, 2);
+        }
+    }
+}
+
+/// Says something on standard error, whatever runs.
+pub(super) fn tell(told: &str) {
+    let err = if NOWHERE.get() == 0 { 2 } else { LOUD.get()[1] };
+    let mut rest = told.as_bytes();
+    while !rest.is_empty() {
+        // SAFETY: so many bytes are there.
+        let n = unsafe { libc::write(err, ptr::from_ref(rest).cast(), rest.len()) };
+        match usize::try_from(n) {
+            Ok(n) if n != 0 => rest = &rest[n..],
+            // Nobody listens.
+            Ok(_) | Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Parked threads: what makes a task look like a thread of its own.
+//!
+//! Code under test keeps things for each thread: `errno`, `thread_local` variables, the exceptions that are in flight. These are found by the
+//! thread pointer. So there is a real thread for each task, which sleeps for ever, and while the task runs the processor has that
+//! thread's pointer.
+
+use std::{
+    arch::asm,
+    ffi::{c_int, c_void},
+    ptr,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use clewline_explore::TaskId;
+
+use super::{
+    here::{self, Alone, Own},
+    interpose::real,
+    modules::Local,
+    snapshot,
+};
+
+/// A thread that sleeps.
+#[derive(Debug)]
+struct Parked {
+    pointer: usize,
+    /// Where each module's variables of this thread are.
+    locals: Vec<(usize, Local)>,
+}
+
+static PARKED: Alone<Vec<Parked>> = Alone::new(Vec::new());
+static MAIN: Own<usize> = Own::new(0);
+static HAS_INSTRUCTION: Own<bool> = Own::new(false);
+
+#[repr(C)]
+struct Index {
+    module: usize,
+    offset: usize,
+}
+
+unsafe extern "C" {
+    fn __tls_get_addr(index: *const Index) -> *mut u8;
+}
+
+/// Where what a module keeps for this thread is.
+pub(super) fn address_of(local: &Local) -> usize {
+    let index = Index { module: local.number, offset: 0 };
+    // SAFETY: the loader gave the module this number.
+    unsafe { __tls_get_addr(&index) as usize }
+}
+
+static IS_READY: AtomicU32 = AtomicU32::new(0);
+static FOUND: Alone<Option<Parked>> = Alone::new(None);
+
+unsafe extern "C" fn sleep(_: *mut c_void) -> *mut c_void {
+    let locals = snapshot::locals().iter().map(|it| (address_of(it), *it)).collect();
+    *FOUND.get() = Some(Parked { pointer: here::thread_pointer(), locals });
+    IS_READY.store(1, Ordering::Release);
+    futex(&IS_READY, libc::FUTEX_WAKE, 1);
+    let never = AtomicU32::new(0);
+    loop {
+        futex(&never, libc::FUTEX_WAIT, 0);
+    }
+}
+
+/// The call of the system, which nobody takes for one of the code under test.
+fn futex(word: &AtomicU32, operation: c_int, value: u32) {
+    let private = operation | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word is there as long as it is waited for.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") libc::SYS_futex => _,
+            in("rdi") ptr::from_ref(word),
+            in("rsi") private,
+            in("rdx") value,
+            in("r10") 0,
+            in("r8") 0,
+            in("r9") 0,
+            out("rcx") _,
+            out("r11") _,
+            options(nostack),
+        );
+    }
+}
+
+// They do nothing but sleep.
+const STACK: usize = 64 << 10;
+
+/// Makes a thread for every task there may be. What restored modules keep for each thread must be known.
+///
+/// # Errors
+///
+/// If the system has no threads to give.
+pub(super) fn make() -> Result<(), String> {
+    // SAFETY: this is a question to the C library.
+    HAS_INSTRUCTION.set(unsafe { libc::getauxval(libc::AT_HWCAP2) } & 2 != 0);
+    MAIN.set(here::thread_pointer());
+    for _ in 0..TaskId::MAX {
+        IS_READY.store(0, Ordering::Relaxed);
+        // SAFETY: the attributes are initialized before they are used, and `sleep` wants nothing.
+        let error = unsafe {
+            let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+            libc::pthread_attr_init(&mut attributes);
+            libc::pthread_attr_setstacksize(&mut attributes, STACK);
+            libc::pthread_attr_setdetachstate(&mut attributes, libc::PTHREAD_CREATE_DETACHED);
+            let mut thread = 0;
+            real::pthread_create(&mut thread, &attributes, sleep, ptr::null_mut())
+        };
+        if error != 0 {
+            return Err(std::io::Error::from_raw_os_error(error).to_string());
+        }
+        while IS_READY.load(Ordering::Acquire) == 0 {
+            futex(&IS_READY, libc::FUTEX_WAIT, 0);
+        }
+        PARKED.get().extend(FOUND.get().take());
+    }
+    Ok(())
+}
+
+/// This thread is the one that explores.
+pub(super) fn begin() {
+    MAIN.set(here::thread_pointer());
+}
+
+/// What `task` keeps for itself is what a thread has when it starts.
+pub(super) fn refresh(task: TaskId) {
+    for (address, local) in &PARKED.get()[task.index()].locals {
+        // SAFETY: the thread sleeps, so nobody uses what is there, and it has the size that the loader says.
+        unsafe {
+            ptr::copy_nonoverlapping(local.image as *const u8, *address as *mut u8, local.image_size);
+            ptr::write_bytes((address + local.image_size) as *mut u8, 0, local.size - local.image_size);
+        }
+    }
+}
+
+/// The thread pointer of `task`: also what `pthread_self` answers.
+pub(super) fn pointer_of(task: TaskId) -> usize {
+    PARKED.get()[task.index()].pointer
+}
+
+/// Whose thread pointer that is.
+pub(super) fn task_of(pointer: usize) -> Option<TaskId> {
+    PARKED.get().iter().position(|it| it.pointer == pointer).map(|it| TaskId(it as u8))
+}
+
+/// This thread is that of `task` from now on.
+#[inline(always)]
+pub(super) fn become_task(task: TaskId) {
+    set(pointer_of(task));
+}
+
+/// It is itself again.
+#[inline(always)]
+pub(super) fn become_itself() {
+    set(MAIN.get());
+}
+
+#[inline(always)]
+fn set(pointer: usize) {
+    if HAS_INSTRUCTION.get() {
+        // SAFETY: the processor has the instruction, and the system allows it. It points to what a real thread was given.
+        unsafe { asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags)) };
+    } else {
+        const SET_FS: usize = 0x1002;
+        // SAFETY: the same, by a call of the system.
+        unsafe {
+            asm!(
+                "syscall",
+                inlateout("rax") libc::SYS_arch_prctl => _,
+                in("rdi") SET_FS,
+                in("rsi") pointer,
+                out("rcx") _,
+                out("r11") _,
+                options(nostack),
+            );
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Which accesses are points: the atomic ones, and those that race.
+//!
+//! If no two plain accesses race, it makes no difference where between atomic ones a task is interrupted. So an exploration begins with
+//! atomics as its only points, and looks for pairs of accesses that nothing orders: in the same bytes, one of them a write. When it
+//! finds one, both places in the code are points from then on, and it begins again. A pair that is found though something
+//! orders it costs executions, and nothing else: what is looked for here is never reported.
+//!
+//! Every atomic operation counts as one that orders, whatever it says, since all executions are sequentially consistent.
+//!
+//! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection", 2009; but a few accesses are kept
+//! of each word.
+
+use clewline_explore::TaskId;
+use clewline_threads::front::Control;
+use rustc_hash::FxHashSet;
+
+use super::{here::Alone, here::Own};
+
+/// Which plain accesses are points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Points {
+    /// Those that race.
+    Racing,
+    /// All.
+    All,
+    /// None.
+    Atomics,
+}
+
+static POINTS: Own<Points> = Own::new(Points::Racing);
+
+/// Which plain accesses are points from now on.
+pub(super) fn set_points(points: Points) {
+    POINTS.set(points);
+}
+
+/// Which are.
+#[inline(always)]
+pub(super) fn points() -> Points {
+    POINTS.get()
+}
+
+type Clock = [u32; TaskId::MAX];
+
+/// An access that may race with a later one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    time: u32,
+    task: u8,
+    // Which of the eight bytes.
+    bytes: u8,
+    is_write: bool,
+    pc: usize,
+}
+
+// Of each word so many accesses are kept. If there are more, the oldest is forgotten: then a pair may not be found.
+const KEPT: usize = 8;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    past: [Past; KEPT],
+    n: usize,
+}
+
+/// What is known of addresses, for one execution.
+#[derive(Debug)]
+struct Table<V> {
+    // Open addressing; the length is a power of two, and at most half of the slots are used.
+    slots: Vec<(usize, u32, V)>,
+    // Slots of earlier executions are free.
+    execution: u32,
+    used: usize,
+}
+
+impl<V: Copy + Default> Table<V> {
+    const fn new() -> Self {
+        Table { slots: Vec::new(), execution: 1, used: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.used = 0;
+        self.execution = self.execution.wrapping_add(1);
+        if self.execution == 0 {
+            self.slots.clear();
+            self.execution = 1;
+        }
+    }
+
+    #[inline(always)]
+    fn find(&self, address: usize) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> 32 & mask;
+        loop {
+            let slot = &self.slots[at];
+            if slot.1 != self.execution || slot.0 == address {
+                return at;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn at(&mut self, address: usize) -> &mut V {
+        if self.slots.len() <= 2 * self.used {
+            let old = std::mem::take(&mut self.slots);
+            self.slots = vec![(0, 0, V::default()); (2 * old.len()).max(64)];
+            for slot in old.into_iter().filter(|it| it.1 == self.execution) {
+                let at = self.find(slot.0);
+                self.slots[at] = slot;
+            }
+        }
+        let at = self.find(address);
+        if self.slots[at].1 != self.execution {
+            self.slots[at] = (address, self.execution, V::default());
+            self.used += 1;
+        }
+        &mut self.slots[at].2
+    }
+
+    fn known(&mut self, address: usize) -> Option<&mut V> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let at = self.find(address);
+        (self.slots[at].1 == self.execution).then(|| &mut self.slots[at].2)
+    }
+}
+
+#[derive(Debug)]
+struct Races {
+    clocks: [Clock; TaskId::MAX],
+    released: Table<Clock>,
+    words: Table<Word>,
+    /// Places whose accesses race, in the order in which they were found.
+    racing: Vec<usize>,
+    is_racing: Option<FxHashSet<usize>>,
+    /// How many there were when an execution was run that somebody looked at.
+    shown: Option<usize>,
+    /// Words on stacks that other tasks than their owner access.
+    shared: Option<FxHashSet<usize>>,
+}
+
+static RACES: Alone<Races> = Alone::new(Races {
+    clocks: [[0; TaskId::MAX]; TaskId::MAX],
+    released: Table::new(),
+    words: Table::new(),
+    racing: Vec::new(),
+    is_racing: None,
+    shown: None,
+    shared: None,
+});
+
+fn join(into: &mut Clock, from: &Clock) {
+    into.iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
+}
+
+/// Another execution begins. Somebody will look at its steps if `is_shown`.
+pub(super) fn begin(is_shown: bool) {
+    if points() != Points::Racing {
+        return;
+    }
+    let races = RACES.get();
+    if is_shown {
+        show();
+    }
+    races.released.clear();
+    races.words.clear();
+    for (at, clock) in races.clocks.iter_mut().enumerate() {
+        *clock = [0; TaskId::MAX];
+        clock[at] = 1;
+    }
+}
+
+/// Whether the code at `pc` is a point.
+#[inline(always)]
+pub(super) fn is_point(pc: usize) -> bool {
+    match points() {
+        Points::All => true,
+        Points::Atomics => false,
+        Points::Racing => RACES.get().is_racing.as_ref().is_some_and(|it| it.contains(&pc)),
+    }
+}
+
+/// Places that race are points from the start.
+pub(super) fn set_racing(places: impl IntoIterator<Item = usize>) {
+    for pc in places {
+        insert(pc);
+    }
+}
+
+/// Somebody will look at the next execution.
+pub(super) fn show() {
+    let races = RACES.get();
+    races.shown = Some(races.racing.len());
+}
+
+/// All places that race.
+pub(super) fn all_racing() -> Vec<usize> {
+    RACES.get().racing.clone()
+}
+
+/// The words on stacks that others access.
+pub(super) fn all_shared() -> Vec<usize> {
+    RACES.get().shared.iter().flatten().copied().collect()
+}
+
+/// These are.
+pub(super) fn set_shared(words: Vec<usize>) {
+    if !words.is_empty() {
+        RACES.get().shared.get_or_insert_default().extend(words);
+    }
+}
+
+/// Places that race: those that the last execution knew that somebody looked at, if there was one. A schedule fits only there.
+pub(super) fn racing() -> &'static [usize] {
+    let races = RACES.get();
+    &races.racing[..races.shown.unwrap_or(races.racing.len())]
+}
+
+fn insert(pc: usize) -> bool {
+    let races = RACES.get();
+    let is_new = races.is_racing.get_or_insert_default().insert(pc);
+    if is_new {
+        races.racing.push(pc);
+    }
+    is_new
+}
+
+/// `task` learns what those did who released the object.
+#[inline(always)]
+pub(super) fn acquire(task: TaskId, object: usize) {
+    if points() == Points::Racing {
+        let races = RACES.get();
+        if let Some(clock) = races.released.known(object) {
+            join(&mut races.clocks[task.index()], clock);
+        }
+    }
+}
+
+/// Whoever acquires the object learns what `task` did.
+#[inline(always)]
+pub(super) fn release(task: TaskId, object: usize) {
+    if points() == Points::Racing {
+        let races = RACES.get();
+        let clock = &mut races.clocks[task.index()];
+        join(races.released.at(object), clock);
+        clock[task.index()] += 1;
+    }
+}
+
+/// `other` begins after what `task` did so far, or `task` goes on after the end of `other`.
+pub(super) fn follows(later: TaskId, earlier: TaskId) {
+    if points() == Points::Racing {
+        let clocks = &mut RACES.get().clocks;
+        let clock = clocks[earlier.index()];
+        join(&mut clocks[later.index()], &clock);
+        clocks[earlier.index()][earlier.index()] += 1;
+    }
+}
+
+/// Which bytes of the word at `word` an access touches.
+fn bytes(word: usize, address: usize, size: usize) -> u8 {
+    let (from, to) = (address.max(word) - word, (address + size).min(word + 8) - word);
+    ((1_u16 << to) - (1_u16 << from)) as u8
+}
+
+/// A plain access. If it is found to race, the exploration begins again.
+#[inline(always)]
+pub(super) fn plain(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
+    if points() == Points::Racing {
+        touch(control, address, size, is_write, pc);
+    }
+}
+
+fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
+    let me = control.task();
+    let mut word = address & !7;
+    let mut other = None;
+    while word < address + size {
+        let races = RACES.get();
+        let clock = &races.clocks[me.index()];
+        let bytes = bytes(word, address, size);
+        let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc };
+        other = other.or(races.words.at(word).touch(now, clock));
+        word += 8;
+    }
+    if let Some(other) = other
+        && (insert(pc) | insert(other))
+    {
+        control.begins_again();
+    }
+}
+
+impl Word {
+    /// An access that `now` races with, if there is one.
+    fn touch(&mut self, now: Past, clock: &Clock) -> Option<usize> {
+        let past = &self.past[..self.n];
+        let is_ordered = |it: &Past| it.task == now.task || it.time <= clock[usize::from(it.task)];
+        let races =
+            |it: &&Past| it.bytes & now.bytes != 0 && (it.is_write || now.is_write) && !is_ordered(it);
+        let other = past.iter().find(races).map(|it| it.pc);
+        // What happened before this, and is no stronger, will not race with anything that this one does not race with.
+        let mut kept = 0;
+        for at in 0..self.n {
+            let it = self.past[at];
+            let is_over = it.bytes & !now.bytes == 0 && is_ordered(&it) && (now.is_write || !it.is_write);
+            if !is_over {
+                self.past[kept] = it;
+                kept += 1;
+            }
+        }
+        if kept == KEPT {
+            self.past.copy_within(1.., 0);
+            kept -= 1;
+        }
+        self.past[kept] = now;
+        self.n = kept + 1;
+        other
+    }
+}
+
+/// A block is somebody's from now on: what was done to it before is over.
+pub(super) fn forget(address: usize, size: usize) {
+    if points() == Points::Racing {
+        let words = &mut RACES.get().words;
+        (address..address + size).step_by(8).for_each(|it| {
+            words.known(it).into_iter().for_each(|it| it.n = 0);
+        });
+    }
+}
+
+/// Whether other tasks access this word on the stack of the one that runs.
+#[inline(always)]
+pub(super) fn is_shared(address: usize) -> bool {
+    RACES.get().shared.as_ref().is_some_and(|it| it.contains(&(address & !7)))
+}
+
+/// A task accesses the stack of another one: accesses of the owner count from now on.
+#[cold]
+pub(super) fn share(control: Control, address: usize) {
+    if RACES.get().shared.get_or_insert_default().insert(address & !7) {
+        control.begins_again();
+    }
+}

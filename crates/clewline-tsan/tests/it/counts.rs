@@ -1,0 +1,34 @@
+//! How many executions there are, where that is known.
+
+use super::program::build;
+
+/// So many ways there are to choose `k` of `n`.
+fn choose(n: u64, k: u64) -> u64 {
+    (1..=k).fold(1, |product, it| product * (n - k + it) / it)
+}
+
+/// The start of a column is no step of its own: an operation is called with its first access. So two threads of k steps each can be merged
+/// in C(2k, k) ways.
+#[test]
+fn two_threads_of_k_stores_have_as_many_executions_as_their_merges() {
+    for k in [1, 2, 3, 5, 7] {
+        let Some(program) = build("count.c", &[&format!("K={k}")]) else { return };
+        let found =
+            program.check("store(1) | store(2)", &["--scheduler", "exhaustive", "--preemptions", "none"]);
+        found.holds();
+        assert_eq!(found.number("executions"), choose(2 * k, k), "k = {k}");
+    }
+}
+
+#[test]
+fn what_is_explored_does_not_depend_on_the_run() {
+    let Some(program) = build("queue.c", &["BUG=0"]) else { return };
+    let counts: Vec<[u64; 2]> = (0..3)
+        .map(|_| {
+            let found = program.check("enq(1) deq | enq(2) deq", &[]);
+            found.holds();
+            ["executions", "histories"].map(|it| found.number(it))
+        })
+        .collect();
+    assert!(counts.iter().all(|it| *it == counts[0]), "{counts:?}");
+}

@@ -1,0 +1,60 @@
+//! What programs in C++ do.
+
+use super::program::{Ran, build};
+
+fn check(matrix: &str, arguments: &[&str]) -> Option<Ran> {
+    build("threads.cc", &[]).map(|it| it.check(matrix, arguments))
+}
+
+#[track_caller]
+fn holds(matrix: &str) {
+    if let Some(found) = check(matrix, &[]) {
+        found.holds();
+    }
+}
+
+#[test]
+fn locks_and_condition_variables_work() {
+    holds("put(1) take | put(2) take");
+    holds("take | put(1)");
+}
+
+#[test]
+fn a_wait_without_a_loop_is_found() {
+    if let Some(found) = check("take_once | take_once | put(1) put(2)", &[]) {
+        found.violated("panic");
+    }
+    let Some(program) = build("threads.cc", &[]) else { return };
+    let found = program.run(&["--matrix", "take_once | take_once | put(1) put(2)"]);
+    assert!(found.text().contains("nobody catches an exception: std::out_of_range"), "{}", found.out);
+}
+
+#[test]
+fn exceptions_of_several_threads_do_not_meet() {
+    holds("throws(1) throws(2) | throws(3)");
+}
+
+#[test]
+fn each_thread_has_its_own_variables() {
+    holds("local(1) local(2) | local(3) local(4)");
+}
+
+#[test]
+fn operations_may_start_threads() {
+    holds("both(1) | both(1)");
+}
+
+#[test]
+fn readers_share_a_lock() {
+    holds("reads | reads | writes(1) reads");
+}
+
+#[test]
+fn statics_are_made_once() {
+    holds("once | once | once");
+}
+
+#[test]
+fn owners_come_and_go() {
+    holds("owners(1) owners(2) | owners(3)");
+}

@@ -1,0 +1,11 @@
+//! Programs in C and C++, compiled, explored, and what is found.
+
+#![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+
+mod counts;
+mod cpp;
+mod isolation;
+mod main_explored;
+mod program;
+mod structures;
+mod wrong;

@@ -1,0 +1,81 @@
+//! Structures, right and wrong.
+
+use super::program::build;
+
+const ALL: [&[&str]; 2] = [&[], &["--points", "all"]];
+
+#[test]
+fn a_treiber_stack_holds() {
+    let Some(program) = build("treiber.c", &["BUG=0"]) else { return };
+    for points in ALL {
+        program.check("push(1) pop | push(2) pop", points).holds();
+        program.check("push(1) pop | push(2) pop", &[points, &["--spec", "stack"]].concat()).holds();
+    }
+}
+
+#[test]
+fn a_push_that_overwrites_is_found() {
+    let Some(program) = build("treiber.c", &["BUG=1"]) else { return };
+    for points in ALL {
+        program.check("push(1) pop | push(2) pop", points).violated("not-linearizable");
+    }
+}
+
+#[test]
+fn a_node_that_is_freed_too_early_is_found() {
+    let Some(program) = build("treiber.c", &["BUG=2"]) else { return };
+    for points in ALL {
+        program.check("push(1) pop | push(2) pop", points).violated("panic");
+    }
+    let told = program.run(&[]);
+    assert!(told.text().contains("use after free: read of byte 8 of block #"), "{}", told.out);
+    assert!(told.out.contains("treiber.c:"), "{}", told.out);
+}
+
+#[test]
+fn a_michael_scott_queue_holds() {
+    let Some(program) = build("queue.c", &["BUG=0"]) else { return };
+    for points in ALL {
+        program.check("enq(1) deq | enq(2) deq", points).holds();
+        program.check("enq(1) deq | enq(2) deq", &[points, &["--spec", "serial"]].concat()).holds();
+    }
+}
+
+#[test]
+fn a_queue_whose_tail_runs_ahead_is_found() {
+    let Some(program) = build("queue.c", &["BUG=1"]) else { return };
+    for points in ALL {
+        program.check("enq(1) deq | enq(2) deq", points).violated("not-linearizable");
+    }
+}
+
+#[test]
+fn a_queue_that_frees_too_early_is_found() {
+    let Some(program) = build("queue.c", &["BUG=2"]) else { return };
+    for points in ALL {
+        program.check("enq(1) deq | enq(2) deq", points).violated("panic");
+    }
+}
+
+/// What a report says can be typed, and shows the same.
+#[test]
+fn a_replay_finds_what_was_found() {
+    let Some(program) = build("treiber.c", &["BUG=1"]) else { return };
+    let found = program.run(&[]);
+    assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+    let next = found.out.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type next");
+    let words = shell_words(next);
+    let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    let again = program.run(&arguments);
+    assert_eq!(again.code, Some(1), "{next}: {}{}", again.out, again.err);
+}
+
+/// Words as a shell reads them that knows only one kind of quotes.
+fn shell_words(line: &str) -> Vec<String> {
+    let parts = line.split('\'').enumerate();
+    let split = |(at, part): (usize, &str)| match at % 2 {
+        1 => vec![part.to_owned()],
+        _ => part.split_whitespace().map(str::to_owned).collect(),
+    };
+    parts.flat_map(split).collect()
+}

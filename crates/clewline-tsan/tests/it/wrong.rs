@@ -1,0 +1,89 @@
+//! What is wrong in other ways than by an answer.
+
+use super::program::{Ran, build};
+
+fn check(matrix: &str, arguments: &[&str]) -> Option<Ran> {
+    build("wrong.c", &[]).map(|it| it.check(matrix, arguments))
+}
+
+#[track_caller]
+fn says(matrix: &str, words: &str) {
+    let Some(program) = build("wrong.c", &[]) else { return };
+    let found = program.run(&["--matrix", matrix]);
+    assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+    assert!(found.text().contains(words), "{}", found.out);
+    assert!(found.out.contains("wrong.c:"), "{}", found.out);
+}
+
+#[test]
+fn locks_in_opposite_orders_get_stuck() {
+    if let Some(found) = check("forth | back", &[]) {
+        found.violated("blocking");
+    }
+    if let Some(found) = check("forth | forth", &[]) {
+        found.holds();
+    }
+}
+
+#[test]
+fn a_null_pointer_is_a_finding() {
+    says("hide | look", "segmentation fault at address 0x0");
+}
+
+#[test]
+fn a_double_free_is_a_finding() {
+    says("drop | drop", "double free");
+}
+
+#[test]
+fn an_assertion_is_a_finding() {
+    says("claim(1) | claim(2)", "assertion failed: ");
+}
+
+#[test]
+fn an_overflow_of_the_stack_is_a_finding() {
+    says("overflow", "stack overflow");
+}
+
+#[test]
+fn accesses_that_race_are_points() {
+    for points in ["racing", "all"] {
+        if let Some(found) = check("add get | add get", &["--points", points]) {
+            found.violated("not-linearizable");
+        }
+    }
+    // What an exploration without these points cannot see it does not see.
+    if let Some(found) = check("add get | add get", &["--points", "atomics"]) {
+        found.holds();
+    }
+}
+
+#[test]
+fn what_a_lock_guards_does_not_race() {
+    let (Some(racing), Some(atomics)) = (
+        check("count count | count count", &[]),
+        check("count count | count count", &["--points", "atomics"]),
+    ) else {
+        return;
+    };
+    racing.holds();
+    assert_eq!(racing.number("executions"), atomics.number("executions"));
+}
+
+#[test]
+fn a_call_of_the_system_that_waits_is_told() {
+    let Some(found) = check("sleep_in_read", &[]) else { return };
+    assert_eq!(found.code, Some(3), "{}{}", found.out, found.err);
+    assert!(found.err.contains("waits in a call of the system"), "{}", found.err);
+}
+
+/// Whether a block comes back is a choice of the schedule, if that was asked for.
+#[test]
+fn an_address_that_comes_back_is_found_if_it_may() {
+    if let Some(found) = check("confirm | replace", &["--reuse", "any"]) {
+        found.violated("panic");
+    }
+    if let Some(found) = check("confirm | replace", &[]) {
+        found.holds();
+    }
+}

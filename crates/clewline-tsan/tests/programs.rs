@@ -1,0 +1,280 @@
+//! The programs in C and C++: the right ones hold, and each of their bugs is found.
+//!
+//! They are compiled here. Where there is no compiler, or this is another platform, the tests say so and are skipped.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clewline::{
+    methods::{
+        line_up::Options,
+        round_up::{Census, Counting, Roles, count},
+        unmodified::{Asked, Compiler, Program, Ran, Runtime, Sources, Status},
+    },
+    subjects::find_explorable,
+};
+
+/// The compilers that there are, and the runtime.
+fn tools() -> Option<(Vec<Compiler>, Runtime)> {
+    let runtime = match Runtime::find() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("notice: skipped: {error}");
+            return None;
+        }
+    };
+    let compilers: Vec<Compiler> =
+        ["gcc", "clang"].iter().filter_map(|it| Compiler::find(Some(it)).ok()).collect();
+    if compilers.is_empty() {
+        eprintln!("notice: skipped: there is neither gcc nor clang");
+        return None;
+    }
+    Some((compilers, runtime))
+}
+
+/// What a program said that was compiled by each compiler. `words` are flags, and then what it is told.
+#[track_caller]
+fn explore(file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
+    let Some((compilers, runtime)) = tools() else { return Vec::new() };
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs").join(file);
+    let words = |it: &[&str]| it.iter().map(OsString::from).collect::<Vec<_>>();
+    let sources = Sources { files: vec![path], flags: words(flags) };
+    let one = |compiler: &Compiler| {
+        let program = Program::build(&sources, compiler, &runtime).unwrap();
+        program.capture(&words(arguments)).unwrap_or_else(|it| panic!("{file} {flags:?} {arguments:?}: {it}"))
+    };
+    compilers.iter().map(one).collect()
+}
+
+#[track_caller]
+fn check(file: &str, flags: &[&str], arguments: &[&str], expected: Status, told: &str) {
+    for ran in explore(file, flags, arguments) {
+        assert_eq!(ran.status, expected, "{file} {flags:?}\n{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains(told), "{file} {flags:?}: no {told:?} in\n{}", ran.stdout);
+    }
+}
+
+#[track_caller]
+fn holds(file: &str, flags: &[&str], arguments: &[&str]) {
+    check(file, flags, arguments, Status::Holds, "holds");
+}
+
+#[track_caller]
+fn violated(file: &str, flags: &[&str], arguments: &[&str], told: &str) {
+    check(file, flags, arguments, Status::Violated, told);
+}
+
+const QUEUE: [&str; 2] = ["--matrix", "enq(1) deq | enq(2) deq"];
+const STACK: [&str; 2] = ["--matrix", "push(1) pop | push(2) pop"];
+
+#[test]
+fn right_structures_hold() {
+    holds("herlihy_wing_queue.c", &[], &QUEUE);
+    holds("ms_queue.c", &[], &QUEUE);
+    holds("treiber_stack.c", &[], &STACK);
+    holds("two_lock_queue.c", &[], &QUEUE);
+    holds("sl_queue.c", &[], &["--matrix", "enq(1) enq(2) | deq deq"]);
+}
+
+#[test]
+fn bugs_of_plain_structures_are_found() {
+    violated("iqueue.c", &[], &["--matrix", "enq(1) | enq(2) deq"], "deq");
+    violated("ms_queue.c", &["-DBUG_UNLINKED_TAIL"], &["--matrix", "enq(1) | enq(2) deq"], "deq");
+    violated("treiber_stack.c", &["-DBUG_STORE"], &["--matrix", "push(1) | push(2) pop pop"], "pop");
+    violated(
+        "herlihy_wing_queue.c",
+        &["-DBUG_ONE_SEARCH"],
+        &["--rows", "3", "--columns", "3", "--seed", "1"],
+        "deq",
+    );
+    violated(
+        "two_lock_queue.c",
+        &["-DBUG_ONE_LOCK"],
+        &["--matrix", "deq | deq", "--initial", "enq(1) enq(2)"],
+        "deq",
+    );
+    violated("sl_queue.c", &[], &["--matrix", "enq(1) | enq(2)", "--final", "deq deq"], "deq");
+}
+
+#[test]
+fn memory_that_is_used_after_it_was_freed_is_found() {
+    violated(
+        "treiber_stack.c",
+        &["-DBUG_FREE"],
+        &["--matrix", "pop | pop", "--initial", "push(1) push(2)"],
+        "free",
+    );
+    violated("ms_queue.c", &["-DBUG_FREE"], &["--matrix", "deq | deq", "--initial", "enq(1) enq(2)"], "free");
+}
+
+#[test]
+fn threads_that_wait_for_ever_are_found() {
+    violated("two_lock_queue.c", &["-DBUG_ORDER"], &["--matrix", "enq(1) | deq"], "wait");
+    holds("bounded_buffer.c", &[], &["--matrix", "put(1) put(2) | take take"]);
+    violated(
+        "bounded_buffer.c",
+        &["-DBUG_IF"],
+        &["--matrix", "put(1) | take | take", "--final", "put(2)"],
+        "take",
+    );
+    violated(
+        "bounded_buffer.c",
+        &["-DBUG_ONE_CONDITION"],
+        &["--matrix", "put(1) put(2) | take | take"],
+        "wait",
+    );
+}
+
+#[test]
+fn relaxed_structures_keep_their_bounds() {
+    let queue = ["--matrix", "deq deq | enq(4) deq", "--initial", "enq(1) enq(2) enq(3)", "--final", ""];
+    for file in ["quasi_queue.c", "rd_queue.c", "bk_queue.c", "ubk_queue.c"] {
+        holds(file, &[], &queue[..4]);
+    }
+    let stack =
+        ["--matrix", "push(4) pop | pop", "--initial", "push(1) push(2) push(3)", "--final", "pop pop"];
+    holds("quasi_stack.c", &[], &stack);
+    holds("k_stack.c", &[], &stack);
+    let priorities = ["--matrix", "poll poll | add(4) poll", "--initial", "add(1) add(2) add(3)"];
+    holds("quasi_priority_queue.c", &[], &priorities);
+}
+
+#[test]
+fn bugs_of_relaxed_structures_are_found() {
+    let four = ["--matrix", "deq deq | deq deq", "--initial", "enq(1) enq(2) enq(3) enq(4)"];
+    for bug in ["-DBUG_B1", "-DBUG_B2", "-DBUG_B3"] {
+        violated("quasi_queue.c", &[bug], &four, "deq");
+    }
+    violated("rd_queue.c", &["-DBUG_NO_WINDOW"], &four, "deq");
+    let four = ["--matrix", "pop pop | pop pop", "--initial", "push(1) push(2) push(3) push(4)"];
+    for bug in ["-DBUG_B1", "-DBUG_B2"] {
+        violated("quasi_stack.c", &[bug], &four, "pop");
+    }
+    let four = ["--matrix", "poll poll | poll poll", "--initial", "add(1) add(2) add(3) add(4)"];
+    violated("quasi_priority_queue.c", &["-DBUG_B2"], &four, "poll");
+}
+
+/// Section VI-D of the Round-Up paper. It needs the top segment to be empty and not yet removed.
+#[test]
+fn a_value_that_is_pushed_twice_is_found() {
+    let words = ["--matrix", "push(5) | pop", "--initial", "push(1) push(2) push(3) push(4) pop"];
+    let after = ["--final", "pop pop pop pop"];
+    let words: Vec<&str> = words.into_iter().chain(after).collect();
+    violated("k_stack.c", &["-DBUG_SCAL"], &words, "k_stack.c:");
+    holds("k_stack.c", &[], &words);
+}
+
+#[test]
+fn cpp_with_its_threads_locks_and_exceptions_is_explored() {
+    holds("blocking_queue.cpp", &["-std=c++17"], &["--matrix", "put(1) put(2) | take poll"]);
+    let two = ["--matrix", "put(1) | take | poll"];
+    violated("blocking_queue.cpp", &["-std=c++17", "-DBUG_IF"], &two, "take");
+}
+
+/// What a report says is to be typed shows the same execution again.
+#[test]
+fn a_violation_is_replayed_from_its_token() {
+    let matrix = ["--matrix", "enq(1) | enq(2) deq"];
+    for first in explore("iqueue.c", &[], &matrix) {
+        let schedule = first.stdout.lines().find_map(|it| it.strip_prefix("schedule: ")).unwrap();
+        let token = schedule.split(' ').next().unwrap();
+        let words: Vec<&str> = matrix.into_iter().chain(["--replay", token]).collect();
+        violated("iqueue.c", &[], &words, "deq");
+    }
+}
+
+#[test]
+fn json_has_one_object_a_matrix() {
+    let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json"]).collect();
+    for ran in explore("ms_queue.c", &[], &words) {
+        let lines: Vec<&str> = ran.stdout.lines().collect();
+        assert_eq!(lines.len(), 1, "{}", ran.stdout);
+        assert!(
+            lines[0].contains("\"verdict\":\"holds\"") && lines[0].contains("\"coverage\":\"exhausted\"")
+        );
+    }
+}
+
+/// Both compilers, where there are both, leave the same schedules to explore.
+#[test]
+fn compilers_agree_on_how_many_executions_there_are() {
+    for file in ["ms_queue.c", "herlihy_wing_queue.c"] {
+        let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json", "--points", "atomics"]).collect();
+        let count = |it: &Ran| {
+            let rest = it.stdout.split("\"executions\":").nth(1).unwrap().to_owned();
+            rest.split(',').next().unwrap().to_owned()
+        };
+        let counts: Vec<String> = explore(file, &[], &words).iter().map(count).collect();
+        assert!(counts.windows(2).all(|it| it[0] == it[1]), "{file}: {counts:?}");
+    }
+}
+
+/// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer.
+#[test]
+fn structures_in_c_have_the_histories_that_they_have_in_rust() {
+    let Some((compilers, runtime)) = tools() else { return };
+    let mut wrong = 0;
+    for (file, flags, subject, spec) in [
+        ("iqueue.c", &[][..], "iqueue", "queue"),
+        ("herlihy_wing_queue.c", &[], "herlihy-wing-queue", "queue"),
+        ("ms_queue.c", &[], "ms-queue", "queue"),
+        ("quasi_queue.c", &[], "quasi-queue", "queue"),
+        ("quasi_queue.c", &["-DBUG_B1"], "quasi-queue:b1", "queue"),
+        ("quasi_queue.c", &["-DBUG_B2"], "quasi-queue:b2", "queue"),
+        ("quasi_queue.c", &["-DBUG_B3"], "quasi-queue:b3", "queue"),
+        ("bk_queue.c", &[], "bk-queue", "queue"),
+        ("ubk_queue.c", &[], "ubk-queue", "queue"),
+        ("rd_queue.c", &[], "rd-queue", "queue"),
+        ("treiber_stack.c", &[], "treiber-stack", "stack"),
+        ("quasi_stack.c", &["-DBUG_B1"], "quasi-stack:b1", "stack"),
+        ("quasi_stack.c", &["-DBUG_B2"], "quasi-stack:b2", "stack"),
+        ("k_stack.c", &[], "k-stack", "stack"),
+        ("quasi_priority_queue.c", &["-DBUG_B2"], "quasi-priority-queue:b2", "priority-queue"),
+    ] {
+        let roles = Roles::of(spec).unwrap();
+        let factors = |add: u32| format!("{}={add},{}=2", roles.add(), roles.remove());
+        let asked = Asked {
+            matrix: roles.shape(2, 2, 2),
+            plain: spec.to_owned(),
+            relaxed: format!("quasi-{spec}:2"),
+            factors: factors(0),
+            enumerated: factors(2),
+            executions_max: 1_000_000,
+            time: None,
+        };
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs").join(file);
+        let sources = Sources { files: vec![path], flags: flags.iter().map(OsString::from).collect() };
+        let rust = find_explorable(subject).unwrap().build();
+        let options = Options { executions_max: asked.executions_max, ..Options::default() };
+        let readings = asked.readings().unwrap();
+        let expected = count(&*rust, &asked.matrix, &readings, Counting::Distinct, &options).unwrap();
+        let counts =
+            |it: &Census| (it.histories, it.not_linearizable, it.not_relaxed, it.not_displaced, it.broken);
+        for compiler in &compilers {
+            let found = Program::build(&sources, compiler, &runtime).unwrap().census(&asked).unwrap();
+            assert_eq!(counts(&found), counts(&expected), "{file} {flags:?} by {}", compiler.name());
+            assert_eq!(found.coverage, expected.coverage, "{file} {flags:?}");
+        }
+        wrong += usize::from(expected.not_relaxed != 0);
+    }
+    assert!((3..13).contains(&wrong), "{wrong} of them are wrong, and others are right");
+}
+
+#[test]
+fn whole_programs_are_explored() {
+    for (flags, expected) in [
+        (&[][..], Status::Holds),
+        (&["-DBUG_ORDER"], Status::Violated),
+        (&["-DBUG_UNLOCKED"], Status::Violated),
+    ] {
+        let Some((compilers, runtime)) = tools() else { return };
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs/transfer.c");
+        let sources = Sources { files: vec![path], flags: flags.iter().map(OsString::from).collect() };
+        for compiler in &compilers {
+            let program = Program::build(&sources, compiler, &runtime).unwrap();
+            let ran = program.capture_main(&[], &[]).unwrap();
+            assert_eq!(ran.status, expected, "{flags:?}\n{}{}", ran.stdout, ran.stderr);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Compilers of C and C++: which there are, and with which flags they have each access call the runtime.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    path::Path,
+    process::Command,
+};
+
+use super::{Error, check_platform, scratch::Scratch};
+
+/// A compiler that instruments.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    name: String,
+    kind: Kind,
+    /// All flags that it takes, of those that are wanted.
+    flags: Vec<&'static str>,
+    /// Those that make a program of object files.
+    linking: Vec<&'static str>,
+}
+
+/// Which compiler it is; they differ in what they leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The GNU compiler.
+    Gcc,
+    /// LLVM's.
+    Clang,
+}
+
+/// In which language a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// C.
+    C,
+    /// C++.
+    Cpp,
+    /// None: an object file or a library, which is linked as it is.
+    Object,
+}
+
+impl Language {
+    /// By the name of a file.
+    #[must_use]
+    pub fn of(file: &Path) -> Option<Language> {
+        match file.extension()?.to_str()? {
+            "c" => Some(Language::C),
+            "cc" | "cpp" | "cxx" | "C" | "c++" => Some(Language::Cpp),
+            "o" | "a" | "so" => Some(Language::Object),
+            _ => None,
+        }
+    }
+}
+
+/// Without these nothing can be seen.
+const NEEDED: [&str; 3] = ["-g", "-fno-omit-frame-pointer", "-fsanitize=thread"];
+
+/// Little is optimized, so that lines of a report are those of the source. 16 bytes at once are one access.
+const BOTH: [&[&str]; 2] = [&["-O1"], &["-mcx16"]];
+
+/// gcc writes small copies in place, without calling anybody; and takes volatile for plain.
+const GCC: [&[&str]; 3] = [
+    &["-fno-builtin-memcpy", "-fno-builtin-memset", "-fno-builtin-memmove"],
+    &["--param", "tsan-distinguish-volatile=1"],
+    &["-Wno-tsan"],
+];
+
+/// clang tells of `x += 1` only that it writes; and takes volatile for plain.
+const CLANG: [&[&str]; 2] =
+    [&["-mllvm", "-tsan-instrument-read-before-write"], &["-mllvm", "-tsan-distinguish-volatile"]];
+
+/// Symbols are bound at the start, since data is put back between executions; copies of memory go through the runtime.
+const LINKING: [&str; 2] = ["-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
+
+/// Tried in turn.
+const USUAL: [&str; 3] = ["cc", "gcc", "clang"];
+
+impl Compiler {
+    /// The compiler called `name`, or a usual one. It is tried with a file of one line.
+    ///
+    /// # Errors
+    ///
+    /// If this is the wrong platform, there is none, or it does not instrument.
+    pub fn find(name: Option<&str>) -> Result<Compiler, Error> {
+        check_platform()?;
+        let names: Vec<&str> = name.map_or_else(|| USUAL.to_vec(), |it| vec![it]);
+        let mut unfit = None;
+        for name in &names {
+            match Compiler::called(name) {
+                Ok(Some(compiler)) => return Ok(compiler),
+                Ok(None) => (),
+                Err(error) => unfit = unfit.or(Some(error)),
+            }
+        }
+        Err(unfit.unwrap_or_else(|| Error::NoCompiler {
+            tried: names.iter().map(|it| (*it).to_owned()).collect(),
+        }))
+    }
+
+    /// `None` if there is none of that name.
+    fn called(name: &str) -> Result<Option<Compiler>, Error> {
+        let told = match Command::new(name).arg("--version").output() {
+            Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io(name)(error)),
+        };
+        let unfit = |told: String| Error::UnfitCompiler { name: name.to_owned(), told };
+        let kind = kind_of(&told).ok_or_else(|| unfit(told))?;
+        let probe = Probe::new(name)?;
+        probe.takes(&NEEDED).map_err(unfit)?;
+        let wanted = match kind {
+            Kind::Gcc => BOTH.iter().chain(&GCC),
+            Kind::Clang => BOTH.iter().chain(&CLANG),
+        };
+        let mut flags = NEEDED.to_vec();
+        // What an old or a new one does not know is left out: it only makes things better.
+        flags.extend(wanted.filter(|it| probe.takes(it).is_ok()).copied().flatten());
+        Ok(Some(Compiler { name: name.to_owned(), kind, flags, linking: LINKING.to_vec() }))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The flags with which it instruments.
+    #[must_use]
+    pub fn flags(&self) -> &[&'static str] {
+        &self.flags
+    }
+
+    /// The flags with which it makes a program.
+    #[must_use]
+    pub fn linking(&self) -> &[&'static str] {
+        &self.linking
+    }
+
+    /// The command that compiles or links a language.
+    #[must_use]
+    pub fn command(&self, language: Language) -> Command {
+        Command::new(match language {
+            Language::C | Language::Object => self.name.clone(),
+            Language::Cpp => cpp_name(&self.name),
+        })
+    }
+}
+
+/// Which compiler says so of itself. gcc's is called after whatever it was started as, so its owner is what tells.
+fn kind_of(version: &str) -> Option<Kind> {
+    if version.contains("clang") {
+        Some(Kind::Clang)
+    } else if version.contains("Free Software Foundation") {
+        Some(Kind::Gcc)
+    } else {
+        None
+    }
+}
+
+/// What the C++ compiler is called that comes with a C compiler: `g++-12` with `gcc-12`.
+fn cpp_name(name: &str) -> String {
+    let (folder, file) = name.rsplit_once('/').map_or(("", name), |it| (&name[..=it.0.len()], it.1));
+    let file = if file.contains("++") {
+        file.to_owned()
+    } else if file.contains("clang") {
+        file.replacen("clang", "clang++", 1)
+    } else if file.contains("gcc") {
+        file.replacen("gcc", "g++", 1)
+    } else {
+        file.replacen("cc", "c++", 1)
+    };
+    format!("{folder}{file}")
+}
+
+/// A file of one line, to see which flags a compiler takes.
+struct Probe<'a> {
+    name: &'a str,
+    scratch: Scratch,
+}
+
+impl Probe<'_> {
+    fn new(name: &str) -> Result<Probe<'_>, Error> {
+        let scratch = Scratch::new()?;
+        scratch.write("probe.c", "int probe(int *at) { return __atomic_load_n(at, 0); }\n")?;
+        Ok(Probe { name, scratch })
+    }
+
+    /// What it says if it does not.
+    fn takes<S: AsRef<OsStr>>(&self, flags: &[S]) -> Result<(), String> {
+        let mut command = Command::new(self.name);
+        command.arg("-Werror").args(flags).args(["-c", "probe.c", "-o", "probe.o"]);
+        match command.current_dir(self.scratch.path()).output() {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// The folder that a compiler is to look for headers in.
+pub(super) fn including(folder: &Path) -> OsString {
+    let mut flag = OsString::from("-I");
+    flag.push(folder);
+    flag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_are_known_by_what_they_say() {
+        let gcc = "cc (Debian 12.2.0-14) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
+        assert_eq!(kind_of(gcc), Some(Kind::Gcc));
+        assert_eq!(kind_of("Debian clang version 14.0.6\n"), Some(Kind::Clang));
+        assert_eq!(kind_of("tcc version 0.9.27\n"), None);
+    }
+
+    #[test]
+    fn the_compiler_of_cpp_has_the_same_version() {
+        for (c, cpp) in [
+            ("gcc", "g++"),
+            ("gcc-12", "g++-12"),
+            ("clang-19", "clang++-19"),
+            ("cc", "c++"),
+            ("/opt/gcc/bin/gcc", "/opt/gcc/bin/g++"),
+            ("/opt/cc/bin/clang", "/opt/cc/bin/clang++"),
+            ("clang++-14", "clang++-14"),
+        ] {
+            assert_eq!(cpp_name(c), cpp);
+        }
+    }
+
+    #[test]
+    fn languages_are_told_by_the_names_of_files() {
+        let of = |name: &str| Language::of(Path::new(name));
+        assert_eq!([of("a/stack.c"), of("stack.cpp")], [Some(Language::C), Some(Language::Cpp)]);
+        assert_eq!([of("stack.o"), of("stack.h"), of("stack")], [Some(Language::Object), None, None]);
+    }
+}

@@ -1,0 +1,288 @@
+//! Programs: sources compiled, linked with the runtime, and run.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use super::{
+    COMMAND_VARIABLE, Compiler, Error, HEADER, Language, Runtime, compiler::including,
+    runtime::BODY_VARIABLE, scratch::Scratch,
+};
+
+/// What is compiled.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// Files in C and C++; object files and libraries are linked as they are.
+    pub files: Vec<PathBuf>,
+    /// What the compiler is told besides, for each file and for linking.
+    pub flags: Vec<OsString>,
+}
+
+/// A program that explores itself. What was made for it is removed when it is dropped.
+#[derive(Debug)]
+pub struct Program {
+    executable: PathBuf,
+    /// What the program is called.
+    name: String,
+    /// What commands in reports begin with.
+    command: Option<String>,
+    /// What is loaded before the program.
+    preloaded: Option<PathBuf>,
+    _scratch: Option<Scratch>,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Its exit code, as that of `clewline explore`.
+    pub status: Status,
+    /// What it wrote on standard output, if that was kept.
+    pub stdout: String,
+    /// What it wrote on standard error, if that was kept.
+    pub stderr: String,
+}
+
+/// The verdict that an exit code stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nothing was found.
+    Holds,
+    /// Something was found.
+    Violated,
+    /// It could not do what it was asked to.
+    Failed,
+    /// A limit was hit.
+    Unknown,
+}
+
+impl Status {
+    /// Whether nothing was found, and no limit was hit.
+    #[must_use]
+    pub fn success(self) -> bool {
+        self == Status::Holds
+    }
+
+    pub(super) fn of_code(code: i32) -> Option<Status> {
+        match code {
+            0 => Some(Status::Holds),
+            1 => Some(Status::Violated),
+            2 => Some(Status::Failed),
+            3 => Some(Status::Unknown),
+            _ => None,
+        }
+    }
+}
+
+impl Program {
+    /// Compiles each file, and links all of them with the runtime.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to compile, or something does not compile.
+    pub fn build(sources: &Sources, compiler: &Compiler, runtime: &Runtime) -> Result<Program, Error> {
+        let Some(first) = sources.files.first() else { return Err(Error::NoSources) };
+        let scratch = Scratch::new()?;
+        scratch.write("clewline.h", HEADER)?;
+        let mut objects = Vec::new();
+        let mut linked_as = Language::C;
+        for (number, file) in sources.files.iter().enumerate() {
+            let language = Language::of(file).ok_or_else(|| Error::UnknownLanguage(file.clone()))?;
+            match language {
+                Language::Object => {
+                    objects.push(file.clone());
+                    continue;
+                }
+                Language::C => (),
+                Language::Cpp => linked_as = Language::Cpp,
+            }
+            let object = scratch.path().join(format!("{number}.o"));
+            let mut command = compiler.command(language);
+            command.args(compiler.flags()).arg(including(scratch.path()));
+            // What the user says comes last, and so has the last word.
+            command.args(&sources.flags).arg("-c").arg(file).arg("-o").arg(&object);
+            output(&mut command)?.map_err(|told| Error::Compiling { file: file.clone(), told })?;
+            objects.push(object);
+        }
+        let name = first.file_stem().unwrap_or(first.as_os_str());
+        // It calls itself so in reports.
+        let executable = scratch.path().join(name);
+        let mut command = compiler.command(linked_as);
+        command.args(&objects).arg("-o").arg(&executable).args(compiler.linking());
+        command.args(sources.flags.iter().filter(|it| is_for_linking(it)));
+        command.args(linked_with(runtime)).arg("-pthread");
+        output(&mut command)?.map_err(|told| Error::Linking { told })?;
+        let name = name.to_string_lossy().into_owned();
+        Ok(Program { executable, name, command: None, preloaded: None, _scratch: Some(scratch) })
+    }
+
+    /// A program of one file in C that is nowhere yet, and of what else is named.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::build`].
+    pub fn of_text(
+        name: &str,
+        text: &str,
+        others: &Sources,
+        compiler: &Compiler,
+        runtime: &Runtime,
+    ) -> Result<Program, Error> {
+        let scratch = Scratch::new()?;
+        let mut files = vec![scratch.write(&format!("{name}.c"), text)?];
+        files.extend(others.files.iter().cloned());
+        Program::build(&Sources { files, flags: others.flags.clone() }, compiler, runtime)
+    }
+
+    /// A program that is there. If it was not linked with the runtime, that is loaded before it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub fn existing(executable: &Path, runtime: &Runtime) -> Result<Program, Error> {
+        let shown = executable.display().to_string();
+        let bytes = std::fs::read(executable).map_err(Error::io(shown.clone()))?;
+        let preloaded = (!is_linked(&bytes)).then(|| runtime.file().to_owned());
+        let executable = executable.canonicalize().map_err(Error::io(shown))?;
+        let name = executable.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Program { executable, name, command: None, preloaded, _scratch: None })
+    }
+
+    /// Has commands in reports begin so.
+    #[must_use]
+    pub fn with_command(self, command: impl Into<String>) -> Program {
+        Program { command: Some(command.into()), ..self }
+    }
+
+    /// Leaves a copy of it at `file`.
+    ///
+    /// # Errors
+    ///
+    /// If that cannot be written.
+    pub fn copy_to(&self, file: &Path) -> Result<(), Error> {
+        std::fs::copy(&self.executable, file).map_err(Error::io(file.display().to_string()))?;
+        Ok(())
+    }
+
+    /// Whether accesses to memory are seen, and not only calls of libraries.
+    #[must_use]
+    pub fn is_instrumented(&self) -> bool {
+        self.preloaded.is_none()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn executable(&self) -> &Path {
+        &self.executable
+    }
+
+    /// Runs it. What it writes goes where ours goes.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started, or ends otherwise than an exploration does.
+    pub fn run(&self, args: &[OsString]) -> Result<Ran, Error> {
+        // If it declares no test, its own `main` is explored.
+        let mut command = self.command(args);
+        command.env(BODY_VARIABLE, args.join(OsStr::new("\u{1f}")));
+        let status = command.status().map_err(Error::io(self.name.clone()))?;
+        ran(status, String::new(), String::new())
+    }
+
+    /// Runs it, and keeps what it writes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::run`].
+    pub fn capture(&self, args: &[OsString]) -> Result<Ran, Error> {
+        self.captured(&mut self.command(args))
+    }
+
+    /// Runs it with these environment variables, and keeps what it writes.
+    pub(super) fn capture_with(&self, variables: &[(&str, &str)]) -> Result<Ran, Error> {
+        self.captured(self.command(&[]).envs(variables.iter().copied()))
+    }
+
+    fn captured(&self, command: &mut Command) -> Result<Ran, Error> {
+        let Output { status, stdout, stderr } = command.output().map_err(Error::io(self.name.clone()))?;
+        let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
+        ran(status, text(stdout), text(stderr))
+    }
+
+    /// Explores `main` of a program that declares no test. `arguments` are those of `clewline explore`, `own` those of the program.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::run`].
+    pub fn explore_main(&self, arguments: &[OsString], own: &[OsString]) -> Result<Ran, Error> {
+        let status = self.of_main(arguments, own).status().map_err(Error::io(self.name.clone()))?;
+        ran(status, String::new(), String::new())
+    }
+
+    /// The same, keeping what is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Program::run`].
+    pub fn capture_main(&self, arguments: &[OsString], own: &[OsString]) -> Result<Ran, Error> {
+        self.captured(&mut self.of_main(arguments, own))
+    }
+
+    fn of_main(&self, arguments: &[OsString], own: &[OsString]) -> Command {
+        let mut command = self.command(own);
+        command.env(BODY_VARIABLE, arguments.join(OsStr::new("\u{1f}")));
+        command
+    }
+
+    fn command(&self, args: &[OsString]) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.args(args);
+        if let Some(typed) = &self.command {
+            command.env(COMMAND_VARIABLE, typed);
+        }
+        if let Some(library) = &self.preloaded {
+            command.env("LD_PRELOAD", library);
+        }
+        command
+    }
+}
+
+pub(super) fn ran(status: std::process::ExitStatus, stdout: String, stderr: String) -> Result<Ran, Error> {
+    match status.code().and_then(Status::of_code) {
+        Some(status) => Ok(Ran { status, stdout, stderr }),
+        None => {
+            let mut how = status.to_string();
+            if !stderr.is_empty() {
+                how = format!("{how}\n{}", stderr.trim_end());
+            }
+            Err(Error::Killed { how })
+        }
+    }
+}
+
+/// Runs a compiler; what it says if it fails.
+fn output(command: &mut Command) -> Result<Result<(), String>, Error> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(Error::io(name))?;
+    let told = || String::from_utf8_lossy(&output.stderr).into_owned();
+    Ok(if output.status.success() { Ok(()) } else { Err(told()) })
+}
+
+/// Libraries and where they are; the rest is for compiling.
+fn is_for_linking(flag: &OsString) -> bool {
+    let flag = flag.to_string_lossy();
+    ["-l", "-L", "-Wl,", "-stdlib="].iter().any(|it| flag.starts_with(it))
+}
+
+fn linked_with(runtime: &Runtime) -> [OsString; 2] {
+    let mut path = OsString::from("-Wl,-rpath,");
+    path.push(runtime.folder());
+    [runtime.file().as_os_str().to_owned(), path]
+}
+
+/// Whether a program names the runtime among the libraries that it needs.
+fn is_linked(bytes: &[u8]) -> bool {
+    let name = super::runtime::FILE.as_bytes();
+    bytes.windows(name.len()).any(|it| it == name)
+}

@@ -1,0 +1,37 @@
+use std::{fs, path::PathBuf};
+
+use super::{scratch::Scratch, *};
+
+#[test]
+fn temporary_folders_are_gone_when_nobody_needs_them() {
+    let scratch = Scratch::new().unwrap();
+    let other = Scratch::new().unwrap();
+    assert_ne!(scratch.path(), other.path());
+    let file = scratch.write("it.c", "int it;\n").unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "int it;\n");
+    let folder = scratch.path().to_owned();
+    drop(scratch);
+    assert!(!folder.exists() && other.path().exists());
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let told = Error::NoCompiler { tried: vec!["gcc".to_owned(), "clang".to_owned()] }.to_string();
+    assert_eq!(
+        told,
+        "no compiler: found none of gcc, clang; install gcc or clang, or name one with --compiler"
+    );
+    let told = Error::NoRuntime { looked: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
+    assert!(told.contains("cargo build --release -p clewline-tsan"), "{told}");
+    let told = Error::Compiling { file: "stack.c".into(), told: "stack.c:1:1: error: no\n".to_owned() };
+    assert_eq!(told.to_string(), "stack.c does not compile\nstack.c:1:1: error: no");
+}
+
+#[test]
+fn a_compiler_that_is_not_there_is_named() {
+    if check_platform().is_err() {
+        return;
+    }
+    let told = Compiler::find(Some("no-such-compiler")).unwrap_err().to_string();
+    assert!(told.contains("found none of no-such-compiler"), "{told}");
+}

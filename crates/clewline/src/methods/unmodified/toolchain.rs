@@ -1,0 +1,129 @@
+//! Rust toolchains: with which flags `rustc` has each access call the runtime.
+//!
+//! The flags are not a promise of the compiler's, so they are tried on a few lines, and what comes out is looked at.
+
+use std::{ffi::OsString, fs, path::PathBuf, process::Command};
+
+use super::{Error, Runtime, check_platform, scratch::Scratch};
+
+/// A `rustc` that instruments.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    rustc: OsString,
+    instrumented: Instrumented,
+    flags: Vec<&'static str>,
+}
+
+/// What calls the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instrumented {
+    /// Atomics, and plain reads and writes.
+    Everything,
+    /// Atomics alone: races of plain accesses, and memory that is used after it was freed, are seen only where atomics are near.
+    Atomics,
+}
+
+/// The best first.
+const WAYS: [(Instrumented, &[&str]); 2] = [
+    (
+        Instrumented::Everything,
+        &["-Cpasses=forceattrs", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"],
+    ),
+    (Instrumented::Atomics, &["-Cpasses=tsan"]),
+];
+
+const PROBE: &str = "\
+use std::sync::atomic::{AtomicU64, Ordering};
+#[unsafe(no_mangle)] pub fn atomic(at: &AtomicU64) -> u64 { at.fetch_add(1, Ordering::AcqRel) }
+#[unsafe(no_mangle)] pub fn plain(at: &mut u64) -> u64 { *at += 1; *at }
+";
+
+/// Build scripts and macros run here as well, and must not be instrumented: naming a target keeps them apart.
+pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+impl Toolchain {
+    /// The one that `cargo` uses: what the environment variable `RUSTC` says, or `rustc`.
+    ///
+    /// # Errors
+    ///
+    /// If this is the wrong platform, there is none, or it does not instrument.
+    pub fn find() -> Result<Toolchain, Error> {
+        check_platform()?;
+        let rustc = std::env::var_os("RUSTC").filter(|it| !it.is_empty()).unwrap_or_else(|| "rustc".into());
+        let scratch = Scratch::new()?;
+        let source = scratch.write("probe.rs", PROBE)?;
+        let object = scratch.path().join("probe.o");
+        let mut told = String::new();
+        for (instrumented, flags) in WAYS {
+            let mut command = Command::new(&rustc);
+            command.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "--target", TARGET]);
+            command.args(flags).arg(&source).arg("-o").arg(&object);
+            let output = command.output().map_err(Error::io(rustc.to_string_lossy()))?;
+            if !output.status.success() {
+                told = String::from_utf8_lossy(&output.stderr).into_owned();
+                continue;
+            }
+            let bytes = fs::read(&object).map_err(Error::io(object.display().to_string()))?;
+            if calls(&bytes, instrumented) {
+                return Ok(Toolchain { rustc, instrumented, flags: flags.to_vec() });
+            }
+            told = format!("`{}` is taken, and changes nothing", flags.join(" "));
+        }
+        Err(Error::Toolchain { told })
+    }
+
+    /// What it instruments.
+    #[must_use]
+    pub fn instrumented(&self) -> Instrumented {
+        self.instrumented
+    }
+
+    /// The compiler.
+    #[must_use]
+    pub fn rustc(&self) -> PathBuf {
+        self.rustc.clone().into()
+    }
+
+    /// What `rustc` is told, so that code is instrumented and linked with the runtime.
+    #[must_use]
+    pub fn flags(&self, runtime: &Runtime) -> Vec<OsString> {
+        let mut flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
+        let folder = runtime.folder().as_os_str();
+        let with = |before: &str, after: &str| {
+            let mut flag = OsString::from(before);
+            flag.push(folder);
+            flag.push(after);
+            flag
+        };
+        flags.push(with("-Lnative=", ""));
+        flags.push("-ldylib=clewline_tsan".into());
+        flags.push(with("-Clink-arg=-Wl,-rpath,", ""));
+        // The restoring of data would undo what is bound late.
+        flags.push("-Clink-arg=-Wl,-z,now".into());
+        flags
+    }
+}
+
+/// Whether object code calls what it should.
+fn calls(object: &[u8], wanted: Instrumented) -> bool {
+    let has = |name: &[u8]| object.windows(name.len()).any(|it| it == name);
+    let atomics = has(b"__tsan_atomic64_fetch_add");
+    match wanted {
+        Instrumented::Everything => atomics && has(b"__tsan_write8"),
+        Instrumented::Atomics => atomics,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_calls_nothing_is_not_instrumented() {
+        let all = b"..__tsan_atomic64_fetch_add..__tsan_write8..";
+        assert!(calls(all, Instrumented::Everything) && calls(all, Instrumented::Atomics));
+        let atomics = b"..__tsan_atomic64_fetch_add..";
+        assert!(!calls(atomics, Instrumented::Everything) && calls(atomics, Instrumented::Atomics));
+        assert!(!calls(b"..core::sync::atomic..", Instrumented::Atomics));
+    }
+}
