@@ -46,17 +46,8 @@ pub(super) fn object(system: &str, harness: &str, options: &Options, outcome: &O
     if let Some((canonical, violated)) = metrics.existing {
         add("existing", json!({"canonical": canonical, "violated": violated}));
     }
-    if let Some(Times { exploring, from_scratch, judging, first_violation }) = metrics.times {
-        let ms = |it: Duration| 1e3 * it.as_secs_f64();
-        add(
-            "times_ms",
-            json!({
-                "exploring": ms(exploring),
-                "from_scratch": ms(from_scratch),
-                "judging": ms(judging),
-                "first_violation": first_violation.map(ms),
-            }),
-        );
+    if let Some(spent) = metrics.times {
+        add("times_ms", times(spent));
     }
     add("coverage", outcome.coverage.word().into());
     if let Coverage::Limited(why) = &outcome.coverage {
@@ -79,6 +70,16 @@ pub(super) fn object(system: &str, harness: &str, options: &Options, outcome: &O
     }
     add("elapsed_ms", u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX).into());
     object.into()
+}
+
+fn times(Times { exploring, from_scratch, judging, first_violation }: Times) -> Json {
+    let ms = |it: Duration| 1e3 * it.as_secs_f64();
+    json!({
+        "exploring": ms(exploring),
+        "from_scratch": ms(from_scratch),
+        "judging": ms(judging),
+        "first_violation": first_violation.map(ms),
+    })
 }
 
 /// The violation, made as small as can be. `schedule` is which schedule was the first to show one, where they are counted.
