@@ -2,6 +2,7 @@
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+mod atomics;
 mod counts;
 mod cpp;
 mod isolation;

@@ -87,3 +87,10 @@ fn an_address_that_comes_back_is_found_if_it_may() {
         found.holds();
     }
 }
+
+#[test]
+fn what_shows_when_all_is_over_is_a_finding() {
+    let Some(program) = build("finish.c", &[]) else { return };
+    program.check("add(1) | add(2)", &[]).violated("panic");
+    program.check("add(3)", &[]).holds();
+}
