@@ -186,7 +186,7 @@ fn a_violation_is_replayed_from_its_token() {
 
 #[test]
 fn json_has_one_object_a_matrix() {
-    let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json"]).collect();
+    let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json", "--preemptions", "none"]).collect();
     for ran in explore("ms_queue.c", &[], &words) {
         let lines: Vec<&str> = ran.stdout.lines().collect();
         assert_eq!(lines.len(), 1, "{}", ran.stdout);
@@ -210,7 +210,8 @@ fn compilers_agree_on_how_many_executions_there_are() {
     }
 }
 
-/// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer.
+/// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer. (Those that have other
+/// accesses in Rust are left out: every access of the stack of Treiber is atomic there, and so is that of a value after it was popped.)
 #[test]
 fn structures_in_c_have_the_histories_that_they_have_in_rust() {
     let Some((compilers, runtime)) = tools() else { return };
@@ -226,7 +227,6 @@ fn structures_in_c_have_the_histories_that_they_have_in_rust() {
         ("bk_queue.c", &[], "bk-queue", "queue"),
         ("ubk_queue.c", &[], "ubk-queue", "queue"),
         ("rd_queue.c", &[], "rd-queue", "queue"),
-        ("treiber_stack.c", &[], "treiber-stack", "stack"),
         ("quasi_stack.c", &["-DBUG_B1"], "quasi-stack:b1", "stack"),
         ("quasi_stack.c", &["-DBUG_B2"], "quasi-stack:b2", "stack"),
         ("k_stack.c", &[], "k-stack", "stack"),
