@@ -108,6 +108,13 @@ fn memory_that_is_used_after_it_was_freed_is_found() {
     violated("ms_queue.c", &["-DBUG_FREE"], &["--matrix", "deq | deq", "--initial", "enq(1) enq(2)"], "free");
 }
 
+/// gcc would fill the record in place, and nobody would be told.
+#[test]
+fn memory_that_is_filled_by_a_library_function_is_seen() {
+    holds("publish.c", &[], &[]);
+    violated("publish.c", &["-DBUG_LATE"], &[], "look → 0");
+}
+
 #[test]
 fn threads_that_wait_for_ever_are_found() {
     violated("two_lock_queue.c", &["-DBUG_ORDER"], &["--matrix", "enq(1) | deq"], "wait");
