@@ -7,6 +7,11 @@ use crossbeam_queue::SegQueue;
 #[test]
 fn a_length_is_at_most_what_was_pushed() {
     let queue = Arc::new(SegQueue::new());
+    // The next value is the last one of its block.
+    for value in 0..30 {
+        queue.push(value);
+        let _same = queue.pop();
+    }
     let other = queue.clone();
     let using = thread::spawn(move || {
         other.push(1);

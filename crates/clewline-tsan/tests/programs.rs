@@ -108,6 +108,13 @@ fn memory_that_is_used_after_it_was_freed_is_found() {
     violated("ms_queue.c", &["-DBUG_FREE"], &["--matrix", "deq | deq", "--initial", "enq(1) enq(2)"], "free");
 }
 
+/// gcc would fill the record in place, and nobody would be told.
+#[test]
+fn memory_that_is_filled_by_a_library_function_is_seen() {
+    holds("publish.c", &[], &[]);
+    violated("publish.c", &["-DBUG_LATE"], &[], "look → 0");
+}
+
 #[test]
 fn threads_that_wait_for_ever_are_found() {
     violated("two_lock_queue.c", &["-DBUG_ORDER"], &["--matrix", "enq(1) | deq"], "wait");
@@ -186,7 +193,7 @@ fn a_violation_is_replayed_from_its_token() {
 
 #[test]
 fn json_has_one_object_a_matrix() {
-    let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json"]).collect();
+    let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json", "--preemptions", "none"]).collect();
     for ran in explore("ms_queue.c", &[], &words) {
         let lines: Vec<&str> = ran.stdout.lines().collect();
         assert_eq!(lines.len(), 1, "{}", ran.stdout);
@@ -210,7 +217,8 @@ fn compilers_agree_on_how_many_executions_there_are() {
     }
 }
 
-/// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer.
+/// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer. (Those that have other
+/// accesses in Rust are left out: every access of the stack of Treiber is atomic there, and so is that of a value after it was popped.)
 #[test]
 fn structures_in_c_have_the_histories_that_they_have_in_rust() {
     let Some((compilers, runtime)) = tools() else { return };
@@ -226,7 +234,6 @@ fn structures_in_c_have_the_histories_that_they_have_in_rust() {
         ("bk_queue.c", &[], "bk-queue", "queue"),
         ("ubk_queue.c", &[], "ubk-queue", "queue"),
         ("rd_queue.c", &[], "rd-queue", "queue"),
-        ("treiber_stack.c", &[], "treiber-stack", "stack"),
         ("quasi_stack.c", &["-DBUG_B1"], "quasi-stack:b1", "stack"),
         ("quasi_stack.c", &["-DBUG_B2"], "quasi-stack:b2", "stack"),
         ("k_stack.c", &[], "k-stack", "stack"),

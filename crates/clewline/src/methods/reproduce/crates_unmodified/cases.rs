@@ -106,18 +106,21 @@ const SPINS: &str = "thingbuf#83: a push on a full buffer spins for ever";
 const LOST: &str = "crossfire-rs#70: disconnected though a message was sent";
 const LOST_ASYNC: &str = "flume#120: disconnected though a message was sent";
 const TORN: &str = "scc#176: a value is read after its lock was given back";
-const HANGS: &str = "kanal#8: a receiver hangs for ever";
+const HANGS: &str = "kanal#8: a receiver is not told that the last sender is gone";
 const DROPPED: &str = "event-listener#138: a notification is lost while the first listener is made";
 const LENGTH: &str = "crossbeam#523: a length below none";
 const NOT_EMPTY: &str = "tokio#6602: not empty though the length is 0; no thread is needed";
 const PERMIT: &str = "tokio PR 3660: a permit is lost when all are notified";
 const BACKWARDS: &str = "arc-swap#198: versions go backwards, or are freed";
-const WAKE: &str = "spmc#5: a wake-up is lost";
+const WAKE: &str = "spmc#5: a wake-up is lost; what is found is worse: a value is written after its node was published";
+const SEGFAULT: &str = "spmc#10: a segmentation fault";
+const STILL: &str = "RUSTSEC-2026-0005 was mended here. What is found is another one: a receiver that gives up waits for a state that it has \
+                     written itself, and frees the channel while the sender still uses it";
 const CANCELLED: &str = "RUSTSEC-2026-0005: memory used after it was freed, when a receiver gives up";
 
 /// The first two are those of a quick run.
 #[rustfmt::skip]
-pub(super) const CASES: [Case; 27] = [
+pub(super) const CASES: [Case; 29] = [
     case("crossbeam-channel", "0.5.14", "", source!("crossbeam_channel_drop"), Known::Bug(DOUBLE_FREE)),
     case("crossbeam-channel", "0.5.15", "", source!("crossbeam_channel_drop"), Known::Mended(DOUBLE_FREE)),
     case("crossbeam-channel", "0.5.7", "", source!("crossbeam_channel_drop"), Known::Bug(BLOCK)),
@@ -143,6 +146,8 @@ pub(super) const CASES: [Case; 27] = [
     case("tokio", "1.5.0", ", features = [\"sync\"]", source!("tokio_notify"), Known::Bug(PERMIT)),
     case("arc-swap", "1.7.1", "", source!("arc_swap_load"), Known::WeakMemory(BACKWARDS)),
     case("spmc", "0.2.1", "", source!("spmc_recv"), Known::Bug(WAKE)),
+    case("spmc", "0.2.2", "", source!("spmc_recv"), Known::Bug(SEGFAULT)),
+    case("spmc", "0.3.0", "", source!("spmc_recv"), Known::Mended(SEGFAULT)),
     case("oneshot", "0.1.11", "", source!("oneshot_cancelled"), Known::Bug(CANCELLED)),
-    case("oneshot", "0.1.12", "", source!("oneshot_cancelled"), Known::Mended(CANCELLED)),
+    case("oneshot", "0.1.12", "", source!("oneshot_cancelled"), Known::Bug(STILL)),
 ];
