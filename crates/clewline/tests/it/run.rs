@@ -32,7 +32,12 @@ impl Ran {
 /// Runs `clewline` with `args`, in a folder of the test's own.
 #[track_caller]
 pub(crate) fn clewline(folder: &Folder, args: &[&str], stdin: &str) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_clewline"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+    // Cargo leaves what it builds for tests in another folder than the binary's, where an older one may be.
+    if let Ok(runtime) = clewline::methods::unmodified::Runtime::find() {
+        command.env("CLEWLINE_RUNTIME", runtime.file());
+    }
+    let mut child = command
         .args(args)
         .current_dir(&folder.0)
         .stdin(Stdio::piped())
