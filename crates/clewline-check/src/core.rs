@@ -246,7 +246,7 @@ impl<'a> Shrinking<'a> {
         let core = are(|it| matches!(it, Keep::Whole | Keep::Call));
         let chances = are(|it| it == Keep::Chance);
         let weak = self.problem.weaken(|at| self.keep[at]);
-        let why = why::why(whole, &weak, &core, &found.explanation, &options.budget);
+        let why = why::why(whole, &weak, &core, &found.explanation, &options.budget).map(Box::new);
         Violation { core, is_minimal: self.is_minimal, chances, explanation: found.explanation, why }
     }
 

@@ -151,7 +151,7 @@ pub struct Violation {
     /// How it was found.
     pub explanation: Explanation,
     /// What is wrong with the core, given those chances and nothing else. Unknown as long as nobody has looked.
-    pub why: Option<Why>,
+    pub why: Option<Box<Why>>,
 }
 
 impl Violation {

@@ -163,7 +163,7 @@ fn words_are_about_the_whole_core() {
             let Verdict::Violated(violation) = judgement.verdict else { continue };
             let context = || format!("{} {seed}: {violation:?} in {problem:#?}", entry.name);
             let is_opening = |id: &OperationId| problem.resets(problem.position(*id).unwrap());
-            match violation.why.as_ref().unwrap_or_else(|| panic!("{}", context())) {
+            match violation.why.as_deref().unwrap_or_else(|| panic!("{}", context())) {
                 Why::Rule { rule: Rule::SumWithin { .. }, .. } => rules += 1,
                 Why::Rule { operations, end: None, .. } => {
                     let is_told = |it: &OperationId| operations.contains(it) || is_opening(it);

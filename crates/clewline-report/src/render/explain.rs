@@ -24,7 +24,7 @@ pub fn explanation(judged: &Judged<'_>, violation: &Violation) -> String {
 /// As [`explanation`], with [`GLUE`] for the spaces within an operation.
 pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
     let teller = Teller { judged, violation };
-    match (&violation.why, &violation.explanation) {
+    match (violation.why.as_deref(), &violation.explanation) {
         (Some(Why::End(end)), _) => teller.stuck(end),
         (Some(Why::Rule { rule, operations, end }), _) => {
             let end = end.as_ref().map(|it| teller.stuck(it));
@@ -42,7 +42,7 @@ pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
 
 /// The operations that a few words name, each once; none if it takes the whole core to tell what is wrong.
 pub(super) fn named(violation: &Violation) -> Vec<OperationId> {
-    let operations = match (&violation.why, &violation.explanation) {
+    let operations = match (violation.why.as_deref(), &violation.explanation) {
         (Some(Why::Rule { operations, end: None, .. }), _) => operations.as_slice(),
         (Some(Why::Rule { end: Some(_), .. } | Why::End(_)), _) => &[],
         // What a search has found in a whole history is no part of a small picture.
@@ -60,7 +60,7 @@ pub(super) fn named(violation: &Violation) -> Vec<OperationId> {
 
 /// The operations that the sentences are about, besides the core: each once, in the order of their calls.
 pub(super) fn beside(violation: &Violation) -> Vec<OperationId> {
-    let mut beside = match &violation.why {
+    let mut beside = match violation.why.as_deref() {
         Some(Why::End(end) | Why::Rule { end: Some(end), .. }) => end.prefix.clone(),
         Some(Why::Rule { end: None, .. }) | None => named(violation),
     };

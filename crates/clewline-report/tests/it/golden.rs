@@ -129,7 +129,7 @@ fn every_report_belongs_to_a_history() {
 /// What kind of reason a report gives: the name of its rule, or `End` if no order gets further.
 fn reason(violation: &Violation) -> String {
     let name = |rule: &Rule| format!("{rule:?}").split([' ', '{']).next().unwrap().to_owned();
-    match (&violation.why, &violation.explanation) {
+    match (violation.why.as_deref(), &violation.explanation) {
         (Some(Why::Rule { rule, .. }), _) | (None, Explanation::Broken { rule, .. }) => name(rule),
         (Some(Why::End(_)), _) => "End".to_owned(),
         (None, Explanation::Exhausted { .. }) => panic!("a small core is explained"),
