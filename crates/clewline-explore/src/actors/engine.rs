@@ -315,7 +315,7 @@ impl Engine {
         self.envelopes.extend_from_slice(new);
         let is_tight = self.clients == Clients::Tight;
         self.hot.extend(new.iter().map(|it| Hot {
-            is_plain: !it.to.is_client() && !(it.asks != 0 && is_tight),
+            is_plain: !(it.to.is_client() || it.asks != 0 && is_tight),
             hash: it.hash,
             lane: it.lane,
             slot: it.slot,
