@@ -174,7 +174,7 @@ fn reuse(control: Control, size: usize) -> Option<usize> {
 
 /// Whether a live block begins there.
 pub(super) fn is_block(address: usize) -> bool {
-    address % GRAIN == 0
+    address.is_multiple_of(GRAIN)
         && BASE < address
         && grain(address) == Grain::Live
         && grain(address - GRAIN) == Grain::Header

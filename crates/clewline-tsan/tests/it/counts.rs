@@ -32,3 +32,22 @@ fn what_is_explored_does_not_depend_on_the_run() {
         .collect();
     assert!(counts.iter().all(|it| *it == counts[0]), "{counts:?}");
 }
+
+/// Reductions see what there is to see in C as well.
+#[test]
+fn reductions_see_every_history() {
+    for (file, matrix) in [("treiber.c", "push(1) pop | push(2) pop"), ("queue.c", "enq(1) deq | enq(2) deq")]
+    {
+        let Some(program) = build(file, &["BUG=0"]) else { return };
+        for (whole, reduced) in [("exhaustive", "dpor"), ("bounded", "bounded-dpor")] {
+            let none: &[&str] = if whole == "exhaustive" { &["--preemptions", "none"] } else { &[] };
+            let [whole, reduced] = [whole, reduced].map(|scheduler| {
+                let found = program.check(matrix, &[none, &["--scheduler", scheduler]].concat());
+                found.holds();
+                [found.number("histories"), found.number("executions")]
+            });
+            assert_eq!(whole[0], reduced[0], "{file}");
+            assert!(reduced[1] <= whole[1], "{file}");
+        }
+    }
+}

@@ -20,6 +20,14 @@ fn locks_and_condition_variables_work() {
 }
 
 #[test]
+fn who_waits_for_some_time_may_be_too_late() {
+    if let Some(found) = check("take_some | put(1)", &[]) {
+        found.holds();
+        assert!(3 <= found.number("executions"), "{}", found.out);
+    }
+}
+
+#[test]
 fn a_wait_without_a_loop_is_found() {
     if let Some(found) = check("take_once | take_once | put(1) put(2)", &[]) {
         found.violated("panic");

@@ -2,8 +2,10 @@
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+mod atomics;
 mod counts;
 mod cpp;
+mod isolation;
 mod main_explored;
 mod program;
 mod structures;

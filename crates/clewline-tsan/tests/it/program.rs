@@ -35,12 +35,12 @@ const COMPILING: [&str; 11] = [
 const LINKING: [&str; 3] =
     ["-lclewline_tsan", "-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
 
-/// The folder of the library: that of the tests has it, or the one above.
+/// The folder of the library: that of the tests, where Cargo puts what they depend on, or the one above.
 fn library() -> PathBuf {
     let own = env::current_exe().expect("this program");
-    let folders = own.ancestors().skip(1).take(2).map(Path::to_owned);
-    let mut found = folders.filter(|it| it.join("libclewline_tsan.so").exists()).collect::<Vec<_>>();
-    found.pop().expect("Cargo has built the library")
+    let mut folders = own.ancestors().skip(1).take(2);
+    let found = folders.find(|it| it.join("libclewline_tsan.so").exists());
+    found.expect("Cargo has built the library").to_owned()
 }
 
 /// The program in `file` with `defines`; `None`, with a notice, if there is no compiler.

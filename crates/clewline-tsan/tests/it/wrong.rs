@@ -76,3 +76,21 @@ fn a_call_of_the_system_that_waits_is_told() {
     assert_eq!(found.code, Some(3), "{}{}", found.out, found.err);
     assert!(found.err.contains("waits in a call of the system"), "{}", found.err);
 }
+
+/// Whether a block comes back is a choice of the schedule, if that was asked for.
+#[test]
+fn an_address_that_comes_back_is_found_if_it_may() {
+    if let Some(found) = check("confirm | replace", &["--reuse", "any"]) {
+        found.violated("panic");
+    }
+    if let Some(found) = check("confirm | replace", &[]) {
+        found.holds();
+    }
+}
+
+#[test]
+fn what_shows_when_all_is_over_is_a_finding() {
+    let Some(program) = build("finish.c", &[]) else { return };
+    program.check("add(1) | add(2)", &[]).violated("panic");
+    program.check("add(3)", &[]).holds();
+}

@@ -1,5 +1,6 @@
 // What C++ programs do: threads, locks, exceptions, statics, variables of threads.
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <shared_mutex>
@@ -41,6 +42,16 @@ long take_once(long) {
     if (items.empty())
         changed.wait(guard);
     long value = items.at(0);
+    items.erase(items.begin());
+    return value;
+}
+
+// Waits for some time only.
+long take_some(long) {
+    std::unique_lock<std::mutex> guard(mutex);
+    if (!changed.wait_for(guard, std::chrono::hours(1), [] { return !items.empty(); }))
+        return NONE;
+    long value = items.front();
     items.erase(items.begin());
     return value;
 }
@@ -123,6 +134,7 @@ long owners(long value) {
 SETUP {
     clewline_register_operation("put", put, 1);
     clewline_register_operation("take", take, 0);
+    clewline_register_operation("take_some", take_some, 0);
     clewline_register_operation("take_once", take_once, 0);
     clewline_register_operation("throws", throws, 1);
     clewline_register_operation("local", local, 1);

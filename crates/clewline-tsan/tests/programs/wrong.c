@@ -83,6 +83,38 @@ static long count(long unused) {
     return value;
 }
 
+/* The same for who does not wait. */
+static long try_count(long unused) {
+    (void)unused;
+    if (pthread_mutex_trylock(&one) != 0)
+        return NONE;
+    long value = ++plain;
+    pthread_mutex_unlock(&one);
+    return value;
+}
+
+/* Another block in the place of the first, which an exchange takes for the same if it has the same address. */
+static atomic_long begun, done;
+static long replace(long unused) {
+    (void)unused;
+    atomic_fetch_add(&begun, 1);
+    free(atomic_load(&shared));
+    atomic_store(&shared, malloc(sizeof(long)));
+    atomic_fetch_add(&done, 1);
+    return NOTHING;
+}
+static long confirm(long unused) {
+    (void)unused;
+    long before = atomic_load(&done);
+    long *found = atomic_load(&shared);
+    if (atomic_load(&begun) != before)
+        return NOTHING;
+    int is_replaced = atomic_load(&done) != before;
+    if (atomic_compare_exchange_strong(&shared, &found, found) && is_replaced)
+        clewline_fail("another one with the same address");
+    return NOTHING;
+}
+
 /* What nobody sees. */
 static long sleep_in_read(long unused) {
     (void)unused;
@@ -114,6 +146,9 @@ SETUP {
     clewline_register_operation("add", add, 0);
     clewline_register_operation("get", get, 0);
     clewline_register_operation("count", count, 0);
+    clewline_register_operation("try_count", try_count, 0);
+    clewline_register_operation("replace", replace, 0);
+    clewline_register_operation("confirm", confirm, 0);
     clewline_register_operation("sleep_in_read", sleep_in_read, 0);
     clewline_register_operation("overflow", overflow, 0);
 }

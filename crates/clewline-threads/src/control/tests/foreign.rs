@@ -9,7 +9,6 @@ use std::{
 use clewline_explore::{Access, Coverage, Ending, TaskId, explore, schedulers::exhaustive::Exhaustive};
 
 use crate::{
-    Trial,
     control::{Calls, Limits, Panic, control},
     front::{self, Control, Foreign, Need, Place, Until},
 };
@@ -64,7 +63,8 @@ fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -
     let mut trial =
         front::trial(&labels, calls, &Limits::default(), &Notes, || (), call, |it| it.to_string());
     let mut endings: Vec<(String, u64)> = Vec::new();
-    let visit = |trial: &mut dyn Trial, ending: &Ending, _| {
+    let mut scheduler = Exhaustive::default();
+    let (coverage, executions) = explore(&mut *trial, &mut scheduler, 100_000, |trial, ending, _| {
         let panic = trial.outcome().panic.map_or_else(String::new, |it| format!(" {}", it.1.message));
         let ending = format!("{ending:?}{panic}");
         match endings.iter_mut().find(|it| it.0 == ending) {
@@ -72,8 +72,7 @@ fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -
             None => endings.push((ending, 1)),
         }
         ControlFlow::Continue(())
-    };
-    let (coverage, executions) = explore(&mut *trial, &mut Exhaustive::default(), 100_000, visit);
+    });
     assert_eq!(coverage, Coverage::Exhausted);
     let [begun, entered, left, ended] = TOLD.get();
     assert_eq!((begun, ended, entered), (executions as usize, executions as usize, left));
