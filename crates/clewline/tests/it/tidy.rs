@@ -109,6 +109,7 @@ fn libraries_do_not_print() {
     for (path, text) in sources() {
         let may_print = is_test(&path)
             || path.starts_with("crates/clewline/src/main.rs")
+            || path.starts_with("crates/clewline/src/bin/")
             || path.starts_with("crates/clewline/src/cli/")
             || path.starts_with("crates/clewline/src/bin/")
             || path.contains("/examples/");

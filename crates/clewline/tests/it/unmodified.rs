@@ -77,7 +77,7 @@ fn a_bug_in_c_is_found_and_shown_with_its_lines() {
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.first_line().starts_with("violated: stack_test is not linearizable"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("stack.c:16"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("stack.c:17"), "{}", ran.stdout);
     assert!(ran.stdout.contains("clewline cc stack_test.c stack.c"), "{}", ran.stdout);
 }
 
