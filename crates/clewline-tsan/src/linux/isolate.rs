@@ -219,9 +219,8 @@ impl Isolated {
                 }
                 _ => {
                     let ending = self.learn(&mut message);
-                    return Ok(ending.unwrap_or_else(|| {
-                        Ending::Diverged(diverged.unwrap_or_else(|| divergence(false)))
-                    }));
+                    return Ok(ending
+                        .unwrap_or_else(|| Ending::Diverged(diverged.unwrap_or_else(|| divergence(false)))));
                 }
             }
             end.send(&answer)?;

@@ -117,9 +117,11 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Fn(Step
 
 /// A figure of the paper, and ours.
 type Pair = (Cell, Cell);
+/// What a run has of one of them.
+type Told = fn(&Run) -> Pair;
 
 fn rows(runs: &[Run]) -> Vec<Vec<Cell>> {
-    let figures: [(&str, fn(&Run) -> Pair); 17] = [
+    let figures: [(&str, Told); 17] = [
         ("#S", |it| (Cell::Count(it.paper.schedules), count(schedules(&it.published)))),
         ("#IH", |it| (Cell::Count(it.paper.incomplete), count(it.published.incomplete))),
         ("#UH", |it| (Cell::Count(it.paper.unique), count(it.published.unique))),
