@@ -60,7 +60,7 @@ fn readers_share_a_lock() {
 /// One call at a time, nobody is ever too late.
 #[test]
 fn who_waits_for_a_lock_for_some_time_may_be_too_late() {
-    if let Some(found) = check("reads_some | writes_timed(1)", &[]) {
+    if let Some(found) = check("reads_some | writes_timed(1)", &["--points", "all"]) {
         found.violated("not-linearizable");
     }
 }
