@@ -112,7 +112,8 @@ const LENGTH: &str = "crossbeam#523: a length below none";
 const NOT_EMPTY: &str = "tokio#6602: not empty though the length is 0; no thread is needed";
 const PERMIT: &str = "tokio PR 3660: a permit is lost when all are notified";
 const BACKWARDS: &str = "arc-swap#198: versions go backwards, or are freed";
-const WAKE: &str = "spmc#5: a wake-up is lost; what is found is worse: a value is written after its node was published";
+const WAKE: &str =
+    "spmc#5: a wake-up is lost; what is found is worse: a value is written after its node was published";
 const SEGFAULT: &str = "spmc#10: a segmentation fault";
 const STILL: &str = "RUSTSEC-2026-0005 was mended here. What is found is another one: a receiver that gives up waits for a state that it has \
                      written itself, and frees the channel while the sender still uses it";
