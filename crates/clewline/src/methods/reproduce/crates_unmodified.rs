@@ -25,7 +25,7 @@ pub(super) const NAME: &str = "crates-unmodified";
 /// How far each test is explored.
 fn arguments(size: Size) -> Vec<OsString> {
     let time = match size {
-        Size::Full => "120s",
+        Size::Full => "60s",
         Size::Quick => "20s",
     };
     ["--preemptions", "2", "--timeout", time, "--format", "json"].map(OsString::from).to_vec()
@@ -107,12 +107,14 @@ struct Seen {
 
 impl Explorer<'_> {
     fn case(&self, case: &Case) -> Vec<Cell> {
-        let new = NewCrate::write(&case.manifest(), &case.lock(), case.source);
-        let seen = new.and_then(|it| self.tests(&it)).and_then(|tests| {
+        // Its folder is there for as long as its test runs.
+        let explored = |new: NewCrate| {
+            let tests = self.tests(&new)?;
             let test =
                 tests.first().ok_or_else(|| Error::Building { told: "there is no test".to_owned() })?;
             Ok(self.explore(test))
-        });
+        };
+        let seen = NewCrate::write(&case.manifest(), &case.lock(), case.source).and_then(explored);
         let seen = seen.unwrap_or_else(|error| Seen::not(&error));
         let (known, about) = match case.known {
             Known::Bug(about) => ("bug", about),

@@ -71,11 +71,8 @@ fn places(named: Option<&Path>, executable: &Path) -> Vec<PathBuf> {
         return if named.is_dir() { vec![named.join(FILE)] } else { vec![named.to_owned()] };
     }
     let Some(folder) = executable.parent() else { return Vec::new() };
-    let mut places = vec![folder.join(FILE)];
-    // Tests are in a folder below.
-    if folder.ends_with("deps") {
-        places.extend(folder.parent().map(|it| it.join(FILE)));
-    }
+    // Cargo builds in `deps`, leaves a copy beside it only when asked for it, and that may be an old one.
+    let mut places = vec![folder.join("deps").join(FILE), folder.join(FILE)];
     places.extend(folder.parent().map(|it| it.join("lib").join(FILE)));
     places
 }
@@ -87,7 +84,8 @@ mod tests {
     #[test]
     fn it_is_looked_for_beside_the_executable_and_then_in_lib() {
         let all = places(None, Path::new("/opt/bin/clewline"));
-        assert_eq!(all, [Path::new("/opt/bin").join(FILE), Path::new("/opt/lib").join(FILE)]);
+        let folders = ["/opt/bin/deps", "/opt/bin", "/opt/lib"];
+        assert_eq!(all, folders.map(|it| Path::new(it).join(FILE)));
     }
 
     #[test]
