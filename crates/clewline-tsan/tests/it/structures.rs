@@ -11,6 +11,9 @@ fn a_treiber_stack_holds() {
         program.check("push(1) pop | push(2) pop", points).holds();
         program.check("push(1) pop | push(2) pop", &[points, &["--spec", "stack"]].concat()).holds();
     }
+    // What a node holds is ordered by the atomic through which it is found.
+    let found = program.run(&[]);
+    assert!(found.code == Some(0) && !found.out.contains("--racing"), "{}", found.out);
 }
 
 #[test]

@@ -68,6 +68,9 @@ fn what_a_lock_guards_does_not_race() {
     };
     racing.holds();
     assert_eq!(racing.number("executions"), atomics.number("executions"));
+    let Some(program) = build("wrong.c", &[]) else { return };
+    let found = program.run(&["--matrix", "count count | count count"]);
+    assert!(found.code == Some(0) && !found.out.contains("--racing"), "{}", found.out);
 }
 
 #[test]
