@@ -57,6 +57,14 @@ fn readers_share_a_lock() {
     holds("reads | reads | writes(1) reads");
 }
 
+/// One call at a time, nobody is ever too late.
+#[test]
+fn who_waits_for_a_lock_for_some_time_may_be_too_late() {
+    if let Some(found) = check("reads_some | writes_timed(1)", &["--points", "all"]) {
+        found.violated("not-linearizable");
+    }
+}
+
 #[test]
 fn statics_are_made_once() {
     holds("once | once | once");

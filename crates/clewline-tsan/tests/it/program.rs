@@ -68,7 +68,8 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
     };
     step(Command::new(compiler).args(COMPILING).args(defines).arg("-c").arg(source).arg("-o").arg(&object));
     let library = library();
-    let path = format!("-Wl,-rpath,{}", library.display());
+    // Cargo tells the loader where to look first, and an older one may be there.
+    let path = format!("-Wl,-rpath,{},--disable-new-dtags", library.display());
     step(
         Command::new(compiler)
             .arg(&object)

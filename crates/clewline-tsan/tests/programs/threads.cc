@@ -107,6 +107,20 @@ long writes(long value) {
     return NOTHING;
 }
 
+std::shared_timed_mutex timed;
+
+// Reads if it can be done in time.
+long reads_some(long) {
+    std::shared_lock<std::shared_timed_mutex> lock(timed, std::chrono::seconds(1));
+    return lock.owns_lock() ? guarded : NONE;
+}
+
+long writes_timed(long value) {
+    std::unique_lock<std::shared_timed_mutex> lock(timed);
+    guarded = value;
+    return NOTHING;
+}
+
 struct Made {
     Made() { number = ++total; }
     long number;
@@ -141,6 +155,8 @@ SETUP {
     clewline_register_operation("both", both, 1);
     clewline_register_operation("reads", reads, 0);
     clewline_register_operation("writes", writes, 1);
+    clewline_register_operation("reads_some", reads_some, 0);
+    clewline_register_operation("writes_timed", writes_timed, 1);
     clewline_register_operation("once", once, 0);
     clewline_register_operation("owners", owners, 1);
 }

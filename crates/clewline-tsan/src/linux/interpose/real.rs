@@ -68,6 +68,13 @@ real! {
     fn pthread_rwlock_tryrdlock(lock: Object) -> c_int;
     fn pthread_rwlock_trywrlock(lock: Object) -> c_int;
     fn pthread_rwlock_unlock(lock: Object) -> c_int;
+    fn pthread_rwlock_timedrdlock(lock: Object, until: Time) -> c_int;
+    fn pthread_rwlock_timedwrlock(lock: Object, until: Time) -> c_int;
+    fn pthread_rwlock_clockrdlock(lock: Object, clock: c_int, until: Time) -> c_int;
+    fn pthread_rwlock_clockwrlock(lock: Object, clock: c_int, until: Time) -> c_int;
+    fn sem_clockwait(semaphore: Object, clock: c_int, until: Time) -> c_int;
+    fn pthread_cancel(thread: libc::pthread_t) -> c_int;
+    fn thrd_create(thread: *mut libc::pthread_t, start: usize, argument: *mut c_void) -> c_int;
     fn pthread_once(once: Object, work: extern "C" fn()) -> c_int;
     fn pthread_key_create(key: *mut c_uint, destructor: Destructor) -> c_int;
     fn pthread_key_delete(key: c_uint) -> c_int;

@@ -3,9 +3,9 @@
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::front::{Control, Need};
+use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, real, taken, tries};
+use super::{check, given_back, lock_at, real, taken, time, tries};
 use crate::linux::{
     call::stubs,
     here::{self, place},
@@ -57,7 +57,8 @@ fn take(control: Control, lock: usize, mode: Mode) {
     taken(control, lock_at(lock));
 }
 
-fn acquire(control: Control, lock: usize, mode: Mode, pc: usize) -> c_int {
+/// Waits for the lock, if `until` is something only until its time is up.
+fn acquire(control: Control, lock: usize, mode: Mode, until: Option<*const c_void>, pc: usize) -> c_int {
     check(control, lock, pc);
     let key = lock_at(lock);
     // It may have been taken before there were tasks.
@@ -66,7 +67,11 @@ fn acquire(control: Control, lock: usize, mode: Mode, pc: usize) -> c_int {
         Mode::Read => Access::AcquireShared,
         Mode::Write => Access::Acquire,
     };
-    control.waits_for(key, access, mode.need(), clewline_threads::front::Until::Met, place(pc));
+    let how = if until.is_some() { Until::MetOrLate } else { Until::Met };
+    if !control.waits_for(key, access, mode.need(), how, place(pc)) {
+        until.into_iter().for_each(time::reach);
+        return libc::ETIMEDOUT;
+    }
     take(control, lock, mode);
     0
 }
@@ -124,14 +129,39 @@ macro_rules! calls {
 }
 
 calls! {
-    read_at, pthread_rwlock_rdlock => |control, lock, pc| acquire(control, lock, Mode::Read, pc);
-    write_at, pthread_rwlock_wrlock => |control, lock, pc| acquire(control, lock, Mode::Write, pc);
+    read_at, pthread_rwlock_rdlock => |control, lock, pc| acquire(control, lock, Mode::Read, None, pc);
+    write_at, pthread_rwlock_wrlock => |control, lock, pc| acquire(control, lock, Mode::Write, None, pc);
     try_read_at, pthread_rwlock_tryrdlock => |control, lock, pc| try_acquire(control, lock, Mode::Read, pc);
     try_write_at, pthread_rwlock_trywrlock => |control, lock, pc| try_acquire(control, lock, Mode::Write, pc);
     release_at, pthread_rwlock_unlock => release;
 }
 
+macro_rules! timed {
+    ($($function:ident($($clock:ident)?), $real:ident => $mode:expr;)+) => {
+        $(
+            extern "C" fn $function(lock: *mut c_void, $($clock: c_int,)? until: *const c_void, pc: usize) -> c_int {
+                match here::control() {
+                    Some(control) => acquire(control, lock as usize, $mode, Some(until), pc),
+                    // SAFETY: the caller asks for it.
+                    None => unsafe { real::$real(lock, $($clock,)? until) },
+                }
+            }
+        )+
+    };
+}
+
+timed! {
+    timed_read_at(), pthread_rwlock_timedrdlock => Mode::Read;
+    timed_write_at(), pthread_rwlock_timedwrlock => Mode::Write;
+    clock_read_at(clock), pthread_rwlock_clockrdlock => Mode::Read;
+    clock_write_at(clock), pthread_rwlock_clockwrlock => Mode::Write;
+}
+
 stubs! {
+    pthread_rwlock_timedrdlock, "rdx" => timed_read_at;
+    pthread_rwlock_timedwrlock, "rdx" => timed_write_at;
+    pthread_rwlock_clockrdlock, "rcx" => clock_read_at;
+    pthread_rwlock_clockwrlock, "rcx" => clock_write_at;
     pthread_rwlock_rdlock, "rsi" => read_at;
     pthread_rwlock_wrlock, "rsi" => write_at;
     pthread_rwlock_tryrdlock, "rsi" => try_read_at;

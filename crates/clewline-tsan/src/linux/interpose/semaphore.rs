@@ -58,6 +58,14 @@ extern "C" fn timed_wait_at(semaphore: *mut c_void, until: *const c_void, pc: us
     }
 }
 
+extern "C" fn clock_wait_at(semaphore: *mut c_void, clock: c_int, until: *const c_void, pc: usize) -> c_int {
+    if here::control().is_some() {
+        return timed_wait_at(semaphore, until, pc);
+    }
+    // SAFETY: as above.
+    unsafe { real::sem_clockwait(semaphore, clock, until) }
+}
+
 extern "C" fn try_wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
     let Some(control) = here::control() else {
         // SAFETY: as above.
@@ -89,6 +97,7 @@ extern "C" fn post_at(semaphore: *mut c_void, pc: usize) -> c_int {
 stubs! {
     sem_wait, "rsi" => wait_at;
     sem_timedwait, "rdx" => timed_wait_at;
+    sem_clockwait, "rcx" => clock_wait_at;
     sem_trywait, "rsi" => try_wait_at;
     sem_post, "rsi" => post_at;
 }

@@ -12,7 +12,7 @@ use super::{keys, real};
 use crate::linux::{
     call::{call, stubs},
     here::{self, Alone, place},
-    park, races, signals,
+    output, park, places, races, signals,
 };
 
 type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -101,7 +101,38 @@ extern "C" fn pthread_exit(result: *mut c_void) -> ! {
     control.leaves_for_good()
 }
 
+/// What nobody can control is said, and nothing else.
+fn cannot(what: &str, pc: usize) -> ! {
+    let site = places::resolve(pc).map_or_else(String::new, |it| format!(", at {it}"));
+    output::tell(&format!("unknown: the code calls {what}, which nobody controls{site}\n"));
+    // SAFETY: it asks for nothing.
+    unsafe { libc::_exit(3) }
+}
+
+extern "C" fn cancel(thread: libc::pthread_t, pc: usize) -> c_int {
+    if here::control().is_some() {
+        cannot("pthread_cancel", pc);
+    }
+    // SAFETY: the caller asks for it.
+    unsafe { real::pthread_cancel(thread) }
+}
+
+extern "C" fn create_of_c11(
+    thread: *mut libc::pthread_t,
+    start: usize,
+    argument: *mut c_void,
+    pc: usize,
+) -> c_int {
+    if here::control().is_some() {
+        cannot("thrd_create", pc);
+    }
+    // SAFETY: the caller asks for it.
+    unsafe { real::thrd_create(thread, start, argument) }
+}
+
 stubs! {
+    pthread_cancel, "rsi" => cancel;
+    thrd_create, "rcx" => create_of_c11;
     pthread_create, "r8" => create;
     pthread_join, "rdx" => join;
 }
