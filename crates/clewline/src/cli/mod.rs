@@ -1,6 +1,6 @@
 //! The command line, one file a subcommand.
 //!
-//! Data goes to standard output, talk to standard error. What an exit code means is said once, in [`Status`].
+//! Data goes to standard output, talk to standard error. What an exit code means is said once, in `Status`.
 
 mod actors;
 mod cargo;
