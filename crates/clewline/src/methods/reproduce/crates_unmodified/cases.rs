@@ -121,7 +121,7 @@ const CANCELLED: &str = "RUSTSEC-2026-0005: memory used after it was freed, when
 
 /// The first two are those of a quick run.
 #[rustfmt::skip]
-pub(super) const CASES: [Case; 29] = [
+pub(super) const CASES: [Case; 30] = [
     case("crossbeam-channel", "0.5.14", "", source!("crossbeam_channel_drop"), Known::Bug(DOUBLE_FREE)),
     case("crossbeam-channel", "0.5.15", "", source!("crossbeam_channel_drop"), Known::Mended(DOUBLE_FREE)),
     case("crossbeam-channel", "0.5.7", "", source!("crossbeam_channel_drop"), Known::Bug(BLOCK)),
@@ -145,6 +145,7 @@ pub(super) const CASES: [Case; 29] = [
     case("tokio", "1.37.0", ", features = [\"sync\"]", source!("tokio_is_empty"), Known::Bug(NOT_EMPTY)),
     case("tokio", "1.38.0", ", features = [\"sync\"]", source!("tokio_is_empty"), Known::Mended(NOT_EMPTY)),
     case("tokio", "1.5.0", ", features = [\"sync\"]", source!("tokio_notify"), Known::Bug(PERMIT)),
+    case("tokio", "1.7.0", ", features = [\"sync\"]", source!("tokio_notify"), Known::Mended(PERMIT)),
     case("arc-swap", "1.7.1", "", source!("arc_swap_load"), Known::WeakMemory(BACKWARDS)),
     case("spmc", "0.2.1", "", source!("spmc_recv"), Known::Bug(WAKE)),
     case("spmc", "0.2.2", "", source!("spmc_recv"), Known::Bug(SEGFAULT)),
