@@ -278,6 +278,8 @@ fn is_for_linking(flag: &OsString) -> bool {
 fn linked_with(runtime: &Runtime) -> [OsString; 2] {
     let mut path = OsString::from("-Wl,-rpath,");
     path.push(runtime.folder());
+    // Before what the environment says: below Cargo that may lead to an older runtime.
+    path.push(",--disable-new-dtags");
     [runtime.file().as_os_str().to_owned(), path]
 }
 

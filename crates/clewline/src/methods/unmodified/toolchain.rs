@@ -97,7 +97,8 @@ impl Toolchain {
         };
         flags.push(with("-Lnative=", ""));
         flags.push("-ldylib=clewline_tsan".into());
-        flags.push(with("-Clink-arg=-Wl,-rpath,", ""));
+        // Before what the environment says: below Cargo that may lead to an older runtime.
+        flags.push(with("-Clink-arg=-Wl,-rpath,", ",--disable-new-dtags"));
         // The restoring of data would undo what is bound late.
         flags.push("-Clink-arg=-Wl,-z,now".into());
         flags
