@@ -211,6 +211,29 @@ pub enum Access {
 }
 
 impl Access {
+    /// All kinds, in the order in which they are declared.
+    pub const ALL: [Access; 19] = [
+        Access::Local,
+        Access::Read,
+        Access::Write,
+        Access::Update,
+        Access::Acquire,
+        Access::AcquireShared,
+        Access::TryAcquire,
+        Access::TryAcquireShared,
+        Access::Release,
+        Access::Wait,
+        Access::Notify,
+        Access::Send,
+        Access::Receive,
+        Access::Join,
+        Access::Park,
+        Access::Unpark,
+        Access::Yield,
+        Access::Fence,
+        Access::Flush,
+    ];
+
     /// Whether two such accesses of one object can change places.
     #[must_use]
     pub const fn is_shared(self) -> bool {

@@ -1,27 +1,5 @@
 use super::*;
 
-const ACCESSES: [Access; 19] = [
-    Access::Local,
-    Access::Read,
-    Access::Write,
-    Access::Update,
-    Access::Acquire,
-    Access::AcquireShared,
-    Access::TryAcquire,
-    Access::TryAcquireShared,
-    Access::Release,
-    Access::Wait,
-    Access::Notify,
-    Access::Send,
-    Access::Receive,
-    Access::Join,
-    Access::Park,
-    Access::Unpark,
-    Access::Yield,
-    Access::Fence,
-    Access::Flush,
-];
-
 fn step(task: u8, access: Access, object: u32) -> Step {
     Step::new(TaskId(task), access, SharedId(object))
 }
@@ -36,8 +14,8 @@ fn conflict(one: Step, other: Step) -> bool {
 fn accesses_of_one_object_conflict_unless_both_leave_it_as_it_is() {
     use Access::{AcquireShared, Join, Read, TryAcquireShared};
     let leaves_it = [Read, AcquireShared, TryAcquireShared, Join];
-    for one in ACCESSES {
-        for other in ACCESSES {
+    for one in Access::ALL {
+        for other in Access::ALL {
             let expected = !(leaves_it.contains(&one) && leaves_it.contains(&other));
             assert_eq!(conflict(step(0, one, 1), step(1, other, 1)), expected, "{one:?} {other:?}");
         }
@@ -46,8 +24,8 @@ fn accesses_of_one_object_conflict_unless_both_leave_it_as_it_is() {
 
 #[test]
 fn accesses_of_different_objects_conflict_if_one_is_ordered_with_everything() {
-    for one in ACCESSES {
-        for other in ACCESSES {
+    for one in Access::ALL {
+        for other in Access::ALL {
             let expected = [one, other].iter().any(|it| matches!(it, Access::Yield | Access::Fence));
             assert_eq!(conflict(step(0, one, 1), step(1, other, 2)), expected, "{one:?} {other:?}");
             // What nobody else can get at is not one object.
@@ -78,4 +56,10 @@ fn a_return_and_a_call_are_dependent_whichever_is_first() {
     assert!(!dependent((false, true), (false, true)));
     assert!(!dependent((false, false), (true, true)));
     assert!(step(0, Access::Write, 1).is_dependent(&step(1, Access::Read, 1)));
+}
+
+#[test]
+fn accesses_are_listed_by_their_numbers() {
+    let numbers: Vec<usize> = Access::ALL.iter().map(|it| *it as usize).collect();
+    assert_eq!(numbers, (0..=Access::Flush as usize).collect::<Vec<_>>());
 }

@@ -58,29 +58,6 @@ pub(super) struct Message {
     at: usize,
 }
 
-// In the order of their numbers.
-const ACCESSES: [Access; 19] = [
-    Access::Local,
-    Access::Read,
-    Access::Write,
-    Access::Update,
-    Access::Acquire,
-    Access::AcquireShared,
-    Access::TryAcquire,
-    Access::TryAcquireShared,
-    Access::Release,
-    Access::Wait,
-    Access::Notify,
-    Access::Send,
-    Access::Receive,
-    Access::Join,
-    Access::Park,
-    Access::Unpark,
-    Access::Yield,
-    Access::Fence,
-    Access::Flush,
-];
-
 impl Message {
     pub(super) fn put(&mut self, word: u64) {
         self.bytes.extend(word.to_le_bytes());
@@ -130,12 +107,11 @@ impl Message {
     }
 
     pub(super) fn put_access(&mut self, access: Access) {
-        let number = ACCESSES.iter().position(|it| *it == access).expect("all are there");
-        self.put(number as u64);
+        self.put(access as u64);
     }
 
     pub(super) fn take_access(&mut self) -> Access {
-        ACCESSES[self.take() as usize]
+        Access::ALL[self.take() as usize]
     }
 
     pub(super) fn put_step(&mut self, step: &Step) {
