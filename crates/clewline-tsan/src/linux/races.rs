@@ -1,9 +1,9 @@
 //! Which accesses are points: the atomic ones, and those that race.
 //!
 //! If no two plain accesses race, it makes no difference where between atomic ones a task is interrupted. So an exploration begins with
-//! atomics as its only points, and looks for pairs of accesses that nothing orders: in the same bytes, one of them a write. When it
-//! finds one, both places in the code are points from then on, and it begins again. A pair that is found though something
-//! orders it costs executions, and nothing else: what is looked for here is never reported.
+//! atomics as its only points, and looks for pairs of accesses that nothing orders: in the same bytes, one of them a write, and one of
+//! them plain. When it finds one, both places in the code are points from then on, and it begins again. A pair that is found though
+//! something orders it costs executions, and nothing else: what is looked for here is never reported.
 //!
 //! Every atomic operation counts as one that orders, whatever it says, since all executions are sequentially consistent.
 //!
@@ -14,7 +14,10 @@ use clewline_explore::TaskId;
 use clewline_threads::front::Control;
 use rustc_hash::FxHashSet;
 
-use super::{here::Alone, here::Own};
+use super::{
+    heap,
+    here::{self, Alone, Own},
+};
 
 /// Which plain accesses are points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +53,38 @@ struct Past {
     // Which of the eight bytes.
     bytes: u8,
     is_write: bool,
+    // Where a plain access is; 0 for an atomic one, which is a point anyway.
     pc: usize,
 }
 
-// Of each word so many accesses are kept. If there are more, the oldest is forgotten: then a pair may not be found.
+impl Past {
+    fn is_atomic(&self) -> bool {
+        self.pc == 0
+    }
+
+    fn conflicts(&self, other: &Past) -> bool {
+        self.bytes & other.bytes != 0
+            && (self.is_write || other.is_write)
+            && !(self.is_atomic() && other.is_atomic())
+    }
+
+    /// Whether whatever conflicts with `other` conflicts with this.
+    fn covers(&self, other: &Past) -> bool {
+        other.bytes & !self.bytes == 0
+            && (self.is_write || !other.is_write)
+            && (!self.is_atomic() || other.is_atomic())
+    }
+}
+
+// Of each word so many accesses are kept.
 const KEPT: usize = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
     past: [Past; KEPT],
     n: usize,
+    /// There were more, so that it is not known what a later access races with. It counts as racing.
+    is_crowded: bool,
 }
 
 /// What is known of addresses, for one execution.
@@ -216,7 +241,11 @@ pub(super) fn racing() -> &'static [usize] {
     &races.racing[..races.shown.unwrap_or(races.racing.len())]
 }
 
+/// The place is a point from now on. Answers whether it was none. What is at no place is atomic, and a point anyway.
 fn insert(pc: usize) -> bool {
+    if pc == 0 {
+        return false;
+    }
     let races = RACES.get();
     let is_new = races.is_racing.get_or_insert_default().insert(pc);
     if is_new {
@@ -271,50 +300,62 @@ pub(super) fn plain(control: Control, address: usize, size: usize, is_write: boo
     }
 }
 
+/// An atomic access. It is a point; if a plain one is found to race with it, that is one as well.
+#[inline(always)]
+pub(super) fn atomic(control: Control, address: usize, size: usize, is_write: bool) {
+    if points() == Points::Racing {
+        if !heap::contains(address) && !here::is_own_stack(address) && here::is_other_stack(address) {
+            share(control, address);
+        }
+        touch(control, address, size, is_write, 0);
+    }
+}
+
 fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
     let me = control.task();
     let mut word = address & !7;
-    let mut other = None;
+    let mut found = false;
     while word < address + size {
         let races = RACES.get();
         let clock = &races.clocks[me.index()];
         let bytes = bytes(word, address, size);
         let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc };
-        other = other.or(races.words.at(word).touch(now, clock));
+        if let Some(others) = races.words.at(word).touch(now, clock) {
+            found |= insert(pc) | insert(others[0]) | insert(others[1]);
+        }
         word += 8;
     }
-    if let Some(other) = other
-        && (insert(pc) | insert(other))
-    {
+    if found {
         control.begins_again();
     }
 }
 
 impl Word {
-    /// An access that `now` races with, if there is one.
-    fn touch(&mut self, now: Past, clock: &Clock) -> Option<usize> {
+    /// Places of accesses that `now` races with, if there is one: some of them, or 0.
+    fn touch(&mut self, now: Past, clock: &Clock) -> Option<[usize; 2]> {
         let past = &self.past[..self.n];
         let is_ordered = |it: &Past| it.task == now.task || it.time <= clock[usize::from(it.task)];
-        let races =
-            |it: &&Past| it.bytes & now.bytes != 0 && (it.is_write || now.is_write) && !is_ordered(it);
+        let races = |it: &&Past| it.conflicts(&now) && !is_ordered(it);
         let other = past.iter().find(races).map(|it| it.pc);
         // What happened before this, and is no stronger, will not race with anything that this one does not race with.
         let mut kept = 0;
         for at in 0..self.n {
             let it = self.past[at];
-            let is_over = it.bytes & !now.bytes == 0 && is_ordered(&it) && (now.is_write || !it.is_write);
-            if !is_over {
+            if !(now.covers(&it) && is_ordered(&it)) {
                 self.past[kept] = it;
                 kept += 1;
             }
         }
+        let mut forgotten = 0;
         if kept == KEPT {
+            forgotten = self.past[0].pc;
             self.past.copy_within(1.., 0);
+            self.is_crowded = true;
             kept -= 1;
         }
         self.past[kept] = now;
         self.n = kept + 1;
-        other
+        (other.is_some() || self.is_crowded).then_some([other.unwrap_or_default(), forgotten])
     }
 }
 
@@ -323,7 +364,7 @@ pub(super) fn forget(address: usize, size: usize) {
     if points() == Points::Racing {
         let words = &mut RACES.get().words;
         (address..address + size).step_by(8).for_each(|it| {
-            words.known(it).into_iter().for_each(|it| it.n = 0);
+            words.known(it).into_iter().for_each(|it| (it.n, it.is_crowded) = (0, false));
         });
     }
 }

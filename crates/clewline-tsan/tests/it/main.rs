@@ -7,6 +7,7 @@ mod counts;
 mod cpp;
 mod isolation;
 mod main_explored;
+mod points;
 mod program;
 mod structures;
 mod wrong;

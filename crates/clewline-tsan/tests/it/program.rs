@@ -50,7 +50,7 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
         eprintln!("skipped: there is no {compiler}");
         return None;
     }
-    let name: String = [&[file], defines].concat().join("_").replace(['=', '.'], "_");
+    let name: String = [&[file], defines].concat().join("_").replace(['=', '.', '/'], "_");
     // Tests run at the same time, and some want the same program.
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +66,10 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
         let done = command.output().expect("a compiler");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     };
-    step(Command::new(compiler).args(COMPILING).args(defines).arg("-c").arg(source).arg("-o").arg(&object));
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let mut compile = Command::new(compiler);
+    compile.args(COMPILING).args(defines).arg("-I").arg(header);
+    step(compile.arg("-c").arg(source).arg("-o").arg(&object));
     let library = library();
     // Cargo tells the loader where to look first, and an older one may be there.
     let path = format!("-Wl,-rpath,{},--disable-new-dtags", library.display());

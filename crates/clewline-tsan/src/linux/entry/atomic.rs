@@ -30,6 +30,7 @@ fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Cont
 fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
     let (me, object) = (control.task(), object(address));
     here::writes();
+    races::atomic(control, address, T::SIZE, true);
     races::acquire(me, object);
     races::release(me, object);
     if old != new {
@@ -40,6 +41,7 @@ fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
 
 #[inline(always)]
 fn saw<T: Word>(control: Control, address: usize, value: T) {
+    races::atomic(control, address, T::SIZE, false);
     races::acquire(control.task(), object(address));
     control.says(|| shown(value.bits()));
 }

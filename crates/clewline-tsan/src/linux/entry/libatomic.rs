@@ -17,6 +17,7 @@ fn before(size: usize, address: usize, access: Access, pc: usize) -> Option<Cont
     point(control, address, size.max(1), access, pc);
     check(control, address, size.max(1), access != Access::Read, pc);
     here::touches(address, pc);
+    races::atomic(control, address, size.max(1), access != Access::Read);
     races::acquire(control.task(), object(address));
     Some(control)
 }
