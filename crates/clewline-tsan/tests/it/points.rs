@@ -67,12 +67,15 @@ fn points_at_accesses_that_race_find_what_points_everywhere_do() {
     let mut missed = 0;
     for _ in 0..300 {
         let matrix = format!("op{} | op{}", dice.below(OPERATIONS), dice.below(OPERATIONS));
-        let holds = |points: &str| {
-            let arguments = ["--points", points, "--preemptions", "none", "--scheduler", "exhaustive"];
+        let holds = |(scheduler, points): (&str, &str)| {
+            let arguments = ["--points", points, "--preemptions", "none", "--scheduler", scheduler];
             program.check(&matrix, &arguments).field("verdict") == "holds"
         };
-        let [racing, all, atomics] = ["racing", "all", "atomics"].map(holds);
-        assert_eq!(racing, all, "{matrix} in {}", file.display());
+        let all = holds(("exhaustive", "all"));
+        for way in [("exhaustive", "racing"), ("dpor", "all"), ("dpor", "racing")] {
+            assert_eq!(holds(way), all, "{way:?}, {matrix} in {}", file.display());
+        }
+        let atomics = holds(("exhaustive", "atomics"));
         by_verdict[usize::from(all)] += 1;
         missed += u32::from(atomics && !all);
     }
