@@ -321,7 +321,9 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
         let bytes = bytes(word, address, size);
         let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc };
         if let Some(others) = races.words.at(word).touch(now, clock) {
-            found |= insert(pc) | insert(others[0]) | insert(others[1]);
+            found |= insert(pc);
+            // All of them: one that is known already must not hide another.
+            others.into_iter().for_each(|it| found |= insert(it));
         }
         word += 8;
     }
@@ -331,31 +333,34 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
 }
 
 impl Word {
-    /// Places of accesses that `now` races with, if there is one: some of them, or 0.
-    fn touch(&mut self, now: Past, clock: &Clock) -> Option<[usize; 2]> {
-        let past = &self.past[..self.n];
-        let is_ordered = |it: &Past| it.task == now.task || it.time <= clock[usize::from(it.task)];
-        let races = |it: &&Past| it.conflicts(&now) && !is_ordered(it);
-        let other = past.iter().find(races).map(|it| it.pc);
-        // What happened before this, and is no stronger, will not race with anything that this one does not race with.
+    /// The places of all accesses that `now` races with, and zeros, if it races with any.
+    fn touch(&mut self, now: Past, clock: &Clock) -> Option<[usize; KEPT]> {
+        let mut others = [0; KEPT];
+        let mut races = self.is_crowded;
         let mut kept = 0;
         for at in 0..self.n {
             let it = self.past[at];
-            if !(now.covers(&it) && is_ordered(&it)) {
+            let is_ordered = it.task == now.task || it.time <= clock[usize::from(it.task)];
+            if !is_ordered && it.conflicts(&now) {
+                races = true;
+                others[at] = it.pc;
+            }
+            // What happened before this, and is no stronger, will not race with anything that this one does not race with.
+            if !(is_ordered && now.covers(&it)) {
                 self.past[kept] = it;
                 kept += 1;
             }
         }
-        let mut forgotten = 0;
         if kept == KEPT {
-            forgotten = self.past[0].pc;
+            // Whatever it races with will not be known, so it counts as racing.
+            (races, self.is_crowded) = (true, true);
+            others[0] = self.past[0].pc;
             self.past.copy_within(1.., 0);
-            self.is_crowded = true;
             kept -= 1;
         }
         self.past[kept] = now;
         self.n = kept + 1;
-        (other.is_some() || self.is_crowded).then_some([other.unwrap_or_default(), forgotten])
+        races.then_some(others)
     }
 }
 

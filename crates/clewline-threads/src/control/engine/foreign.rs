@@ -243,6 +243,13 @@ impl Control {
         TaskId(self.engine().tasks.len() as u8)
     }
 
+    /// Those that had to end before this task began.
+    #[must_use]
+    pub fn begins_after(self) -> TaskSet {
+        let engine = self.engine();
+        engine.tasks[engine.current.index()].after
+    }
+
     /// Points are needed where there were none: the exploration begins again.
     pub fn begins_again(self) {
         self.engine().ending = Some(Ending::Restart);
