@@ -338,12 +338,12 @@ impl Word {
         let mut others = [0; KEPT];
         let mut races = self.is_crowded;
         let mut kept = 0;
-        for at in 0..self.n {
+        for (at, other) in others.iter_mut().enumerate().take(self.n) {
             let it = self.past[at];
             let is_ordered = it.task == now.task || it.time <= clock[usize::from(it.task)];
             if !is_ordered && it.conflicts(&now) {
                 races = true;
-                others[at] = it.pc;
+                *other = it.pc;
             }
             // What happened before this, and is no stronger, will not race with anything that this one does not race with.
             if !(is_ordered && now.covers(&it)) {

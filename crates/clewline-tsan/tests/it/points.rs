@@ -48,9 +48,9 @@ fn program(dice: &mut Dice) -> String {
             true => ("pthread_mutex_lock(&lock);", "pthread_mutex_unlock(&lock);"),
             false => ("", ""),
         };
-        let written = write!(
+        let written = writeln!(
             text,
-            "CLEWLINE_OPERATION(op{at}) {{ long seen = 1; {take} {body} {give} return seen; }}\n"
+            "CLEWLINE_OPERATION(op{at}) {{ long seen = 1; {take} {body} {give} return seen; }}"
         );
         written.expect("a string takes all");
     }
