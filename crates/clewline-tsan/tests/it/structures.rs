@@ -28,7 +28,9 @@ fn a_push_that_overwrites_is_found() {
 fn a_node_that_is_freed_too_early_is_found() {
     let Some(program) = build("treiber.c", &["BUG=2"]) else { return };
     for points in ALL {
-        program.check("push(1) pop | push(2) pop", points).violated("panic");
+        let found = program.check("push(1) pop | push(2) pop", points);
+        found.violated("panic");
+        assert!(found.field("message").starts_with("use after free: read of"), "{}", found.out);
     }
     let told = program.run(&[]);
     assert!(told.text().contains("use after free: read of byte 8 of block #"), "{}", told.out);

@@ -246,6 +246,14 @@ fn json_has_the_fields_that_were_promised() {
         assert!(object[number].is_u64(), "{number} in {object}");
     }
     assert!(object["replay"].is_string() && object["smallest"]["replay"].is_string(), "{object}");
+    let history = object["history"].as_array().unwrap();
+    let calls: Vec<&str> = history.iter().map(|it| it["call"].as_str().unwrap()).collect();
+    assert_eq!(calls, ["push(1)", "push(2)", "pop", "pop", "pop", "push(4)"]);
+    for operation in history {
+        let is_there = |it: &str| operation[it].is_u64();
+        assert!(is_there("process") && is_there("called") && is_there("returned"), "{operation}");
+        assert!(operation["answer"].is_string(), "{operation}");
+    }
 }
 
 #[test]

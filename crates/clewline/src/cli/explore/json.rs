@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use clewline::methods::line_up::{Checked, Finding, Matrix, Options, Verdict, text::is_exhausted};
+use clewline::methods::line_up::{Checked, Finding, Matrix, Options, Seen, Verdict, text::is_exhausted};
 use serde_json::{Map, Value as Json, json};
 
 /// The object. `smallest` is what was left when the matrix was made smaller.
@@ -69,7 +69,23 @@ fn found(object: &mut Map<String, Json>, finding: &Finding) {
     object.insert("cause".to_owned(), finding.cause.name().into());
     object.insert("replay".to_owned(), finding.schedule.to_string().into());
     object.insert("preemptions".to_owned(), finding.preemptions.into());
+    object.insert("history".to_owned(), finding.operations.iter().map(operation).collect());
+    if let Some((_, panic)) = &finding.panic {
+        object.insert("message".to_owned(), panic.message.as_str().into());
+        object.insert("place".to_owned(), panic.place.as_deref().into());
+    }
     if let Some(told) = &finding.told {
         object.insert("explanation".to_owned(), told.as_str().into());
     }
+}
+
+fn operation(seen: &Seen) -> Json {
+    let (returned, answer) = seen.returned.as_ref().map(|(step, answer)| (*step, answer.as_str())).unzip();
+    json!({
+        "process": seen.process,
+        "call": seen.call,
+        "called": seen.called,
+        "returned": returned,
+        "answer": answer,
+    })
 }
