@@ -260,7 +260,12 @@ fn shapes_say_who_asks_whom_for_what() {
     check_shape("0r+2w", 2, "0>0 1=10, 1>1 2=20");
     check_shape("2c", 3, "0>0 1=10, 0>1 1?, 1>1 1=20, 1>2 1?");
     check_shape("none", 3, "");
-    for wrong in ["", "2r", "0r+0w", "r+w", "1w+1r", "0c", "40c", "99999999999r+1w", "-1r+1w"] {
+    for (short, text) in [("2r1w", "2r+1w"), ("2r", "2r+0w"), ("1w", "0r+1w")] {
+        assert_eq!(short.parse::<Shape>().unwrap(), text.parse().unwrap(), "{short}");
+    }
+    for wrong in
+        ["", "2", "0r+0w", "r+w", "1w+1r", "0c", "40c", "99999999999r+1w", "-1r+1w", "2r++1w", "+1w", "1wx"]
+    {
         let error = wrong.parse::<Shape>().unwrap_err().to_string();
         assert!(error.ends_with(&format!("found `{wrong}`")), "{error}");
     }
