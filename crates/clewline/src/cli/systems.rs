@@ -49,7 +49,9 @@ fn as_text(system: &'static System) -> String {
             Some(Symptom::Property(property)) => format!("; a bug: \"{property}\" does not hold"),
         };
         let harness = if variant.calls == "none" { "no calls" } else { variant.calls };
-        let told = format!("{}{shows} ({} actors, {harness})", variant.about, variant.actors);
+        let actors =
+            if variant.actors == 1 { "1 actor".to_owned() } else { format!("{} actors", variant.actors) };
+        let told = format!("{}{shows} ({actors}, {harness})", variant.about);
         hanging(&mut text, &format!("  {:width$}  ", name(variant)), &told, WIDTH);
     }
     text
