@@ -126,6 +126,11 @@ fn unknown(text: &mut String, telling: &Telling<'_>) {
 /// What is wrong, and how it came about.
 pub(super) fn evidence_of(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
     violated(text, telling, finding);
+    if finding.is_given_up {
+        text.push('\n');
+        let told = "A limit was hit before it was found out which messages lead there.";
+        paragraph(text, told, WIDTH);
+    }
     if finding.steps.is_empty() {
         return;
     }
@@ -141,11 +146,10 @@ pub(super) fn violated(text: &mut String, telling: &Telling<'_>, finding: &Findi
             text.push_str(&evidence(&finding.judged(telling.system, telling.spec), &style));
         }
         Why::Property(name, When::Always) => {
-            paragraph(
-                text,
-                &format!("\"{name}\" is false in the state to which this schedule leads."),
-                WIDTH,
-            );
+            let place = if finding.is_given_up { "a state" } else { "the state" };
+            let told =
+                if finding.is_given_up { "that can be reached" } else { "to which this schedule leads" };
+            paragraph(text, &format!("\"{name}\" is false in {place} {told}."), WIDTH);
         }
         Why::Property(name, When::Sometimes) => {
             paragraph(text, &format!("In none of the states that can be reached is \"{name}\" true."), WIDTH);
@@ -158,11 +162,10 @@ pub(super) fn violated(text: &mut String, telling: &Telling<'_>, finding: &Findi
             paragraph(text, &told, WIDTH);
         }
         Why::Stuck => {
-            paragraph(
-                text,
-                "After this schedule nothing can happen any more, and some call has not returned.",
-                WIDTH,
-            );
+            let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
+            let told =
+                format!("After {schedule} nothing can happen any more, and some call has not returned.");
+            paragraph(text, &told, WIDTH);
         }
     }
 }
