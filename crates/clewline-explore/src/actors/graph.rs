@@ -435,8 +435,8 @@ struct Worker<'a> {
     exact_bytes: usize,
 }
 
-// After so many new states a thread looks up from its work.
-const BATCH: u64 = 1 << 11;
+// After so many new states a thread looks up from its work. Tests have small systems.
+const BATCH: u64 = if cfg!(test) { 8 } else { 1 << 11 };
 
 impl<'a> Worker<'a> {
     fn new(engine: Engine, common: &'a Common<'a>) -> Self {

@@ -128,7 +128,7 @@ pub(super) struct Args {
     first: bool,
 
     /// Execute one schedule again, that a report names
-    #[arg(long, value_name = "TOKEN", conflicts_with_all = ["compat", "first"])]
+    #[arg(long, value_name = "TOKEN", conflicts_with = "first")]
     replay: Option<String>,
 
     /// Write the message flow graph to a file, for Graphviz
@@ -302,6 +302,9 @@ fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, F
     })
 }
 
+/// No time at all is not enough, ten times over.
+const LITTLE: Duration = Duration::from_secs(1);
+
 /// What to type next, best first.
 fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
     let command = command(args);
@@ -313,12 +316,21 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
         Verdict::Violated(finding) => {
             let Faults { lose, duplicate, crash, partition, .. } = finding.faults;
             let faults = faults(lose, duplicate, crash, partition);
-            vec![format!("{command}{faults} --replay {}", shell_word(&finding.token.to_string()))]
+            // DS2's calls come in another order.
+            let compat = match &args.compat {
+                Some(compat) => format!(" --scheduler {} --compat {compat}", args.scheduler),
+                None => String::new(),
+            };
+            let token = finding.token.to_string();
+            vec![format!("{command}{compat}{faults} --replay {}", shell_word(&token))]
         }
         Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],
         Verdict::Unknown(_) | Verdict::Holds => match (&outcome.coverage, args.scheduler.as_str()) {
             (Coverage::Limited(_), "states") => match args.time {
-                Some(time) => vec![format!("{scheduler} --time {}", units::show_duration(10 * time))],
+                Some(time) => vec![format!(
+                    "{scheduler} --time {}",
+                    units::show_duration(time.max(LITTLE).saturating_mul(10))
+                )],
                 None => vec![format!("{scheduler} --scheduler random --schedules 100000")],
             },
             (Coverage::Limited(_), _) if args.replay.is_none() => vec![scheduler],

@@ -38,7 +38,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 /// A paragraph, with a line for each variant.
 fn as_text(system: &'static System) -> String {
     let mut text = format!("{}: {}\n", system.name, system.about);
-    paragraph(&mut text, &format!("should be a {}; from {}", system.spec, system.source), WIDTH);
+    let should = match system.offers {
+        [] => "has properties, and nobody calls it".to_owned(),
+        _ => format!("should be a {}", system.spec),
+    };
+    paragraph(&mut text, &format!("{should}; from {}", system.source), WIDTH);
     let name = |variant: &'static Variant| FoundSystem { system, variant }.name();
     let width = system.variants.iter().map(|it| name(it).chars().count()).max().unwrap_or(0);
     for variant in system.variants {

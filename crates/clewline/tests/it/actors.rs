@@ -267,6 +267,19 @@ fn rules_as_published_are_never_taken_for_proof() {
 }
 
 #[test]
+fn what_the_rules_as_published_show_can_be_seen_again() {
+    let args = ["open-chord", "--harness", "2r+2w", "--scheduler", "dpor", "--compat", "ds2"];
+    let ran = actors("compat-found", &args);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let next = ran.stdout.lines().find_map(|it| it.strip_prefix("next: clewline actors ")).unwrap();
+    let again = actors("compat-again", &next.split(' ').collect::<Vec<_>>());
+    let steps = |text: &str| -> Vec<String> {
+        text.lines().filter(|it| it.contains("──►")).map(str::to_owned).collect()
+    };
+    assert_eq!((again.code, steps(&again.stdout)), (1, steps(&ran.stdout)), "{next}");
+}
+
+#[test]
 fn faults_are_allowed_from_none_upward() {
     let (code, object) = json("lossy", &["single-copy", "--lose", "2"]);
     assert_eq!(code, 0, "{object}");
@@ -461,6 +474,32 @@ fn who_uses_one_thread_says_so() {
     assert!(ran.stderr.contains("note: the rules as published go from one schedule"), "{ran:?}");
     let ran = actors("two-threads", &["edr", "--scheduler", "dpor", "--jobs", "2"]);
     assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn what_clients_saw_is_shown_where_there_is_no_time_to_find_the_messages() {
+    let args = ["edr:waits-for-all", "--harness", "3c", "--time", "0s"];
+    let ran = actors("given-up", &args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.stdout.contains("C2:"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("A limit was hit before it was found out which messages"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("next: clewline actors edr:waits-for-all --harness 3c\n"), "{}", ran.stdout);
+    let (_, object) = json("given-up-json", &args);
+    assert!(object.get("replay").is_none(), "{object}");
+    assert!(object["first_violation"]["core"].as_array().is_some_and(|it| !it.is_empty()), "{object}");
+}
+
+#[test]
+fn little_memory_is_enough_to_show_a_small_violation() {
+    let (code, object) = json("little-memory", &["edr", "--memory", "1KiB"]);
+    assert_eq!((code, object["first_violation"]["steps"].as_u64()), (1, Some(4)), "{object}");
+}
+
+#[test]
+fn what_nobody_calls_is_judged_by_its_properties() {
+    let ran = actors("no-calls", &["two-phase-commit"]);
+    let told = "holds: two-phase-commit is as its properties say in every schedule";
+    assert_eq!((ran.code, ran.first_line()), (0, told), "{ran:?}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ use super::Settings;
 use crate::actors::{BadHandler, Coverage, Engine, Flow, Snapshots, Tally, Walk};
 
 /// Branches are worth handing out if the one beside them had so many executions. Tests have small systems.
-pub(super) const WORTH: u64 = if cfg!(test) { 1 } else { 32 };
+pub(super) const WORTH: u64 = if cfg!(test) { 1 } else { 256 };
 
 /// Whether the leader waits even for branches that nobody has begun. In tests it does, so that helpers have their share.
 const IS_PATIENT: bool = cfg!(test);

@@ -78,7 +78,7 @@ impl Named {
     }
 
     /// The play; DS2's rules want the writes first, as its harnesses have them.
-    fn play(&self, options: &Options) -> Result<Box<dyn Play>, Error> {
+    pub(super) fn play(&self, options: &Options) -> Result<Box<dyn Play>, Error> {
         self.check_actors()?;
         let are_writes_first = matches!(options.scheduler, Scheduler::Published(_));
         self.found.visit(self.actors, Build { named: self, are_writes_first })

@@ -112,7 +112,11 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    fn new(options: &Options, deadline: Option<Instant>, progress: &Progress) -> Result<Limits, Error> {
+    pub(super) fn new(
+        options: &Options,
+        deadline: Option<Instant>,
+        progress: &Progress,
+    ) -> Result<Limits, Error> {
         let budget = progress.budget.child();
         let budget = match options.memory {
             Some(bytes) => with_process_memory(budget, bytes),

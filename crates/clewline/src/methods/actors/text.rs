@@ -52,11 +52,15 @@ pub fn report(telling: &Telling<'_>, outcome: &Outcome) -> String {
 pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
     let Telling { system, spec, .. } = telling;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    // Where nobody calls anything there is nothing to linearize.
+    let is = if outcome.program.is_empty() {
+        "is as its properties say".to_owned()
+    } else {
+        format!("is linearizable as {article} {spec}")
+    };
     match &outcome.verdict {
-        Verdict::Holds => {
-            format!("{system} is linearizable as {article} {spec} in {}", seen(telling, outcome))
-        }
-        Verdict::Unknown(why) => format!("whether {system} is linearizable as {article} {spec}: {why}"),
+        Verdict::Holds => format!("{system} {is} in {}", seen(telling, outcome)),
+        Verdict::Unknown(why) => format!("whether {system} {is}: {why}"),
         Verdict::Violated(finding) => match finding.why {
             Why::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
             Why::Property(name, When::Always) => format!("in {system}, \"{name}\" is not always true"),
@@ -91,6 +95,9 @@ pub(super) fn meaning(text: &mut String, telling: &Telling<'_>, outcome: &Outcom
 
 fn holds(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
     let told = match &outcome.coverage {
+        _ if outcome.program.is_empty() => {
+            "Nobody calls anything, and every property is true when it should be."
+        }
         _ if telling.is_replay => "What clients see in this schedule can be explained.",
         Coverage::Exhausted => {
             "Whatever the order of messages, the calls can be put in one order, each happening at one moment between \
