@@ -131,7 +131,7 @@ impl Footprint {
 }
 
 /// Says which steps are dependent.
-pub trait Dependence: fmt::Debug {
+pub trait Dependence: fmt::Debug + Sync {
     /// Whether the two may not change places. Symmetric.
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool;
 }

@@ -2,7 +2,8 @@
 //!
 //! Executions that lead to the same state, and to the same canonical history, go on in the same way; they are merged. What
 //! comes out is the same for any number of threads: each state is expanded once, by whoever meets it first, and
-//! every number is a sum over states. Schedules are not enumerated but counted, as paths in the graph.
+//! every number is a sum over states. Where it ends early, the order in which states are met decides what was seen: what one thread
+//! would have seen is then looked at once more, by one thread. Schedules are not enumerated but counted, as paths in the graph.
 //!
 //! States are told apart by fingerprints of 128 bits. For `n` states, the probability that two of them have the same is about
 //! `n²/2¹²⁹`: less than one in 10²³ for 41 million, which is less than that of an error in the memory they are kept in. Who
@@ -176,6 +177,8 @@ pub struct Progress {
     pub generated: u64,
     /// Different ones.
     pub unique: u64,
+    /// Steps to the one that is farthest away, as it was met.
+    pub depth: u64,
 }
 
 /// Visits every state that can be reached.
@@ -188,9 +191,34 @@ pub fn explore_states(
     search: &Search,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Explored {
+    let explored = explore_once(engine, properties, verdicts, search, progress);
+    let has_limit = match explored.ended {
+        Ended::Violated | Ended::States => true,
+        Ended::Exhausted => search.states_max <= explored.unique,
+        Ended::Memory | Ended::Time | Ended::BadHandler => false,
+    };
+    if search.jobs <= 1 || !has_limit {
+        return explored;
+    }
+    // What one thread sees until then is what counts, unless there is too little time for it.
+    verdicts.forget();
+    let alone = explore_once(engine, properties, verdicts, &Search { jobs: 1, ..search.clone() }, progress);
+    match alone.ended {
+        Ended::Exhausted | Ended::Violated | Ended::States | Ended::BadHandler => alone,
+        Ended::Memory | Ended::Time => explored,
+    }
+}
+
+fn explore_once(
+    engine: &Engine,
+    properties: &[When],
+    verdicts: &mut Verdicts,
+    search: &Search,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Explored {
     let records = properties.contains(&When::Eventually) || search.count == Count::Schedules;
     let done = search_all(engine, properties, verdicts, search, progress, records);
-    summarize(engine, properties, verdicts, search, done, records)
+    summarize(engine, properties, verdicts, search, done)
 }
 
 fn search_all(
@@ -216,6 +244,7 @@ fn search_all(
         stop: AtomicBool::new(false),
         generated: AtomicU64::new(0),
         unique: AtomicU64::new(0),
+        depth: AtomicU64::new(0),
         jobs,
     };
     let mut first = Worker::new(engine.another(), &common);
@@ -238,12 +267,19 @@ fn summarize(
     verdicts: &Verdicts,
     search: &Search,
     done: Vec<Seen>,
-    records: bool,
 ) -> Explored {
     let mut all = Seen::default();
     done.into_iter().for_each(|it| all.add(it));
     let ended = all.ended.unwrap_or(Ended::Exhausted);
-    let recorded = records.then(|| Recorded::new(std::mem::take(&mut all.record))).flatten();
+    // Paths through a part of the graph tell nothing; a part may show that something need not become true. There is no time for
+    // either when time is up.
+    let is_eventual = properties.contains(&When::Eventually);
+    let needs_graph = match ended {
+        Ended::Exhausted => is_eventual || search.count == Count::Schedules,
+        Ended::Violated | Ended::States => is_eventual,
+        Ended::Memory | Ended::Time | Ended::BadHandler => false,
+    };
+    let recorded = needs_graph.then(|| Recorded::new(std::mem::take(&mut all.record))).flatten();
     let mut found: Vec<Found> = Vec::new();
     for (at, when) in properties.iter().enumerate() {
         let bit = 1 << at;
@@ -306,6 +342,7 @@ struct Common<'a> {
     stop: AtomicBool,
     generated: AtomicU64,
     unique: AtomicU64,
+    depth: AtomicU64,
     jobs: usize,
 }
 
@@ -332,8 +369,14 @@ impl Drop for HaltOnPanic<'_> {
 
 // What nobody works on yet.
 struct Queue {
-    worlds: Vec<World>,
+    worlds: Vec<Met>,
     idle: usize,
+}
+
+// A state, and after how many steps it was met.
+struct Met {
+    world: World,
+    depth: u64,
 }
 
 // What one thread has seen.
@@ -349,6 +392,8 @@ struct Seen {
     // The properties that were true somewhere, and those that were false somewhere.
     held: u64,
     failed: u64,
+    // The most steps after which a state was met.
+    depth: u64,
     ended: Option<Ended>,
     record: Record,
     bad_handler: Option<BadHandler>,
@@ -378,7 +423,7 @@ impl Seen {
 struct Worker<'a> {
     engine: Engine,
     common: &'a Common<'a>,
-    stack: Vec<World>,
+    stack: Vec<Met>,
     spare: Vec<World>,
     seen: Seen,
     judged: Vec<bool>,
@@ -390,8 +435,8 @@ struct Worker<'a> {
     exact_bytes: usize,
 }
 
-// After so many new states a thread looks up from its work.
-const BATCH: u64 = 1 << 11;
+// After so many new states a thread looks up from its work. Tests have small systems.
+const BATCH: u64 = if cfg!(test) { 8 } else { 1 << 11 };
 
 impl<'a> Worker<'a> {
     fn new(engine: Engine, common: &'a Common<'a>) -> Self {
@@ -425,7 +470,7 @@ impl<'a> Worker<'a> {
             let is_exact = self.common.search.compare == Compare::Exactly;
             if if is_exact { self.is_new_exactly(&world) } else { visited.insert(world.fingerprint) } {
                 self.meet(&world);
-                self.stack.push(world);
+                self.stack.push(Met { world, depth: 0 });
             }
         }
     }
@@ -459,18 +504,18 @@ impl<'a> Worker<'a> {
         let visited = common.visited.read().expect("no handler panicked");
         // To wait for memory would be most of the work. So one is planned ahead, and what will be needed for it is asked for, while
         // the one before is expanded.
-        let mut ahead: Option<(World, Vec<Delivered>)> = None;
+        let mut ahead: Option<(Met, Vec<Delivered>)> = None;
         loop {
             let goes_on = self.seen.unique < end && self.seen.ended.is_none();
             let next = if goes_on { self.stack.pop() } else { None };
-            let next = next.map(|world| {
-                let deliveries = self.look_ahead(&world, &visited);
-                (world, deliveries)
+            let next = next.map(|met| {
+                let deliveries = self.look_ahead(&met.world, &visited);
+                (met, deliveries)
             });
             match (std::mem::replace(&mut ahead, next), &ahead) {
-                (Some((world, deliveries)), _) => {
-                    self.expand(&world, &deliveries, &visited);
-                    self.spare.push(world);
+                (Some((met, deliveries)), _) => {
+                    self.expand(&met, &deliveries, &visited);
+                    self.spare.push(met.world);
                     self.deliveries.push(deliveries);
                 }
                 (None, Some(_)) => (),
@@ -487,11 +532,12 @@ impl<'a> Worker<'a> {
         deliveries
     }
 
-    fn expand(&mut self, world: &World, deliveries: &[Delivered], visited: &Visited) {
+    fn expand(&mut self, met: &Met, deliveries: &[Delivered], visited: &Visited) {
         let before = self.seen.generated;
+        let world = &met.world;
         for delivery in deliveries {
             self.engine.plan_again(world, delivery);
-            self.reach(world, delivery.action(), Some(delivery.fingerprint), visited);
+            self.reach(met, delivery.action(), Some(delivery.fingerprint), visited);
         }
         if self.engine.rules().faults != Faults::default() {
             let mut actions = std::mem::take(&mut self.actions);
@@ -499,7 +545,7 @@ impl<'a> Worker<'a> {
             self.engine.faults(world, &mut actions);
             for &action in &actions {
                 let fingerprint = self.engine.plan(world, action);
-                self.reach(world, action, fingerprint, visited);
+                self.reach(met, action, fingerprint, visited);
             }
             self.actions = actions;
         }
@@ -508,9 +554,10 @@ impl<'a> Worker<'a> {
         }
     }
 
-    // `action`, which was planned, leads from `world` to a state that is new perhaps.
-    fn reach(&mut self, world: &World, action: Action, fingerprint: Option<Fingerprint>, visited: &Visited) {
+    // `action`, which was planned, leads from a state to one that is new perhaps.
+    fn reach(&mut self, met: &Met, action: Action, fingerprint: Option<Fingerprint>, visited: &Visited) {
         let Some(fingerprint) = fingerprint else { return };
+        let Met { world, depth } = met;
         self.seen.generated += 1;
         if self.common.records {
             let weight = self.engine.weight(world, action);
@@ -527,7 +574,8 @@ impl<'a> Worker<'a> {
             return;
         }
         self.meet(&next);
-        self.stack.push(next);
+        self.seen.depth = self.seen.depth.max(depth + 1);
+        self.stack.push(Met { world: next, depth: depth + 1 });
     }
 
     fn is_new_exactly(&mut self, world: &World) -> bool {
@@ -611,7 +659,8 @@ impl<'a> Worker<'a> {
         self.told = (self.seen.generated, self.seen.unique);
         let generated = common.generated.fetch_add(generated, Ordering::Relaxed) + generated;
         let total = common.unique.fetch_add(unique, Ordering::Relaxed) + unique;
-        (common.progress)(Progress { generated, unique: total });
+        let depth = common.depth.fetch_max(self.seen.depth, Ordering::Relaxed).max(self.seen.depth);
+        (common.progress)(Progress { generated, unique: total, depth });
         if self.engine.bad_handler().is_some() {
             return Err(Ended::BadHandler);
         }

@@ -113,6 +113,11 @@ impl Verdicts {
         judgement
     }
 
+    /// As if nobody had been asked.
+    pub(crate) fn forget(&mut self) {
+        self.known.clear();
+    }
+
     /// What was said about `id`, if someone was asked.
     #[must_use]
     pub fn known(&self, id: HistoryId) -> Option<Judgement> {

@@ -46,7 +46,7 @@ pub use refute::{Difference, Refuted, refute};
 pub use schedule::{Schedule, Unfit};
 pub use system::ActorSystem;
 pub use tally::{Coverage, FirstViolation, Flow, Tally};
-pub use trace::{Trace, trace};
+pub use trace::{Reach, Trace, trace};
 pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};
 

@@ -8,6 +8,10 @@ use std::{
     collections::hash_map::Entry,
     fmt,
     ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -57,14 +61,18 @@ impl fmt::Display for Coverage {
     }
 }
 
+// After so many executions it is looked how much memory is used.
+const MEMORY_EVERY: u64 = 64;
+
 /// What a scheduler answers: it goes on, or breaks because the tally said so.
 pub type Flow = ControlFlow<Coverage>;
 
 /// What schedules had to show.
 #[derive(Debug)]
 pub struct Tally<'a> {
-    verdicts: &'a mut Verdicts,
-    budget: &'a Budget,
+    // `None` if others will ask them.
+    verdicts: Option<&'a mut Verdicts>,
+    budget: Budget,
     schedules_max: u64,
     violations_max: u64,
     steps_max: usize,
@@ -96,6 +104,10 @@ pub struct Tally<'a> {
     complete: FxHashSet<HistoryId>,
     complete_unique: u64,
     begun: Instant,
+    // How often something was added that was seen elsewhere.
+    pub(crate) added: u64,
+    // Whoever wants to know meanwhile how many steps the longest has.
+    pub(crate) deepest: Arc<AtomicU64>,
 }
 
 /// The first schedule that showed a violation.
@@ -113,10 +125,15 @@ pub struct FirstViolation {
 
 impl<'a> Tally<'a> {
     /// Nothing was seen yet.
-    pub fn new(settings: &Settings, verdicts: &'a mut Verdicts, budget: &'a Budget) -> Self {
+    pub fn new(settings: &Settings, verdicts: &'a mut Verdicts, budget: &Budget) -> Self {
+        Tally { verdicts: Some(verdicts), ..Tally::unjudged(settings, budget) }
+    }
+
+    /// Nothing was seen yet, and nothing will be judged before it is [added](Self::add) elsewhere.
+    pub(crate) fn unjudged(settings: &Settings, budget: &Budget) -> Self {
         Tally {
-            verdicts,
-            budget,
+            verdicts: None,
+            budget: budget.clone(),
             schedules_max: settings.schedules,
             violations_max: settings.violations,
             steps_max: settings.steps,
@@ -136,6 +153,8 @@ impl<'a> Tally<'a> {
             complete: FxHashSet::default(),
             complete_unique: 0,
             begun: Instant::now(),
+            added: 0,
+            deepest: Arc::default(),
         }
     }
 
@@ -157,7 +176,7 @@ impl<'a> Tally<'a> {
         } else {
             self.cut += 1;
         }
-        self.depth = self.depth.max(walk.events().len());
+        self.deepen(walk.events().len());
         self.look(walk, walk.history(), walk.chronicle())?;
         ControlFlow::Continue(true)
     }
@@ -172,7 +191,7 @@ impl<'a> Tally<'a> {
         let history = walk.canonical(&chronicle);
         self.schedules += 1;
         self.incomplete += u64::from(!walk.engine().summary(history).is_complete());
-        self.depth = self.depth.max(walk.events().len());
+        self.deepen(walk.events().len());
         self.look(walk, history, chronicle)
     }
 
@@ -185,6 +204,55 @@ impl<'a> Tally<'a> {
         self.go_on(walk)?;
         self.redundant += 1;
         ControlFlow::Continue(())
+    }
+
+    /// Adds what was seen elsewhere, as if it had been seen here, execution by execution. Adds nothing, and answers false, if what
+    /// comes of that depends on their order: where a limit is hit, or where the first violation is.
+    pub(crate) fn add(&mut self, walk: &Walk, seen: &Tally<'_>) -> bool {
+        let left = self.schedules_max - (self.schedules + self.cut);
+        if left <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
+            return false;
+        }
+        let new: Vec<HistoryId> =
+            seen.canonical.keys().copied().filter(|it| !self.canonical.contains_key(it)).collect();
+        let judged: Vec<(HistoryId, Judgement)> =
+            new.into_iter().map(|id| (id, self.judge(walk, id))).collect();
+        let mut violated = judged.iter().filter(|it| it.1 == Judgement::Violated);
+        let is_first = self.first_violation.is_none()
+            || self.before_violated.is_none() && violated.clone().any(|it| seen.complete.contains(&it.0));
+        if violated.clone().count() as u64 >= self.violations_max.saturating_sub(self.violated() as u64)
+            || violated.next().is_some() && is_first
+        {
+            return false;
+        }
+        self.canonical.extend(judged);
+        self.complete.extend(&seen.complete);
+        for (chronicle, id) in &seen.chronological {
+            if !self.chronological.contains_key(chronicle) {
+                self.chronological.insert(chronicle.clone(), *id);
+                self.complete_unique += u64::from(seen.complete.contains(id));
+            }
+        }
+        self.schedules += seen.schedules;
+        self.incomplete += seen.incomplete;
+        self.redundant += seen.redundant;
+        self.cut += seen.cut;
+        self.steps += seen.steps;
+        self.executed += seen.executed;
+        self.deepen(seen.depth);
+        self.is_bounded |= seen.is_bounded;
+        self.added += 1;
+        true
+    }
+
+    /// How many executions there were, of any kind.
+    pub(crate) fn executions(&self) -> u64 {
+        self.schedules + self.cut + self.redundant
+    }
+
+    /// What may be spent.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// How long ago it began.
@@ -276,10 +344,12 @@ impl<'a> Tally<'a> {
         }
         self.steps += walk.events().len() as u64;
         self.budget.visit(1);
-        self.budget.allow(self.schedules).map_or_else(
-            |reason| ControlFlow::Break(Coverage::Stopped(reason)),
-            |()| ControlFlow::Continue(()),
-        )
+        // To ask the system how much memory there is takes about as long as an execution.
+        let limit = match self.executions() % MEMORY_EVERY {
+            0 => self.budget.allow(self.schedules).err(),
+            _ => self.budget.stopped(),
+        };
+        limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Stopped(it)))
     }
 
     fn look(&mut self, walk: &Walk, id: HistoryId, chronicle: Vec<HistoryEvent>) -> Flow {
@@ -291,9 +361,7 @@ impl<'a> Tally<'a> {
         if self.canonical.contains_key(&id) {
             return ControlFlow::Continue(());
         }
-        let begun = Instant::now();
-        let judgement = self.verdicts.of(&lock(&walk.engine().shared.histories), id);
-        self.judging += begun.elapsed();
+        let judgement = self.judge(walk, id);
         self.canonical.insert(id, judgement);
         if is_complete {
             self.complete.insert(id);
@@ -315,6 +383,21 @@ impl<'a> Tally<'a> {
             return ControlFlow::Break(Coverage::Violations(self.violations_max));
         }
         ControlFlow::Continue(())
+    }
+
+    fn deepen(&mut self, steps: usize) {
+        if self.depth < steps {
+            self.depth = steps;
+            self.deepest.fetch_max(steps as u64, Ordering::Relaxed);
+        }
+    }
+
+    fn judge(&mut self, walk: &Walk, id: HistoryId) -> Judgement {
+        let begun = Instant::now();
+        let histories = lock(&walk.engine().shared.histories);
+        let judgement = self.verdicts.as_mut().map(|it| it.of(&histories, id));
+        self.judging += begun.elapsed();
+        judgement.unwrap_or(Judgement::Unknown)
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! Cost: for each state 64 bytes, and all states at two distances from the beginning at once.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Instant};
 
 use rustc_hash::FxHashMap;
 
@@ -16,6 +16,18 @@ use crate::actors::{
     world::{Action, World},
 };
 
+/// How far to look for a state.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    /// How many states to visit at most, about.
+    pub states_max: usize,
+    /// When to stop, unless there are so few states that it takes no time.
+    pub deadline: Option<Instant>,
+}
+
+// After so many states the clock is looked at.
+const CLOCK_EVERY: usize = 1 << 12;
+
 /// What came of looking for a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trace {
@@ -23,24 +35,28 @@ pub enum Trace {
     Found(Vec<Action>),
     /// There is none.
     Nowhere,
-    /// So many states were visited that it was given up.
+    /// So many states were visited, or for so long, that it was given up.
     GivenUp,
     /// A handler is not pure, or panicked.
     BadHandler(BadHandler),
 }
 
-/// A shortest way to a state for which `is_it` says so: it is handed the state, and whether nothing can happen in it. At most about
-/// `states_max` states are visited.
+/// A shortest way to a state for which `is_it` says so: it is handed the state, and whether nothing can happen in it.
 pub fn trace(
     engine: &mut Engine,
-    states_max: usize,
+    reach: Reach,
     is_it: &mut dyn FnMut(&mut Engine, &World, bool) -> bool,
 ) -> Trace {
     let mut ways: FxHashMap<Fingerprint, (Fingerprint, Action)> = FxHashMap::default();
     let mut queue = VecDeque::from([engine.void()]);
     let mut steps: Vec<(Action, Fingerprint)> = Vec::new();
     let mut actions = Vec::new();
-    while let Some(world) = queue.pop_front() {
+    for looked in 1_usize.. {
+        let Some(world) = queue.pop_front() else { break };
+        let is_late = || reach.deadline.is_some_and(|it| it <= Instant::now());
+        if looked.is_multiple_of(CLOCK_EVERY) && is_late() {
+            return Trace::GivenUp;
+        }
         if let Some(bad_handler) = engine.bad_handler() {
             return Trace::BadHandler(bad_handler.clone());
         }
@@ -56,7 +72,7 @@ pub fn trace(
         // Where two actions lead to one state, either will do.
         steps.sort_by_key(|&(_, fingerprint)| fingerprint);
         for &(action, fingerprint) in &steps {
-            if states_max <= ways.len() {
+            if reach.states_max <= ways.len() {
                 return Trace::GivenUp;
             }
             if let std::collections::hash_map::Entry::Vacant(free) = ways.entry(fingerprint) {

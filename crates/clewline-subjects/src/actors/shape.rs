@@ -11,7 +11,7 @@ use crate::actors::ReadsAndWrites;
 pub enum Shape {
     /// Nobody calls anything: the actors have enough to do.
     Nothing,
-    /// `2r+1w`: so many reads and writes, each by a client of its own. The calls are numbered write, read, read, write, read, read
+    /// `2r+1w`, or `2r1w`: so many reads and writes, each by a client of its own; `2r` has no writes. The calls are numbered write, read, read, write, read, read
     /// and so on; the first writes and the first reads are taken, and call `i` goes to actor `i` modulo their number.
     /// Writes are to keys of their own.
     Calls {
@@ -80,15 +80,20 @@ impl FromStr for Shape {
     type Err = BadShape;
 
     fn from_str(text: &str) -> Result<Shape, BadShape> {
-        let number = |text: &str, unit| text.strip_suffix(unit).and_then(|it| it.parse::<u32>().ok());
-        let shape = if text == "none" {
-            Some(Shape::Nothing)
-        } else if let Some(count) = number(text, 'c') {
-            Some(Shape::Clients(count))
-        } else {
-            text.split_once('+').and_then(|(reads, writes)| {
-                Some(Shape::Calls { reads: number(reads, 'r')?, writes: number(writes, 'w')? })
-            })
+        // How many of a unit a text begins with, and the rest.
+        fn count(text: &str, unit: char) -> Option<(u32, &str)> {
+            let digits = text.find(|it: char| !it.is_ascii_digit())?;
+            Some((text[..digits].parse().ok()?, text[digits..].strip_prefix(unit)?))
+        }
+        let shape = match (text, count(text, 'c'), count(text, 'r')) {
+            ("none", ..) => Some(Shape::Nothing),
+            (_, Some((count, "")), _) => Some(Shape::Clients(count)),
+            (_, _, Some((reads, ""))) => Some(Shape::Calls { reads, writes: 0 }),
+            (_, _, reads) => {
+                let (reads, rest) = reads.unwrap_or((0, text));
+                let writes = count(rest.strip_prefix('+').filter(|_| rest != text).unwrap_or(rest), 'w');
+                writes.filter(|it| it.1.is_empty()).map(|(writes, _)| Shape::Calls { reads, writes })
+            }
         };
         let calls = |shape: &Shape| match *shape {
             Shape::Nothing => 1,

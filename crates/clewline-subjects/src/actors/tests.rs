@@ -5,7 +5,10 @@ mod states;
 use std::collections::BTreeSet;
 
 use clewline_core::Value;
-use clewline_explore::actors::{Clients, Harness, Ignored, Rules};
+use clewline_explore::actors::{
+    ActorSystem, Clients, Found, Harness, Histories, HistoryId, Ignored, Judgement, Rules, Search, Verdicts,
+    When, explore_states,
+};
 use clewline_specs::map;
 
 use self::{
@@ -171,6 +174,41 @@ fn what_is_right_holds_and_answers_every_call() {
     }
 }
 
+/// What comes of each property in all states.
+struct Properties(Everything);
+
+impl SystemVisitor for Properties {
+    type Output = Vec<(&'static str, Found)>;
+
+    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Self::Output {
+        let Everything { shape, clients, actors, ignored } = self.0;
+        let properties: Vec<(&str, When)> =
+            harness.properties().iter().map(|it| (it.name, it.when)).collect();
+        let scenario = shape.scenario::<H::Specification>(actors, clients);
+        let rules = Rules { ignored, ..Rules::default() };
+        let system = ActorSystem::new(harness, scenario, rules).unwrap();
+        let mut verdicts = Verdicts::new(Box::new(|_: &Histories, _: HistoryId| Judgement::Holds));
+        let search = Search { states_max: 100_000, ..Search::default() };
+        let whens: Vec<When> = properties.iter().map(|it| it.1).collect();
+        let explored = explore_states(&system.engine(), &whens, &mut verdicts, &search, &|_| ());
+        properties.iter().map(|it| it.0).zip(explored.properties).collect()
+    }
+}
+
+#[test]
+fn what_is_right_has_its_properties() {
+    let mut held = 0;
+    for found in systems().filter(|it| it.variant.flaw.is_none()) {
+        let actors = found.variant.actors;
+        for (property, it) in found.visit(actors, Properties(everything(&found, actors, found.variant.calls)))
+        {
+            assert!(!matches!(it, Found::Violated(_)), "{}: {property}: {it:?}", found.name());
+            held += u32::from(it == Found::Holds);
+        }
+    }
+    assert!(5 < held, "{held} are known to hold");
+}
+
 #[test]
 fn every_flaw_shows_in_its_scenario() {
     for found in systems() {
@@ -260,7 +298,12 @@ fn shapes_say_who_asks_whom_for_what() {
     check_shape("0r+2w", 2, "0>0 1=10, 1>1 2=20");
     check_shape("2c", 3, "0>0 1=10, 0>1 1?, 1>1 1=20, 1>2 1?");
     check_shape("none", 3, "");
-    for wrong in ["", "2r", "0r+0w", "r+w", "1w+1r", "0c", "40c", "99999999999r+1w", "-1r+1w"] {
+    for (short, text) in [("2r1w", "2r+1w"), ("2r", "2r+0w"), ("1w", "0r+1w")] {
+        assert_eq!(short.parse::<Shape>().unwrap(), text.parse().unwrap(), "{short}");
+    }
+    for wrong in
+        ["", "2", "0r+0w", "r+w", "1w+1r", "0c", "40c", "99999999999r+1w", "-1r+1w", "2r++1w", "+1w", "1wx"]
+    {
         let error = wrong.parse::<Shape>().unwrap_err().to_string();
         assert!(error.ends_with(&format!("found `{wrong}`")), "{error}");
     }

@@ -144,6 +144,8 @@ impl Actor for Participant {
 
     fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
         match message {
+            // Another has said no, and the coordinator's answer to that overtook its question.
+            Message::Prepare if self.state == State::Aborted => context.send(from, Message::No),
             // Whether it can commit is its own affair: both are explored.
             Message::Prepare if context.choose(2) == 0 => {
                 self.state = State::Prepared;

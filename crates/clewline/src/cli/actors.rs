@@ -7,8 +7,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use clewline::{
     available_memory,
     methods::actors::{
-        Coverage, Named, Options, Outcome, Progress, Scheduler, StuckCalls, Telling, Token, Verdict, Wanted,
-        ds2, entry, explore_named, page, replay_named, report, svg,
+        Coverage, Error, Named, Options, Outcome, Progress, Scheduler, StuckCalls, Telling, Token, Verdict,
+        Wanted, ds2, entry, explore_named, page, replay_named, report, svg,
     },
     render::{grouped, text::shell_word},
     subjects::actors::{FoundSystem, Shape, find_system},
@@ -39,11 +39,11 @@ pub(super) struct Args {
 
     /// The calls: `2r+1w` (two reads and a write, each by a client of its own), `2c` (two clients that write and then read), or a
     /// file with a line such as `C1 N2 write(1)` for each [default: what suits the system]
-    #[arg(long, value_name = "SHAPE|FILE")]
+    #[arg(long, value_name = "SHAPE|FILE", allow_hyphen_values = true)]
     harness: Option<String>,
 
     /// How many actors there are [default: what suits the system]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     actors: Option<u32>,
 
     /// Who picks schedules; `--help` lists who can
@@ -55,47 +55,47 @@ pub(super) struct Args {
     compat: Option<String>,
 
     /// How many delays `delay-bounded` allows, and how many orderings `pct` reckons with
-    #[arg(long, value_name = "D", default_value_t = 3)]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, default_value_t = 3)]
     bound: u32,
 
     /// What everything random follows from
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
     seed: u64,
 
     /// Stop after so many schedules [default: 50,000; `states` has no such limit]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     schedules: Option<u64>,
 
     /// Stop `states` after so many of them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     states: Option<u64>,
 
     /// Cut an execution after so many steps, except with `states`
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = generate::at_least_one)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 10_000, value_parser = generate::at_least_one)]
     steps: usize,
 
     /// Stop after so long
-    #[arg(long, value_name = "DURATION", value_parser = units::duration)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = units::duration)]
     time: Option<Duration>,
 
     /// Stop when so much memory is needed [default: most of what is free]
-    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = units::size)]
     memory: Option<usize>,
 
-    /// How many threads visit states; the counts are the same for any number. Other schedulers use one
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = generate::at_least_one)]
+    /// How many threads explore; what is counted and found is the same for any number. `--compat ds2` uses one
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1, value_parser = generate::at_least_one)]
     jobs: usize,
 
     /// Let so many messages be lost
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     lose: u8,
 
     /// Let so many messages arrive twice
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     duplicate: u8,
 
     /// Let there be so many crashes
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     crash: u8,
 
     /// Whether an actor that crashed comes back
@@ -107,7 +107,7 @@ pub(super) struct Args {
     mailbox: String,
 
     /// Let there be so many partitions, one after the other
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     partition: u8,
 
     /// In which order messages arrive: any, as sent from one actor to another, or as sent to an actor
@@ -128,7 +128,7 @@ pub(super) struct Args {
     first: bool,
 
     /// Execute one schedule again, that a report names
-    #[arg(long, value_name = "TOKEN", conflicts_with_all = ["compat", "first"])]
+    #[arg(long, value_name = "TOKEN", conflicts_with = "first")]
     replay: Option<String>,
 
     /// Write the message flow graph to a file, for Graphviz
@@ -169,22 +169,21 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let found = find_system(&args.system).map_err(|it| Failure::Told(it.to_string()))?;
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
-    if 1 < args.jobs && !matches!(options.scheduler, Scheduler::States) {
+    if 1 < args.jobs && matches!(options.scheduler, Scheduler::Published(_)) {
         eprintln!(
-            "note: {} goes from one schedule to the next on one thread, whatever --jobs is",
-            args.scheduler
+            "note: the rules as published go from one schedule to the next on one thread, whatever --jobs is"
         );
     }
     let progress = Arc::new(Progress::default());
     let outcome = match &args.replay {
         Some(token) => {
             let token: Token = token.parse().map_err(|it| Failure::at("--replay", it))?;
-            replay_named(&named, &options, &token).map_err(|it| Failure::at("--replay", it))?
+            replay_named(&named, &options, &token).map_err(|it| failure(args, "--replay", it))?
         }
         None => {
             let (name, told) = (args.system.clone(), Arc::clone(&progress));
             let _shown = Shown::start(move |elapsed| message(&name, &told, elapsed));
-            explore_named(&named, &options, &progress).map_err(|it| Failure::at(&args.system, it))?
+            explore_named(&named, &options, &progress).map_err(|it| failure(args, &args.system, it))?
         }
     };
     if let Some(path) = &args.dot {
@@ -214,13 +213,23 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(status)
 }
 
+/// Calls of a file are to blame on the file; everything else on `place`.
+fn failure(args: &Args, place: &str, error: Error) -> Failure {
+    match &error {
+        Error::Harness(_) => Failure::at(args.harness.as_deref().unwrap_or(place), error),
+        Error::Scenario(_) | Error::BadHandler(_) | Error::Unfit(_) | Error::Told(_) => {
+            Failure::at(place, error)
+        }
+    }
+}
+
 /// States, where they were counted; otherwise schedules.
 fn nouns(outcome: &Outcome) -> Nouns {
     let work = if outcome.metrics.states.is_some() { "states" } else { "schedules" };
     Nouns { tool: "clewline actors", nouns: ("system", "systems"), work }
 }
 
-/// `edr: 12,345 states, 1,234 a second`.
+/// `edr: 12,345 states, depth 67, 1,234 a second`.
 fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
     if progress.shrinking() != 0 {
         return format!("{name}: found something; looking for fewer calls that show it, too");
@@ -230,7 +239,11 @@ fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
         (states, _) => (states, "states"),
     };
     let speed = (done as f64 / elapsed.as_secs_f64().max(0.001)) as u64;
-    format!("{name}: {} {what}, {} a second", grouped(done), grouped(speed))
+    let depth = match progress.depth() {
+        0 => String::new(),
+        depth => format!(", depth {}", grouped(depth)),
+    };
+    format!("{name}: {} {what}{depth}, {} a second", grouped(done), grouped(speed))
 }
 
 /// The system with its calls, and what its harness is called.
@@ -289,22 +302,35 @@ fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, F
     })
 }
 
+/// No time at all is not enough, ten times over.
+const LITTLE: Duration = Duration::from_secs(1);
+
 /// What to type next, best first.
 fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
     let command = command(args);
     let scheduler = format!("{command}{}", faults(args.lose, args.duplicate, args.crash, args.partition));
     match &outcome.verdict {
         Verdict::Violated(_) if args.replay.is_some() => Vec::new(),
+        Verdict::Violated(finding) if finding.is_given_up => vec![scheduler],
         Verdict::Violated(finding) if finding.steps.is_empty() => Vec::new(),
         Verdict::Violated(finding) => {
             let Faults { lose, duplicate, crash, partition, .. } = finding.faults;
             let faults = faults(lose, duplicate, crash, partition);
-            vec![format!("{command}{faults} --replay {}", shell_word(&finding.token.to_string()))]
+            // DS2's calls come in another order.
+            let compat = match &args.compat {
+                Some(compat) => format!(" --scheduler {} --compat {compat}", args.scheduler),
+                None => String::new(),
+            };
+            let token = finding.token.to_string();
+            vec![format!("{command}{compat}{faults} --replay {}", shell_word(&token))]
         }
         Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],
         Verdict::Unknown(_) | Verdict::Holds => match (&outcome.coverage, args.scheduler.as_str()) {
             (Coverage::Limited(_), "states") => match args.time {
-                Some(time) => vec![format!("{scheduler} --time {}", units::show_duration(10 * time))],
+                Some(time) => vec![format!(
+                    "{scheduler} --time {}",
+                    units::show_duration(time.max(LITTLE).saturating_mul(10))
+                )],
                 None => vec![format!("{scheduler} --scheduler random --schedules 100000")],
             },
             (Coverage::Limited(_), _) if args.replay.is_none() => vec![scheduler],

@@ -38,7 +38,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 /// A paragraph, with a line for each variant.
 fn as_text(system: &'static System) -> String {
     let mut text = format!("{}: {}\n", system.name, system.about);
-    paragraph(&mut text, &format!("should be a {}; from {}", system.spec, system.source), WIDTH);
+    let should = match system.offers {
+        [] => "has properties, and nobody calls it".to_owned(),
+        _ => format!("should be a {}", system.spec),
+    };
+    paragraph(&mut text, &format!("{should}; from {}", system.source), WIDTH);
     let name = |variant: &'static Variant| FoundSystem { system, variant }.name();
     let width = system.variants.iter().map(|it| name(it).chars().count()).max().unwrap_or(0);
     for variant in system.variants {
@@ -49,7 +53,9 @@ fn as_text(system: &'static System) -> String {
             Some(Symptom::Property(property)) => format!("; a bug: \"{property}\" does not hold"),
         };
         let harness = if variant.calls == "none" { "no calls" } else { variant.calls };
-        let told = format!("{}{shows} ({} actors, {harness})", variant.about, variant.actors);
+        let actors =
+            if variant.actors == 1 { "1 actor".to_owned() } else { format!("{} actors", variant.actors) };
+        let told = format!("{}{shows} ({actors}, {harness})", variant.about);
         hanging(&mut text, &format!("  {:width$}  ", name(variant)), &told, WIDTH);
     }
     text

@@ -73,6 +73,38 @@ fn counts_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
+fn whoever_goes_through_schedules_counts_the_same_with_any_number_of_threads() {
+    let fields = ["schedules", "incomplete", "unique", "canonical", "violated"];
+    for scheduler in
+        ["exhaustive", "delay-bounded", "dpor", "transdpor", "ired", "liviola", "random", "pct", "pos"]
+    {
+        for limit in [&["--schedules", "900"][..], &["--schedules", "900", "--first"]] {
+            let mut args = vec!["open-chord", "--scheduler", scheduler, "--bound", "5", "--jobs", "1"];
+            args.extend(limit);
+            let name = format!("threads-{scheduler}-{}", limit.len());
+            let (_, alone) = json(&format!("{name}-1"), &args);
+            args[6] = "3";
+            let (_, together) = json(&format!("{name}-3"), &args);
+            assert_eq!(numbers(&alone, &fields), numbers(&together, &fields), "{args:?}");
+            assert_eq!(alone["first_violation"], together["first_violation"], "{args:?}");
+            assert_eq!((&alone["replay"], &alone["limit"]), (&together["replay"], &together["limit"]));
+        }
+    }
+}
+
+#[test]
+fn states_that_are_not_all_visited_are_the_same_for_any_number_of_threads() {
+    let fields = ["states", "edges", "ends", "stuck", "canonical", "violated"];
+    for limit in [&["--first"][..], &["--states", "20000"]] {
+        let args = |jobs| [&["edr", "--harness", "2r+2w", "--jobs", jobs][..], limit].concat();
+        let (_, alone) = json(&format!("some-states-1{}", limit[0]), &args("1"));
+        let (_, together) = json(&format!("some-states-3{}", limit[0]), &args("3"));
+        assert_eq!(numbers(&alone, &fields), numbers(&together, &fields), "{limit:?}");
+        assert_eq!(alone["first_violation"], together["first_violation"], "{limit:?}");
+    }
+}
+
+#[test]
 fn reductions_need_fewer_schedules_and_see_the_same() {
     for scheduler in ["dpor", "transdpor", "ired", "liviola"] {
         let (code, object) = json(scheduler, &["open-chord", "--scheduler", scheduler]);
@@ -235,6 +267,19 @@ fn rules_as_published_are_never_taken_for_proof() {
 }
 
 #[test]
+fn what_the_rules_as_published_show_can_be_seen_again() {
+    let args = ["open-chord", "--harness", "2r+2w", "--scheduler", "dpor", "--compat", "ds2"];
+    let ran = actors("compat-found", &args);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let next = ran.stdout.lines().find_map(|it| it.strip_prefix("next: clewline actors ")).unwrap();
+    let again = actors("compat-again", &next.split(' ').collect::<Vec<_>>());
+    let steps = |text: &str| -> Vec<String> {
+        text.lines().filter(|it| it.contains("──►")).map(str::to_owned).collect()
+    };
+    assert_eq!((again.code, steps(&again.stdout)), (1, steps(&ran.stdout)), "{next}");
+}
+
+#[test]
 fn faults_are_allowed_from_none_upward() {
     let (code, object) = json("lossy", &["single-copy", "--lose", "2"]);
     assert_eq!(code, 0, "{object}");
@@ -266,7 +311,11 @@ fn harnesses_may_come_from_a_file() {
     let folder = Folder::new("actors-bad-file").with("calls.txt", "C1 N1 write(1)\nC2 N9 read\n");
     let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("line 2: expected one of the actors N1 to N3, found N9"), "{}", ran.stderr);
+    let told = "error: calls.txt: line 2: expected one of the actors N1 to N3, found N9\n";
+    assert_eq!(ran.stderr, told);
+    let folder = Folder::new("actors-many").with("calls.txt", "\nactors 99\nC1 N1 read\n");
+    let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
+    assert_eq!(ran.stderr, "error: calls.txt: line 2: edr has from 2 to 9 actors, found 99\n");
 }
 
 #[test]
@@ -278,6 +327,14 @@ fn bad_usage_gets_a_clear_error() {
         ("harness", &["dr", "--harness", "two"], "found `two`, and there is no such file"),
         ("actors", &["dr", "--actors", "99"], "dr has from"),
         ("nothing", &["dr", "--harness", "none"], "there is nothing to judge"),
+        ("only-writes", &["dr", "--harness", "2w"], "the harness has no reads"),
+        ("negative-shape", &["dr", "--harness", "-1r"], "found `-1r`, and there is no such file"),
+        ("negative-faults", &["dr", "--lose", "-1"], "-1 is not in 0..=255"),
+        ("negative-schedules", &["dr", "--schedules", "-5"], "invalid value '-5' for '--schedules <N>'"),
+        ("negative-states", &["dr", "--states", "-5"], "invalid value '-5' for '--states <N>'"),
+        ("negative-time", &["dr", "--time", "-1s"], "invalid value '-1s' for '--time <DURATION>'"),
+        ("negative-memory", &["dr", "--memory", "-1"], "invalid value '-1' for '--memory <SIZE>'"),
+        ("negative-jobs", &["dr", "--jobs", "-1"], "invalid value '-1' for '--jobs <N>'"),
     ] {
         let ran = actors(&format!("bad-{name}"), args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
@@ -413,10 +470,36 @@ fn keys_that_promise_too_much_are_an_error() {
 
 #[test]
 fn who_uses_one_thread_says_so() {
-    let ran = actors("one-thread", &["edr", "--scheduler", "dpor", "--jobs", "2"]);
-    assert!(ran.stderr.contains("note: dpor goes from one schedule to the next on one thread"), "{ran:?}");
-    let (_, alone) = json("one-thread-alone", &["edr", "--scheduler", "dpor"]);
-    assert!(ran.stdout.contains(&format!("{} schedules by dpor", alone["schedules"])), "{ran:?}");
+    let ran = actors("one-thread", &["edr", "--scheduler", "dpor", "--compat", "ds2", "--jobs", "2"]);
+    assert!(ran.stderr.contains("note: the rules as published go from one schedule"), "{ran:?}");
+    let ran = actors("two-threads", &["edr", "--scheduler", "dpor", "--jobs", "2"]);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn what_clients_saw_is_shown_where_there_is_no_time_to_find_the_messages() {
+    let args = ["edr:waits-for-all", "--harness", "3c", "--time", "0s"];
+    let ran = actors("given-up", &args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.stdout.contains("C2:"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("A limit was hit before it was found out which messages"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("next: clewline actors edr:waits-for-all --harness 3c\n"), "{}", ran.stdout);
+    let (_, object) = json("given-up-json", &args);
+    assert!(object.get("replay").is_none(), "{object}");
+    assert!(object["first_violation"]["core"].as_array().is_some_and(|it| !it.is_empty()), "{object}");
+}
+
+#[test]
+fn little_memory_is_enough_to_show_a_small_violation() {
+    let (code, object) = json("little-memory", &["edr", "--memory", "1KiB"]);
+    assert_eq!((code, object["first_violation"]["steps"].as_u64()), (1, Some(4)), "{object}");
+}
+
+#[test]
+fn what_nobody_calls_is_judged_by_its_properties() {
+    let ran = actors("no-calls", &["two-phase-commit"]);
+    let told = "holds: two-phase-commit is as its properties say in every schedule";
+    assert_eq!((ran.code, ran.first_line()), (0, told), "{ran:?}");
 }
 
 #[test]

@@ -92,7 +92,7 @@ pub fn explore<'a>(
     keys: Keys<'_>,
     settings: &Settings,
     verdicts: &'a mut Verdicts,
-    budget: &'a Budget,
+    budget: &Budget,
 ) -> (Coverage, Tally<'a>) {
     let mut walk = Walk::new(engine, snapshots);
     let mut tally = Tally::new(settings, verdicts, budget);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering as Order};
 
 use super::*;
 use crate::actors::{
-    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Glance, Harness, Input, Property, Rules,
+    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Glance, Harness, Input, Property, Reach, Rules,
     Scenario, Snapshots, Trace, Walk,
     samples::{Call, Register, hasty, judge},
     trace,
@@ -153,6 +153,60 @@ fn what_goes_round_for_ever_avoids_a_property() {
     assert_eq!((seen.unique, seen.generated, seen.ends), (4, 1 + 6, 0));
 }
 
+fn up_to(states_max: usize) -> Reach {
+    Reach { states_max, deadline: None }
+}
+
+/// Counts to 10,000, one message after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Counter(u32);
+
+impl Actor for Counter {
+    type Message = ();
+
+    fn on_start(&mut self, context: &mut Context<()>) {
+        context.send(context.me(), ());
+    }
+
+    fn on_message(&mut self, _from: ActorId, (): &(), context: &mut Context<()>) {
+        self.0 += 1;
+        if self.0 < 10_000 {
+            context.send(context.me(), ());
+        }
+    }
+}
+
+struct Counting;
+
+impl Harness for Counting {
+    type Message = ();
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<()>>> {
+        vec![Box::new(Counter(0))]
+    }
+
+    fn request(&self, _call: &Call, _n: u32) {}
+
+    fn response(&self, (): &()) -> Option<u8> {
+        None
+    }
+}
+
+#[test]
+fn a_way_that_is_long_is_given_up_when_time_is_up() {
+    let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
+    let system = ActorSystem::new(Counting, scenario, Rules::default()).unwrap();
+    let mut is_it = |_: &mut Engine, _: &World, is_end: bool| is_end;
+    let mut way = |deadline| trace(&mut system.engine(), Reach { deadline, ..up_to(100_000) }, &mut is_it);
+    assert!(matches!(way(None), Trace::Found(way) if way.len() == 10_001));
+    assert_eq!(way(Some(Instant::now())), Trace::GivenUp);
+}
+
 #[test]
 fn a_shortest_way_to_a_violation_is_found() {
     let system = hasty();
@@ -161,15 +215,46 @@ fn a_shortest_way_to_a_violation_is_found() {
     let mut is_violated = |_: &mut Engine, world: &World, _| {
         verdicts.of(&lock(&shared.histories), world.history) == Judgement::Violated
     };
-    let Trace::Found(way) = trace(&mut system.engine(), 1000, &mut is_violated) else {
+    let Trace::Found(way) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
         panic!("there is one")
     };
     let mut walk = Walk::new(system.engine(), Snapshots::Sound);
     walk.follow(&way);
     // The write, one replica, its answer; then a read at the other replica.
     assert_eq!(walk.events().len(), 4);
-    assert_eq!(trace(&mut system.engine(), 10, &mut is_violated), Trace::GivenUp);
-    assert_eq!(trace(&mut system.engine(), 1000, &mut |_, _, _| false), Trace::Nowhere);
+    assert_eq!(trace(&mut system.engine(), up_to(10), &mut is_violated), Trace::GivenUp);
+    assert_eq!(trace(&mut system.engine(), up_to(1000), &mut |_, _, _| false), Trace::Nowhere);
+}
+
+#[test]
+fn what_ends_early_is_the_same_for_any_number_of_threads() {
+    let system = hasty();
+    let look = |search: &Search| {
+        let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+        explore_states(&system.engine(), &[], &mut verdicts, search, &|_| ())
+    };
+    let mut ended = Vec::new();
+    let limits = (1..=240).map(|it| (it, Until::Exhausted)).chain([(u64::MAX, Until::Violated)]);
+    for (states_max, until) in limits {
+        let search = Search { states_max, until, count: Count::Schedules, ..Search::default() };
+        let alone = look(&search);
+        for jobs in [2, 4] {
+            assert_eq!(look(&Search { jobs, ..search.clone() }), alone, "{states_max}, {until:?}, {jobs}");
+        }
+        ended.push(alone.ended);
+    }
+    assert_eq!(ended.iter().filter(|it| **it == Ended::States).count(), 232);
+    assert_eq!(ended.last(), Some(&Ended::Violated));
+}
+
+#[test]
+fn progress_tells_how_deep_the_search_is() {
+    let told = Mutex::new(Vec::new());
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let note = |it: Progress| told.lock().unwrap().push((it.unique, it.depth));
+    explore_states(&system.engine(), &[], &mut verdicts, &Search::default(), &note);
+    assert_eq!(told.into_inner().unwrap().last(), Some(&(232, 7)));
 }
 
 fn limited(search: &Search) -> Explored {

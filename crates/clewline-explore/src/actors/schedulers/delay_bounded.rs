@@ -8,49 +8,38 @@
 //!
 //! Source: M. Emmi, S. Qadeer, Z. Rakamarić, "Delay-bounded scheduling", 2011.
 
-use std::ops::ControlFlow;
-
-use super::{Entry, Settings};
-use crate::actors::{ActorId, Coverage, Flow, Kind, Receive, Tally, Walk};
+use super::{
+    Entry,
+    tree::{self, Branches, Order},
+};
+use crate::actors::{ActorId, Kind, Receive, Walk};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "delay-bounded",
     about: "every schedule that departs from a base order at most so often",
     is_exhaustive: false,
-    explore,
+    explore: |walk, settings, tally| {
+        tree::explore(walk, &Delays { max: settings.delays as usize }, settings, tally)
+    },
 };
 
-struct Node {
-    // What is enabled, in the base order.
-    order: Vec<usize>,
-    // Which of them is to be tried next: as many delays as that are used for it.
-    next: usize,
-    delays_left: usize,
+#[derive(Debug)]
+struct Delays {
+    max: usize,
 }
 
-fn explore(walk: &mut Walk, settings: &Settings, tally: &mut Tally<'_>) -> Flow {
-    let mut nodes = vec![node(walk, settings.delays as usize, tally)?];
-    while let Some(top) = nodes.last_mut() {
-        if top.next < top.order.len() && top.next <= top.delays_left {
-            let delays_left = top.delays_left - top.next;
-            walk.take(top.order[top.next]);
-            top.next += 1;
-            nodes.push(node(walk, delays_left, tally)?);
-        } else {
-            tally.is_bounded |= top.next < top.order.len();
-            nodes.pop();
-            if !nodes.is_empty() {
-                walk.back();
-            }
-        }
+impl Order for Delays {
+    fn start(&self) -> usize {
+        self.max
     }
-    ControlFlow::Continue(())
-}
 
-fn node(walk: &Walk, delays_left: usize, tally: &mut Tally<'_>) -> ControlFlow<Coverage, Node> {
-    let order = if tally.is_end(walk)? { Vec::new() } else { base_order(walk) };
-    ControlFlow::Continue(Node { order, next: 0, delays_left })
+    fn branches(&self, walk: &Walk, left: usize) -> Branches {
+        let order = base_order(walk);
+        let is_bounded = left < order.len().saturating_sub(1);
+        let affordable = order.into_iter().take(left.saturating_add(1)).enumerate();
+        Branches { all: affordable.map(|(delays, at)| (at, left - delays)).collect(), is_bounded }
+    }
 }
 
 fn base_order(walk: &Walk) -> Vec<usize> {

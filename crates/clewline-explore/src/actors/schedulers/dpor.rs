@@ -7,7 +7,7 @@
 //! [`source_sets`].
 
 use super::{
-    Entry, Settings,
+    Entry,
     source_sets::{self, Reduction},
 };
 use crate::actors::{HistoryAware, Identity};
@@ -17,7 +17,7 @@ pub const ENTRY: Entry = Entry {
     name: "dpor",
     about: "every canonical history, from few schedules (source sets and sleep sets)",
     is_exhaustive: true,
-    explore: |walk, _: &Settings, tally| source_sets::explore(walk, REDUCTION, tally),
+    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
 };
 
 /// How it goes about it.

@@ -10,7 +10,7 @@
 //! systems", 2021, section 3.
 
 use super::{
-    Entry, Settings,
+    Entry,
     source_sets::{self, Race, Reduction},
 };
 use crate::actors::{HistoryAware, Identity};
@@ -20,7 +20,7 @@ pub const ENTRY: Entry = Entry {
     name: "ired",
     about: "as dpor, but tries the message that led to the later step of a race",
     is_exhaustive: true,
-    explore: |walk, _: &Settings, tally| source_sets::explore(walk, REDUCTION, tally),
+    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
 };
 
 /// How it goes about it.

@@ -10,7 +10,7 @@
 //! systems", 2021, section 3.
 
 use super::{
-    Entry, Settings, ired,
+    Entry, ired,
     source_sets::{self, Reduction},
 };
 use crate::actors::Keyed;
@@ -20,7 +20,7 @@ pub const ENTRY: Entry = Entry {
     name: "liviola",
     about: "as ired, but messages about different keys are independent",
     is_exhaustive: true,
-    explore: |walk, _: &Settings, tally| source_sets::explore(walk, REDUCTION, tally),
+    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
 };
 
 /// How it goes about it.

@@ -4,7 +4,10 @@
 //! its file with an `ENTRY`, and add its name to the list. Being in the table, it owes that it reports no history the system
 //! does not have and, if it says that it is exhaustive, that it leaves out none.
 
-use std::ops::ControlFlow;
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use clewline_core::Budget;
 
@@ -38,11 +41,21 @@ pub struct Settings {
     pub delays: u32,
     /// How many orderings a bug needs, for `pct`.
     pub depth: u32,
+    /// How many threads explore. What is counted, and the first violation, are the same for any number.
+    pub jobs: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { seed: 0, schedules: 50_000, violations: u64::MAX, steps: 10_000, delays: 3, depth: 3 }
+        Settings {
+            seed: 0,
+            schedules: 50_000,
+            violations: u64::MAX,
+            steps: 10_000,
+            delays: 3,
+            depth: 3,
+            jobs: 1,
+        }
     }
 }
 
@@ -52,12 +65,25 @@ pub fn explore<'a>(
     engine: Engine,
     settings: &Settings,
     verdicts: &'a mut Verdicts,
-    budget: &'a Budget,
+    budget: &Budget,
+) -> (Coverage, Tally<'a>) {
+    explore_watched(entry, engine, settings, verdicts, budget, &Arc::default())
+}
+
+/// The same; `deepest` tells meanwhile how many steps the longest execution has.
+pub fn explore_watched<'a>(
+    entry: &Entry,
+    engine: Engine,
+    settings: &Settings,
+    verdicts: &'a mut Verdicts,
+    budget: &Budget,
+    deepest: &Arc<AtomicU64>,
 ) -> (Coverage, Tally<'a>) {
     let mut walk = Walk::new(engine, Snapshots::Sound);
     let mut tally = Tally::new(settings, verdicts, budget);
+    tally.deepest = Arc::clone(deepest);
     let flow = (entry.explore)(&mut walk, settings, &mut tally);
-    tally.executed = walk.taken();
+    tally.executed += walk.taken();
     let coverage = match flow {
         ControlFlow::Break(coverage) => coverage,
         ControlFlow::Continue(()) => tally.coverage(&walk),
@@ -85,7 +111,10 @@ clewline_core::registry! {
     transdpor,
 }
 
+mod crew;
+mod drawn;
 pub mod source_sets;
+mod tree;
 
 #[cfg(test)]
 mod tests;

@@ -5,15 +5,18 @@
 //! places, each after a random number of steps, the chain that would go on falls below all others. A bug that needs `depth`
 //! orderings of steps is found by one execution with a probability that is bounded from below by the number of chains and steps.
 //!
-//! The number of steps is taken to be that of the longest execution so far; the first one has no places.
+//! The number of steps is taken to be that of the longest execution so far; the first one has no places. So that schedules can be
+//! drawn by several threads, it is looked up only after 32, 64, 128 schedules, and so on.
 //!
 //! Source: B. K. Ozkan, R. Majumdar, F. Niksic, M. Tabaei Befrouei, G. Weissenbacher, "Randomized testing of distributed
 //! systems with probabilistic guarantees", 2018. There chains are cut to be as few as possible; here each follows first sends.
 
+use std::ops::ControlFlow;
+
 use clewline_core::Random;
 use rustc_hash::FxHashMap;
 
-use super::{Entry, Settings};
+use super::{Entry, Settings, drawn};
 use crate::actors::{Flow, Identity, Receive, Tally, Walk};
 
 /// This file's line in the table.
@@ -21,33 +24,34 @@ pub const ENTRY: Entry = Entry {
     name: "pct",
     about: "random priorities of chains of messages, which change at few places",
     is_exhaustive: false,
-    explore,
+    explore: |walk, settings, tally| drawn::explore(walk, draw, settings, tally),
 };
 
-fn explore(walk: &mut Walk, settings: &Settings, tally: &mut Tally<'_>) -> Flow {
-    let mut random = Random::new(settings.seed);
-    let mut longest = 0;
-    loop {
-        let mut places: Vec<usize> = (1..settings.depth).map(|_| random.below(longest)).collect();
-        places.retain(|_| longest != 0);
-        places.sort_unstable();
-        let mut chains = Chains::default();
-        let mut fallen = 0;
-        while !tally.is_end(walk)? {
-            chains.meet(walk.enabled(), &mut random);
-            let mut at = chains.highest(walk.enabled());
-            while places.get(fallen).is_some_and(|it| *it <= walk.events().len()) {
-                // Whoever falls later falls less deep; all are below those who have not fallen.
-                fallen += 1;
-                chains.fall(&walk.enabled()[at], fallen as u64);
-                at = chains.highest(walk.enabled());
-            }
-            chains.take(&walk.enabled()[at]);
-            walk.take(at);
+fn draw(
+    walk: &mut Walk,
+    random: &mut Random,
+    settings: &Settings,
+    longest: usize,
+    tally: &mut Tally<'_>,
+) -> Flow {
+    let mut places: Vec<usize> = (1..settings.depth).map(|_| random.below(longest)).collect();
+    places.retain(|_| longest != 0);
+    places.sort_unstable();
+    let mut chains = Chains::default();
+    let mut fallen = 0;
+    while !tally.is_end(walk)? {
+        chains.meet(walk.enabled(), random);
+        let mut at = chains.highest(walk.enabled());
+        while places.get(fallen).is_some_and(|it| *it <= walk.events().len()) {
+            // Whoever falls later falls less deep; all are below those who have not fallen.
+            fallen += 1;
+            chains.fall(&walk.enabled()[at], fallen as u64);
+            at = chains.highest(walk.enabled());
         }
-        longest = longest.max(walk.events().len());
-        walk.rewind();
+        chains.take(&walk.enabled()[at]);
+        walk.take(at);
     }
+    ControlFlow::Continue(())
 }
 
 #[derive(Default)]

@@ -6,10 +6,12 @@
 //!
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
+use std::ops::ControlFlow;
+
 use clewline_core::Random;
 use rustc_hash::FxHashMap;
 
-use super::{Entry, Settings};
+use super::{Entry, Settings, drawn};
 use crate::actors::{
     Dependence, Flow, Footprint, Happened, HistoryAware, HistoryEvent, Identity, Receive, Tally, Walk,
 };
@@ -19,33 +21,29 @@ pub const ENTRY: Entry = Entry {
     name: "pos",
     about: "random priorities of messages, drawn again for those that race",
     is_exhaustive: false,
-    explore,
+    explore: |walk, settings, tally| drawn::explore(walk, draw, settings, tally),
 };
 
-fn explore(walk: &mut Walk, settings: &Settings, tally: &mut Tally<'_>) -> Flow {
-    let mut random = Random::new(settings.seed);
+fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tally: &mut Tally<'_>) -> Flow {
     let mut priorities: FxHashMap<Identity, u64> = FxHashMap::default();
-    loop {
-        priorities.clear();
-        while !tally.is_end(walk)? {
-            let (mut chosen, mut highest) = (0, 0);
-            for (at, it) in walk.enabled().iter().enumerate() {
-                let priority = *priorities.entry(it.identity()).or_insert_with(|| random.next() | 1);
-                if highest < priority {
-                    (chosen, highest) = (at, priority);
-                }
-            }
-            walk.take(chosen);
-            let made = Footprint::of_last(walk);
-            let rules = walk.engine().rules();
-            for it in walk.enabled() {
-                if HistoryAware.is_dependent(&made, &foresee(it, walk), &rules) {
-                    priorities.remove(&it.identity());
-                }
+    while !tally.is_end(walk)? {
+        let (mut chosen, mut highest) = (0, 0);
+        for (at, it) in walk.enabled().iter().enumerate() {
+            let priority = *priorities.entry(it.identity()).or_insert_with(|| random.next() | 1);
+            if highest < priority {
+                (chosen, highest) = (at, priority);
             }
         }
-        walk.rewind();
+        walk.take(chosen);
+        let made = Footprint::of_last(walk);
+        let rules = walk.engine().rules();
+        for it in walk.enabled() {
+            if HistoryAware.is_dependent(&made, &foresee(it, walk), &rules) {
+                priorities.remove(&it.identity());
+            }
+        }
     }
+    ControlFlow::Continue(())
 }
 
 /// The footprint of a step, as far as it is known before it is made.

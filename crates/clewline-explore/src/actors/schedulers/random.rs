@@ -1,20 +1,23 @@
 //! A random step of all that are enabled, every time.
 
+use std::ops::ControlFlow;
+
 use clewline_core::Random;
 
-use super::{Entry, Settings};
+use super::{Entry, Settings, drawn};
 use crate::actors::{Flow, Tally, Walk};
 
 /// This file's line in the table.
-pub const ENTRY: Entry =
-    Entry { name: "random", about: "any enabled step, each as likely", is_exhaustive: false, explore };
+pub const ENTRY: Entry = Entry {
+    name: "random",
+    about: "any enabled step, each as likely",
+    is_exhaustive: false,
+    explore: |walk, settings, tally| drawn::explore(walk, draw, settings, tally),
+};
 
-fn explore(walk: &mut Walk, settings: &Settings, tally: &mut Tally<'_>) -> Flow {
-    let mut random = Random::new(settings.seed);
-    loop {
-        while !tally.is_end(walk)? {
-            walk.take(random.below(walk.enabled().len()));
-        }
-        walk.rewind();
+fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tally: &mut Tally<'_>) -> Flow {
+    while !tally.is_end(walk)? {
+        walk.take(random.below(walk.enabled().len()));
     }
+    ControlFlow::Continue(())
 }

@@ -13,6 +13,10 @@
 //! and sleeps as one. What a step keeps from happening for ever, such as a loss the receipt, is tried in its place. Where ignored
 //! messages stay in flight, one that is never received is in no race, so everything is tried, and only sleep sets reduce.
 //!
+//! With several threads, what is wanted at a node is explored by whoever has time: what is below a step follows from what sleeps there
+//! alone, and that is known as soon as the step is wanted. What its races want at nodes above is remembered, and
+//! asked for when it would have been.
+//!
 //! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order reduction", 2014, section 5.
 //!
 //! Invariants: `events` are those of the walk, and there is one node more. What sleeps at a node has not been woken since it was
@@ -20,7 +24,15 @@
 
 use std::ops::ControlFlow;
 
-use crate::actors::{Dependence, Flow, Footprint, Identity, Ignored, Receive, Tally, Walk};
+use rustc_hash::FxHashSet;
+
+use super::{
+    Settings,
+    crew::{self, Crew, Errand, Given, WORTH},
+};
+use crate::actors::{
+    Coverage, Dependence, Flow, Footprint, Identity, Ignored, Receive, Schedule, Tally, Walk,
+};
 
 /// How a reduction goes about it.
 #[derive(Clone, Copy, Debug)]
@@ -47,28 +59,36 @@ pub struct Race<'a> {
 /// # Errors
 ///
 /// Breaks if the tally does.
-pub fn explore(walk: &mut Walk, reduction: Reduction<'_>, tally: &mut Tally<'_>) -> Flow {
-    let mut search = Search { reduction, nodes: Vec::new(), events: Vec::new() };
-    search.arrive(walk, Vec::new(), tally)?;
-    while let Some(top) = search.nodes.last_mut() {
-        if let Some(at) = top.next(walk.enabled()) {
-            walk.take(at);
-            let asleep = search.happened(walk);
-            search.arrive(walk, asleep, tally)?;
-        } else {
-            search.nodes.pop();
-            if search.events.pop().is_some() {
-                walk.back();
-            }
-        }
-    }
-    ControlFlow::Continue(())
+pub fn explore(
+    walk: &mut Walk,
+    reduction: Reduction<'_>,
+    settings: &Settings,
+    tally: &mut Tally<'_>,
+) -> Flow {
+    crew::lead(walk, settings, tally, |walk, tally, crew| {
+        let mut search = Search::new(reduction);
+        search.arrive(walk, Vec::new(), tally)?;
+        search.run(walk, tally, crew)
+    })
 }
 
 struct Search<'a> {
     reduction: Reduction<'a>,
     nodes: Vec<Node>,
     events: Vec<Event>,
+    // How many of the nodes are someone else's, who is told what is wanted there.
+    foreign: usize,
+    wishes: Vec<Wish>,
+    wished: FxHashSet<Wish>,
+}
+
+/// What is wanted at a node of someone else.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Wish {
+    /// All of these.
+    All { node: usize, who: Vec<Identity> },
+    /// The first of these, unless one of the others is wanted, or sleeps.
+    OneOf { node: usize, chosen: Identity, candidates: Vec<Identity> },
 }
 
 #[derive(Default)]
@@ -80,9 +100,12 @@ struct Node {
     ways: Vec<Footprint>,
     // There is one for each way.
     asleep: Vec<Sleeper>,
+    // How many executions there were before the first of those ways.
+    before: u64,
+    given: Given,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Sleeper {
     who: Identity,
     footprint: Footprint,
@@ -124,7 +147,90 @@ impl Node {
     }
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(reduction: Reduction<'a>) -> Self {
+        let (nodes, events, wishes, wished) = (Vec::new(), Vec::new(), Vec::new(), FxHashSet::default());
+        Search { reduction, nodes, events, foreign: 0, wishes, wished }
+    }
+
+    /// Tries what is wanted, until nothing is left at nodes of its own.
+    fn run(&mut self, walk: &mut Walk, tally: &mut Tally<'_>, crew: &Crew<'_, Branch<'a>>) -> Flow {
+        while let Some(top) = self.nodes.last_mut() {
+            if let Some(at) = top.next(walk.enabled()) {
+                if top.ways.is_empty() {
+                    top.before = tally.executions();
+                    if let Some(ticket) = top.given.take(top.tried)
+                        && let Some((seen, answer)) = crew.collect(ticket)
+                        && tally.add(walk, &seen)
+                    {
+                        self.believe(answer);
+                        continue;
+                    }
+                }
+                walk.take(at);
+                let asleep = self.happened(walk);
+                self.arrive(walk, asleep, tally)?;
+                if crew.is_hungry() {
+                    self.give(walk, tally, crew);
+                }
+            } else if self.nodes.len() <= self.foreign {
+                break;
+            } else {
+                self.nodes.pop();
+                if self.events.pop().is_some() {
+                    walk.back();
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Hands out the next step that is wanted with much below it, if there is one.
+    fn give(&mut self, walk: &Walk, tally: &Tally<'_>, crew: &Crew<'_, Branch<'a>>) {
+        for (depth, node) in self.nodes.iter_mut().enumerate().rev() {
+            if node.ways.is_empty() || tally.executions() - node.before < WORTH {
+                continue;
+            }
+            let next = node.given.last().unwrap_or(node.tried) + 1;
+            let Some(&who) = node.wanted.get(next).filter(|it| !node.is_asleep(**it)) else { continue };
+            let mut prefix = Schedule::of(walk);
+            prefix.0.truncate(depth);
+            let (asleep, before) = (node.asleep.clone(), node.wanted[node.tried..next].to_vec());
+            let ticket = crew.give(Branch { reduction: self.reduction, prefix, asleep, before, who });
+            node.given.add(next, ticket);
+            return;
+        }
+    }
+
+    /// What is wanted next at the last node was tried elsewhere.
+    fn believe(&mut self, Answer { ways, wishes }: Answer) {
+        for wish in wishes {
+            self.want(wish);
+        }
+        let top = self.nodes.last_mut().expect("a step is made at a node");
+        top.asleep.extend(ways);
+        top.tried += 1;
+    }
+
+    fn want(&mut self, wish: Wish) {
+        let (Wish::All { node: at, .. } | Wish::OneOf { node: at, .. }) = wish;
+        if at < self.foreign {
+            if self.wished.insert(wish.clone()) {
+                self.wishes.push(wish);
+            }
+            return;
+        }
+        let node = &mut self.nodes[at];
+        match wish {
+            Wish::All { who, .. } => who.into_iter().for_each(|it| node.want(it)),
+            Wish::OneOf { chosen, candidates, .. } => {
+                if !candidates.iter().any(|it| node.wanted.contains(it) || node.is_asleep(*it)) {
+                    node.wanted.push(chosen);
+                }
+            }
+        }
+    }
+
     fn arrive(&mut self, walk: &Walk, asleep: Vec<Sleeper>, tally: &mut Tally<'_>) -> Flow {
         let mut node = Node { asleep, ..Node::default() };
         if !tally.is_end(walk)? {
@@ -191,33 +297,91 @@ impl Search<'_> {
         let is_enabled = |who: &Identity| enabled.iter().any(|it| it.origin() == *who);
         let initials = others.iter().filter(|&&it| is_initial(it)).map(|&it| self.events[it].who);
         let candidates: Vec<Identity> = initials.filter(is_enabled).collect();
-        let node = &mut self.nodes[earlier];
         if candidates.is_empty() {
             // Either the earlier step made the later one possible, or something did that is not known here.
             if 1 < others.len() {
-                enabled.iter().for_each(|it| node.want(it.origin()));
+                let who = enabled.iter().map(Receive::origin).collect();
+                self.want(Wish::All { node: earlier, who });
             }
-            return;
-        }
-        if candidates.iter().any(|it| node.wanted.contains(it) || node.is_asleep(*it)) {
             return;
         }
         let root = root(&self.events, earlier, last);
         let race = Race { candidates: &candidates, later: self.events[last].who, root };
-        node.wanted.push((self.reduction.choose)(&race));
+        let chosen = (self.reduction.choose)(&race);
+        self.want(Wish::OneOf { node: earlier, chosen, candidates });
     }
 
     /// Wants, in place of the last event, what can no longer happen because of it.
     fn want_rivals(&mut self, walk: &Walk) {
         let last = self.events.len() - 1;
-        let node = &mut self.nodes[last];
-        for before in walk.enabled_before(last) {
-            let who = before.origin();
-            if !walk.enabled().iter().any(|it| it.origin() == who) {
-                node.want(who);
+        let before = walk.enabled_before(last).iter().map(Receive::origin);
+        let is_gone = |who: &Identity| !walk.enabled().iter().any(|it| it.origin() == *who);
+        let who = before.filter(is_gone).collect();
+        self.want(Wish::All { node: last, who });
+    }
+}
+
+/// A step that is wanted, to be tried elsewhere.
+struct Branch<'a> {
+    reduction: Reduction<'a>,
+    // What leads to its node.
+    prefix: Schedule,
+    // What sleeps there, and what is tried there before it.
+    asleep: Vec<Sleeper>,
+    before: Vec<Identity>,
+    who: Identity,
+}
+
+/// What came of trying a step elsewhere.
+struct Answer {
+    // The step, in all the ways in which it can go.
+    ways: Vec<Sleeper>,
+    // What is wanted at its node and above, in order.
+    wishes: Vec<Wish>,
+}
+
+impl Errand for Branch<'_> {
+    type Answer = Answer;
+
+    fn run(self, walk: &mut Walk, tally: &mut Tally<'_>) -> ControlFlow<Coverage, Answer> {
+        let Branch { reduction, prefix, asleep, before, who } = self;
+        let mut search = Search::new(reduction);
+        search.foreign = prefix.0.len() + 1;
+        walk.rewind();
+        for &pick in &prefix.0 {
+            search.nodes.push(Node::default());
+            walk.take(pick as usize);
+            search.happened(walk);
+        }
+        // The leader knows what races there are on the way.
+        search.wishes.clear();
+        search.wished.clear();
+        let mut node = Node { asleep, ..Node::default() };
+        for earlier in before {
+            if !node.is_asleep(earlier) {
+                node.asleep.extend(all_ways(walk, earlier));
             }
         }
+        node.wanted.push(who);
+        search.nodes.push(node);
+        search.run(walk, tally, &Crew::nobody())?;
+        let node = search.nodes.last().expect("its own node is left");
+        let ways = node.asleep.iter().filter(|it| it.who == who).copied().collect();
+        ControlFlow::Continue(Answer { ways, wishes: search.wishes })
     }
+}
+
+/// A step that can happen next, in all the ways in which it can go.
+fn all_ways(walk: &mut Walk, who: Identity) -> Vec<Sleeper> {
+    let enabled = walk.enabled().iter().enumerate();
+    let ways: Vec<usize> = enabled.filter(|(_, it)| it.origin() == who).map(|(at, _)| at).collect();
+    let footprint = |at: usize| {
+        walk.take(at);
+        let footprint = Footprint::of_last(walk);
+        walk.back();
+        Sleeper { who, footprint }
+    };
+    ways.into_iter().map(footprint).collect()
 }
 
 fn root(events: &[Event], earlier: usize, last: usize) -> Identity {

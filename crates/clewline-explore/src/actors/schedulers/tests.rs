@@ -1,4 +1,5 @@
 mod dice;
+mod jobs;
 mod random_systems;
 
 use super::*;
@@ -125,7 +126,7 @@ fn the_receiver_alone_is_not_enough_to_find_violations() {
     let mut walk = Walk::new(system.engine(), Snapshots::Sound);
     let mut tally = Tally::new(&Settings::default(), &mut verdicts, &budget);
     let reduction = source_sets::Reduction { dependence: &crate::actors::SameReceiver, ..dpor::REDUCTION };
-    assert!(source_sets::explore(&mut walk, reduction, &mut tally).is_continue());
+    assert!(source_sets::explore(&mut walk, reduction, &Settings::default(), &mut tally).is_continue());
     assert_eq!(tally.schedules, 8);
     assert!(tally.canonical() <= 8 && tally.violated() <= 3, "of 32 and of 12");
 }

@@ -9,7 +9,7 @@
 //! reduction technique for testing actor programs", 2012.
 
 use super::{
-    Entry, Settings,
+    Entry,
     source_sets::{self, Race, Reduction},
 };
 use crate::actors::{HistoryAware, Identity};
@@ -19,7 +19,7 @@ pub const ENTRY: Entry = Entry {
     name: "transdpor",
     about: "as dpor, but tries the earliest of what can reverse a race",
     is_exhaustive: true,
-    explore: |walk, _: &Settings, tally| source_sets::explore(walk, REDUCTION, tally),
+    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
 };
 
 /// How it goes about it.

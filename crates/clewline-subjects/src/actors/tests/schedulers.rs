@@ -57,6 +57,8 @@ struct Counts {
     unique_violated: usize,
     canonical: usize,
     violated: usize,
+    // The how manieth schedule showed the first violation, and which one it was.
+    first: Option<(u64, String)>,
 }
 
 struct Visit {
@@ -95,7 +97,7 @@ impl SystemVisitor for Visit {
                 let mut walk = Walk::new(engine, Snapshots::Sound);
                 let mut tally = Tally::new(&self.settings, &mut verdicts, &budget);
                 let reduction = source_sets::Reduction { dependence: &SameReceiver, ..dpor::REDUCTION };
-                assert!(source_sets::explore(&mut walk, reduction, &mut tally).is_continue());
+                assert!(source_sets::explore(&mut walk, reduction, &self.settings, &mut tally).is_continue());
                 (Coverage::Unsound, tally)
             }
             By::Published(published, snapshots, listed) => {
@@ -117,6 +119,7 @@ impl SystemVisitor for Visit {
             unique_violated: tally.unique_complete_violated(),
             canonical: tally.canonical(),
             violated: tally.violated(),
+            first: tally.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string())),
         }
     }
 }
@@ -137,6 +140,26 @@ fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64
         assert_eq!((counts.canonical, counts.violated), seen, "{name} {system} {calls}");
         assert_eq!(counts.schedules, schedules, "{name} {system} {calls}");
     }
+}
+
+#[test]
+fn any_number_of_threads_sees_the_same_of_every_system() {
+    let mut wrong = 0;
+    for found in systems().filter(|it| it.variant.calls != "none") {
+        for entry in schedulers::SCHEDULERS {
+            let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
+            let look = |jobs| {
+                let settings = Settings { jobs, ..settings.clone() };
+                look(&found.name(), found.variant.calls, By::Sound(entry.name), settings)
+            };
+            let alone = look(1);
+            wrong += u64::from(alone.first.is_some());
+            for jobs in [2, 4] {
+                assert_eq!(look(jobs), alone, "{} by {} with {jobs} threads", found.name(), entry.name);
+            }
+        }
+    }
+    assert!(50 < wrong, "{wrong} are wrong");
 }
 
 const REDUCTIONS: &[&str] = &["dpor", "transdpor", "ired", "liviola"];

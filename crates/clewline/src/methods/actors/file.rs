@@ -16,7 +16,8 @@ use clewline_explore::actors::{ActorId, ClientCall, Clients};
 /// A file of calls, before anyone knows on what object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Program {
-    pub(super) actors: Option<u32>,
+    /// How many, and on which line that is said.
+    pub(super) actors: Option<(u32, usize)>,
     pub(super) clients: Option<Clients>,
     lines: Vec<Line>,
 }
@@ -34,6 +35,12 @@ struct Line {
 pub struct BadHarness {
     line: usize,
     told: String,
+}
+
+impl BadHarness {
+    pub(super) fn new(line: usize, told: String) -> BadHarness {
+        BadHarness { line, told }
+    }
 }
 
 impl fmt::Display for BadHarness {
@@ -62,7 +69,8 @@ impl Program {
             match first {
                 "" => (),
                 "actors" => {
-                    program.actors = Some(rest.parse().map_err(|_| wrong("a number of actors"))?);
+                    let actors = rest.parse().map_err(|_| wrong("a number of actors"))?;
+                    program.actors = Some((actors, number));
                 }
                 "clients" => {
                     program.clients = Some(match rest {
@@ -75,6 +83,9 @@ impl Program {
                     let (to, call) = rest.split_once(' ').ok_or_else(|| wrong(LINE))?;
                     let client = named(first, 'C').ok_or_else(|| wrong(LINE))?;
                     let to = named(to, 'N').ok_or_else(|| wrong(LINE))?;
+                    if ActorId::ROOTS_MAX <= client.max(to) {
+                        return Err(wrong(&format!("clients and actors from 1 to {}", ActorId::ROOTS_MAX)));
+                    }
                     program.lines.push(Line { number, client, to, call: call.trim().to_owned() });
                 }
             }
@@ -116,8 +127,12 @@ impl Program {
 
 /// The number of `C2` or `N3`, from 0.
 fn named(name: &str, kind: char) -> Option<u32> {
-    let number: u32 = name.strip_prefix(kind)?.parse().ok()?;
-    number.checked_sub(1).filter(|it| *it < ActorId::ROOTS_MAX)
+    let number = name.strip_prefix(kind)?;
+    if number.is_empty() || !number.bytes().all(|it| it.is_ascii_digit()) {
+        return None;
+    }
+    // Whatever is that large is too large.
+    number.parse::<u32>().unwrap_or(u32::MAX).checked_sub(1)
 }
 
 #[cfg(test)]
@@ -150,6 +165,8 @@ mod tests {
             ("actors many", "line 1: expected a number of actors, found `actors many`"),
             ("clients lazy", "line 1: expected `clients tight`"),
             ("C0 N1 read", "line 1: expected a call as in"),
+            ("C+1 N1 read", "line 1: expected a call as in"),
+            ("C1 N99999999999 read", "line 1: expected clients and actors from 1 to"),
             ("C1 N3 read", "line 1: expected one of the actors N1 to N2, found N3"),
             ("C1 N1 push(1)", "line 1: expected one of the calls read, write; found `push`"),
             ("C1 N1 write(\"x\")", "line 1: expected integers"),

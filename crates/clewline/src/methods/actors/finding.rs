@@ -47,6 +47,8 @@ pub struct Finding {
     pub program: Vec<String>,
     /// What happened, step by step. Empty if there is no single execution to blame.
     pub steps: Vec<Step>,
+    /// Whether a limit was hit before it was known how it came about: `steps` are empty then, too.
+    pub is_given_up: bool,
     /// What clients saw.
     pub case: Box<dyn Case>,
     /// What a checker says about that.
@@ -152,6 +154,29 @@ pub(super) fn finding_of(scene: &dyn Scene, part: Part<'_>, walk: &Walk, why: Wh
         calls_at_first: part.program.len(),
         program,
         steps,
+        is_given_up: false,
+        case,
+        judgement,
+    }
+}
+
+/// What is wrong where clients saw `events`, if nobody knows how that came about.
+pub(super) fn finding_without_schedule(
+    scene: &dyn Scene,
+    part: Part<'_>,
+    events: &[HistoryEvent],
+    why: Why,
+) -> Finding {
+    let case = scene.history(events);
+    let judgement = judge(case.problems(), &clewline_check::Options::default());
+    Finding {
+        why,
+        token: part.token(&Schedule::default()),
+        faults: part.faults,
+        calls_at_first: part.program.len(),
+        program: part.program.to_vec(),
+        steps: Vec::new(),
+        is_given_up: true,
         case,
         judgement,
     }

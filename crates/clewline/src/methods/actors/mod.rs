@@ -212,6 +212,8 @@ pub enum Error {
     BadHandler(BadHandler),
     /// A token is of another system.
     Unfit(Unfit),
+    /// A file of calls is not one for this system.
+    Harness(BadHarness),
     /// Something else.
     Told(String),
 }
@@ -222,6 +224,7 @@ impl fmt::Display for Error {
             Error::Scenario(it) => it.fmt(f),
             Error::BadHandler(it) => it.fmt(f),
             Error::Unfit(it) => it.fmt(f),
+            Error::Harness(it) => it.fmt(f),
             Error::Told(it) => f.write_str(it),
         }
     }

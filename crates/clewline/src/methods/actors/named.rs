@@ -43,9 +43,12 @@ impl Named {
     /// If the text is no such file.
     pub fn from_file(found: FoundSystem, text: &str) -> Result<Named, BadHarness> {
         let program = Program::read(text)?;
-        let actors = program.actors.unwrap_or(found.variant.actors);
+        let actors = program.actors.map_or(found.variant.actors, |it| it.0);
+        let line = program.actors.map_or(1, |it| it.1);
         let clients = program.clients.unwrap_or(found.variant.clients);
-        Ok(Named { found, calls: Calls::File(program), actors, clients })
+        let named = Named { found, calls: Calls::File(program), actors, clients };
+        named.check_actors().map_err(|it| BadHarness::new(line, it.to_string()))?;
+        Ok(named)
     }
 
     /// With so many actors.
@@ -75,7 +78,7 @@ impl Named {
     }
 
     /// The play; DS2's rules want the writes first, as its harnesses have them.
-    fn play(&self, options: &Options) -> Result<Box<dyn Play>, Error> {
+    pub(super) fn play(&self, options: &Options) -> Result<Box<dyn Play>, Error> {
         self.check_actors()?;
         let are_writes_first = matches!(options.scheduler, Scheduler::Published(_));
         self.found.visit(self.actors, Build { named: self, are_writes_first })
@@ -121,7 +124,7 @@ impl SystemVisitor for Build<'_> {
             Calls::Shape(shape) => shape.scenario::<H::Specification>(*actors, *clients),
             Calls::File(program) => {
                 let calls = program.calls(&specification, found.system.offers, *actors);
-                Scenario { calls: calls.map_err(|it| Error::Told(it.to_string()))?, clients: *clients }
+                Scenario { calls: calls.map_err(Error::Harness)?, clients: *clients }
             }
         };
         if scenario.calls.is_empty() && harness.properties().is_empty() {

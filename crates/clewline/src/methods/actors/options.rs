@@ -2,7 +2,10 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -123,7 +126,7 @@ pub struct Options {
     pub time: Option<Duration>,
     /// With how many bytes.
     pub memory: Option<usize>,
-    /// How many threads visit states.
+    /// How many threads explore. What is counted is the same for any number; DS2's rules as published use one.
     pub jobs: usize,
 }
 
@@ -169,13 +172,14 @@ pub enum StuckCalls {
 pub struct Progress {
     states: AtomicU64,
     shrinking: AtomicU64,
+    pub(super) depth: Arc<AtomicU64>,
     pub(super) budget: Budget,
 }
 
 impl Default for Progress {
     fn default() -> Self {
         let (states, shrinking) = (AtomicU64::new(0), AtomicU64::new(0));
-        Progress { states, shrinking, budget: Budget::unlimited() }
+        Progress { states, shrinking, depth: Arc::default(), budget: Budget::unlimited() }
     }
 }
 
@@ -190,13 +194,19 @@ impl Progress {
         self.budget.visited()
     }
 
+    /// Steps of the longest execution, or to the state that was met after most.
+    pub fn depth(&self) -> u64 {
+        self.depth.load(Ordering::Relaxed)
+    }
+
     /// How many smaller scenarios were tried, of something that is violated.
     pub fn shrinking(&self) -> u64 {
         self.shrinking.load(Ordering::Relaxed)
     }
 
-    pub(super) fn note_states(&self, states: u64) {
+    pub(super) fn note_states(&self, states: u64, depth: u64) {
         self.states.store(states, Ordering::Relaxed);
+        self.depth.fetch_max(depth, Ordering::Relaxed);
     }
 
     pub(super) fn note_shrinking(&self) {

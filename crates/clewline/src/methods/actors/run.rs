@@ -3,11 +3,13 @@
 use std::time::{Duration, Instant};
 
 use clewline_core::{Budget, Reason};
-use clewline_explore::actors::{ActorId, Faults, Judgement, Rules, Schedule, Snapshots, Walk, When};
+use clewline_explore::actors::{
+    ActorId, Faults, HistoryEvent, Judgement, Rules, Schedule, Snapshots, Walk, When,
+};
 
 use super::{
     Coverage, Error, Metrics, Options, Outcome, Progress, Scheduler, StuckCalls, Token, Verdict, Why,
-    finding::{Part, finding, finding_of},
+    finding::{Part, finding, finding_of, finding_without_schedule},
     play::{Play, Scene},
     shrink::shrink,
     states, walks,
@@ -23,10 +25,26 @@ pub(super) struct Seen {
     pub(super) wrong: Option<Wrong>,
 }
 
-/// What is wrong, and where. There is no schedule if no single execution shows it.
+/// What is wrong, and where.
 pub(super) struct Wrong {
     pub(super) why: Why,
-    pub(super) schedule: Option<Schedule>,
+    pub(super) way: Way,
+}
+
+/// How it came about.
+pub(super) enum Way {
+    /// So.
+    Schedule(Schedule),
+    /// No single execution shows it.
+    Nowhere,
+    /// A limit was hit before that was found out. Clients saw this, if it is about them.
+    GivenUp(Vec<HistoryEvent>),
+}
+
+impl Wrong {
+    pub(super) fn not_linearizable(schedule: Schedule) -> Wrong {
+        Wrong { why: Why::NotLinearizable, way: Way::Schedule(schedule) }
+    }
 }
 
 // How many states may be visited only to say how many histories there are.
@@ -94,7 +112,11 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    fn new(options: &Options, deadline: Option<Instant>, progress: &Progress) -> Result<Limits, Error> {
+    pub(super) fn new(
+        options: &Options,
+        deadline: Option<Instant>,
+        progress: &Progress,
+    ) -> Result<Limits, Error> {
         let budget = progress.budget.child();
         let budget = match options.memory {
             Some(bytes) => with_process_memory(budget, bytes),
@@ -117,8 +139,8 @@ fn explore(
     progress: &Progress,
 ) -> Result<Seen, Error> {
     match options.scheduler {
-        Scheduler::States => states::explore(scene, options, limits.deadline, progress),
-        Scheduler::Walk(entry) => walks::explore(scene, entry, options, &limits.budget),
+        Scheduler::States => states::explore(scene, options, limits, progress),
+        Scheduler::Walk(entry) => walks::explore(scene, entry, options, limits, progress),
         Scheduler::Published(compat) => walks::explore_published(scene, compat, options, &limits.budget),
     }
 }
@@ -134,14 +156,15 @@ fn violated(
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
     let whole = Part { calls: &calls, program: &program, faults: rules.faults };
-    let found = match (wrong.why, wrong.schedule) {
-        (Why::NotLinearizable, Some(schedule)) => {
+    let found = match (wrong.why, wrong.way) {
+        (Why::NotLinearizable, Way::Schedule(schedule)) => {
             let (fewer, short) = shrink(play, calls.clone(), schedule, options, rules, progress, limits);
             let scene = play.stage(&fewer, rules)?;
             finding(&*scene, Part { calls: &fewer, ..whole }, &short, wrong.why).map_err(Error::Unfit)?
         }
-        (why, Some(schedule)) => finding(scene, whole, &schedule, why).map_err(Error::Unfit)?,
-        (why, None) => finding_of(scene, whole, &Walk::new(scene.engine(), Snapshots::Sound), why),
+        (why, Way::Schedule(schedule)) => finding(scene, whole, &schedule, why).map_err(Error::Unfit)?,
+        (why, Way::Nowhere) => finding_of(scene, whole, &Walk::new(scene.engine(), Snapshots::Sound), why),
+        (why, Way::GivenUp(events)) => finding_without_schedule(scene, whole, &events, why),
     };
     Ok(Verdict::Violated(Box::new(found)))
 }

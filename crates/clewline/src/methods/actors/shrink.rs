@@ -54,3 +54,66 @@ fn look_again(
         Scheduler::Walk(entry) => walks::first(&*scene, entry, &few, limits),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use clewline_subjects::actors::find_system;
+
+    use super::{super::Named, *};
+
+    /// Makes a violation among four calls smaller. Answers how many smaller scenarios were tried, which calls are left, and the
+    /// schedule before and after.
+    fn shrunk(scheduler: &str, limited: &Options) -> (u64, Vec<usize>, [Schedule; 2]) {
+        let options = Options { scheduler: Scheduler::find(scheduler).unwrap(), ..Options::default() };
+        let named = Named::new(find_system("edr").unwrap(), "2r+2w".parse().unwrap());
+        let play = named.play(&options).unwrap();
+        let calls: Vec<usize> = (0..play.calls()).collect();
+        let progress = Progress::default();
+        let unlimited = Limits::new(&options, None, &progress).unwrap();
+        let found = look_again(&*play, &calls, &options, options.rules, &unlimited).unwrap();
+        let deadline = limited.time.map(|it| Instant::now() + it);
+        let limits = Limits::new(limited, deadline, &progress).unwrap();
+        let (calls, short) =
+            shrink(&*play, calls, found.clone(), &options, options.rules, &progress, &limits);
+        (progress.shrinking(), calls, [found, short])
+    }
+
+    const SCHEDULERS: [&str; 4] = ["states", "exhaustive", "dpor", "random"];
+
+    #[test]
+    fn calls_that_are_not_needed_are_left_out() {
+        for scheduler in SCHEDULERS {
+            let (tried, calls, [_, short]) = shrunk(scheduler, &Options::default());
+            assert!(2 < tried, "{scheduler}: {tried}");
+            assert_eq!((calls.len(), short.0.len()), (2, 4), "{scheduler}: a write and a read, {short}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_tried_when_time_or_memory_is_up() {
+        let time = Options { time: Some(Duration::ZERO), ..Options::default() };
+        let memory = Options { memory: Some(1), ..Options::default() };
+        // Elsewhere nobody tells how much memory the process has.
+        let all = if cfg!(target_os = "linux") { vec![&time, &memory] } else { vec![&time] };
+        for scheduler in SCHEDULERS {
+            for limited in &all {
+                let (tried, calls, [found, same]) = shrunk(scheduler, limited);
+                assert_eq!((tried, calls.len()), (0, 4), "{scheduler}");
+                assert!(found.0.starts_with(&same.0), "{scheduler}: nothing is left out of {found}: {same}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_states_are_visited_to_leave_a_call_out() {
+        let named = Named::new(find_system("edr").unwrap(), "2r+2w".parse().unwrap());
+        let options = Options::default();
+        let play = named.play(&options).unwrap();
+        let scene = play.stage(&[0, 1, 2, 3], options.rules).unwrap();
+        let limits = Limits::new(&options, None, &Progress::default()).unwrap();
+        assert_eq!(states::first(&*scene, 1, &limits), None, "the first state is not violated");
+        assert!(states::first(&*scene, STATES_MAX, &limits).is_some());
+    }
+}

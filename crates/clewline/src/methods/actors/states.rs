@@ -1,20 +1,20 @@
 //! Exploring states: every one once, and shortest ways to those in which something is wrong.
 
-use std::time::Instant;
-
 use clewline_explore::actors::{
-    Compare, Count, Ended, Explored, Found, Judgement, Schedule, Search, Snapshots, Trace, Until, Walk, When,
-    explore_states, trace,
+    Compare, Count, Ended, Explored, Found, HistoryEvent, Judgement, Reach, Schedule, Search, Snapshots,
+    Trace, Until, Verdicts, Walk, When, explore_states, trace,
 };
 
 use super::{
     Coverage, Error, Metrics, Options, Progress, States, StuckCalls, Wanted, Why,
     play::Scene,
-    run::{Limits, Seen, Wrong},
+    run::{Limits, Seen, Way, Wrong},
 };
 
 /// How many states are looked at to find a shortest way.
 const TRACE_MAX: usize = 30_000_000;
+/// So many always are: that takes no more memory than the program itself.
+const TRACE_MIN: usize = 20_000;
 /// About how many bytes each of them takes.
 const TRACE_BYTES: usize = 250;
 
@@ -22,7 +22,7 @@ const TRACE_BYTES: usize = 250;
 pub(super) fn explore(
     scene: &dyn Scene,
     options: &Options,
-    deadline: Option<Instant>,
+    limits: &Limits,
     progress: &Progress,
 ) -> Result<Seen, Error> {
     let properties: Vec<When> = scene.properties().iter().map(|it| it.1).collect();
@@ -35,18 +35,24 @@ pub(super) fn explore(
         },
         states_max: options.states,
         bytes_max: options.memory.unwrap_or(usize::MAX),
-        deadline,
+        deadline: limits.deadline,
         compare: Compare::Fingerprints,
     };
     let mut verdicts = scene.verdicts();
-    let note = |it: clewline_explore::actors::Progress| progress.note_states(it.unique);
+    let note = |it: clewline_explore::actors::Progress| progress.note_states(it.unique, it.depth);
     let explored = explore_states(&scene.engine(), &properties, &mut verdicts, &search, &note);
     if let Some(bad_handler) = explored.bad_handler {
         return Err(Error::BadHandler(bad_handler));
     }
     let wrong = match what_is_wrong(scene, options, &explored) {
         None => None,
-        Some((why, at)) => Some(Wrong { why, schedule: way_to(scene, why, at, &explored, options.memory)? }),
+        Some((why, at)) => {
+            let way = match way_to(scene, why, at, &explored, limits)? {
+                Way::GivenUp(_) if why == Why::NotLinearizable => Way::GivenUp(shortest(scene, &verdicts)),
+                way => way,
+            };
+            Some(Wrong { why, way })
+        }
     };
     let coverage = coverage(&explored, options);
     // What was not seen to its end is not known.
@@ -70,7 +76,28 @@ pub(super) fn first(scene: &dyn Scene, states_max: u64, limits: &Limits) -> Opti
     if explored.violated == 0 {
         return None;
     }
-    way_to(scene, Why::NotLinearizable, 0, &explored, limits.bytes).ok().flatten()
+    match way_to(scene, Why::NotLinearizable, 0, &explored, limits) {
+        Ok(Way::Schedule(schedule)) => Some(schedule),
+        Ok(Way::Nowhere | Way::GivenUp(_)) | Err(_) => None,
+    }
+}
+
+/// A violated history with as few returns and calls as can be. Which one does not depend on numbers.
+fn shortest(scene: &dyn Scene, verdicts: &Verdicts) -> Vec<HistoryEvent> {
+    let histories = scene.histories();
+    let violated = verdicts.all().filter(|it| it.1 == Judgement::Violated).map(|it| it.0);
+    let size = |id: &_| {
+        let events = histories.events(*id);
+        let operations: Vec<(bool, u32)> = events
+            .iter()
+            .map(|it| match *it {
+                HistoryEvent::Call(operation) => (false, operation),
+                HistoryEvent::Return(operation, _) => (true, operation),
+            })
+            .collect();
+        (operations.len(), operations)
+    };
+    violated.min_by_key(size).map(|it| histories.events(it)).unwrap_or_default()
 }
 
 fn limited(limits: &Limits) -> Search {
@@ -124,30 +151,31 @@ fn what_is_wrong(scene: &dyn Scene, options: &Options, explored: &Explored) -> O
     is_stuck.then_some((Why::Stuck, 0))
 }
 
-/// A shortest way to what is wrong; `None` if there is no single one, or if it was given up.
+/// A shortest way to what is wrong.
 fn way_to(
     scene: &dyn Scene,
     why: Why,
     property: usize,
     explored: &Explored,
-    bytes: Option<usize>,
-) -> Result<Option<Schedule>, Error> {
-    let states_max = bytes.map_or(TRACE_MAX, |it| TRACE_MAX.min(it / TRACE_BYTES));
+    limits: &Limits,
+) -> Result<Way, Error> {
+    let states_max = limits.bytes.map_or(TRACE_MAX, |it| (it / TRACE_BYTES).clamp(TRACE_MIN, TRACE_MAX));
+    let reach = Reach { states_max, deadline: limits.deadline };
     let mut engine = scene.engine();
     let mut verdicts = scene.verdicts();
     let found = match why {
-        Why::NotLinearizable => trace(&mut engine, states_max, &mut |_, world, _| {
+        Why::NotLinearizable => trace(&mut engine, reach, &mut |_, world, _| {
             verdicts.of(&scene.histories(), world.history()) == Judgement::Violated
         }),
         Why::Property(_, When::Always) => {
-            trace(&mut engine, states_max, &mut |engine, world, _| !engine.holds(world, property))
+            trace(&mut engine, reach, &mut |engine, world, _| !engine.holds(world, property))
         }
         Why::Property(_, When::Eventually) => match &explored.properties[property] {
             Found::Violated(actions) => Trace::Found(actions.clone()),
             Found::Holds | Found::Unknown => Trace::Nowhere,
         },
         Why::Property(_, When::Sometimes) => Trace::Nowhere,
-        Why::Stuck => trace(&mut engine, states_max, &mut |engine, world, is_end| {
+        Why::Stuck => trace(&mut engine, reach, &mut |engine, world, is_end| {
             let returned = engine.summary(world.history()).returned.count_ones();
             is_end && (returned as usize) < engine.operations()
         }),
@@ -156,9 +184,10 @@ fn way_to(
         Trace::Found(actions) => {
             let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
             walk.follow(&actions);
-            Ok(Some(Schedule::of(&walk)))
+            Ok(Way::Schedule(Schedule::of(&walk)))
         }
-        Trace::Nowhere | Trace::GivenUp => Ok(None),
+        Trace::Nowhere => Ok(Way::Nowhere),
+        Trace::GivenUp => Ok(Way::GivenUp(Vec::new())),
         Trace::BadHandler(bad_handler) => Err(Error::BadHandler(bad_handler)),
     }
 }

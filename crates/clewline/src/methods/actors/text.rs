@@ -52,11 +52,15 @@ pub fn report(telling: &Telling<'_>, outcome: &Outcome) -> String {
 pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
     let Telling { system, spec, .. } = telling;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    // Where nobody calls anything there is nothing to linearize.
+    let is = if outcome.program.is_empty() {
+        "is as its properties say".to_owned()
+    } else {
+        format!("is linearizable as {article} {spec}")
+    };
     match &outcome.verdict {
-        Verdict::Holds => {
-            format!("{system} is linearizable as {article} {spec} in {}", seen(telling, outcome))
-        }
-        Verdict::Unknown(why) => format!("whether {system} is linearizable as {article} {spec}: {why}"),
+        Verdict::Holds => format!("{system} {is} in {}", seen(telling, outcome)),
+        Verdict::Unknown(why) => format!("whether {system} {is}: {why}"),
         Verdict::Violated(finding) => match finding.why {
             Why::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
             Why::Property(name, When::Always) => format!("in {system}, \"{name}\" is not always true"),
@@ -91,6 +95,9 @@ pub(super) fn meaning(text: &mut String, telling: &Telling<'_>, outcome: &Outcom
 
 fn holds(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
     let told = match &outcome.coverage {
+        _ if outcome.program.is_empty() => {
+            "Nobody calls anything, and every property is true when it should be."
+        }
         _ if telling.is_replay => "What clients see in this schedule can be explained.",
         Coverage::Exhausted => {
             "Whatever the order of messages, the calls can be put in one order, each happening at one moment between \
@@ -126,6 +133,11 @@ fn unknown(text: &mut String, telling: &Telling<'_>) {
 /// What is wrong, and how it came about.
 pub(super) fn evidence_of(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
     violated(text, telling, finding);
+    if finding.is_given_up {
+        text.push('\n');
+        let told = "A limit was hit before it was found out which messages lead there.";
+        paragraph(text, told, WIDTH);
+    }
     if finding.steps.is_empty() {
         return;
     }
@@ -141,11 +153,10 @@ pub(super) fn violated(text: &mut String, telling: &Telling<'_>, finding: &Findi
             text.push_str(&evidence(&finding.judged(telling.system, telling.spec), &style));
         }
         Why::Property(name, When::Always) => {
-            paragraph(
-                text,
-                &format!("\"{name}\" is false in the state to which this schedule leads."),
-                WIDTH,
-            );
+            let place = if finding.is_given_up { "a state" } else { "the state" };
+            let told =
+                if finding.is_given_up { "that can be reached" } else { "to which this schedule leads" };
+            paragraph(text, &format!("\"{name}\" is false in {place} {told}."), WIDTH);
         }
         Why::Property(name, When::Sometimes) => {
             paragraph(text, &format!("In none of the states that can be reached is \"{name}\" true."), WIDTH);
@@ -158,11 +169,10 @@ pub(super) fn violated(text: &mut String, telling: &Telling<'_>, finding: &Findi
             paragraph(text, &told, WIDTH);
         }
         Why::Stuck => {
-            paragraph(
-                text,
-                "After this schedule nothing can happen any more, and some call has not returned.",
-                WIDTH,
-            );
+            let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
+            let told =
+                format!("After {schedule} nothing can happen any more, and some call has not returned.");
+            paragraph(text, &told, WIDTH);
         }
     }
 }

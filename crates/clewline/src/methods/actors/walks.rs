@@ -7,7 +7,7 @@ use clewline_explore::actors::{
 };
 
 use super::{
-    Coverage, Error, Metrics, Options, StuckCalls, Times, Wanted, Why,
+    Coverage, Error, Metrics, Options, Progress, StuckCalls, Times, Wanted,
     options::Compat,
     play::Scene,
     run::{Limits, Seen, Wrong},
@@ -18,18 +18,23 @@ pub(super) fn explore(
     scene: &dyn Scene,
     entry: &'static Entry,
     options: &Options,
-    budget: &Budget,
+    limits: &Limits,
+    progress: &Progress,
 ) -> Result<Seen, Error> {
     if entry.name == schedulers::liviola::ENTRY.name {
         try_keys(scene, options)?;
     }
     let mut verdicts = scene.verdicts();
     let settings = settings(options);
-    let (coverage, tally) = schedulers::explore(entry, scene.engine(), &settings, &mut verdicts, budget);
-    let wrong = tally
-        .first_violation
-        .as_ref()
-        .map(|it| Wrong { why: Why::NotLinearizable, schedule: Some(it.schedule.clone()) });
+    let (coverage, tally) = schedulers::explore_watched(
+        entry,
+        scene.engine(),
+        &settings,
+        &mut verdicts,
+        &limits.budget,
+        &progress.depth,
+    );
+    let wrong = tally.first_violation.as_ref().map(|it| Wrong::not_linearizable(it.schedule.clone()));
     Ok(of_histories_alone(seen(&coverage, &tally, entry.is_exhaustive, wrong)?, scene, options))
 }
 
@@ -75,9 +80,7 @@ pub(super) fn explore_published(
     let (coverage, tally) =
         compat::explore(by.published, scene.engine(), by.snapshots, &keys, &settings, &mut verdicts, budget);
     let schedule = tally.first_violation.as_ref().map(|it| it.schedule.clone());
-    let wrong = schedule
-        .filter(|it| is_violated(scene, it))
-        .map(|schedule| Wrong { why: Why::NotLinearizable, schedule: Some(schedule) });
+    let wrong = schedule.filter(|it| is_violated(scene, it)).map(Wrong::not_linearizable);
     let is_random = by.published == compat::Published::Random;
     // Nothing is ever proved by rules that leave out histories.
     Ok(Seen { is_complete: false, ..seen(&coverage, &tally, !is_random, wrong)? })
@@ -114,6 +117,7 @@ fn settings(options: &Options) -> Settings {
         steps: options.steps,
         delays: options.bound,
         depth: options.bound,
+        jobs: options.jobs,
     }
 }
 

@@ -28,6 +28,10 @@ const CELLS: [Paper; 7] = [
 
 const NOTES: &[&str] = &[
     "DS2's register is changed in place, so that going back does not bring it back: most histories that were seen are of no execution, and incomplete ones are not judged.",
+    "Where actors are not brought back, what is seen depends on the order in which messages are tried, and there that is the order of sets which have none: EX and DB, \
+     which try the same messages, have 20 and 18 histories in the paper. Ours is one such order, so that DP, TD, IR and LV differ from the paper.",
+    "SR is not reproduced. As DS2's code reads, later runs begin with what earlier ones wrote; ours begins each afresh, and sees more histories, and violations. Whether that is \
+     the whole difference was not tried.",
 ];
 
 fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
