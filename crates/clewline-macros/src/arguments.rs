@@ -19,8 +19,8 @@ pub(crate) struct Arguments {
     pub(crate) settings: Vec<TokenStream>,
 }
 
-const KNOWN: &str = "threads, operations, samples, preemptions, auto, seed, jobs, executions, scheduler, memory, matrix, initial, last, \
-                     sequence, nondeterministic, name, init and crate";
+const KNOWN: &str = "threads, operations, samples, preemptions, auto, seed, jobs, executions, scheduler, memory, spurious, matrix, \
+                     initial, last, sequence, weak_failures, nondeterministic, name, init and crate";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
@@ -50,7 +50,7 @@ impl Arguments {
         if !matches!(&*name, "matrix" | "sequence") && seen.contains(&name) {
             return Err(Error::new(key.span(), format!("`{name}` is there twice")));
         }
-        if name == "nondeterministic" {
+        if matches!(&*name, "nondeterministic" | "weak_failures") {
             self.settings.push(quote!(.#key()));
             seen.push(name);
             return Ok(());

@@ -37,3 +37,18 @@ pub(crate) fn pin(number: usize) -> bool {
 pub(crate) fn pin(_number: usize) -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread::{available_parallelism, spawn};
+
+    #[test]
+    fn whoever_is_pinned_has_one_processor_whatever_its_number() {
+        for number in [0, 1, usize::MAX] {
+            let pinned = spawn(move || super::pin(number).then(|| available_parallelism().map(usize::from)));
+            let processors = pinned.join().unwrap();
+            // Some systems do not let us.
+            assert!(processors.is_none_or(|it| matches!(it, Ok(1))), "{number}");
+        }
+    }
+}

@@ -40,8 +40,8 @@ impl Scheduler for Bounded {
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let preemptions = self.path.preemptions();
-        if preemptions == self.preemptions_max && point.running.is_some() && 1 < point.enabled.len() {
-            self.is_bounded = true;
+        if preemptions == self.preemptions_max && !self.is_bounded {
+            self.is_bounded = (0..point.enabled.len()).any(|it| point.is_preemption(it));
         }
         self.path.choose(point, preemptions)
     }

@@ -249,6 +249,7 @@ pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Status
 }
 
 fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
+    args.check_one_matrix()?;
     let plan = plan::of(args, &subject)?;
     let mut options = plan::options(args, &subject, &plan)?;
     let roles = quasi::ask(args, &subject, &mut options)?;
@@ -283,6 +284,21 @@ impl Args {
             && self.samples.is_none()
             && self.invocations.is_none()
             && self.sequence.is_empty()
+    }
+
+    /// What is about one matrix needs it. The parser does not insist on it where something is there that excludes it.
+    fn check_one_matrix(&self) -> Result<(), Failure> {
+        let asked = [
+            ("--replay", self.replay.is_some()),
+            ("--observations", self.observations.is_some()),
+            ("--from-observations", self.from_observations.is_some()),
+        ];
+        match asked.into_iter().find(|it| it.1) {
+            Some((name, _)) if self.matrix.is_none() => Err(Failure::Told(format!(
+                "{name} is about one matrix: expected --matrix, and nothing that makes others"
+            ))),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 

@@ -335,6 +335,12 @@ fn bad_usage_says_what_was_expected() {
         (&["treiber-stack", "--matrix", "pop", "--replay", "a!"], "--replay: not a replay token"),
         (&["treiber-stack", "--matrix", "pop | pop", "--replay", "c9"], "the token is not of this matrix"),
         (&["treiber-stack", "--replay", "a1"], "--matrix"),
+        (&["treiber-stack", "--replay", "a1", "--samples", "1"], "--replay is about one matrix"),
+        (&["treiber-stack", "--observations", "no.xml", "--rows", "1"], "--observations is about one matrix"),
+        (
+            &["treiber-stack", "--from-observations", "no.xml", "--auto"],
+            "--from-observations is about one matrix",
+        ),
         (&["treiber-stack", "--preemptions", "few"], "expected a number or `none`"),
         (
             &["treiber-stack", "--invocations", "", "--sequence", " "],

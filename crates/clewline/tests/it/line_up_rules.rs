@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use clewline::{
     choose,
-    methods::line_up::{Against, Checked, Matrix, Options, Verdict, check, observations::observe, shrink},
+    methods::line_up::{
+        Against, Checked, Matrix, Options, Verdict, calls, check, observations::observe, scheduler, shrink,
+    },
     sync::{
         UnsafeCell,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
 };
 use clewline_core::Cause;
+use clewline_explore::schedulers::{SCHEDULERS, Settings};
 use clewline_threads::{Component, control::Limits};
 
 fn matrix(text: &str) -> Matrix {
@@ -185,4 +188,49 @@ fn the_fewest_interruptions_that_show_the_same_fault_are_shown() {
         assert_eq!(cause(&small), Some(Cause::NotLinearizable));
         assert_eq!(small.finding().unwrap().preemptions, fewest, "{small:#?}");
     }
+}
+
+#[test]
+fn the_fewest_interruptions_are_shown_whoever_found_it() {
+    let subject = interrupted(false);
+    let found_with = |name: &str| {
+        let mut options = Options { scheduler: scheduler(name).unwrap(), ..Options::default() };
+        options.settings = Settings { seed: 1, preemptions: None, ..options.settings };
+        let checked = check(&subject, &matrix("slow | quick"), &options).unwrap();
+        assert_eq!(cause(&checked), Some(Cause::NotLinearizable), "{name}");
+        let before = checked.finding().unwrap().preemptions;
+        let small = shrink(&subject, checked, &options).unwrap();
+        assert_eq!(
+            (cause(&small), small.finding().unwrap().preemptions),
+            (Some(Cause::NotLinearizable), 1),
+            "{name}"
+        );
+        before
+    };
+    let before: Vec<usize> = SCHEDULERS.iter().map(|it| found_with(it.name)).collect();
+    assert!(before.iter().filter(|it| 1 < **it).count() > 1, "{before:?}");
+}
+
+#[test]
+fn calls_that_are_always_made_one_after_the_other_are_taken_away_together() {
+    // Whoever has not entered, and leaves, is wrong in the same way as the bug.
+    let subject = || {
+        let count = |it: &AtomicU32| {
+            let count = it.load(SeqCst);
+            it.store(count + 1, SeqCst);
+            count
+        };
+        Component::new(|| AtomicU32::new(0))
+            .call("enter", count)
+            .call("leave", count)
+            .call("look", |_: &AtomicU32| 0)
+    };
+    let shrunk = |sequences: &[&str]| {
+        let sequences = sequences.iter().map(|it| calls(it).unwrap()).collect();
+        let options = Options { sequences, ..Options::default() };
+        let checked = check(&subject(), &matrix("enter leave look | look enter leave"), &options).unwrap();
+        shrink(&subject(), checked, &options).unwrap().matrix.to_string()
+    };
+    assert_eq!(shrunk(&[]), "enter | enter");
+    assert_eq!(shrunk(&["enter leave"]), "enter leave | enter leave");
 }

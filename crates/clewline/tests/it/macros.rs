@@ -6,7 +6,7 @@ use clewline::{
     LineUp,
     methods::line_up::Every,
     sync::{
-        Mutex,
+        Condvar, Mutex,
         atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
     },
 };
@@ -105,6 +105,28 @@ impl Lamp {
     #[op]
     fn text(&self) -> Option<&str> {
         self.colour.lock().unwrap().map(|it| self.texts[it as usize])
+    }
+}
+
+/// Waits once where it should look again.
+struct Ticket(Mutex<u32>, Condvar);
+
+#[clewline::test(init = Ticket(Mutex::new(0), Condvar::new()), matrix = "take | put", spurious = 1, weak_failures)]
+#[should_panic(expected = "violated: Ticket panics in take")]
+impl Ticket {
+    #[op]
+    fn put(&self) {
+        *self.0.lock().unwrap() += 1;
+        self.1.notify_one();
+    }
+
+    #[op]
+    fn take(&self) {
+        let mut left = self.0.lock().unwrap();
+        if *left == 0 {
+            left = self.1.wait(left).unwrap();
+        }
+        *left = left.checked_sub(1).expect("somebody has put one");
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
         memory::{Ask, By, Change, Memory, MemoryModel, State},
         races::{Race, Touch, Toucher},
     },
-    Control, Engine, Place, Task,
+    Control, Engine, Limit, Place, Task,
 };
 
 /// How a value is put into an atomic whose address is known.
@@ -138,6 +138,9 @@ impl Control {
         let is_tso = self.engine().weak.settings.model == MemoryModel::Tso;
         let waits = is_tso && order == Ordering::SeqCst;
         self.access(object, if waits { Access::Update } else { Access::Write });
+        if is_tso && !waits && !self.engine().has_room_for_buffer() {
+            self.cut(Limit::Tasks);
+        }
         let by = self.by(object, order, place);
         let old = held();
         let held = self.with(|memory, engine| memory.store(by, value, old, engine));
@@ -400,9 +403,14 @@ impl Engine {
         self.buffers_changed();
     }
 
+    /// Whether the task that runs has a buffer, or can get one: buffers count as tasks, of which there are not many.
+    fn has_room_for_buffer(&self) -> bool {
+        self.weak.buffer_of[self.current.index()].is_some() || self.tasks.len() < TaskId::MAX
+    }
+
     fn add_buffer(&mut self, owner: TaskId) -> TaskId {
         let id = TaskId(u8::try_from(self.tasks.len()).expect("few tasks"));
-        assert!(id.index() < TaskId::MAX, "at most {} tasks and buffers in one execution", TaskId::MAX);
+        assert!(id.index() < TaskId::MAX, "the execution is cut where there is no room");
         let root = self.tasks[owner.index()].pending.cause.unwrap_or(owner);
         let pending = Step { cause: Some(root), ..Step::new(id, Access::Flush, SharedId::NONE) };
         self.tasks.push(Task { pending, ..Task::new(id) });

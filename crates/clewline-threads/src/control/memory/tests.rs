@@ -545,6 +545,29 @@ fn a_flush_is_no_preemption() {
 }
 
 #[test]
+fn more_buffers_than_there_may_be_tasks_are_a_cut_and_no_panic() {
+    let store: Body = |it| {
+        it[0].store(1, Release);
+        it[0].load(Acquire)
+    };
+    for tasks in 7..=TaskId::MAX - 2 {
+        let (initial, last) = (Vec::new(), Vec::new());
+        let calls = Calls { columns: vec![vec![store]; tasks], initial, last };
+        let call = |words: &Words, body: &Body| body(words);
+        let memory = Memory { model: Tso, ..Memory::default() };
+        let mut program = Program::new(calls, Words::default, call, Limits::default()).with_memory(memory);
+        let mut random = RandomScheduler::new(&Settings { executions: 20, ..Settings::default() });
+        let (coverage, executions) = explore(&mut program, &mut random, u64::MAX, |_, ending, _| {
+            let is_expected = matches!(ending, Ending::Full) || 8 < tasks && *ending == Ending::Cut;
+            assert!(is_expected, "{tasks} tasks: {ending:?}");
+            ControlFlow::Continue(())
+        });
+        let expected = if tasks <= 8 { Coverage::Exhausted } else { Coverage::Cut(20) };
+        assert_eq!((coverage, executions), (expected, 20), "{tasks} tasks");
+    }
+}
+
+#[test]
 fn failures_for_no_reason_come_only_on_request() {
     let bodies: &[Body] = &[|it| usize::from(it[0].compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok())];
     let strong: &[Body] = &[|it| usize::from(it[0].compare_exchange(0, 1, SeqCst, SeqCst).is_ok())];

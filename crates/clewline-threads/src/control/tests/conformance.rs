@@ -128,6 +128,34 @@ fn those_that_bound_see_the_same_within_the_bound() {
 }
 
 #[test]
+fn those_that_bound_say_whether_they_left_anything_out() {
+    let (mut whole, mut parts) = (0, 0);
+    for model in [MemoryModel::SequentiallyConsistent, MemoryModel::Tso] {
+        let world = World { model, ..World::default() };
+        for matrix in programs(2) {
+            let all = histories_within(&matrix, world, &mut Exhaustive::default(), EXECUTIONS_MAX).1;
+            let Some(all) = all else { continue };
+            for entry in SCHEDULERS.iter().filter(|it| ["bounded", "iterative"].contains(&it.name)) {
+                for preemptions in 0..4 {
+                    let settings = Settings { preemptions: Some(preemptions), ..SETTINGS };
+                    let mut scheduler = (entry.make)(&settings);
+                    let seen = histories_within(&matrix, world, &mut *scheduler, EXECUTIONS_MAX).1;
+                    let is_part = seen.expect("no more than all") < all;
+                    assert_eq!(
+                        scheduler.is_bounded(),
+                        is_part,
+                        "{} {preemptions}, {model:?}: {matrix:?}",
+                        entry.name
+                    );
+                    if is_part { parts += 1 } else { whole += 1 }
+                }
+            }
+        }
+    }
+    assert!(50 < whole && 50 < parts, "{whole} {parts}");
+}
+
+#[test]
 fn a_schedule_that_is_replayed_gives_the_same_history() {
     for matrix in programs(2) {
         for entry in SCHEDULERS {

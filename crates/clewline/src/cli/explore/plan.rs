@@ -169,6 +169,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
         against: against(args, subject, plan)?,
         allows_nondeterminism: args.nondeterminism == Nondeterminism::Allow,
         counts_unserializable: args.serializability,
+        sequences: plan.sequences(),
         ..Options::default()
     };
     options.settings.preemptions = args.preemptions.0;

@@ -309,6 +309,13 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
+    /// Each thread may wake up so many times though nobody woke it, from a condition variable or from `park`: never, unless
+    /// something else is said.
+    pub fn spurious(mut self, times: u32) -> Self {
+        self.options.limits.spurious = times;
+        self
+    }
+
     /// What is right is what `golden` does one call at a time: another implementation, with the same calls.
     pub fn against<G: Explorable + 'static>(mut self, golden: LineUp<G>) -> Self {
         self.options.against = Against::Golden(Arc::new(golden.subject));
@@ -452,6 +459,7 @@ impl<E: Explorable> LineUp<E> {
             replayed = environment::apply(&mut self, |name| std::env::var(name).ok())?;
         }
         self.plan.last.append(&mut self.invariants);
+        self.options.sequences = self.plan.sequences();
         self.verify()?;
         let roles = self.ask()?;
         let mut tested = Tested::new(&self.name, &self.options, test);

@@ -1,6 +1,6 @@
 //! Matrices: which calls are made, by whom. A column a thread.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::Range, str::FromStr};
 
 use clewline_core::Misfit;
 use clewline_threads::control::Calls;
@@ -131,8 +131,9 @@ impl Matrix {
         Ok(Calls { initial: Vec::new(), columns, last: Vec::new() })
     }
 
-    /// Every matrix that has a column, or else a call, less: the ones with fewest calls first.
-    pub(super) fn smaller(&self) -> Vec<Matrix> {
+    /// Every matrix that has a column, or else a call, less: the ones with fewest calls first. Of calls in a column that are one of
+    /// `sequences`, all are taken away or none.
+    pub(super) fn smaller(&self, sequences: &[Vec<String>]) -> Vec<Matrix> {
         let mut smaller = Vec::new();
         if 1 < self.columns.len() {
             for at in 0..self.columns.len() {
@@ -141,22 +142,34 @@ impl Matrix {
                 smaller.push(less);
             }
         }
-        let remove = |part: &dyn Fn(&mut Matrix) -> &mut Vec<String>, n: usize, smaller: &mut Vec<Matrix>| {
-            for at in (0..n).rev() {
+        let mut remove = |part: &dyn Fn(&mut Matrix) -> &mut Vec<String>, entries: Vec<Range<usize>>| {
+            for entry in entries.into_iter().rev() {
                 let mut less = self.clone();
-                part(&mut less).remove(at);
+                part(&mut less).drain(entry);
                 less.columns.retain(|it| !it.is_empty());
                 smaller.push(less);
             }
         };
-        remove(&|it| &mut it.last, self.last.len(), &mut smaller);
-        remove(&|it| &mut it.initial, self.initial.len(), &mut smaller);
-        for column in 0..self.columns.len() {
-            remove(&|it| &mut it.columns[column], self.columns[column].len(), &mut smaller);
+        remove(&|it| &mut it.last, entries(&self.last, &[]));
+        remove(&|it| &mut it.initial, entries(&self.initial, &[]));
+        for (at, column) in self.columns.iter().enumerate() {
+            remove(&|it| &mut it.columns[at], entries(column, sequences));
         }
         smaller.retain(|it| !it.columns.is_empty());
         smaller
     }
+}
+
+/// What `calls` are made of: where one of `sequences` is, the longest, it stands for itself; every other call does, too.
+fn entries(calls: &[String], sequences: &[Vec<String>]) -> Vec<Range<usize>> {
+    let (mut entries, mut at) = (Vec::new(), 0);
+    while at < calls.len() {
+        let here = sequences.iter().filter(|it| calls[at..].starts_with(it));
+        let end = at + here.map(Vec::len).max().unwrap_or(0).max(1);
+        entries.push(at..end);
+        at = end;
+    }
+    entries
 }
 
 /// What matrices are made of.
@@ -278,7 +291,13 @@ mod tests {
     #[test]
     fn smaller_matrices_lack_one_thing() {
         let matrix: Matrix = "a b | c".parse().unwrap();
-        let smaller: Vec<String> = matrix.smaller().iter().map(ToString::to_string).collect();
-        assert_eq!(smaller, ["c", "a b", "a | c", "b | c", "a b"]);
+        let smaller = |sequences: &[Vec<String>]| -> Vec<String> {
+            matrix.smaller(sequences).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(smaller(&[]), ["c", "a b", "a | c", "b | c", "a b"]);
+        // What is always made one after the other stays together.
+        let sequence = |text: &str| calls(text).unwrap();
+        assert_eq!(smaller(&[sequence("a b"), sequence("a")]), ["c", "a b", "c", "a b"]);
+        assert_eq!(smaller(&[sequence("b a"), sequence("c d")]), smaller(&[]));
     }
 }

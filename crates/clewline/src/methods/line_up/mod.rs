@@ -91,6 +91,8 @@ pub struct Options {
     pub allows_nondeterminism: bool,
     /// Whether to count, besides, the executions that are not conflict-serializable.
     pub counts_unserializable: bool,
+    /// Calls that are always made one after the other, so that a smaller matrix has all of them or none.
+    pub sequences: Vec<Vec<String>>,
 }
 
 /// What is right.
@@ -136,6 +138,7 @@ impl Default for Options {
             judging: Judging::Linearizable,
             allows_nondeterminism: false,
             counts_unserializable: false,
+            sequences: Vec::new(),
         }
     }
 }

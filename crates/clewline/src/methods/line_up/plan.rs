@@ -135,6 +135,15 @@ impl Plan {
         self.samples.unwrap_or(if has_others { 0 } else { SAMPLES })
     }
 
+    /// Calls of which a matrix has all, one after the other, or none. Not those of which each may also be there alone.
+    #[must_use]
+    pub fn sequences(&self) -> Vec<Vec<String>> {
+        let may_be_alone =
+            |call: &String| self.entries.iter().any(|it| it.weight != 0 && it.calls == [call.as_str()]);
+        let sequences = self.entries.iter().map(|it| &it.calls).filter(|it| 1 < it.len());
+        sequences.filter(|it| !it.iter().all(may_be_alone)).cloned().collect()
+    }
+
     /// What all matrices of a size are made of.
     fn alphabet(&self) -> Alphabet {
         Alphabet {
@@ -251,6 +260,17 @@ mod tests {
             .filter_map(|it| count(it, &["pop", "peek"]).iter().position(|it| *it != 0))
             .collect();
         assert_eq!(homes.len(), 3, "every column has its turn");
+    }
+
+    #[test]
+    fn calls_that_may_also_be_made_alone_are_no_sequence() {
+        let calls = |text: &str| super::super::calls(text).unwrap();
+        let mut locks = plan();
+        locks.entries =
+            vec![Entry::new(calls("lock unlock")), Entry::new(calls("push push")), Entry::new(calls("push"))];
+        assert_eq!(locks.sequences(), [calls("lock unlock")]);
+        locks.entries[2].weight = 0;
+        assert_eq!(locks.sequences(), [calls("lock unlock"), calls("push push")]);
     }
 
     #[test]

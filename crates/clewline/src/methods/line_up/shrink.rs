@@ -3,7 +3,7 @@
 use clewline_core::{Cause, Misfit};
 use clewline_threads::Explorable;
 
-use super::{Checked, Judging, Matrix, Options, check};
+use super::{Checked, Judging, Matrix, Options, check, scheduler};
 use crate::methods::round_up::WellFormed;
 
 /// See [`shrink`](super::shrink).
@@ -16,26 +16,34 @@ pub(super) fn shrink(
     while let Some(smaller) = first_that_fails(subject, smaller(&checked.matrix, options), options, cause)? {
         checked = smaller;
     }
-    // With as few preemptions as will do.
-    if let Some(most) = options.settings.preemptions {
-        for preemptions in 0..most {
-            let mut fewer = options.clone();
-            fewer.settings.preemptions = Some(preemptions);
-            let again = check(subject, &checked.matrix, &fewer)?;
-            if again.finding().map(|it| it.cause) == cause {
-                return Ok(again);
-            }
+    // With as few preemptions as will do, whoever found it.
+    let most = checked.finding().filter(|it| !it.is_serial).map_or(0, |it| it.preemptions as u32);
+    let mut fewer =
+        Options { scheduler: scheduler("bounded").expect("it is in the table"), ..options.clone() };
+    if !options.scheduler.is_exhaustive {
+        // There may be too many schedules for all to be tried, which is why they were drawn.
+        fewer.executions_max = fewer.executions_max.min(FEWER_MAX);
+    }
+    for preemptions in 0..most {
+        fewer.settings.preemptions = Some(preemptions);
+        let again = check(subject, &checked.matrix, &fewer)?;
+        if again.finding().map(|it| it.cause) == cause {
+            return Ok(again);
         }
     }
     Ok(checked)
 }
 
+// So many executions of each number of preemptions are tried in place of one that was drawn.
+const FEWER_MAX: u64 = 100_000;
+
 /// The next smaller matrices. Where as much must be taken out as is put in, two calls go at a time.
 fn smaller(matrix: &Matrix, options: &Options) -> Vec<Matrix> {
-    let smaller = matrix.smaller();
+    let less = |it: &Matrix| it.smaller(&options.sequences);
+    let smaller = less(matrix);
     match &options.judging {
         Judging::Displaced(_, WellFormed::Required(roles)) => {
-            let pairs = smaller.iter().flat_map(Matrix::smaller);
+            let pairs = smaller.iter().flat_map(less);
             let mut all: Vec<Matrix> = smaller.iter().cloned().chain(pairs).collect();
             all.retain(|it| roles.check(it).is_ok());
             all
