@@ -55,7 +55,9 @@ fn crates_include_only_what_is_theirs() {
         // Below the folder of the crate: `crates/NAME/`.
         let depth = Path::new(&path).components().count() - 3;
         for (at, line) in text.lines().enumerate() {
+            // Pages of the manual are read by tests of documentation, and by nobody else.
             let code = ["include_str!(", "include_bytes!("].iter().find_map(|it| line.split_once(it));
+            let code = code.filter(|it| !it.0.contains("doc = "));
             let Some(file) = code.and_then(|it| it.1.split('"').nth(1)) else { continue };
             included += 1;
             if depth < file.matches("../").count() {
