@@ -26,7 +26,7 @@ use super::{
     foreign::Code,
     here::{self, Own},
     interpose::real,
-    isolate, output, places, register, run, signals,
+    isolate, output, panics, places, register, run, signals,
 };
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -110,7 +110,11 @@ pub(super) fn exits(control: Control, status: c_int, pc: usize) -> ! {
     if IS_BODY.get() && status == 0 {
         control.ends_all(here::place(pc));
     }
-    places::fail(control, format!("exit({status}) was called"), pc)
+    // A test in Rust that fails says why, and calls `exit` much later.
+    match panics::told(&output::said()) {
+        Some(panic) => control.fails(panic, here::place(pc)),
+        None => places::fail(control, format!("exit({status}) was called"), pc),
+    }
 }
 
 /// A program, as something to explore.
@@ -134,7 +138,8 @@ impl Explorable for Body {
                 unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
             let Some(control) = here::control() else { return status.into() };
             if status != 0 {
-                let panic = Panic { message: format!("main returned {status}"), place: None };
+                let panic = panics::told(&output::said())
+                    .unwrap_or_else(|| Panic { message: format!("main returned {status}"), place: None });
                 control.fails(panic, here::place(main as *const () as usize + 1));
             }
             control.ends_all(here::place(main as *const () as usize + 1))

@@ -11,6 +11,7 @@ mod interpose;
 mod isolate;
 mod modules;
 mod output;
+mod panics;
 mod park;
 mod places;
 mod races;

@@ -62,6 +62,23 @@ impl Module {
     }
 }
 
+/// Libraries that the program uses, and that were not compiled so that their accesses are seen. If the program itself was not, nobody expects
+/// that of them. Those of the system and of the language are nobody's choice.
+pub(super) fn uninstrumented() -> Vec<String> {
+    if !is_instrumented("/proc/self/exe") {
+        return Vec::new();
+    }
+    let is_asked = |it: &Module| !it.name.is_empty() && it.is_restored() && !it.is_standard();
+    let all = all().into_iter().filter(is_asked).map(|it| it.name);
+    all.filter(|it| !is_instrumented(it)).collect()
+}
+
+/// Whether a file calls the runtime anywhere. One that cannot be read is none.
+fn is_instrumented(file: &str) -> bool {
+    const NAME: &[u8] = b"__tsan_";
+    std::fs::read(file).is_ok_and(|it| it.windows(NAME.len()).any(|it| it == NAME))
+}
+
 /// Every module that is loaded.
 pub(super) fn all() -> Vec<Module> {
     let mut modules: Vec<Module> = Vec::new();

@@ -1,8 +1,16 @@
 //! What the code under test writes, which nobody wants to read once for each execution.
+//!
+//! What it says on standard error is kept until the execution ends: a panic of Rust is told there, and nowhere else.
 
-use std::{ffi::c_int, ptr};
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+};
 
-use super::here::Own;
+use super::{
+    here::{self, Alone, Own},
+    interpose::real,
+};
 
 // Copies of standard output and standard error, and what goes nowhere; 0 if nothing is kept quiet.
 static LOUD: Own<[c_int; 2]> = Own::new([0, 0]);
@@ -22,8 +30,31 @@ pub(super) fn keep_quiet() {
     }
 }
 
+// What was said in this execution, and how much of it is kept.
+static SAID: Alone<Vec<u8>> = Alone::new(Vec::new());
+const SAID_MAX: usize = 16 << 10;
+
+/// What the code has said on standard error in this execution.
+pub(super) fn said() -> String {
+    String::from_utf8_lossy(SAID.get()).into_owned()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn write(file: c_int, bytes: *const c_void, n: usize) -> isize {
+    if file != 2 || NOWHERE.get() == 0 || here::control().is_none() {
+        // SAFETY: the caller asks for it.
+        return unsafe { real::write(file, bytes, n) };
+    }
+    // SAFETY: the caller says that there are so many bytes.
+    let said = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), n) };
+    let room = SAID_MAX - SAID.get().len();
+    SAID.get().extend(&said[..n.min(room)]);
+    n as isize
+}
+
 /// An execution begins.
 pub(super) fn hush() {
+    SAID.get().clear();
     if NOWHERE.get() != 0 {
         // SAFETY: these are calls of the system.
         unsafe {

@@ -14,7 +14,9 @@ use clewline::{
 };
 use clewline_threads::front::set_resolver;
 
-use super::{heap, here, isolate, modules, park, places, races, register, signals, snapshot, watchdog};
+use super::{
+    heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, watchdog,
+};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -67,6 +69,11 @@ pub(super) fn prepare() -> Result<(), String> {
         if !single.is_null() {
             *single = 0;
         }
+    }
+    for library in modules::uninstrumented() {
+        output::tell(&format!(
+            "note: {library} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory\n"
+        ));
     }
     heap::mark();
     snapshot::take();

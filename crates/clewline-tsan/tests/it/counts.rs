@@ -20,6 +20,19 @@ fn two_threads_of_k_stores_have_as_many_executions_as_their_merges() {
     }
 }
 
+/// The second thread is started by a step of the program, before which the first one may run: so that is merged with the stores of the second.
+/// To wait for those that have ended is no choice.
+#[test]
+fn threads_that_a_program_starts_have_as_many_executions_as_their_merges() {
+    for k in [1, 2, 3, 5] {
+        let Some(program) = build("stores.c", &[&format!("K={k}")]) else { return };
+        let words = ["--scheduler", "exhaustive", "--preemptions", "none", "--format", "json"];
+        let found = program.explore_main(&words);
+        found.holds();
+        assert_eq!(found.number("executions"), choose(2 * k + 1, k), "k = {k}");
+    }
+}
+
 #[test]
 fn what_is_explored_does_not_depend_on_the_run() {
     let Some(program) = build("queue.c", &["BUG=0"]) else { return };

@@ -1,27 +1,23 @@
 //! Executions in processes of their own, which are those that there are without.
+//!
+//! Wherever a program is checked it is checked so, too; here are those with more executions, or with other options.
 
-use super::program::{Program, build};
-
-#[track_caller]
-fn agree(program: &Program, matrix: &str, arguments: &[&str]) {
-    let [alone, isolated] = [vec![], vec!["--isolate"]].map(|more| {
-        let found = program.check(matrix, &[arguments, &more].concat());
-        let fields = ["verdict", "executions", "histories", "stuck"].map(|it| found.field(it));
-        let cause = (fields[0] == "violated").then(|| [found.field("cause"), found.field("replay")]);
-        (fields, cause)
-    });
-    assert_eq!(alone, isolated, "{matrix} {arguments:?}");
-}
+use super::program::build;
 
 #[test]
 fn processes_make_no_difference() {
     let (Some(stack), Some(wrong)) = (build("treiber.c", &["BUG=0"]), build("wrong.c", &[])) else { return };
     for points in ["racing", "all"] {
-        agree(&stack, "push(1) pop | push(2) pop", &["--points", points]);
-        agree(&wrong, "add get | add get", &["--points", points]);
+        stack.check("push(1) pop | push(2)", &["--points", points]).holds();
+        wrong.check("add get | add get", &["--points", points]).violated("not-linearizable");
     }
-    agree(&wrong, "forth | back", &[]);
-    agree(&wrong, "hide | look", &[]);
-    agree(&wrong, "drop | drop", &[]);
-    agree(&wrong, "count try_count | try_count", &[]);
+    wrong.check("count try_count | try_count", &[]);
+}
+
+/// A word on the stack of another thread is known from one process to the next.
+#[test]
+fn what_one_process_finds_out_the_next_one_knows() {
+    let Some(program) = build("stack.c", &[]) else { return };
+    let found = program.explore_main(&["--isolate"]);
+    assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
 }

@@ -25,6 +25,54 @@ fn a_program_that_is_wrong_in_some_executions_is_violated() {
     }
 }
 
+/// Whatever the program writes while it is explored, on whichever output, is not shown.
+#[test]
+fn what_an_explored_program_writes_is_not_shown() {
+    let Some(program) = build("loud.c", &[]) else { return };
+    let found = program.explore_main(&[]);
+    assert_eq!((found.code, &*found.err), (Some(0), ""), "{}", found.out);
+    assert!(found.out.starts_with("holds: "), "{}", found.out);
+    for said in ["printed", "complained", "written", "shouted"] {
+        assert!(!found.out.contains(said), "{}", found.out);
+    }
+    // Whoever does not explore it hears it.
+    let found = program.run(&[]);
+    assert_eq!((&*found.out, &*found.err), ("printed\nwritten\n", "complained\nshouted\n"));
+}
+
+/// The variable is on a stack, which is nobody else's business as long as nobody else knows of it.
+#[test]
+fn a_variable_on_the_stack_of_another_thread_is_shared() {
+    let Some(program) = build("stack.c", &[]) else { return };
+    let found = program.explore_main(&[]);
+    assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+    assert!(found.text().contains("assertion failed: shared == 2"), "{}", found.out);
+    let Some(program) = build("stack.c", &["WAITS"]) else { return };
+    let found = program.explore_main(&[]);
+    assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);
+}
+
+#[test]
+fn who_waited_in_vain_finds_that_time_has_passed() {
+    let Some(program) = build("late.c", &[]) else { return };
+    for kind in ["mutex", "read", "write", "semaphore", "condition", "futex", "sleep", "c11", "c11-sleep"] {
+        let found = program.explore_main_with(&[kind], &[]);
+        assert_eq!(found.code, Some(0), "{kind}: {}{}", found.out, found.err);
+    }
+}
+
+#[test]
+fn threads_of_c11_are_threads() {
+    let Some(program) = build("c11.c", &[]) else { return };
+    let found = program.explore_main(&["--format", "json"]);
+    found.holds();
+    assert!(100 < found.number("executions"), "{}", found.out);
+    let Some(program) = build("c11.c", &["BUG"]) else { return };
+    let found = program.explore_main(&[]);
+    assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+    assert!(found.text().contains("assertion failed: count == 3"), "{}", found.out);
+}
+
 #[test]
 fn a_program_that_nobody_explores_is_what_it_was() {
     let Some(program) = build("program.c", &["WRONG=0"]) else { return };

@@ -1,15 +1,23 @@
 //! Programs to be explored: how they are built and run.
+//!
+//! Every program is built by each compiler that there is, and every exploration is made with each of them, and once more with a process for
+//! each execution. They must agree.
 
 use std::{
-    collections::BTreeSet,
-    env, fs,
+    collections::BTreeMap,
+    env,
+    ffi::OsString,
+    fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// A program that was built.
-pub(crate) struct Program(PathBuf);
+use clewline::methods::unmodified::{Compiler, Program as Built, Runtime, Sources};
+
+/// A program that was built, by one compiler after the other.
+#[derive(Clone)]
+pub(crate) struct Program(Vec<PathBuf>);
 
 /// What a run left.
 pub(crate) struct Ran {
@@ -18,96 +26,106 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-// What a compiler is told. It must not put copies into the code that nobody sees.
-const COMPILING: [&str; 11] = [
-    "-O1",
-    "-g",
-    "-fno-omit-frame-pointer",
-    "-mcx16",
-    "-fsanitize=thread",
-    "-fno-builtin-memcpy",
-    "-fno-builtin-memset",
-    "-fno-builtin-memmove",
-    "--param",
-    "tsan-distinguish-volatile=1",
-    "-Wno-tsan",
-];
-const LINKING: [&str; 3] =
-    ["-lclewline_tsan", "-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
+/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done once.
+fn tools() -> Option<(Vec<Compiler>, Runtime)> {
+    static TOOLS: OnceLock<Option<(Vec<Compiler>, Runtime)>> = OnceLock::new();
+    TOOLS.get_or_init(look_for_tools).clone()
+}
 
-/// The folder of the library: that of the tests, where Cargo puts what they depend on, or the one above.
-fn library() -> PathBuf {
-    let own = env::current_exe().expect("this program");
-    let mut folders = own.ancestors().skip(1).take(2);
-    let found = folders.find(|it| it.join("libclewline_tsan.so").exists());
-    found.expect("Cargo has built the library").to_owned()
+fn look_for_tools() -> Option<(Vec<Compiler>, Runtime)> {
+    let runtime = Runtime::find().expect("Cargo has built the library");
+    let mut compilers = Vec::new();
+    for name in ["gcc", "clang"] {
+        match Compiler::find(Some(name)) {
+            Ok(compiler) => compilers.push(compiler),
+            Err(error) => eprintln!("notice: {name} is left out: {error}"),
+        }
+    }
+    (!compilers.is_empty()).then_some((compilers, runtime))
 }
 
 /// The program in `file` with `defines`; `None`, with a notice, if there is no compiler.
 pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
-    let compiler = if file.ends_with(".cc") { "g++" } else { "gcc" };
-    if Command::new(compiler).arg("--version").output().is_err() {
-        eprintln!("skipped: there is no {compiler}");
-        return None;
-    }
     let name: String = [&[file], defines].concat().join("_").replace(['=', '.', '/'], "_");
     // Tests run at the same time, and some want the same program.
-    static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static BUILT: Mutex<BTreeMap<String, Program>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
-    fs::create_dir_all(&folder).expect("a folder");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(file);
-    let (object, program) = (folder.join("test.o"), folder.join("test"));
-    if built.contains(&name) {
-        return Some(Program(program));
+    if let Some(program) = built.get(&name) {
+        return Some(program.clone());
     }
-    let defines = defines.iter().map(|it| format!("-D{it}"));
-    let step = |command: &mut Command| {
-        let done = command.output().expect("a compiler");
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let (compilers, runtime) = tools()?;
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(file);
+    let mut flags: Vec<OsString> = defines.iter().map(|it| format!("-D{it}").into()).collect();
+    // Some compilers are content with an older one.
+    flags.extend(file.ends_with(".cc").then(|| "-std=c++17".into()));
+    let sources = Sources { files: vec![source], flags };
+    let one = |compiler: &Compiler| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}_{}", compiler.name()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let program = Built::build(&sources, compiler, &runtime).unwrap_or_else(|it| panic!("{it}"));
+        let kept = folder.join("test");
+        program.copy_to(&kept).expect("a copy");
+        kept
     };
-    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
-    let mut compile = Command::new(compiler);
-    compile.args(COMPILING).args(defines).arg("-I").arg(header);
-    step(compile.arg("-c").arg(source).arg("-o").arg(&object));
-    let library = library();
-    // Cargo tells the loader where to look first, and an older one may be there.
-    let path = format!("-Wl,-rpath,{},--disable-new-dtags", library.display());
-    step(
-        Command::new(compiler)
-            .arg(&object)
-            .arg("-o")
-            .arg(&program)
-            .arg("-L")
-            .arg(&library)
-            .arg(path)
-            .args(LINKING),
-    );
-    built.insert(name);
-    Some(Program(program))
+    let program = Program(compilers.iter().map(one).collect());
+    built.insert(name, program.clone());
+    Some(program)
 }
 
+// Processes take their time: where there are more executions than this, that they agree is looked at elsewhere.
+const ISOLATED_MAX: u64 = 2_000;
+
 impl Program {
-    /// Runs it.
+    /// What the first compiler has made, alone.
+    pub(crate) fn by_first(&self) -> Program {
+        Program(vec![self.0[0].clone()])
+    }
+
+    /// Runs it. Answers what was found with the first compiler; with the others it ends the same way.
+    #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        Program::done(Command::new(&self.0).args(arguments))
+        self.agreed(|it| it.args(arguments))
     }
 
     /// Explores its `main`.
+    #[track_caller]
     pub(crate) fn explore_main(&self, arguments: &[&str]) -> Ran {
-        Program::done(Command::new(&self.0).env("CLEWLINE_BODY", arguments.join("\u{1f}")))
+        self.explore_main_with(&[], arguments)
     }
 
-    fn done(command: &mut Command) -> Ran {
-        let done = command.output().expect("the program runs");
-        let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
-        Ran { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) }
+    /// Explores its `main`, which has arguments of its own.
+    #[track_caller]
+    pub(crate) fn explore_main_with(&self, own: &[&str], arguments: &[&str]) -> Ran {
+        self.agreed(|it| it.args(own).env("CLEWLINE_BODY", arguments.join("\u{1f}")))
     }
 
-    /// What is found in one matrix, as JSON has it.
+    #[track_caller]
+    fn agreed(&self, arguments: impl Fn(&mut Command) -> &mut Command) -> Ran {
+        let run = |program: &PathBuf| {
+            let done = arguments(&mut Command::new(program)).output().expect("the program runs");
+            let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
+            Ran { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) }
+        };
+        let mut all: Vec<Ran> = self.0.iter().map(run).collect();
+        let first = all.remove(0);
+        for other in &all {
+            let told = format!("{}{}\nand\n{}{}", first.out, first.err, other.out, other.err);
+            assert_eq!(first.code, other.code, "compilers differ: {told}");
+            assert_eq!(first.found(), other.found(), "compilers differ: {told}");
+        }
+        first
+    }
+
+    /// What is found in one matrix, as JSON has it. With a process for each execution it is the same.
+    #[track_caller]
     pub(crate) fn check(&self, matrix: &str, arguments: &[&str]) -> Ran {
         let given = [&["--matrix", matrix, "--format", "json", "--shrink", "none"], arguments].concat();
-        self.run(&given)
+        let found = self.run(&given);
+        if matches!(found.code, Some(0 | 1)) && found.number("executions") <= ISOLATED_MAX {
+            let isolated = self.by_first().run(&[&given[..], &["--isolate"]].concat());
+            assert_eq!(found.everything(), isolated.everything(), "{matrix} {arguments:?}");
+        }
+        found
     }
 }
 
@@ -120,18 +138,34 @@ impl Ran {
     /// A field of the object that was written.
     #[track_caller]
     pub(crate) fn field(&self, name: &str) -> String {
+        self.maybe(name).unwrap_or_else(|| panic!("no {name} in {}{}", self.out, self.err))
+    }
+
+    fn maybe(&self, name: &str) -> Option<String> {
         let start = format!("\"{name}\":");
-        let Some(at) = self.out.find(&start) else { panic!("no {name} in {}{}", self.out, self.err) };
-        let rest = &self.out[at + start.len()..];
-        match rest.strip_prefix('"') {
-            Some(text) => text.split('"').next().unwrap_or_default().to_owned(),
-            None => rest.split([',', '}']).next().unwrap_or_default().to_owned(),
-        }
+        let rest = &self.out[self.out.find(&start)? + start.len()..];
+        let value = match rest.strip_prefix('"') {
+            Some(text) => text.split('"').next(),
+            None => rest.split([',', '}']).next(),
+        };
+        value.map(str::to_owned)
     }
 
     #[track_caller]
     pub(crate) fn number(&self, name: &str) -> u64 {
         self.field(name).parse().expect("a number")
+    }
+
+    /// What must not depend on the compiler: the verdict and its cause, and where everything was explored all histories.
+    fn found(&self) -> Vec<String> {
+        let Some(verdict) = self.maybe("verdict") else { return Vec::new() };
+        let more = if verdict == "holds" { "histories" } else { "cause" };
+        vec![self.maybe(more).unwrap_or_default(), verdict]
+    }
+
+    /// What must not depend on how executions are run.
+    fn everything(&self) -> Vec<Option<String>> {
+        ["verdict", "cause", "replay", "executions", "histories", "stuck"].map(|it| self.maybe(it)).to_vec()
     }
 
     /// Everything holds.

@@ -59,6 +59,16 @@ fn accesses_that_race_are_points() {
 }
 
 #[test]
+fn fields_that_share_a_word_are_told_apart() {
+    says("raise_low | raise_low", "load x1: 0, plain");
+    says("raise_high | raise_high", "load x1+4: 0, plain");
+    // They are neighbours, and do not race.
+    if let Some(found) = check("raise_low | raise_high", &[]) {
+        found.holds();
+    }
+}
+
+#[test]
 fn what_a_lock_guards_does_not_race() {
     let (Some(racing), Some(atomics)) = (
         check("count count | count count", &[]),
@@ -73,9 +83,30 @@ fn what_a_lock_guards_does_not_race() {
     assert!(found.code == Some(0) && !found.out.contains("--racing"), "{}", found.out);
 }
 
+/// Accesses that are ordered, however that is, are no points: there are as many executions as without any.
+#[test]
+fn what_is_ordered_does_not_race() {
+    let Some(program) = build("ordered.c", &[]) else { return };
+    let count = |kind: &str, points: &str| {
+        let found = program.explore_main_with(&[kind], &["--points", points, "--format", "json"]);
+        found.holds();
+        found.number("executions")
+    };
+    for kind in
+        ["mutex", "try", "c11", "write", "read", "spin", "semaphore", "once", "barrier", "condition", "join"]
+    {
+        let [racing, atomics, all] = ["racing", "atomics", "all"].map(|it| count(kind, it));
+        assert!(racing == atomics && atomics < all, "{kind}: {racing}, {atomics} and {all} executions");
+    }
+    assert!(count("nothing", "atomics") < count("nothing", "racing"));
+}
+
 #[test]
 fn a_call_of_the_system_that_waits_is_told() {
-    let Some(found) = check("sleep_in_read", &[]) else { return };
+    // It takes seconds until anybody is sure.
+    let Some(found) = build("wrong.c", &[]).map(|it| it.by_first().check("sleep_in_read", &[])) else {
+        return;
+    };
     assert_eq!(found.code, Some(3), "{}{}", found.out, found.err);
     assert!(found.err.contains("waits in a call of the system"), "{}", found.err);
 }

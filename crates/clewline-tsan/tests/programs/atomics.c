@@ -58,7 +58,8 @@ static struct {
     long first, second;
 } pair;
 
-static long own __attribute__((aligned(64))), other __attribute__((aligned(64)));
+/* Not static: a compiler that sees that nobody reads them leaves out the stores. */
+long own __attribute__((aligned(64))), other __attribute__((aligned(64)));
 
 static long half(long value) {
     __atomic_store_n(&own, 1, __ATOMIC_SEQ_CST);

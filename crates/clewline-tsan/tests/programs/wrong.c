@@ -74,6 +74,19 @@ static long get(long unused) {
     return plain;
 }
 
+/* The same, in the second half of a word. */
+static struct {
+    int low, high;
+} halves __attribute__((aligned(8)));
+static long raise_low(long unused) {
+    (void)unused;
+    return ++halves.low;
+}
+static long raise_high(long unused) {
+    (void)unused;
+    return ++halves.high;
+}
+
 /* Locks that are fine. */
 static long count(long unused) {
     (void)unused;
@@ -145,6 +158,8 @@ SETUP {
     clewline_register_operation("claim", claim, 1);
     clewline_register_operation("add", add, 0);
     clewline_register_operation("get", get, 0);
+    clewline_register_operation("raise_low", raise_low, 0);
+    clewline_register_operation("raise_high", raise_high, 0);
     clewline_register_operation("count", count, 0);
     clewline_register_operation("try_count", try_count, 0);
     clewline_register_operation("replace", replace, 0);

@@ -7,7 +7,7 @@ use clewline::{
     render::text::shell_word,
 };
 
-use super::{Failure, Status, run::halves};
+use super::{Failure, Status, cc::tell_blind_spots, run::halves};
 
 /// Build a Rust crate and what it depends on, unmodified, and explore its tests
 ///
@@ -58,7 +58,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         eprintln!("note: this rustc instruments atomics alone: plain reads and writes are not seen");
     }
     let tested = Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), talk: Talk::Passed };
-    let tests = tested.build(&toolchain, &runtime)?.tests(filter.as_deref())?;
+    let built = tested.build(&toolchain, &runtime)?;
+    tell_blind_spots(built.unseen());
+    let tests = built.tests(filter.as_deref())?;
     if tests.is_empty() {
         return Err(Failure::Told(match filter {
             Some(filter) => format!("no test has `{filter}` in its name"),

@@ -18,7 +18,7 @@ use super::{Failure, Status};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "clewline cc [--compiler NAME] FILE… [-FLAG OF THE COMPILER]… [OPTION OF EXPLORE]… [-- MORE FLAGS…]")]
 pub(super) struct Args {
-    /// Who compiles: gcc, clang, or another name of theirs [default: cc]
+    /// Who compiles: gcc, clang, or another name of theirs [default: what the environment variable CC says, or cc]
     #[arg(long, value_name = "NAME")]
     compiler: Option<String>,
 
@@ -35,23 +35,40 @@ Examples:
   clewline cc queue_test.cpp -std=c++20 -DNDEBUG --compiler clang --preemptions 3
   clewline cc quasi_queue.c --quasi deq=?
   clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
-  clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
 
 `clewline explore --help` tells of its options; `clewline header` prints clewline.h.
 Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not compile, 3 unknown.";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let words = Words::of(&args.words, args.compiler.clone())?;
+    let mut words = Words::of(&args.words, args.compiler.clone())?;
+    words.compiler = words.compiler.or_else(|| usual(&std::env::var("CC").unwrap_or_default()));
     let runtime = Runtime::find()?;
     let compiler = Compiler::find(words.compiler.as_deref())?;
     let sources = Sources { files: words.files.clone(), flags: words.flags.clone() };
     let program = Program::build(&sources, &compiler, &runtime)?.with_command(words.command());
+    tell_blind_spots(program.blind_spots());
     match &words.output {
         Some(file) => {
             program.copy_to(file)?;
             Ok(Status::Done)
         }
         None => Ok(program.run(&words.arguments)?.status.into()),
+    }
+}
+
+/// The compiler that the environment names. Where it says more than a name, nobody can tell which word that is.
+fn usual(named: &str) -> Option<String> {
+    let mut words = named.split_whitespace();
+    words.next().filter(|_| words.next().is_none()).map(str::to_owned)
+}
+
+/// Says what is not seen.
+pub(super) fn tell_blind_spots(all: &[impl std::fmt::Display]) {
+    // Whoever writes in assembly does so often, and a few lines tell as much as all.
+    const TOLD_MAX: usize = 8;
+    all.iter().take(TOLD_MAX).for_each(|it| eprintln!("note: {it}"));
+    if TOLD_MAX < all.len() {
+        eprintln!("note: the same of {} more", all.len() - TOLD_MAX);
     }
 }
 
@@ -153,6 +170,12 @@ mod tests {
         // What a report says is read as it was.
         let again = sorted(&command.split(' ').skip(2).collect::<Vec<_>>());
         assert_eq!(again, Words { arguments: Vec::new(), ..words });
+    }
+
+    #[test]
+    fn the_environment_may_name_a_compiler() {
+        assert_eq!(usual(" clang-14 ").as_deref(), Some("clang-14"));
+        assert_eq!([usual(""), usual("ccache gcc")], [None, None]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use clewline::{
     methods::reproduce::{
-        self, CRATES_UNMODIFIED, Compiled, Form, Options, Size, Step, TABLES, find, in_c, names_in_c,
+        self, Compiled, FETCHED, Form, Options, Size, Step, TABLES, find, in_c, names_in_c,
     },
     render::{plot, table},
 };
@@ -70,9 +70,8 @@ enum Run {
 
 /// The table that was named, and how it is run.
 fn table(args: &Args) -> Result<(&'static str, Form, Run), Failure> {
-    let (crates, run) = CRATES_UNMODIFIED;
-    if args.table == crates {
-        return Ok((crates, Form::Table, Run::Compiled(run)));
+    if let Some(fetched) = FETCHED.iter().find(|it| it.name == args.table) {
+        return Ok((fetched.name, Form::Table, Run::Compiled(fetched.run)));
     }
     let entry = find(&args.table).map_err(|it| Failure::Told(it.to_string()))?;
     let run = match args.lang.as_str() {

@@ -1,6 +1,6 @@
 //! `clewline tables`: the tables and figures that can be run again.
 
-use clewline::methods::reproduce::{Entry, TABLES};
+use clewline::methods::reproduce::{FETCHED, TABLES};
 use serde_json::{Value as Json, json};
 
 use super::{Failure, Output, Status, output::Stdout};
@@ -20,21 +20,20 @@ Examples:
   clewline tables --format json   one JSON object a line";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let papers = TABLES.iter().map(|it| [it.name, it.about, it.paper]);
+    let all = papers.chain(FETCHED.iter().map(|it| [it.name, it.about, it.source]));
     let text: String = match args.format {
-        Output::Json => TABLES.iter().map(|it| format!("{}\n", as_json(it))).collect(),
-        Output::Text => {
-            let entries: Vec<String> = TABLES.iter().map(as_text).collect();
-            entries.join("\n")
-        }
+        Output::Json => all.map(|it| format!("{}\n", as_json(it))).collect(),
+        Output::Text => all.map(as_text).collect::<Vec<_>>().join("\n"),
     };
     Stdout::new().print(text.as_bytes())?;
     Ok(Status::Done)
 }
 
-fn as_text(entry: &Entry) -> String {
-    format!("{}: {}\n  {}\n", entry.name, entry.about, entry.paper)
+fn as_text([name, about, paper]: [&str; 3]) -> String {
+    format!("{name}: {about}\n  {paper}\n")
 }
 
-fn as_json(entry: &Entry) -> Json {
-    json!({"name": entry.name, "about": entry.about, "paper": entry.paper})
+fn as_json([name, about, paper]: [&str; 3]) -> Json {
+    json!({"name": name, "about": about, "paper": paper})
 }

@@ -1,6 +1,6 @@
 //! `clewline reproduce` and `clewline tables`.
 
-use clewline::methods::reproduce::{Form, TABLES};
+use clewline::methods::reproduce::{FETCHED, Form, TABLES};
 use serde_json::Value as Json;
 
 use crate::run::{Folder, clewline};
@@ -10,7 +10,11 @@ fn every_table_is_listed_with_its_paper() {
     let folder = Folder::new("tables");
     let text = clewline(&folder, &["tables"], "").stdout;
     let objects = clewline(&folder, &["tables", "--format", "json"], "").json();
-    assert_eq!(objects.len(), TABLES.len());
+    assert_eq!(objects.len(), TABLES.len() + FETCHED.len());
+    for (entry, object) in FETCHED.iter().zip(&objects[TABLES.len()..]) {
+        assert!(text.contains(&format!("{}: {}\n", entry.name, entry.about)), "{text}");
+        assert_eq!(object["name"], entry.name);
+    }
     for (entry, object) in TABLES.iter().zip(objects) {
         assert!(text.contains(&format!("{}: {}\n  {}\n", entry.name, entry.about, entry.paper)), "{text}");
         assert_eq!(

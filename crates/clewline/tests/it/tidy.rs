@@ -46,6 +46,29 @@ fn every_module_says_what_it_is() {
     expect_none(sources().into_iter().filter(is_silent).map(|(path, _)| path).collect());
 }
 
+/// What a crate includes is packaged with it only if it is in its own folder.
+#[test]
+fn crates_include_only_what_is_theirs() {
+    let mut complaints = Vec::new();
+    let mut included = 0;
+    for (path, text) in sources().into_iter().filter(|(path, _)| path.contains("/src/")) {
+        // Below the folder of the crate: `crates/NAME/`.
+        let depth = Path::new(&path).components().count() - 3;
+        for (at, line) in text.lines().enumerate() {
+            // Pages of the manual are read by tests of documentation, and by nobody else.
+            let code = ["include_str!(", "include_bytes!("].iter().find_map(|it| line.split_once(it));
+            let code = code.filter(|it| !it.0.contains("doc = "));
+            let Some(file) = code.and_then(|it| it.1.split('"').nth(1)) else { continue };
+            included += 1;
+            if depth < file.matches("../").count() {
+                complaints.push(format!("{path}:{}: {file} is in another crate", at + 1));
+            }
+        }
+    }
+    assert!(10 < included, "includes were found: {included}");
+    expect_none(complaints);
+}
+
 #[test]
 fn files_hold_one_idea() {
     let long = |(path, text): (String, String)| {
@@ -222,9 +245,10 @@ fn the_manual_covers_every_specification_format_and_table() {
         }
     }
     let tables = fs::read_to_string(root().join("docs/reproduce.md")).unwrap();
-    for entry in clewline::methods::reproduce::TABLES {
-        if !tables.contains(&format!("`{}`", entry.name)) {
-            complaints.push(format!("docs/reproduce.md lacks {}", entry.name));
+    let named = clewline::methods::reproduce::TABLES.iter().map(|it| it.name);
+    for name in named.chain(clewline::methods::reproduce::FETCHED.iter().map(|it| it.name)) {
+        if !tables.contains(&format!("`{name}`")) {
+            complaints.push(format!("docs/reproduce.md lacks {name}"));
         }
     }
     expect_none(complaints);

@@ -2,6 +2,8 @@
 //!
 //! What needs a compiler or the runtime is skipped, and says so, where they are not.
 
+use std::process::Command;
+
 use clewline::methods::{
     reproduce::names_in_c,
     unmodified::{Compiler, HEADER, Runtime, Toolchain, check_platform},
@@ -221,6 +223,19 @@ mod tests {
     fn something_is_lost() {
         assert_eq!(twice(|it| it.store(it.load(SeqCst) + 1, SeqCst)), 2);
     }
+
+    #[test]
+    fn what_is_in_assembly() {
+        twice(|it| unsafe { std::arch::asm!(\"lock inc dword ptr [{}]\", in(reg) it.as_ptr()) });
+    }
+
+    #[test]
+    fn panics_in_a_thread() {
+        static FLAG: AtomicU32 = AtomicU32::new(0);
+        let thread = thread::spawn(|| assert!(FLAG.load(SeqCst) == 0, \"the flag is set\"));
+        FLAG.store(1, SeqCst);
+        thread.join().unwrap();
+    }
 }
 ";
 
@@ -244,9 +259,65 @@ fn tests_of_a_crate_are_explored_one_by_one() {
     assert!(ran.stdout.contains("holds: ") && ran.stdout.contains("violated: "), "{}", ran.stdout);
     assert!(ran.stdout.contains("something_is_lost"), "{}", ran.stdout);
     assert!(ran.stdout.contains("lib.rs:21"), "{}", ran.stdout);
+    // What a panic says is what is told, and so is where it was.
+    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("assertion `left == right` failed left: 1 right: 2 (src/lib.rs:21)"), "{told}");
+    assert!(
+        told.contains("the flag is set (src/lib.rs:32); after that: called `Result::unwrap()`"),
+        "{told}"
+    );
+    assert!(ran.stderr.contains("src/lib.rs:26: ") && ran.stderr.contains("`lock incl`"), "{}", ran.stderr);
     let ran = clewline(&folder, &["cargo", "test", "no_such_test"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.contains("no test has `no_such_test` in its name"), "{}", ran.stderr);
+}
+
+const ASSEMBLY: &str = "\
+#include <clewline.h>
+long shared, add_elsewhere(long *, long);
+static long add(long *at, long by) {
+    __asm__ volatile(\"lock; xaddq %0, %1\" : \"+r\"(by), \"+m\"(*at) : : \"memory\");
+    return by;
+}
+CLEWLINE_OPERATION(here, by) { return add(&shared, by); }
+CLEWLINE_OPERATION(there, by) { return add_elsewhere(&shared, by); }
+CLEWLINE_MATRIX(\"here(1) | there(1)\")
+";
+
+/// With either compiler; and of what was compiled by others nothing more is known than that.
+#[test]
+fn what_nobody_sees_is_told() {
+    if !is_possible() {
+        return;
+    }
+    let elsewhere = "long add_elsewhere(long *at, long by) { return __atomic_fetch_add(at, by, 5); }\n";
+    let folder = Folder::new("unseen").with("it.c", ASSEMBLY).with("elsewhere.c", elsewhere);
+    for compiler in ["gcc", "clang"] {
+        if Compiler::find(Some(compiler)).is_err() {
+            eprintln!("notice: {compiler} is left out");
+            continue;
+        }
+        let ran = clewline(&folder, &["cc", "--compiler", compiler, "it.c", "elsewhere.c"], "");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("note: it.c:4: clewline_operation_here has `lock xaddq`"),
+            "{}",
+            ran.stderr
+        );
+        for (kind, flag) in [("o", "-c"), ("so", "-shared")] {
+            let file = format!("./elsewhere.{kind}");
+            let made = Command::new(compiler)
+                .args([flag, "-fPIC", "elsewhere.c", "-o", &file])
+                .current_dir(folder.path("."))
+                .status();
+            assert!(made.unwrap().success());
+            let ran = clewline(&folder, &["cc", "--compiler", compiler, "it.c", &file], "");
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            let told = format!("elsewhere.{kind} was not compiled for this");
+            assert!(ran.stderr.contains(&told) && ran.stderr.lines().count() == 2, "{}", ran.stderr);
+        }
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::front::Control;
 
-use super::{check, object, point, shown};
+use super::{check, object, point, shown, within};
 use crate::linux::{call::stubs, here, races};
 
 /// Comes to the point before an operation on `address`. `None` if this is no task.
@@ -36,14 +36,14 @@ fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
     if old != new {
         control.changes(object);
     }
-    control.says(|| format!("{} -> {}", shown(old.bits()), shown(new.bits())));
+    control.says(|| format!("{}{} -> {}", within(address), shown(old.bits()), shown(new.bits())));
 }
 
 #[inline(always)]
 fn saw<T: Word>(control: Control, address: usize, value: T) {
     races::atomic(control, address, T::SIZE, false);
     races::acquire(control.task(), object(address));
-    control.says(|| shown(value.bits()));
+    control.says(|| format!("{}{}", within(address), shown(value.bits())));
 }
 
 /// A value that there are atomic operations on.
@@ -141,11 +141,13 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc:
     let old = unsafe { address.read_volatile() };
     if old != current {
         saw(control, address as usize, old);
-        control.says(|| format!("{}, not {}", shown(old.bits()), shown(current.bits())));
+        let within = || within(address as usize);
+        control.says(|| format!("{}{}, not {}", within(), shown(old.bits()), shown(current.bits())));
         return Err(old);
     }
     if may_fail && control.fails_weakly(here::place(pc)) {
-        control.says(|| format!("{}, and fails for no reason", shown(old.bits())));
+        let within = || within(address as usize);
+        control.says(|| format!("{}{}, and fails for no reason", within(), shown(old.bits())));
         return Err(old);
     }
     // SAFETY: as above.

@@ -21,6 +21,14 @@ pub(super) fn object(address: usize) -> usize {
     address & !7
 }
 
+/// Where in its word an access begins: fields that are neighbours may share one, and its name. Reports put it behind the name.
+fn within(address: usize) -> String {
+    match address & 7 {
+        0 => String::new(),
+        offset => format!("+{offset} "),
+    }
+}
+
 /// Comes to a point before an access.
 #[inline(always)]
 pub(super) fn point(control: Control, address: usize, size: usize, access: Access, pc: usize) {

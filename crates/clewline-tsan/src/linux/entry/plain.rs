@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use clewline_explore::Access;
 use clewline_threads::front::Control;
 
-use super::{check, point, shown};
+use super::{check, point, shown, within};
 use crate::linux::{call::stubs, heap, here, races};
 
 // After so many accesses in a row that are no points, others get their turn: the code may be waiting for them.
@@ -34,7 +34,8 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
         if is_write {
             control.changes(super::object(address).max(8));
         }
-        control.says(|| if is_write { "plain".to_owned() } else { peek(address, size, pc) });
+        let told = || if is_write { "plain".to_owned() } else { peek(address, size, pc) };
+        control.says(|| format!("{}{}", within(address), told()));
     } else if IDLE_MAX <= here::idle() {
         here::reset_idle();
         control.gives_way(here::place(pc));

@@ -74,7 +74,7 @@ fn notify(control: Control, condvar: usize, is_for_all: bool, pc: usize) -> c_in
     0
 }
 
-extern "C" fn wait_at(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn wait_at(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
     match here::control() {
         Some(control) => wait(control, condvar as usize, mutex as usize, None, pc),
         // SAFETY: the caller asks for it.
@@ -82,7 +82,7 @@ extern "C" fn wait_at(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_
     }
 }
 
-extern "C" fn timed_wait_at(
+pub(super) extern "C" fn timed_wait_at(
     condvar: *mut c_void,
     mutex: *mut c_void,
     until: *const c_void,
@@ -109,7 +109,7 @@ extern "C" fn clock_wait_at(
     }
 }
 
-extern "C" fn signal_at(condvar: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn signal_at(condvar: *mut c_void, pc: usize) -> c_int {
     match here::control() {
         Some(control) => notify(control, condvar as usize, false, pc),
         // SAFETY: as above.
@@ -117,7 +117,7 @@ extern "C" fn signal_at(condvar: *mut c_void, pc: usize) -> c_int {
     }
 }
 
-extern "C" fn broadcast_at(condvar: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn broadcast_at(condvar: *mut c_void, pc: usize) -> c_int {
     match here::control() {
         Some(control) => notify(control, condvar as usize, true, pc),
         // SAFETY: as above.

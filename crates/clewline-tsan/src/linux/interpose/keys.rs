@@ -11,7 +11,7 @@ use clewline_threads::front::Control;
 use super::real;
 use crate::linux::here::{self, Alone};
 
-type Destructor = unsafe extern "C" fn(*mut c_void);
+pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 
 #[derive(Debug, Default)]
 struct Keys {
@@ -64,7 +64,7 @@ fn of_task(key: c_uint) -> Option<(usize, usize)> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
+pub(super) extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
     if here::control().is_none() {
         // SAFETY: the caller asks for it.
         return unsafe { real::pthread_key_create(key, destructor) };
@@ -77,7 +77,7 @@ extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn pthread_key_delete(key: c_uint) -> c_int {
+pub(super) extern "C" fn pthread_key_delete(key: c_uint) -> c_int {
     match of_task(key) {
         Some((_, at)) => {
             keys().destructors.get_mut(at).into_iter().for_each(|it| *it = None);
@@ -89,7 +89,7 @@ extern "C" fn pthread_key_delete(key: c_uint) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn pthread_getspecific(key: c_uint) -> *mut c_void {
+pub(super) extern "C" fn pthread_getspecific(key: c_uint) -> *mut c_void {
     match of_task(key) {
         Some((me, at)) => ptr::with_exposed_provenance_mut(keys().values[me].get(at).copied().unwrap_or(0)),
         // SAFETY: as above.
@@ -98,7 +98,7 @@ extern "C" fn pthread_getspecific(key: c_uint) -> *mut c_void {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int {
+pub(super) extern "C" fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int {
     let Some((me, at)) = of_task(key) else {
         // SAFETY: as above.
         return unsafe { real::pthread_setspecific(key, value) };

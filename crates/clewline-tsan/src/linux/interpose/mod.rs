@@ -7,6 +7,7 @@
 //! waits, the engine knows.
 
 mod barrier;
+mod c11;
 mod condvar;
 mod futex;
 mod keys;

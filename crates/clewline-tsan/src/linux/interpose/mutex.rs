@@ -135,7 +135,7 @@ pub(super) fn set_count(mutex: usize, count: u32) {
     at(mutex).count = count;
 }
 
-extern "C" fn lock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn lock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
     match here::control() {
         Some(control) => lock(control, mutex as usize, How::Waits, pc),
         // SAFETY: the caller asks for it.
@@ -143,7 +143,7 @@ extern "C" fn lock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
     }
 }
 
-extern "C" fn try_at_call(mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn try_at_call(mutex: *mut c_void, pc: usize) -> c_int {
     match here::control() {
         Some(control) => try_lock(control, mutex as usize, pc),
         // SAFETY: as above.
@@ -159,7 +159,7 @@ fn timed(control: Control, mutex: usize, until: *const c_void, pc: usize) -> c_i
     error
 }
 
-extern "C" fn timed_at_call(mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn timed_at_call(mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
     match here::control() {
         Some(control) => timed(control, mutex as usize, until, pc),
         // SAFETY: as above.
@@ -175,7 +175,7 @@ extern "C" fn clock_at_call(mutex: *mut c_void, clock: c_int, until: *const c_vo
     }
 }
 
-extern "C" fn unlock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn unlock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
     match here::control() {
         Some(control) => unlock(control, mutex as usize, false, pc).map_or_else(|it| it, |_| 0),
         // SAFETY: as above.

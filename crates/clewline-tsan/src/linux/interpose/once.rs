@@ -38,7 +38,7 @@ fn leave(control: Control, gate: usize, pc: usize) {
 // What the C library keeps in what is done.
 const DONE: c_int = 2;
 
-extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) -> c_int {
+pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) -> c_int {
     let Some(control) = here::control() else {
         // SAFETY: the caller asks for it.
         return unsafe { real::pthread_once(once.cast::<c_void>(), work) };

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use super::real;
-use crate::linux::{body, call::stubs, here, places};
+use crate::linux::{body, call::stubs, here, output, panics, places};
 
 /// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is one.
 fn uncaught() -> Option<String> {
@@ -32,6 +32,9 @@ fn uncaught() -> Option<String> {
 extern "C" fn abort_at(pc: usize) -> ! {
     match here::control() {
         Some(control) => {
+            if let Some(panic) = panics::told(&output::said()) {
+                control.fails(panic, here::place(pc));
+            }
             let told = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
             places::fail(control, told, pc)
         }

@@ -74,6 +74,7 @@ real! {
     fn pthread_rwlock_clockwrlock(lock: Object, clock: c_int, until: Time) -> c_int;
     fn sem_clockwait(semaphore: Object, clock: c_int, until: Time) -> c_int;
     fn pthread_cancel(thread: libc::pthread_t) -> c_int;
+    fn thrd_join(thread: libc::pthread_t, result: *mut c_int) -> c_int;
     fn thrd_create(thread: *mut libc::pthread_t, start: usize, argument: *mut c_void) -> c_int;
     fn pthread_once(once: Object, work: extern "C" fn()) -> c_int;
     fn pthread_key_create(key: *mut c_uint, destructor: Destructor) -> c_int;
@@ -100,6 +101,7 @@ real! {
     fn getrandom(bytes: *mut u8, n: usize, flags: c_uint) -> isize;
     fn malloc_usable_size(block: *mut u8) -> usize;
     fn __libc_start_main(main: Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, loader: usize, stack: usize) -> c_int;
+    fn write(file: c_int, bytes: *const c_void, n: usize) -> isize;
     fn abort() -> !;
     fn exit(status: c_int) -> !;
     fn __assert_fail(told: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> !;

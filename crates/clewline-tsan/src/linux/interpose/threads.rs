@@ -15,7 +15,7 @@ use crate::linux::{
     output, park, places, races, signals,
 };
 
-type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
 /// What threads ended with.
 static RESULTS: Alone<[usize; TaskId::MAX]> = Alone::new([0; TaskId::MAX]);
@@ -25,7 +25,7 @@ pub(in crate::linux) fn begin() {
     RESULTS.get().fill(0);
 }
 
-extern "C" fn create(
+pub(super) extern "C" fn create(
     thread: *mut libc::pthread_t,
     attributes: *const libc::pthread_attr_t,
     start: Start,
@@ -63,7 +63,7 @@ fn end(control: Control, result: *mut c_void) {
     RESULTS.get()[control.task().index()] = result as usize;
 }
 
-extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void, pc: usize) -> c_int {
     let (Some(control), Some(task)) = (here::control(), park::task_of(thread as usize)) else {
         // SAFETY: the caller asks for it.
         return unsafe { real::pthread_join(thread, result) };
@@ -83,7 +83,7 @@ extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void, pc: usize)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn pthread_detach(thread: libc::pthread_t) -> c_int {
+pub(super) extern "C" fn pthread_detach(thread: libc::pthread_t) -> c_int {
     if here::control().is_some() && park::task_of(thread as usize).is_some() {
         return 0;
     }
@@ -92,7 +92,7 @@ extern "C" fn pthread_detach(thread: libc::pthread_t) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn pthread_exit(result: *mut c_void) -> ! {
+pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
     let Some(control) = here::control() else {
         // SAFETY: the caller asks for it.
         unsafe { real::pthread_exit(result) }
@@ -117,22 +117,8 @@ extern "C" fn cancel(thread: libc::pthread_t, pc: usize) -> c_int {
     unsafe { real::pthread_cancel(thread) }
 }
 
-extern "C" fn create_of_c11(
-    thread: *mut libc::pthread_t,
-    start: usize,
-    argument: *mut c_void,
-    pc: usize,
-) -> c_int {
-    if here::control().is_some() {
-        cannot("thrd_create", pc);
-    }
-    // SAFETY: the caller asks for it.
-    unsafe { real::thrd_create(thread, start, argument) }
-}
-
 stubs! {
     pthread_cancel, "rsi" => cancel;
-    thrd_create, "rcx" => create_of_c11;
     pthread_create, "r8" => create;
     pthread_join, "rdx" => join;
 }

@@ -70,7 +70,7 @@ fn rest(time_ns: u64, pc: usize) -> bool {
     true
 }
 
-extern "C" fn yield_at(pc: usize) -> c_int {
+pub(super) extern "C" fn yield_at(pc: usize) -> c_int {
     // SAFETY: it asks for nothing.
     if rest(0, pc) { 0 } else { unsafe { real::sched_yield() } }
 }
@@ -85,7 +85,7 @@ extern "C" fn sleep_at(time: c_uint, pc: usize) -> c_uint {
     if rest(u64::from(time) * SECOND_NS, pc) { 0 } else { unsafe { real::sleep(time) } }
 }
 
-extern "C" fn nanosleep_at(time: *const c_void, left: *mut c_void, pc: usize) -> c_int {
+pub(super) extern "C" fn nanosleep_at(time: *const c_void, left: *mut c_void, pc: usize) -> c_int {
     if here::control().is_some() {
         rest(read(time), pc);
         return 0;

@@ -386,11 +386,13 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
         };
         let called = mine().find(|it| it.1.called.is_some_and(is_at));
         lines.extend(called.map(|(at, it)| talk(at, format!("calls {}", it.call))));
-        let detail = if moment.detail.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", moment.detail.replace("->", "→"))
+        // `+4 1` is what was found four bytes behind the beginning of the object.
+        let (within, detail) = match moment.detail.split_once(' ') {
+            Some((within, detail)) if within.starts_with('+') => (within, detail),
+            Some(_) | None => ("", moment.detail.as_str()),
         };
+        let detail =
+            if detail.is_empty() { String::new() } else { format!(": {}", detail.replace("->", "→")) };
         let unlocked = match objects.name(moment.step.frees) {
             name if name.is_empty() => name,
             name => format!(", {}{name}", verb(Access::Release)),
@@ -399,7 +401,7 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
         lines.push(Line {
             step: Some(step),
             process,
-            told: format!("{}{object}{detail}{unlocked}", verb(moment.step.access)),
+            told: format!("{}{object}{within}{detail}{unlocked}", verb(moment.step.access)),
             place: files.show(moment.place),
             operation: None,
             is_change: !matches!(moment.step.access, Access::Read | Access::Local),

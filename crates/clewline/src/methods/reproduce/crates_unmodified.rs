@@ -14,13 +14,18 @@ use clewline_report::render::table::{Cell, Column, Table};
 use serde_json::Value as Json;
 
 use self::cases::{CASES, Case, Known, RIGHT, Right};
-use super::{Options, Outcome, Size, Step, caution};
+use super::{Fetched, Options, Outcome, Size, Step, caution};
 use crate::methods::unmodified::{
     Crate, Error, Instrumented, NewCrate, Ran, Runtime, Status, Talk, TestId, Toolchain,
 };
 
-/// What the command line calls it.
-pub(super) const NAME: &str = "crates-unmodified";
+/// What the command line knows.
+pub(super) const ENTRY: Fetched = Fetched {
+    name: "crates-unmodified",
+    about: "published crates as they are, explored: well-known ones, and versions whose bugs are known",
+    source: "crates.io; the issues and advisories that are named in its rows",
+    run,
+};
 
 /// How far each test is explored.
 fn arguments(size: Size) -> Vec<OsString> {
@@ -31,7 +36,7 @@ fn arguments(size: Size) -> Vec<OsString> {
     ["--preemptions", "2", "--timeout", time, "--format", "json"].map(OsString::from).to_vec()
 }
 
-pub(super) fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Result<Outcome, Error> {
+fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Result<Outcome, Error> {
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
     let arguments = arguments(options.size);

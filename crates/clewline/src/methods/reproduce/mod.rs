@@ -87,8 +87,21 @@ pub fn in_c(name: &str) -> Option<Compiled> {
     round_up_c::IN_C.iter().find(|it| it.0 == name).map(|it| it.1)
 }
 
-/// A table of no paper: published crates, explored as they are. They have to be fetched and built, so it is in no list.
-pub const CRATES_UNMODIFIED: (&str, Compiled) = (crates_unmodified::NAME, crates_unmodified::run);
+/// A table of no paper. What is in it has to be fetched and built, so that it may fail, and no test runs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetched {
+    /// The name used on the command line.
+    pub name: &'static str,
+    /// One line for `clewline tables`.
+    pub about: &'static str,
+    /// Where what is in it comes from.
+    pub source: &'static str,
+    /// Runs it.
+    pub run: Compiled,
+}
+
+/// Every table of no paper.
+pub const FETCHED: [Fetched; 1] = [crates_unmodified::ENTRY];
 
 /// The names of the tables that can be run with programs in C.
 pub fn names_in_c() -> impl Iterator<Item = &'static str> {
@@ -167,7 +180,8 @@ pub struct UnknownTable {
 
 impl fmt::Display for UnknownTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = TABLES.iter().map(|it| it.name).collect();
+        let names = TABLES.iter().map(|it| it.name).chain(FETCHED.iter().map(|it| it.name));
+        let names: Vec<&str> = names.collect();
         write!(f, "no table is called `{}`", self.found)?;
         if let Some(name) = clewline_specs::closest(&self.found, names.iter().copied()) {
             write!(f, "; did you mean `{name}`?")?;

@@ -28,18 +28,18 @@ pub(super) const IN_C: [(&str, Compiled); 3] = [
 
 /// The programs, by the names of the subjects that are the same in Rust.
 pub(super) const PROGRAMS: [(&str, &str); 12] = [
-    ("bk-queue", include_str!("../../../../clewline-tsan/programs/bk_queue.c")),
-    ("herlihy-wing-queue", include_str!("../../../../clewline-tsan/programs/herlihy_wing_queue.c")),
-    ("iqueue", include_str!("../../../../clewline-tsan/programs/iqueue.c")),
-    ("k-stack", include_str!("../../../../clewline-tsan/programs/k_stack.c")),
-    ("ms-queue", include_str!("../../../../clewline-tsan/programs/ms_queue.c")),
-    ("quasi-priority-queue", include_str!("../../../../clewline-tsan/programs/quasi_priority_queue.c")),
-    ("quasi-queue", include_str!("../../../../clewline-tsan/programs/quasi_queue.c")),
-    ("quasi-stack", include_str!("../../../../clewline-tsan/programs/quasi_stack.c")),
-    ("rd-queue", include_str!("../../../../clewline-tsan/programs/rd_queue.c")),
-    ("sl-queue", include_str!("../../../../clewline-tsan/programs/sl_queue.c")),
-    ("treiber-stack", include_str!("../../../../clewline-tsan/programs/treiber_stack.c")),
-    ("ubk-queue", include_str!("../../../../clewline-tsan/programs/ubk_queue.c")),
+    ("bk-queue", include_str!("../../../programs/bk_queue.c")),
+    ("herlihy-wing-queue", include_str!("../../../programs/herlihy_wing_queue.c")),
+    ("iqueue", include_str!("../../../programs/iqueue.c")),
+    ("k-stack", include_str!("../../../programs/k_stack.c")),
+    ("ms-queue", include_str!("../../../programs/ms_queue.c")),
+    ("quasi-priority-queue", include_str!("../../../programs/quasi_priority_queue.c")),
+    ("quasi-queue", include_str!("../../../programs/quasi_queue.c")),
+    ("quasi-stack", include_str!("../../../programs/quasi_stack.c")),
+    ("rd-queue", include_str!("../../../programs/rd_queue.c")),
+    ("sl-queue", include_str!("../../../programs/sl_queue.c")),
+    ("treiber-stack", include_str!("../../../programs/treiber_stack.c")),
+    ("ubk-queue", include_str!("../../../programs/ubk_queue.c")),
 ];
 
 fn run(
@@ -72,7 +72,7 @@ fn run(
     outcome.table.notes.insert(
         0,
         format!(
-            "Ours are programs in C, in crates/clewline-tsan/programs: NAME:BUG is NAME.c with -DBUG_…, and k3 is -DK=3. They were compiled \
+            "Ours are programs in C, in crates/clewline/programs: NAME:BUG is NAME.c with -DBUG_…, and k3 is -DK=3. They were compiled \
              by {} and explored as they are; a thread may be interrupted at atomics, at calls of pthread, and at plain accesses that race.",
             compiler.name()
         ),

@@ -1,7 +1,9 @@
 //! Tests of a Rust crate: built with the instrumentation by `cargo`, listed, and run one process each.
 
 use std::{
+    collections::BTreeSet,
     ffi::{OsStr, OsString},
+    fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -9,7 +11,8 @@ use std::{
 use serde_json::Value as Json;
 
 use super::{
-    COMMAND_VARIABLE, Error, Ran, Runtime, Toolchain, program::ran, runtime::BODY_VARIABLE, toolchain::TARGET,
+    COMMAND_VARIABLE, Error, Ran, Runtime, Toolchain, Unseen, assembly::unseen, program::ran,
+    runtime::BODY_VARIABLE, toolchain::TARGET,
 };
 
 /// A crate, or a workspace.
@@ -36,6 +39,7 @@ pub enum Talk {
 #[derive(Clone, Debug)]
 pub struct Built {
     executables: Vec<Executable>,
+    unseen: Vec<Unseen>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,7 +77,9 @@ impl Crate {
         let mut command = Command::new(cargo());
         command.current_dir(&self.folder).args(["test", "--no-run", "--target", TARGET]);
         command.arg("--message-format=json-render-diagnostics").args(&self.arguments);
-        command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&toolchain.flags(runtime)));
+        let mut flags = toolchain.flags(runtime);
+        flags.push(ASSEMBLY.into());
+        command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&flags));
         // Functions of the standard library are inlined, so that lines are those of whoever calls them.
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
         // What is instrumented must not be mixed up with what is not.
@@ -88,7 +94,10 @@ impl Crate {
         if !output.status.success() {
             return Err(Error::Building { told: String::from_utf8_lossy(&output.stderr).into_owned() });
         }
-        Ok(Built { executables: executables(&String::from_utf8_lossy(&output.stdout)) })
+        let messages = String::from_utf8_lossy(&output.stdout);
+        let executables = executables(&messages);
+        let unseen = unseen_in(&messages, &executables)?;
+        Ok(Built { executables, unseen })
     }
 
     fn target(&self) -> PathBuf {
@@ -96,6 +105,9 @@ impl Crate {
         folder.unwrap_or_else(|| self.folder.join("target")).join("clewline")
     }
 }
+
+/// Leaves the text for the assembler beside what is made of it.
+const ASSEMBLY: &str = "--emit=asm";
 
 fn cargo() -> OsString {
     std::env::var_os("CARGO").filter(|it| !it.is_empty()).unwrap_or_else(|| "cargo".into())
@@ -121,7 +133,53 @@ fn executables(messages: &str) -> Vec<Executable> {
     messages.lines().filter_map(of).collect()
 }
 
+/// The atomic instructions that nobody sees, in the crates that `cargo` says were built, as far as they are in the tests.
+fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<Unseen>, Error> {
+    let mut found = BTreeSet::new();
+    for (folder, start) in artifacts(messages) {
+        let Ok(files) = fs::read_dir(&folder) else { continue };
+        for file in files.filter_map(Result::ok) {
+            let name = file.file_name().to_string_lossy().into_owned();
+            if name.starts_with(&start) && name.ends_with(".s") {
+                let text = fs::read(file.path()).map_err(Error::io(name))?;
+                found.extend(unseen(&String::from_utf8_lossy(&text)));
+            }
+        }
+    }
+    // Most of a crate is not in a test that uses it.
+    let mut linked = BTreeSet::new();
+    for executable in executables.iter().filter(|_| !found.is_empty()) {
+        let bytes = fs::read(&executable.path).map_err(Error::io(executable.path.display().to_string()))?;
+        let has =
+            |it: &Unseen| bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes());
+        linked.extend(found.iter().filter(|it| has(it)).cloned());
+    }
+    Ok(linked.into_iter().collect())
+}
+
+/// What was built, as folders and what names of files begin with there: `deps` and `flume-0123.`.
+fn artifacts(messages: &str) -> BTreeSet<(PathBuf, String)> {
+    let of = |line: &str| {
+        let message: Json =
+            serde_json::from_str(line).ok().filter(|it: &Json| it["reason"] == "compiler-artifact")?;
+        let files = message["filenames"].as_array()?.iter().filter_map(Json::as_str).map(PathBuf::from);
+        let start = |it: PathBuf| {
+            let stem = it.file_stem()?.to_string_lossy().into_owned();
+            let stem = if it.extension().is_some() { stem.strip_prefix("lib")?.to_owned() } else { stem };
+            Some((it.parent()?.to_owned(), format!("{stem}.")))
+        };
+        Some(files.filter_map(start).collect::<Vec<_>>())
+    };
+    messages.lines().filter_map(of).flatten().collect()
+}
+
 impl Built {
+    /// The atomic instructions in its tests that nobody sees.
+    #[must_use]
+    pub fn unseen(&self) -> &[Unseen] {
+        &self.unseen
+    }
+
     /// All tests whose names contain `filter`, in their order.
     ///
     /// # Errors
@@ -176,12 +234,13 @@ impl TestId {
         ran(output.status, text(&output.stdout), text(&output.stderr))
     }
 
-    fn command(&self, arguments: &[OsString], typed: &str) -> Command {
+    fn command(&self, explored: &[OsString], typed: &str) -> Command {
         let mut command = Command::new(&self.executable);
-        // The one thread that runs the test is the process's first.
-        command.args([self.name.as_str(), "--exact", "--test-threads=1"]).current_dir(&self.folder);
+        // The one thread that runs the test is the process's first. What it says when it panics goes to the runtime.
+        let arguments = [self.name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
+        command.args(arguments).current_dir(&self.folder);
         command.env(COMMAND_VARIABLE, typed);
-        command.env(BODY_VARIABLE, arguments.join(OsStr::new("\u{1f}")));
+        command.env(BODY_VARIABLE, explored.join(OsStr::new("\u{1f}")));
         // The report shows where it panics. A backtrace would look through the runtime's symbols each time.
         command.env("RUST_BACKTRACE", "0");
         call_it(&mut command, &self.name);
@@ -219,6 +278,20 @@ mod tests {
             (found[0].path.as_path(), found[0].folder.as_path()),
             (Path::new("/t/a-1"), Path::new("/a"))
         );
+    }
+
+    #[test]
+    fn what_was_built_is_known_by_its_files() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","filenames":["/t/deps/libflume-01.rlib","/t/deps/libflume-01.rmeta"]}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","filenames":["/t/deps/a-02"],"executable":"/t/deps/a-02"}"#,
+            "\n",
+            r#"{"reason":"build-script-executed","filenames":["/t/deps/libno-03.rlib"]}"#,
+        );
+        let deps = PathBuf::from("/t/deps");
+        let expected = [(deps.clone(), "a-02.".to_owned()), (deps, "flume-01.".to_owned())];
+        assert_eq!(artifacts(messages), BTreeSet::from(expected));
     }
 
     #[test]

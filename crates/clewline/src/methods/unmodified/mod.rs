@@ -19,6 +19,7 @@
 //!
 //! Only on Linux and x86-64; elsewhere everything here answers [`Error::Platform`].
 
+mod assembly;
 mod cargo;
 mod compiler;
 mod counted;
@@ -30,11 +31,12 @@ mod toolchain;
 
 use std::{fmt, io, path::PathBuf};
 
+pub use assembly::{Cause, Unseen};
 pub use cargo::{Built, Crate, Talk, TestId};
 pub use compiler::{Compiler, Kind, Language};
 pub use counted::{Asked, CENSUS_VARIABLE, answer};
 pub use new_crate::NewCrate;
-pub use program::{Program, Ran, Sources, Status};
+pub use program::{BlindSpot, Program, Ran, Sources, Status};
 pub use runtime::{COMMAND_VARIABLE, HEADER, Runtime};
 pub use toolchain::{Instrumented, Toolchain};
 

@@ -2,13 +2,14 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt, fs,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
 use super::{
-    COMMAND_VARIABLE, Compiler, Error, HEADER, Language, Runtime, compiler::including,
-    runtime::BODY_VARIABLE, scratch::Scratch,
+    COMMAND_VARIABLE, Compiler, Error, HEADER, Language, Runtime, Unseen, assembly::unseen,
+    compiler::including, runtime::BODY_VARIABLE, scratch::Scratch,
 };
 
 /// What is compiled.
@@ -30,7 +31,30 @@ pub struct Program {
     command: Option<String>,
     /// What is loaded before the program.
     preloaded: Option<PathBuf>,
+    blind_spots: Vec<BlindSpot>,
     _scratch: Option<Scratch>,
+}
+
+/// Something in a program that is not seen while it is explored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlindSpot {
+    /// An atomic instruction that calls nobody.
+    Instruction(Unseen),
+    /// An object file or a library that was compiled without the instrumentation.
+    Object(PathBuf),
+}
+
+impl fmt::Display for BlindSpot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BlindSpot::Instruction(unseen) => unseen.fmt(f),
+            BlindSpot::Object(file) => write!(
+                f,
+                "{} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory",
+                file.display()
+            ),
+        }
+    }
 }
 
 /// How a program ended.
@@ -85,24 +109,25 @@ impl Program {
         let Some(first) = sources.files.first() else { return Err(Error::NoSources) };
         let scratch = Scratch::new()?;
         scratch.write("clewline.h", HEADER)?;
+        let mut blind_spots = Vec::new();
         let mut objects = Vec::new();
         let mut linked_as = Language::C;
         for (number, file) in sources.files.iter().enumerate() {
             let language = Language::of(file).ok_or_else(|| Error::UnknownLanguage(file.clone()))?;
             match language {
                 Language::Object => {
+                    // The loader finds out about libraries that are shared.
+                    if file.extension() != Some(OsStr::new("so")) && !is_instrumented(file)? {
+                        blind_spots.push(BlindSpot::Object(file.clone()));
+                    }
                     objects.push(file.clone());
                     continue;
                 }
                 Language::C => (),
                 Language::Cpp => linked_as = Language::Cpp,
             }
-            let object = scratch.path().join(format!("{number}.o"));
-            let mut command = compiler.command(language);
-            command.args(compiler.flags()).arg(including(scratch.path()));
-            // What the user says comes last, and so has the last word.
-            command.args(&sources.flags).arg("-c").arg(file).arg("-o").arg(&object);
-            output(&mut command)?.map_err(|told| Error::Compiling { file: file.clone(), told })?;
+            let (object, unseen) = compile(file, number, language, sources, compiler, &scratch)?;
+            blind_spots.extend(unseen.into_iter().map(BlindSpot::Instruction));
             objects.push(object);
         }
         let name = first.file_stem().unwrap_or(first.as_os_str());
@@ -114,7 +139,7 @@ impl Program {
         command.args(linked_with(runtime)).arg("-pthread");
         output(&mut command)?.map_err(|told| Error::Linking { told })?;
         let name = name.to_string_lossy().into_owned();
-        Ok(Program { executable, name, command: None, preloaded: None, _scratch: Some(scratch) })
+        Ok(Program { executable, name, command: None, preloaded: None, blind_spots, _scratch: Some(scratch) })
     }
 
     /// A program of one file in C that is nowhere yet, and of what else is named.
@@ -142,11 +167,11 @@ impl Program {
     /// If it cannot be read.
     pub fn existing(executable: &Path, runtime: &Runtime) -> Result<Program, Error> {
         let shown = executable.display().to_string();
-        let bytes = std::fs::read(executable).map_err(Error::io(shown.clone()))?;
+        let bytes = fs::read(executable).map_err(Error::io(shown.clone()))?;
         let preloaded = (!is_linked(&bytes)).then(|| runtime.file().to_owned());
         let executable = executable.canonicalize().map_err(Error::io(shown))?;
         let name = executable.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Program { executable, name, command: None, preloaded, _scratch: None })
+        Ok(Program { executable, name, command: None, preloaded, blind_spots: Vec::new(), _scratch: None })
     }
 
     /// Has commands in reports begin so.
@@ -161,7 +186,7 @@ impl Program {
     ///
     /// If that cannot be written.
     pub fn copy_to(&self, file: &Path) -> Result<(), Error> {
-        std::fs::copy(&self.executable, file).map_err(Error::io(file.display().to_string()))?;
+        fs::copy(&self.executable, file).map_err(Error::io(file.display().to_string()))?;
         Ok(())
     }
 
@@ -169,6 +194,12 @@ impl Program {
     #[must_use]
     pub fn is_instrumented(&self) -> bool {
         self.preloaded.is_none()
+    }
+
+    /// What in it is not seen, as far as its compiler and its linker tell.
+    #[must_use]
+    pub fn blind_spots(&self) -> &[BlindSpot] {
+        &self.blind_spots
     }
 
     /// Where it is.
@@ -268,6 +299,39 @@ fn output(command: &mut Command) -> Result<Result<(), String>, Error> {
     let told = || String::from_utf8_lossy(&output.stderr).into_owned();
     Ok(if output.status.success() { Ok(()) } else { Err(told()) })
 }
+
+/// Compiles one file, by way of the text for the assembler, which is looked through.
+fn compile(
+    file: &Path,
+    number: usize,
+    language: Language,
+    sources: &Sources,
+    compiler: &Compiler,
+    scratch: &Scratch,
+) -> Result<(PathBuf, Vec<Unseen>), Error> {
+    let [text, object] = ["s", "o"].map(|it| scratch.path().join(format!("{number}.{it}")));
+    let failed = |told| Error::Compiling { file: file.to_owned(), told };
+    let mut command = compiler.command(language);
+    command.args(compiler.flags()).arg(including(scratch.path()));
+    // What the user says comes last, and so has the last word.
+    command.args(&sources.flags).arg("-S").arg(file).arg("-o").arg(&text);
+    output(&mut command)?.map_err(failed)?;
+    let bytes = fs::read(&text).map_err(Error::io(text.display().to_string()))?;
+    let mut command = compiler.command(language);
+    command.args(sources.flags.iter().filter(|it| it.to_string_lossy().starts_with("-Wa,")));
+    command.arg("-c").arg(&text).arg("-o").arg(&object);
+    output(&mut command)?.map_err(failed)?;
+    Ok((object, unseen(&String::from_utf8_lossy(&bytes))))
+}
+
+/// Whether an object file or a library calls the runtime anywhere.
+fn is_instrumented(file: &Path) -> Result<bool, Error> {
+    let bytes = fs::read(file).map_err(Error::io(file.display().to_string()))?;
+    Ok(bytes.windows(INSTRUMENTED.len()).any(|it| it == INSTRUMENTED))
+}
+
+/// What every instrumented module calls when it is loaded.
+const INSTRUMENTED: &[u8] = b"__tsan_init";
 
 /// Libraries and where they are; the rest is for compiling.
 fn is_for_linking(flag: &OsString) -> bool {

@@ -1,10 +1,19 @@
 //! Temporary folders that are gone when they are no longer needed.
+//!
+//! Who is killed cannot remove its own. So whoever makes the first one of a process removes those whose process is gone: nobody has
+//! its number, and nobody holds the lock on the file inside. (The number alone would not do: processes that share a folder need not see each
+//! other.)
 
 use std::{
-    env, fs, io,
+    env,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
     process,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Once,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use super::Error;
@@ -13,7 +22,12 @@ use super::Error;
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
+    /// Locked for as long as the folder is used.
+    _used: File,
 }
+
+const START: &str = "clewline-";
+const LOCK: &str = ".used";
 
 // More than anybody leaves behind.
 const TRIES: u32 = 10_000;
@@ -21,13 +35,20 @@ const TRIES: u32 = 10_000;
 impl Scratch {
     pub(super) fn new() -> Result<Scratch, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
+        static SWEEP: Once = Once::new();
         let within = env::temp_dir();
+        SWEEP.call_once(|| sweep(&within));
         for _ in 0..TRIES {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = within.join(format!("clewline-{}-{number}", process::id()));
+            let path = within.join(format!("{START}{}-{number}", process::id()));
             // One that is there already belongs to someone else, who may put anything into it.
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(Scratch { path }),
+                Ok(()) => {
+                    let used = path.join(LOCK);
+                    let locked = File::create(&used).and_then(|it| it.lock().map(|()| it));
+                    let _used = locked.map_err(Error::io(used.display().to_string()))?;
+                    return Ok(Scratch { path, _used });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
                 Err(error) => return Err(Error::io(path.display().to_string())(error)),
             }
@@ -44,6 +65,24 @@ impl Scratch {
         let path = self.path.join(name);
         fs::write(&path, text).map_err(Error::io(path.display().to_string()))?;
         Ok(path)
+    }
+}
+
+/// Removes what was left behind by those who were killed.
+pub(super) fn sweep(within: &Path) {
+    // Where processes are not files, nobody knows which are gone.
+    let processes = Path::new("/proc");
+    if !processes.join("self").exists() {
+        return;
+    }
+    for entry in fs::read_dir(within).into_iter().flatten().filter_map(Result::ok) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let number = name.strip_prefix(START).and_then(|it| it.split('-').next());
+        let Some(number) = number.filter(|it| it.parse::<u32>().is_ok()) else { continue };
+        let is_free = || File::open(entry.path().join(LOCK)).is_ok_and(|it| it.try_lock().is_ok());
+        if !processes.join(number).exists() && is_free() {
+            let _best_effort = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

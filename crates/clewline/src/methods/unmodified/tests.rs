@@ -1,6 +1,9 @@
 use std::{fs, path::PathBuf};
 
-use super::{scratch::Scratch, *};
+use super::{
+    scratch::{Scratch, sweep},
+    *,
+};
 
 #[test]
 fn temporary_folders_are_gone_when_nobody_needs_them() {
@@ -12,6 +15,34 @@ fn temporary_folders_are_gone_when_nobody_needs_them() {
     let folder = scratch.path().to_owned();
     drop(scratch);
     assert!(!folder.exists() && other.path().exists());
+}
+
+/// No process has the number 4294967295.
+#[test]
+fn folders_of_those_who_were_killed_are_removed() {
+    if !PathBuf::from("/proc/self").exists() {
+        return;
+    }
+    let within = Scratch::new().unwrap();
+    let [gone, used, fresh, living, other] = [
+        "clewline-4294967295-0",
+        "clewline-4294967295-1",
+        "clewline-4294967295-2",
+        "clewline-self-0",
+        "else-4294967295-0",
+    ];
+    let living = living.replace("self", &std::process::id().to_string());
+    for name in [gone, used, fresh, &living, other] {
+        fs::create_dir(within.path().join(name)).unwrap();
+        if name != fresh {
+            within.write(&format!("{name}/.used"), "").unwrap();
+        }
+    }
+    let held = fs::File::open(within.path().join(used).join(".used")).unwrap();
+    held.lock().unwrap();
+    sweep(within.path());
+    let is_there = |name: &str| within.path().join(name).exists();
+    assert_eq!([gone, used, fresh, &living, other].map(is_there), [false, true, true, true, true]);
 }
 
 #[test]

@@ -79,12 +79,12 @@ pub(super) const RIGHT: Right = Right {
         "papaya = \"0.2\"",
         "parking_lot = \"0.12\"",
     ],
-    source: include_str!("../../../../../clewline-tsan/cases/right.rs"),
+    source: include_str!("../../../../cases/right.rs"),
 };
 
 macro_rules! source {
     ($name:literal) => {
-        include_str!(concat!("../../../../../clewline-tsan/cases/", $name, ".rs"))
+        include_str!(concat!("../../../../cases/", $name, ".rs"))
     };
 }
 
@@ -117,11 +117,20 @@ const WAKE: &str =
 const SEGFAULT: &str = "spmc#10: a segmentation fault";
 const STILL: &str = "RUSTSEC-2026-0005 was mended here. What is found is another one: a receiver that gives up waits for a state that it has \
                      written itself, and frees the channel while the sender still uses it";
+const UNDERFLOW: &str = "tokio PR 8062: a length below none when the last sender goes away";
+const BOTH: &str = "RUSTSEC-2021-0124: sender and receiver both take the value if the receiver closes";
+const POP: &str = "scc#153: what pop answers; not by this test, of a bag";
+const STALE: &str =
+    "moka PR 593: `Inserted` though something was replaced; an execution has many thousands of steps";
+const RESIZED: &str = "dashmap#107: a segmentation fault on insert, seen with 24 threads";
+const ORDERINGS: &str = "RUSTSEC-2022-0029: orderings of MsQueue; it cannot be run: std of today panics where the queue leaves an enum uninitialized";
+const NEVER_PUSHED: &str =
+    "RUSTSEC-2018-0009: values are dropped that were popped or never pushed; no second thread is needed";
 const CANCELLED: &str = "RUSTSEC-2026-0005: memory used after it was freed, when a receiver gives up";
 
 /// The first two are those of a quick run.
 #[rustfmt::skip]
-pub(super) const CASES: [Case; 30] = [
+pub(super) const CASES: [Case; 42] = [
     case("crossbeam-channel", "0.5.14", "", source!("crossbeam_channel_drop"), Known::Bug(DOUBLE_FREE)),
     case("crossbeam-channel", "0.5.15", "", source!("crossbeam_channel_drop"), Known::Mended(DOUBLE_FREE)),
     case("crossbeam-channel", "0.5.7", "", source!("crossbeam_channel_drop"), Known::Bug(BLOCK)),
@@ -152,4 +161,16 @@ pub(super) const CASES: [Case; 30] = [
     case("spmc", "0.3.0", "", source!("spmc_recv"), Known::Mended(SEGFAULT)),
     case("oneshot", "0.1.11", "", source!("oneshot_cancelled"), Known::Bug(CANCELLED)),
     case("oneshot", "0.1.12", "", source!("oneshot_cancelled"), Known::Bug(STILL)),
+    case("tokio", "1.52.2", ", features = [\"sync\"]", source!("tokio_len"), Known::Bug(UNDERFLOW)),
+    case("tokio", "1.52.3", ", features = [\"sync\"]", source!("tokio_len"), Known::Mended(UNDERFLOW)),
+    case("tokio", "1.13.0", ", features = [\"sync\"]", source!("tokio_oneshot"), Known::Bug(BOTH)),
+    case("tokio", "1.13.1", ", features = [\"sync\"]", source!("tokio_oneshot"), Known::Mended(BOTH)),
+    case("scc", "2.1.8", "", source!("scc_pop"), Known::Bug(POP)),
+    case("scc", "2.1.9", "", source!("scc_pop"), Known::Mended(POP)),
+    case("moka", "0.12.15", ", features = [\"sync\"]", source!("moka_compute"), Known::Bug(STALE)),
+    case("crossbeam", "0.2.9", "", source!("crossbeam_queue_push"), Known::WeakMemory(ORDERINGS)),
+    case("crossbeam", "0.4.0", "", source!("crossbeam_queue_drop"), Known::Bug(NEVER_PUSHED)),
+    case("crossbeam", "0.4.1", "", source!("crossbeam_queue_drop"), Known::Mended(NEVER_PUSHED)),
+    case("dashmap", "4.0.0-rc6", "", source!("dashmap_insert"), Known::Bug(RESIZED)),
+    case("spmc", "0.2.3", "", source!("spmc_recv"), Known::Bug(SEGFAULT)),
 ];

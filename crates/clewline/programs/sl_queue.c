@@ -5,9 +5,20 @@
  * table IV) tested it. Nothing is done about threads: no access is atomic. Two enqueuers link their nodes behind the
  * same one, and a value is lost; two dequeuers get the same value. One enqueuer and one dequeuer do not get in each
  * other's way.
+ *
+ * ATOMIC: head, tail and links are atomics, as they are in Rust. Nodes still are not, so that filling one is no step: this
+ * has the same histories, and fewer than the plain one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
+
+#ifdef ATOMIC
+#define READ(from) __atomic_load_n(&(from), __ATOMIC_SEQ_CST)
+#define WRITE(to, what) __atomic_store_n(&(to), what, __ATOMIC_SEQ_CST)
+#else
+#define READ(from) (from)
+#define WRITE(to, what) ((to) = (what))
+#endif
 
 struct node {
     long value;
@@ -29,15 +40,17 @@ void sl_queue_enqueue(struct sl_queue *q, long value) {
     struct node *node = malloc(sizeof *node);
     node->value = value;
     node->next = NULL;
-    q->tail->next = node;
-    q->tail = node;
+    struct node *tail = READ(q->tail);
+    WRITE(tail->next, node);
+    WRITE(q->tail, node);
 }
 
 bool sl_queue_dequeue(struct sl_queue *q, long *value) {
-    struct node *next = q->head->next;
+    struct node *head = READ(q->head);
+    struct node *next = READ(head->next);
     if (!next)
         return false;
-    q->head = next;
+    WRITE(q->head, next);
     *value = next->value;
     return true;
 }

@@ -1,0 +1,141 @@
+//! Threads of C11. To the C library they are those of POSIX by other names, with other numbers for errors.
+
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    ptr,
+};
+
+use super::{condvar, keys, mutex, once, real, threads, time};
+use crate::linux::{call::stubs, here};
+
+const BUSY: c_int = 1;
+const ERROR: c_int = 2;
+const TIMED_OUT: c_int = 4;
+
+/// What C11 calls an error of POSIX.
+fn named(error: c_int) -> c_int {
+    match error {
+        0 => 0,
+        libc::EBUSY => BUSY,
+        libc::ETIMEDOUT => TIMED_OUT,
+        _ => ERROR,
+    }
+}
+
+extern "C" fn create(
+    thread: *mut libc::pthread_t,
+    start: threads::Start,
+    argument: *mut c_void,
+    pc: usize,
+) -> c_int {
+    if here::is_code() {
+        // It answers a number, which is in the lower half of what it is taken to answer.
+        return named(threads::create(thread, ptr::null(), start, argument, pc));
+    }
+    // SAFETY: the caller asks for it.
+    unsafe { real::thrd_create(thread, start as *const () as usize, argument) }
+}
+
+extern "C" fn join(thread: libc::pthread_t, result: *mut c_int, pc: usize) -> c_int {
+    if !here::is_code() {
+        // SAFETY: the caller asks for it.
+        return unsafe { real::thrd_join(thread, result) };
+    }
+    let mut ended = ptr::null_mut();
+    let error = threads::join(thread, &mut ended, pc);
+    if error == 0 && !result.is_null() {
+        // SAFETY: as above.
+        unsafe { *result = ended as usize as c_int };
+    }
+    named(error)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn thrd_exit(result: c_int) -> ! {
+    threads::pthread_exit(ptr::with_exposed_provenance_mut(result as usize))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn thrd_detach(thread: libc::pthread_t) -> c_int {
+    named(threads::pthread_detach(thread))
+}
+
+extern "C" fn rest(pc: usize) {
+    time::yield_at(pc);
+}
+
+extern "C" fn sleep(time: *const c_void, left: *mut c_void, pc: usize) -> c_int {
+    time::nanosleep_at(time, left, pc)
+}
+
+extern "C" fn lock(mutex: *mut c_void, pc: usize) -> c_int {
+    named(mutex::lock_at_call(mutex, pc))
+}
+
+extern "C" fn try_lock(mutex: *mut c_void, pc: usize) -> c_int {
+    named(mutex::try_at_call(mutex, pc))
+}
+
+extern "C" fn timed_lock(mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
+    named(mutex::timed_at_call(mutex, until, pc))
+}
+
+extern "C" fn unlock(mutex: *mut c_void, pc: usize) -> c_int {
+    named(mutex::unlock_at_call(mutex, pc))
+}
+
+extern "C" fn wait(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
+    named(condvar::wait_at(condvar, mutex, pc))
+}
+
+extern "C" fn timed_wait(condvar: *mut c_void, mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
+    named(condvar::timed_wait_at(condvar, mutex, until, pc))
+}
+
+extern "C" fn signal(condvar: *mut c_void, pc: usize) -> c_int {
+    named(condvar::signal_at(condvar, pc))
+}
+
+extern "C" fn broadcast(condvar: *mut c_void, pc: usize) -> c_int {
+    named(condvar::broadcast_at(condvar, pc))
+}
+
+extern "C" fn call_once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) {
+    once::once_at(once, work, pc);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn tss_create(key: *mut c_uint, destructor: Option<keys::Destructor>) -> c_int {
+    named(keys::pthread_key_create(key, destructor))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn tss_delete(key: c_uint) {
+    keys::pthread_key_delete(key);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn tss_get(key: c_uint) -> *mut c_void {
+    keys::pthread_getspecific(key)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn tss_set(key: c_uint, value: *const c_void) -> c_int {
+    named(keys::pthread_setspecific(key, value))
+}
+
+stubs! {
+    thrd_create, "rcx" => create;
+    thrd_join, "rdx" => join;
+    thrd_yield, "rdi" => rest;
+    thrd_sleep, "rdx" => sleep;
+    mtx_lock, "rsi" => lock;
+    mtx_trylock, "rsi" => try_lock;
+    mtx_timedlock, "rdx" => timed_lock;
+    mtx_unlock, "rsi" => unlock;
+    cnd_wait, "rdx" => wait;
+    cnd_timedwait, "rcx" => timed_wait;
+    cnd_signal, "rsi" => signal;
+    cnd_broadcast, "rsi" => broadcast;
+    call_once, "rdx" => call_once_at;
+}

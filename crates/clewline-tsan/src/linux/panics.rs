@@ -1,0 +1,46 @@
+//! Panics of Rust, as their hook tells of them on standard error.
+
+use clewline_threads::control::Panic;
+
+// So many are told of: who waits for a thread that panics often panics as well.
+const TOLD_MAX: usize = 3;
+
+/// The panics that were told of as one: each but the last has its place in the message.
+pub(super) fn told(said: &str) -> Option<Panic> {
+    let mut all = all(said);
+    all.truncate(TOLD_MAX);
+    let last = all.pop()?;
+    let before = all.iter().map(|it| match &it.place {
+        Some(place) => format!("{} ({place}); after that: ", it.message),
+        None => format!("{}; after that: ", it.message),
+    });
+    Some(Panic { message: before.chain([last.message]).collect(), place: last.place })
+}
+
+/// `thread 'a' panicked at src/lib.rs:3:5:`, and the message in the lines that follow.
+fn all(said: &str) -> Vec<Panic> {
+    let mut panics: Vec<Panic> = Vec::new();
+    let mut is_message = false;
+    for line in said.lines() {
+        let told =
+            Some(line).filter(|it| it.starts_with("thread '")).and_then(|it| it.split_once(" panicked at "));
+        if let Some((_, place)) = told {
+            is_message = true;
+            panics.push(Panic { message: String::new(), place: Some(without_column(place)) });
+        } else if line.starts_with("note: ") || line.starts_with("stack backtrace:") || line.is_empty() {
+            is_message = false;
+        } else if is_message && let Some(last) = panics.last_mut() {
+            if !last.message.is_empty() {
+                last.message.push(' ');
+            }
+            last.message.push_str(line.trim());
+        }
+    }
+    panics
+}
+
+/// `src/lib.rs:3` of `src/lib.rs:3:5:`.
+fn without_column(place: &str) -> String {
+    let place = place.strip_suffix(':').unwrap_or(place);
+    place.rsplit_once(':').map_or(place, |it| it.0).to_owned()
+}

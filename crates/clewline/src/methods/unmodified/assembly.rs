@@ -1,0 +1,310 @@
+//! Atomic instructions that nobody sees: those that the instrumentation did not turn into calls.
+//!
+//! With the instrumentation on, a compiler makes a call of every atomic operation. So a `lock` that is left in what it hands to the
+//! assembler was written by hand, in inline assembly, or is in a function that was to be left alone. That text names the function and
+//! the line, and nothing has to be disassembled.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+/// An atomic instruction at which no thread is interrupted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unseen {
+    /// The file, and the line in it, if the compiler tells.
+    pub place: Option<(String, u32)>,
+    /// The function that it is in, whatever was inlined there.
+    pub function: Option<String>,
+    /// The instruction: `lock xaddq`.
+    pub instruction: String,
+    /// Why nobody sees it.
+    pub cause: Cause,
+    /// What the linker calls the function.
+    pub(super) symbol: String,
+}
+
+/// Why nobody sees an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// It is in inline assembly.
+    Inline,
+    /// The compiler was told to leave the function alone.
+    LeftAlone,
+}
+
+impl fmt::Display for Unseen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, line)) = &self.place {
+            write!(f, "{file}:{line}: ")?;
+        }
+        if let Some(function) = &self.function {
+            write!(f, "{function} has ")?;
+        }
+        let whence = match self.cause {
+            Cause::Inline => "in inline assembly",
+            Cause::LeftAlone => "in code that is not instrumented",
+        };
+        write!(f, "`{}` {whence}: it is not seen, and no thread is interrupted there", self.instruction)
+    }
+}
+
+/// All of them in what a compiler hands to the assembler, each line of the source once.
+pub(super) fn unseen(text: &str) -> Vec<Unseen> {
+    let mut reader = Reader::default();
+    text.lines().for_each(|it| reader.line(it));
+    let mut found = reader.found;
+    found.sort();
+    found.dedup_by(|two, one| {
+        two.place.is_some() && (&two.place, &two.instruction) == (&one.place, &one.instruction)
+    });
+    found
+}
+
+#[derive(Debug, Default)]
+struct Reader<'a> {
+    /// Where the compiler ran.
+    folder: &'a str,
+    files: BTreeMap<u32, String>,
+    place: Option<(u32, u32)>,
+    functions: BTreeSet<&'a str>,
+    function: &'a str,
+    is_inline: bool,
+    /// A `lock` stands alone, and what it locks follows.
+    is_locked: bool,
+    found: Vec<Unseen>,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: &'a str) {
+        let line = line.trim();
+        match line {
+            "#APP" => self.is_inline = true,
+            "#NO_APP" => self.is_inline = false,
+            _ => (),
+        }
+        // Data may look like anything.
+        if [".ascii", ".asciz", ".string"].iter().any(|it| line.starts_with(it)) {
+            return;
+        }
+        let code = line.split('#').next().unwrap_or_default();
+        if let Some(rest) = directive(code, ".file") {
+            self.file(rest);
+        } else if let Some(rest) = directive(code, ".loc") {
+            let mut numbers = rest.split_whitespace().map(|it| it.parse().ok());
+            self.place = numbers.next().flatten().zip(numbers.next().flatten());
+        } else if let Some(rest) = directive(code, ".type") {
+            self.functions
+                .extend(rest.split_once(',').filter(|it| it.1.contains("@function")).map(|it| it.0.trim()));
+        } else {
+            code.split(';').for_each(|it| self.statement(it.trim()));
+        }
+    }
+
+    /// `1 "folder" "file"`, or without the folder.
+    fn file(&mut self, rest: &'a str) {
+        let mut quoted = rest.split('"');
+        let Ok(number) = quoted.next().unwrap_or_default().trim().parse() else { return };
+        let names: Vec<&str> = quoted.step_by(2).collect();
+        let name = match names[..] {
+            [folder, name, ..] if !name.is_empty() => {
+                if number == 0 {
+                    self.folder = folder;
+                }
+                if folder == self.folder || name.starts_with('/') {
+                    name.to_owned()
+                } else {
+                    format!("{folder}/{name}")
+                }
+            }
+            [name, ..] => name.to_owned(),
+            [] => return,
+        };
+        self.files.insert(number, name);
+    }
+
+    fn statement(&mut self, mut statement: &'a str) {
+        while let Some((label, rest)) = statement.split_once(':').filter(|it| is_label(it.0)) {
+            // Functions are declared before they begin. Other labels are inside of them.
+            if self.functions.contains(label) {
+                self.function = label;
+            }
+            statement = rest.trim_start();
+        }
+        let (mut word, mut operands) = halves(statement);
+        while matches!(word, "xacquire" | "xrelease" | "rep") {
+            (word, operands) = halves(operands);
+        }
+        if word.is_empty() {
+            return;
+        }
+        let was_locked = std::mem::take(&mut self.is_locked);
+        if word == "lock" {
+            (word, operands) = halves(operands);
+            if word.is_empty() {
+                self.is_locked = true;
+            } else {
+                self.finds(&format!("lock {word}"), word, operands);
+            }
+        } else if was_locked {
+            self.finds(&format!("lock {word}"), word, operands);
+        } else if word.starts_with("xchg") && is_memory(operands) {
+            self.finds(word, word, operands);
+        }
+    }
+
+    fn finds(&mut self, instruction: &str, word: &str, operands: &str) {
+        // Nothing is added to what is on the stack: that is a fence, and here memory is sequentially consistent anyhow.
+        let is_fence = (word.starts_with("or") || word.starts_with("add"))
+            && operands.split(',').map(str::trim).any(|it| it == "$0" || it == "0")
+            && operands.contains("sp");
+        if is_fence {
+            return;
+        }
+        let place = self.place.and_then(|(file, line)| Some((self.files.get(&file)?.clone(), line)));
+        self.found.push(Unseen {
+            // What is between functions has no line.
+            place: place.filter(|_| !self.function.is_empty()),
+            function: (!self.function.is_empty()).then(|| readable(self.function)),
+            instruction: instruction.to_owned(),
+            cause: if self.is_inline { Cause::Inline } else { Cause::LeftAlone },
+            symbol: self.function.to_owned(),
+        });
+    }
+}
+
+/// What follows a directive.
+fn directive<'a>(code: &'a str, name: &str) -> Option<&'a str> {
+    code.strip_prefix(name).filter(|it| it.starts_with([' ', '\t'])).map(str::trim)
+}
+
+fn halves(statement: &str) -> (&str, &str) {
+    let (word, rest) = statement.split_once([' ', '\t']).unwrap_or((statement, ""));
+    (word, rest.trim_start())
+}
+
+fn is_label(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric() || "._$".contains(it))
+}
+
+/// Whether one of two operands is in memory: an address, or a name beside a register.
+fn is_memory(operands: &str) -> bool {
+    let mut both = operands.splitn(2, ',').map(str::trim);
+    let (one, two) = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
+    let is_register = |it: &str| it.starts_with('%');
+    operands.contains(['(', '[']) || is_register(one) != is_register(two)
+}
+
+/// A name as it is in the source, of a plain function or one in classes, namespaces or modules; what else is encoded is left out.
+fn readable(symbol: &str) -> String {
+    let Some(encoded) = symbol.strip_prefix("_ZN").or_else(|| symbol.strip_prefix("_Z")) else {
+        return symbol.to_owned();
+    };
+    let mut rest = encoded.trim_start_matches('K');
+    let mut names = Vec::new();
+    loop {
+        let digits = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+        let Ok(length) = rest[..digits].parse::<usize>() else { break };
+        let Some(name) = rest.get(digits..digits + length) else { break };
+        names.push(name);
+        rest = &rest[digits + length..];
+        if !symbol.starts_with("_ZN") {
+            break;
+        }
+    }
+    // Rust ends a name with a number that tells versions apart.
+    names.pop_if(|it| {
+        it.len() == 17 && it.starts_with('h') && it[1..].chars().all(|it| it.is_ascii_hexdigit())
+    });
+    if names.is_empty() { symbol.to_owned() } else { names.join("::") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = unseen(text).iter().map(ToString::to_string).collect();
+        let found: Vec<&str> = found
+            .iter()
+            .filter_map(|it| it.strip_suffix(": it is not seen, and no thread is interrupted there"))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_gcc_writes_is_read() {
+        check(
+            "\t.file\t\"a.c\"\n\t.file 0 \"/tmp/x\" \"a.c\"\n\t.type\tfoo, @function\nfoo:\n\t.file 1 \"a.c\"\n\t.loc 1 3 20 view .LVU5\n\
+             #APP\n# 3 \"a.c\" 1\n\tlock; xaddq %rbx, x(%rip)\n# 0 \"\" 2\n#NO_APP\n\t.loc 1 9 1\n\tcall\t__tsan_func_exit\n",
+            &["a.c:3: foo has `lock xaddq` in inline assembly"],
+        );
+    }
+
+    #[test]
+    fn what_clang_writes_is_read() {
+        check(
+            "\t.file\t0 \"/tmp/x\" \"a.cc\" md5 0xc6\n\t.type\t_ZN3set3addEl,@function\n_ZN3set3addEl:                  # @x\n\
+             \t.file\t1 \"include\" \"atomic.h\" md5 0xc6\n\t.loc\t1 7 3 prologue_end is_stmt 1    # a.cc:7:3\n\
+             \t#APP\n.Ltmp1:\n\tlock\t\t\t# x\n\tcmpxchgq\t%rcx, (%rdi)\n\t#NO_APP\n",
+            &["include/atomic.h:7: set::add has `lock cmpxchgq` in inline assembly"],
+        );
+    }
+
+    /// To exchange registers is nobody's business, and to exchange with memory is atomic without a word.
+    #[test]
+    fn an_exchange_with_memory_locks() {
+        for (code, word) in [
+            ("xchgq %rax, %rbx", None),
+            ("xchg eax, ebx", None),
+            ("1: xchgq %rax, 8(%rbx)", Some("xchgq")),
+            ("xchgl %eax, counter", Some("xchgl")),
+            ("xchg eax, dword ptr [rdi]", Some("xchg")),
+        ] {
+            let expected = word.map(|it| format!("`{it}` in inline assembly"));
+            let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+            check(&format!("\t#APP\n\t{code}\n\t#NO_APP\n"), &expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_instruction_is_no_alarm() {
+        check("\t.string\t\"lock; xaddq %rax, (%rbx)\"\n", &[]);
+        check("\t.ascii \"\\tlock\\n\"\n\tcall\tlock\nlock:\n\tmov lock(%rip), %rax\n", &[]);
+        check("\t#APP\n\t# lock\n\tpause # lock\n\t#NO_APP\n\tmfence\n", &[]);
+    }
+
+    #[test]
+    fn fences_are_not_atomic_operations() {
+        check(
+            "\t#APP\n\tlock; addl $0, 0(%rsp)\n\t#NO_APP\n\tlock orq\t$0, (%rsp)\n\tlock or dword ptr [rsp - 64], 0\n",
+            &[],
+        );
+        check("\tlock addl $1, 0(%rsp)\n", &["`lock addl` in code that is not instrumented"]);
+    }
+
+    /// The same line may be in several functions, and several lines in one.
+    #[test]
+    fn each_line_is_told_once() {
+        let text = "\t.file 1 \"a.c\"\n\t.type f, @function\n\t.type g, @function\n";
+        let code = "#APP\n\tlock incq (%rdi)\n#NO_APP\n";
+        check(
+            &format!("{text}f:\n\t.loc 1 2 1\n{code}\t.loc 1 5 1\n{code}g:\n\t.loc 1 2 1\n{code}"),
+            &["a.c:2: f has `lock incq` in inline assembly", "a.c:5: f has `lock incq` in inline assembly"],
+        );
+    }
+
+    #[test]
+    fn names_are_those_of_the_source() {
+        for (symbol, name) in [
+            ("push", "push"),
+            ("_Z4pushl", "push"),
+            ("_ZNK5stack3topEv", "stack::top"),
+            ("_ZN7example6unseen3add17h0123456789abcdefE", "example::unseen::add"),
+            ("_ZNSt6threadC1Ev", "_ZNSt6threadC1Ev"),
+        ] {
+            assert_eq!(readable(symbol), name);
+        }
+    }
+}
