@@ -6,7 +6,8 @@
 //!
 //! * *Cutting*: what happened after some return is forgotten. A prefix of a good history is good.
 //! * *Opening*: what happened before an operation that [resets](clewline_core::Specification::resets) the object is
-//!   forgotten. Whoever overlaps it gets a chance, see below; a read among them can go. The operation itself belongs to the
+//!   forgotten, or before one that [tells](clewline_core::Specification::leads_to) what it is like: then that is where the rest begins.
+//!   Whoever overlaps it gets a chance, see below; a read among them can go. The operation itself belongs to the
 //!   core: to say less about it is to give a chance to it and to all that were forgotten.
 //! * *Leaving operations out*, if their [`Footprint`](clewline_core::Footprint) allows: a read alone; all
 //!   operations on an element together.
@@ -28,7 +29,7 @@
 use std::collections::HashMap;
 
 use clewline_core::{
-    Budget, Elements, Explanation, Keep, Kind, OperationId, Problem, Span, Verdict, Violation,
+    Budget, Elements, Explanation, Keep, Kind, OperationId, Problem, Span, Start, Verdict, Violation,
 };
 
 use crate::{
@@ -36,7 +37,10 @@ use crate::{
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
 };
 
+mod quick;
 mod why;
+
+use quick::Glance;
 
 /// How many configurations an attempt may visit at first, and how many times as many when it was not enough.
 const ATTEMPT: u64 = 5_000;
@@ -48,6 +52,12 @@ const PER_OPERATION: u64 = 50;
 /// With so many operations that may have happened at any time, a configuration takes about twice as long.
 const OPEN: u64 = 16;
 
+/// An attempt among many chances may take this share of what is left.
+const SHARE: u64 = 8;
+
+/// So many operations are seen at a glance while one configuration is visited.
+const GLANCES: u64 = 64;
+
 /// The core that a broken rule names is searched if it has no more operations than this.
 const SEARCHED: usize = 100_000;
 
@@ -58,6 +68,11 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
     }
     match violation.explanation {
         Explanation::Exhausted { next, .. } => {
+            Shrinking::run(problem, next, options).into_violation(problem, violation, options)
+        }
+        // To a sum everything adds, but since an earlier answer only little.
+        Explanation::Broken { .. } if problem.kind() == Some(Kind::Counter) => {
+            let next = last(problem, &violation);
             Shrinking::run(problem, next, options).into_violation(problem, violation, options)
         }
         // Whoever found the rule broken knows who breaks it; it remains to be seen who can be spared.
@@ -185,11 +200,13 @@ struct Shrinking<'a> {
 }
 
 /// The operation before which nothing is told.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Opening {
     start: usize,
     // Those about which less is said for its sake.
     before: Vec<usize>,
+    // What the object is like after it, if that is not what it is like when this is the first of all.
+    state: Option<Start>,
 }
 
 impl<'a> Shrinking<'a> {
@@ -209,11 +226,15 @@ impl<'a> Shrinking<'a> {
             is_minimal: true,
             opening: None,
         };
+        shrinking.zoom();
         shrinking.cut();
         let is_left = |it: &&Keep| **it != Keep::Nothing;
         let most = enough(shrinking.keep.iter().filter(is_left).count()).min(shrinking.left);
         shrinking.left = most;
-        shrinking.focus();
+        // The answers of a counter are reads, each of which tells the sum.
+        if problem.kind() != Some(Kind::Counter) {
+            shrinking.focus();
+        }
         shrinking.open();
         loop {
             shrinking.is_minimal = true;
@@ -224,6 +245,8 @@ impl<'a> Shrinking<'a> {
             // With the reads gone that see everything, elements may be free to go.
             shrinking.pass(elements, Keep::Nothing);
             shrinking.cut();
+            // Whoever is asked by itself, below, need not be known to be needed together with others.
+            shrinking.is_minimal = true;
             shrinking.close();
             shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
             // Who has only a chance may no longer hold an element.
@@ -245,9 +268,35 @@ impl<'a> Shrinking<'a> {
         };
         let core = are(|it| matches!(it, Keep::Whole | Keep::Call));
         let chances = are(|it| it == Keep::Chance);
-        let weak = self.problem.weaken(|at| self.keep[at]);
+        let pending = are(|it| it == Keep::Call);
+        let weak = self.weaker(&self.keep, self.opening.as_ref());
         let why = why::why(whole, &weak, &core, &found.explanation, &options.budget).map(Box::new);
-        Violation { core, is_minimal: self.is_minimal, chances, explanation: found.explanation, why }
+        // Without the only one there is nothing to be ordered.
+        let is_minimal = self.is_minimal || core.len() == 1;
+        Violation { core, pending, is_minimal, chances, explanation: found.explanation, why }
+    }
+
+    /// Forgets what happened long before and long after the operation that cannot come next, if that is enough.
+    ///
+    /// A search of a long history takes a while to find nothing, wherever the violation is.
+    fn zoom(&mut self) {
+        const AROUND: usize = 64;
+        let hint = self.hint();
+        let starts = self.starts();
+        let mut ranks: Vec<u32> = self.problem.spans().iter().filter_map(|it| it.ret()).collect();
+        ranks.sort_unstable();
+        let last = ranks.partition_point(|&it| it < hint);
+        let told = self.keep.clone();
+        let (mut before, mut after) = (1, AROUND);
+        while before <= starts.len() && after < ranks.len() && self.opening.is_none() && self.left != 0 {
+            let place = starts.len() - before;
+            let rank = ranks[(last + after).min(ranks.len() - 1)];
+            self.keep = self.until(rank);
+            if self.attempt_since(starts[place], &told) != Attempt::Violated {
+                self.keep.clone_from(&told);
+            }
+            (before, after) = (2 * before, 2 * after);
+        }
     }
 
     /// Forgets what happened after some return, as early a one as can be found quickly.
@@ -267,19 +316,23 @@ impl<'a> Shrinking<'a> {
         let mut place = ranks.partition_point(|&it| it < hint);
         let mut stride = 1;
         while place < ranks.len() && self.left != 0 {
-            let last = ranks[place];
-            let cut = |(&keep, span): (&Keep, &Span)| match keep {
-                Keep::Whole | Keep::Call if last < span.call() => Keep::Nothing,
-                Keep::Whole if last < span.end() && !span.is_pending() => Keep::Call,
-                Keep::Whole | Keep::Call | Keep::Chance | Keep::Nothing => keep,
-            };
-            let keep: Vec<Keep> = self.keep.iter().zip(spans).map(cut).collect();
+            let keep = self.until(ranks[place]);
             if keep == self.keep || self.attempt(keep) == Attempt::Violated {
                 return;
             }
             place += stride;
             stride *= 2;
         }
+    }
+
+    /// What is said about what happened up to the return of rank `last`.
+    fn until(&self, last: u32) -> Vec<Keep> {
+        let cut = |(&keep, span): (&Keep, &Span)| match keep {
+            Keep::Whole | Keep::Call if last < span.call() => Keep::Nothing,
+            Keep::Whole if last < span.end() && !span.is_pending() => Keep::Call,
+            Keep::Whole | Keep::Call | Keep::Chance | Keep::Nothing => keep,
+        };
+        self.keep.iter().zip(self.problem.spans()).map(cut).collect()
     }
 
     /// Leaves out all reads and elements at a stroke, but for those of the operation that cannot come next: mostly it
@@ -299,19 +352,14 @@ impl<'a> Shrinking<'a> {
 
     /// Forgets what happened before an operation that resets the object, as late a one as can be found quickly.
     fn open(&mut self) {
-        let hint = self.hint();
-        let is_start = |&at: &usize| {
-            let span = self.problem.spans()[at];
-            self.keep[at] == Keep::Whole && span.end() < hint && self.problem.resets(at)
-        };
-        let starts: Vec<usize> = (0..self.problem.len()).filter(is_start).collect();
+        let starts = self.starts();
         let told = self.keep.clone();
         // From these on it is violated; from those it is not, or nobody knows.
         let (mut violated, mut holds) = (None, starts.len());
         let mut stride = 1;
         while 0 < holds && violated.is_none() && self.left != 0 {
             let place = holds.saturating_sub(stride);
-            match self.attempt(self.since(starts[place])) {
+            match self.attempt_since(starts[place], &told) {
                 Attempt::Violated => violated = Some(place),
                 Attempt::Holds | Attempt::Undecided => holds = place,
             }
@@ -322,13 +370,41 @@ impl<'a> Shrinking<'a> {
             && self.left != 0
         {
             let middle = place.midpoint(holds);
-            match self.attempt(self.since(starts[middle])) {
+            match self.attempt_since(starts[middle], &told) {
                 Attempt::Violated => violated = Some(middle),
                 Attempt::Holds | Attempt::Undecided => holds = middle,
             }
         }
-        let before = (0..told.len()).filter(|&at| told[at] != self.keep[at]).collect();
-        self.opening = violated.map(|place| Opening { start: starts[place], before });
+    }
+
+    /// The operations before which nothing need be told, up to the one that cannot come next.
+    fn starts(&self) -> Vec<usize> {
+        let hint = self.hint();
+        let is_start = |&at: &usize| {
+            let span = self.problem.spans()[at];
+            let tells = || self.problem.resets(at) || self.problem.leads_to(at).is_some();
+            self.keep[at] == Keep::Whole && span.end() < hint && tells()
+        };
+        (0..self.problem.len()).filter(is_start).collect()
+    }
+
+    /// Forgets what happened before the operation at `start`, of all that was `told`.
+    fn attempt_since(&mut self, start: usize, told: &[Keep]) -> Attempt {
+        let keep = self.since(start);
+        let end = self.problem.spans()[start].end();
+        let is_before = |&at: &usize| told[at] != keep[at] && self.problem.spans()[at].call() < end;
+        let mut before: Vec<usize> = (0..told.len()).filter(is_before).collect();
+        // What was left out for the sake of an earlier one comes before this one, too.
+        before.extend(self.opening.iter().flat_map(|it| &it.before));
+        before.sort_unstable();
+        before.dedup();
+        let state = if self.problem.resets(start) { None } else { self.problem.leads_to(start) };
+        let opening = Opening { start, before, state };
+        let (attempt, next) = self.judge(&keep, Some(&opening));
+        if attempt == Attempt::Violated {
+            (self.keep, self.next, self.opening) = (keep, next, Some(opening));
+        }
+        attempt
     }
 
     /// Gives a chance to the opening and to all that came before it, if that is enough.
@@ -345,7 +421,7 @@ impl<'a> Shrinking<'a> {
         // If a few of them explain everything, all of them do, which may take long to find out.
         let few = self.related(&opening.before);
         let (few, all) = (chance(&few), chance(&opening.before));
-        if self.judge(&few).0 == Attempt::Holds {
+        if self.judge(&few, None).0 == Attempt::Holds {
             self.opening = Some(opening);
             return;
         }
@@ -433,7 +509,8 @@ impl<'a> Shrinking<'a> {
 
     /// Says only as much as `keep`, if that is still violated.
     fn attempt(&mut self, keep: Vec<Keep>) -> Attempt {
-        let (attempt, next) = self.judge(&keep);
+        let opening = self.opening.clone();
+        let (attempt, next) = self.judge(&keep, opening.as_ref());
         if attempt == Attempt::Violated {
             self.keep = keep;
             self.next = next;
@@ -441,16 +518,66 @@ impl<'a> Shrinking<'a> {
         attempt
     }
 
+    /// What is said as much as `keep` about, since `opening`.
+    fn weaker(&self, keep: &[Keep], opening: Option<&Opening>) -> Problem<'a> {
+        let weaker = self.problem.weaken(|at| keep[at]);
+        match opening.and_then(|it| it.state.as_ref()) {
+            Some(state) => weaker.starting_at(state),
+            None => weaker,
+        }
+    }
+
+    /// Whether it holds even if more is said about those who have a chance already: that they happened as they did, or not at all. A search
+    /// among few chances is short.
+    fn holds_as_told(&mut self, keep: &[Keep], opening: Option<&Opening>) -> bool {
+        const FEW: usize = 4;
+        let is_old = |at: &usize| keep[*at] == Keep::Chance && self.keep[*at] == Keep::Chance;
+        let old: Vec<usize> = (0..keep.len()).filter(is_old).collect();
+        if old.len() < FEW {
+            return false;
+        }
+        [Keep::Whole, Keep::Nothing].into_iter().any(|more| {
+            let mut said = keep.to_vec();
+            old.iter().for_each(|&at| said[at] = more);
+            let stronger = self.weaker(&said, opening);
+            let operations = stronger.len() as u64;
+            let before = self.budget.visited();
+            let budget = self.budget.child().with_configurations(ATTEMPT.min(8 * operations + 1));
+            let verdict = decide(&stronger, &budget);
+            let spent = self.budget.visited() - before + operations;
+            self.left = self.left.saturating_sub(spent);
+            matches!(verdict, Verdict::Holds(_))
+        })
+    }
+
     /// What becomes of saying only as much as `keep`, and the operation that shows it.
-    fn judge(&mut self, keep: &[Keep]) -> (Attempt, OperationId) {
+    fn judge(&mut self, keep: &[Keep], opening: Option<&Opening>) -> (Attempt, OperationId) {
         if self.left == 0 {
             return (Attempt::Undecided, self.next);
         }
-        let weaker = self.problem.weaken(|at| keep[at]);
+        let weaker = self.weaker(keep, opening);
         let operations = weaker.len() as u64;
+        let told = opening.filter(|it| it.state.is_some()).map(|it| self.problem.operations()[it.start]);
+        let told = told.and_then(|it| weaker.position(it));
+        if let Some(glance) = self.problem.kind().and_then(|kind| quick::judge(&weaker, kind, told)) {
+            self.left = self.left.saturating_sub(1 + operations / GLANCES);
+            return match glance {
+                Glance::Violated(next) => (Attempt::Violated, next),
+                Glance::Holds => (Attempt::Holds, self.next),
+            };
+        }
+        if self.holds_as_told(keep, opening) {
+            return (Attempt::Holds, self.next);
+        }
         let open = weaker.spans().iter().filter(|it| it.is_pending()).count() as u64;
         let weight = 1 + open / OPEN;
-        let most = (self.attempt / weight).max(4 * (operations - open) + 1);
+        let least = 4 * (operations - open) + 1;
+        // What would take all that is left is not worth it.
+        if self.left / SHARE < least.saturating_mul(weight) {
+            self.left = self.left.saturating_sub(operations);
+            return (Attempt::Undecided, self.next);
+        }
+        let most = (self.attempt / weight).max(least);
         let budget = self.budget.child().with_configurations(most);
         let before = self.budget.visited();
         let verdict = decide(&weaker, &budget);

@@ -240,6 +240,13 @@ impl<'a> Problem<'a> {
         is_known && self.typed.resets(self.operations[position])
     }
 
+    /// What the object is like after the operation at `position`, wherever that may happen: see [`Specification::leads_to`].
+    #[must_use]
+    pub fn leads_to(&self, position: usize) -> Option<Start> {
+        let is_known = self.start.is_none() && !self.is_forgotten(position);
+        is_known.then(|| self.typed.leads_to(self.operations[position])).flatten()
+    }
+
     /// What kind of object this is about, if that is known and it is at first as its specification says.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
@@ -421,6 +428,7 @@ trait Typed: Send + Sync {
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
     fn may_block(&self, id: OperationId) -> bool;
     fn resets(&self, id: OperationId) -> bool;
+    fn leads_to(&self, id: OperationId) -> Option<Start>;
     fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start>;
     fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
     fn kind(&self) -> Option<Kind>;
@@ -490,6 +498,11 @@ where
     fn resets(&self, id: OperationId) -> bool {
         let ret = self.history.ret(id);
         ret.is_some_and(|ret| self.specification.resets(self.history.call(id), ret))
+    }
+
+    fn leads_to(&self, id: OperationId) -> Option<Start> {
+        let state = self.specification.leads_to(self.history.call(id), self.history.ret(id)?)?;
+        Some(Start(Arc::new(state)))
     }
 
     fn kind(&self) -> Option<Kind> {

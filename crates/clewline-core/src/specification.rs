@@ -112,6 +112,12 @@ pub trait Specification {
         self.kind().zip(self.role(call, Some(ret))).is_some_and(|(kind, role)| kind.resets(role))
     }
 
+    /// The one state to which the operation leads, wherever it may happen: a `read` of a counter tells what the sum is. `None` if
+    /// it may lead to several, or nobody says. Reports leave out what came before such an operation, too.
+    fn leads_to(&self, _call: &Self::Call, _ret: &Self::Return) -> Option<Self::State> {
+        None
+    }
+
     /// What kind of object this is, for checkers that know such objects: see [`Role`].
     ///
     /// An object with independent [parts](Self::part) says what kind each part is.
@@ -193,6 +199,11 @@ pub trait Deterministic {
         self.kind().zip(self.role(call, Some(ret))).is_some_and(|(kind, role)| kind.resets(role))
     }
 
+    /// See [`Specification::leads_to`].
+    fn leads_to(&self, _call: &Self::Call, _ret: &Self::Return) -> Option<Self::State> {
+        None
+    }
+
     /// See [`Specification::kind`].
     fn kind(&self) -> Option<Kind> {
         None
@@ -268,6 +279,10 @@ impl<D: Deterministic> Specification for D {
 
     fn resets(&self, call: &D::Call, ret: &D::Return) -> bool {
         Deterministic::resets(self, call, ret)
+    }
+
+    fn leads_to(&self, call: &D::Call, ret: &D::Return) -> Option<D::State> {
+        Deterministic::leads_to(self, call, ret)
     }
 
     fn kind(&self) -> Option<Kind> {

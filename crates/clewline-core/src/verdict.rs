@@ -142,6 +142,8 @@ pub struct Violation {
     /// A few operations that cannot be ordered, in call order. The others do not help: they come too late, are
     /// about other elements, or would not make a difference had they happened at any time, with any answer.
     pub core: Vec<OperationId>,
+    /// Those of the core of which only the call matters: they count as pending, as they returned after all the others of the core.
+    pub pending: Vec<OperationId>,
     /// Whether nothing more can be spared: if any one of the core had happened at any time, with any answer,
     /// or not at all, the rest could be ordered. If false, nobody knows.
     pub is_minimal: bool,
@@ -158,7 +160,14 @@ impl Violation {
     /// A violation as a checker finds it: of `core` it is only known that it cannot be ordered.
     #[must_use]
     pub fn found(core: Vec<OperationId>, explanation: Explanation) -> Violation {
-        Violation { core, is_minimal: false, chances: Vec::new(), explanation, why: None }
+        Violation {
+            core,
+            pending: Vec::new(),
+            is_minimal: false,
+            chances: Vec::new(),
+            explanation,
+            why: None,
+        }
     }
 }
 

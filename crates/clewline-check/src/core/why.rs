@@ -28,7 +28,7 @@ pub(super) fn why(
     found: &Explanation,
     budget: &Budget,
 ) -> Option<Why> {
-    let named = View::new(weak, core).and_then(|view| view.rule(whole));
+    let named = View::new(whole, weak, core).and_then(|view| view.rule(whole));
     if let Some((rule, operations)) = named {
         return Some(Why::Rule { rule, operations, end: None });
     }
@@ -98,8 +98,8 @@ struct View<'v> {
 }
 
 impl<'v> View<'v> {
-    fn new(problem: &'v Problem<'v>, core: &[OperationId]) -> Option<View<'v>> {
-        let (kind, roles) = (problem.kind()?, problem.roles().ok()?);
+    fn new(whole: &Problem<'_>, problem: &'v Problem<'v>, core: &[OperationId]) -> Option<View<'v>> {
+        let (kind, roles) = (whole.kind()?, problem.roles().ok()?);
         let in_core = problem.operations().iter().map(|it| core.binary_search(it).is_ok()).collect();
         Some(View { problem, kind, roles, in_core })
     }
@@ -335,7 +335,8 @@ impl<'v> View<'v> {
         for &late in &answers {
             let earlier =
                 answers.iter().copied().filter(|&it| whole.spans()[it].precedes(whole.spans()[late]));
-            for since in [None].into_iter().chain(earlier.map(Some)) {
+            // What was answered before is part of the core, so that is what it is told by.
+            for since in earlier.map(Some).chain([None]) {
                 let (least, greatest) = sums.bounds(since, late)?;
                 if !(least..=greatest).contains(&sums.word(late)) {
                     let operations = [Some(late), since].into_iter().flatten();

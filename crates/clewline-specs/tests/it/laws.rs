@@ -124,6 +124,25 @@ fn what_resets_an_object_leads_to_the_same_state_from_everywhere() {
     for_every_specification!(law);
 }
 
+/// What tells the state leads to that state, from wherever it may happen.
+#[test]
+fn an_answer_that_tells_the_state_tells_the_right_one() {
+    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+        let mut told = 0;
+        for_states_and_calls(specification, sample, |state, call| {
+            for ret in specification.returns(state, call) {
+                if let Some(known) = specification.leads_to(call, &ret) {
+                    let next = after(specification, state, call, Some(&ret));
+                    assert_eq!(next, HashSet::from([known]), "{name}: {call:?} → {ret:?}");
+                    told += 1;
+                }
+            }
+        });
+        assert_eq!(told != 0, name == "counter", "{name}: {told}");
+    }
+    for_every_specification!(law);
+}
+
 #[test]
 fn advance_starts_from_each_of_several_states() {
     fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {

@@ -1,0 +1,186 @@
+//! Verdicts on weaker problems that need no search.
+//!
+//! Whoever has only a chance may have happened anywhere, so a search has to look at every choice among them. Three questions are
+//! answered without:
+//!
+//! * *Nobody put it there*: an operation found an element that nobody adds in time.
+//! * *A sum*: one answer of a counter is within reach at some moment, or out of it at all. Operations that have returned by then count;
+//!   whoever was called by then counts if that helps.
+//! * *Copies*: elements of a bag that is never found empty only need to have been added before they are taken, each once.
+//!
+//! What is answered here is right; what is not easily seen is left to a search.
+//!
+//! Cost: a pass over the operations, and sorting.
+
+use std::cmp::Reverse;
+
+use clewline_core::{Act, Kind, OperationId, Problem, Roles, Span};
+
+/// What was seen at a glance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Glance {
+    /// It is violated by then: this operation cannot have happened.
+    Violated(OperationId),
+    /// It holds.
+    Holds,
+}
+
+/// Judges a problem about an object of that kind, if that is easy. `opening` is the position of an operation that tells what the object is like at
+/// first.
+pub(super) fn judge(problem: &Problem<'_>, kind: Kind, opening: Option<usize>) -> Option<Glance> {
+    let roles = problem.roles().ok()?;
+    let view = View { problem, roles };
+    match kind {
+        Kind::Counter => view.sum(opening),
+        Kind::Bag | Kind::Multiset => view.nobody_put(None).or_else(|| view.copies()),
+        Kind::Register { initial } => view.nobody_put(Some(initial)),
+        Kind::Set
+        | Kind::Queue
+        | Kind::QuasiQueue { .. }
+        | Kind::Stack
+        | Kind::QuasiStack { .. }
+        | Kind::PriorityQueue
+        | Kind::QuasiPriorityQueue { .. } => view.nobody_put(None),
+    }
+}
+
+/// Whether those who were called before a moment add up to `missing`, with all who have returned by then: as far as can be seen by taking what is
+/// largest first.
+fn reaches(adds: &[(Span, i128)], moment: u32, mut missing: i128) -> bool {
+    let mut chances: Vec<i128> = Vec::new();
+    for &(span, amount) in adds {
+        if span.end() < moment {
+            missing -= amount;
+        } else if span.call() < moment {
+            chances.push(amount);
+        }
+    }
+    chances.sort_unstable_by_key(|it| Reverse(it.abs()));
+    for amount in chances {
+        if amount.signum() == missing.signum() && amount.abs() <= missing.abs() {
+            missing -= amount;
+        }
+    }
+    missing == 0
+}
+
+struct View<'v> {
+    problem: &'v Problem<'v>,
+    roles: Roles,
+}
+
+impl View<'_> {
+    fn is_pending(&self, at: usize) -> bool {
+        self.problem.spans()[at].is_pending()
+    }
+
+    /// The element that the operation puts there, if it puts one.
+    fn put_by(&self, at: usize) -> Option<u32> {
+        match self.roles.acts[at] {
+            Act::Add => Some(self.roles.elements[at]),
+            Act::Replace => Some(self.roles.seconds[at]),
+            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => None,
+        }
+    }
+
+    /// Whether somebody found what nobody else adds before that. `initial` is there at first.
+    fn nobody_put(&self, initial: Option<u64>) -> Option<Glance> {
+        let spans = self.problem.spans();
+        // By element: the earliest calls of two that put it there, since one may be the finder.
+        let mut first = vec![[(u32::MAX, usize::MAX); 2]; self.roles.names.len()];
+        for at in 0..spans.len() {
+            let Some(element) = self.put_by(at) else { continue };
+            let earliest = &mut first[element as usize];
+            let put = (spans[at].call(), at);
+            if put < earliest[0] {
+                *earliest = [put, earliest[0]];
+            } else if put < earliest[1] {
+                earliest[1] = put;
+            }
+        }
+        let is_invented = |&at: &usize| {
+            let is_found = match self.roles.acts[at] {
+                Act::See | Act::Remove | Act::Replace => true,
+                Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+            };
+            let element = self.roles.elements[at] as usize;
+            is_found
+                && !self.is_pending(at)
+                && initial != Some(self.roles.names[element])
+                && first[element].iter().all(|&(call, by)| by == at || spans[at].end() < call)
+        };
+        let found = (0..spans.len()).filter(is_invented).min_by_key(|&at| spans[at].end())?;
+        Some(Glance::Violated(self.problem.operations()[found]))
+    }
+
+    /// Whether the one answer of a counter can be reached, from what `opening` answered or from nothing.
+    fn sum(&self, opening: Option<usize>) -> Option<Glance> {
+        let spans = self.problem.spans();
+        let word = |at: usize| i128::from(self.roles.names[self.roles.elements[at] as usize].cast_signed());
+        let is_answer =
+            |&at: &usize| self.roles.acts[at] == Act::See && !self.is_pending(at) && Some(at) != opening;
+        let mut answers = (0..spans.len()).filter(is_answer);
+        let (Some(late), None) = (answers.next(), answers.next()) else { return None };
+        let start = opening.map_or(0, word);
+        let adds: Vec<(Span, i128)> = (0..spans.len())
+            .filter(|&at| self.roles.acts[at] == Act::Add)
+            .map(|at| (spans[at], word(at)))
+            .collect();
+        let bounds = |of: &mut dyn Iterator<Item = i128>| {
+            of.fold((0, 0), |(least, greatest), it| (least + it.min(0), greatest + it.max(0)))
+        };
+        // A sum that may wrap around is no matter of bounds.
+        let (lowest, highest) = bounds(&mut adds.iter().map(|it| it.1));
+        let fits = |it: i128| i64::try_from(it).is_ok();
+        if !fits(start + lowest) || !fits(start + highest) {
+            return None;
+        }
+        // Whoever returned before the answer was asked for counts, at whichever moment it is given.
+        let (call, end) = (spans[late].call(), spans[late].end());
+        let is_certain = |it: &&(Span, i128)| it.0.end() < call;
+        let certain: i128 = adds.iter().filter(is_certain).map(|it| it.1).sum();
+        let others = adds.iter().filter(|it| !is_certain(it) && it.0.call() < end);
+        let (least, greatest) = bounds(&mut others.map(|it| it.1));
+        let missing = word(late) - start;
+        if !(certain + least..=certain + greatest).contains(&missing) {
+            return Some(Glance::Violated(self.problem.operations()[late]));
+        }
+        let is_reached = [call, end].into_iter().any(|moment| reaches(&adds, moment, missing));
+        is_reached.then_some(Glance::Holds)
+    }
+
+    /// Whether what was taken was added before, each copy once. It may be that nobody sees more than that.
+    fn copies(&self) -> Option<Glance> {
+        let spans = self.problem.spans();
+        let (mut adds, mut takes) = (Vec::new(), Vec::new());
+        for at in 0..spans.len() {
+            match self.roles.acts[at] {
+                Act::Add => adds.push((self.roles.elements[at], spans[at].call())),
+                // One that may not have happened takes nothing that another one needs.
+                Act::Remove if self.is_pending(at) => (),
+                Act::Remove => takes.push((self.roles.elements[at], spans[at].end(), at)),
+                Act::Take | Act::Nothing => (),
+                Act::See | Act::Miss | Act::Empty | Act::Replace if self.is_pending(at) => (),
+                Act::See | Act::Miss | Act::Empty | Act::Replace => return None,
+            }
+        }
+        adds.sort_unstable();
+        takes.sort_unstable();
+        let mut next = 0;
+        let mut missed: Option<(u32, usize)> = None;
+        for (element, end, at) in takes {
+            // Copies of smaller elements are left over.
+            while adds.get(next).is_some_and(|it| it.0 < element) {
+                next += 1;
+            }
+            match adds.get(next) {
+                Some(&(it, call)) if it == element && call < end => next += 1,
+                Some(_) | None => missed = Some(missed.map_or((end, at), |it| it.min((end, at)))),
+            }
+        }
+        Some(match missed {
+            Some((_, at)) => Glance::Violated(self.problem.operations()[at]),
+            None => Glance::Holds,
+        })
+    }
+}
