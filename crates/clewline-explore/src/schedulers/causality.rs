@@ -452,7 +452,8 @@ impl Causality {
                 None if task == step.task => (clock, true),
                 None => continue,
             };
-            if task.index() != owner && (is_step || its[owner] < count) {
+            // Not those of the one who made it: they are ordered after it.
+            if is_step || its[owner] < count {
                 tasks.insert(task);
                 (begin[task.index()], clocks[task.index()]) = (at as u16 + 1, its);
             }

@@ -129,6 +129,7 @@ impl Path {
                 self.steps.truncate(start as usize);
             }
         }
+        debug_assert!(self.steps.is_empty(), "each node takes its steps with it");
         false
     }
 

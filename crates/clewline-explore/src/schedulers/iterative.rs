@@ -112,10 +112,11 @@ impl Scheduler for Iterative {
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let from = hash((point.enabled, point.waiting));
-        let choice = match self.prefix.get(self.chosen.len()) {
-            Some(before) if before.from == from && !self.is_different => Choice::Step(before.index as usize),
-            Some(_) => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
-            None if self.is_different => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
+        let before = self.prefix.get(self.chosen.len());
+        self.is_different |= before.is_some_and(|it| it.from != from);
+        let choice = match before {
+            _ if self.is_different => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
+            Some(before) => Choice::Step(before.index as usize),
             None => {
                 if self.path.is_new() {
                     self.put_off(point, from);

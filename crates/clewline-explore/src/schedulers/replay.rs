@@ -79,3 +79,64 @@ impl Scheduler for Replay {
         *self = Replay::new(std::mem::take(&mut self.schedule));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Access, SharedId, Step, TaskId};
+
+    /// Follows `token` where tasks 0 and 1 can move, at each point after the one that moved last, and after two steps a number below
+    /// `n` is drawn. Answers what was chosen, and the replay.
+    fn follow(token: &str, steps: usize, n: u32) -> (Vec<Option<usize>>, u32, Replay) {
+        let enabled = [0, 1].map(|it| Step::new(TaskId(it), Access::Write, SharedId(0)));
+        let mut replay = Replay::new(token.parse().unwrap());
+        assert!(replay.begin());
+        let (mut chosen, mut running, mut value) = (Vec::new(), None, u32::MAX);
+        for step in 0..steps {
+            let choice = replay.choose(&Point { enabled: &enabled, running, waiting: &[] });
+            running = if let Choice::Step(index) = choice { Some(index) } else { None };
+            chosen.push(running);
+            if step == 1 {
+                value = replay.value(n);
+            }
+        }
+        assert!(!replay.begin(), "there is one execution");
+        (chosen, value, replay)
+    }
+
+    #[test]
+    fn what_is_replayed_is_what_the_token_says_and_all_of_it() {
+        let (chosen, value, replay) = follow("ab=2a", 3, 3);
+        assert_eq!((chosen, value), (vec![Some(0), Some(1), Some(0)], 2));
+        assert_eq!((replay.is_faithful(), replay.preemptions()), (true, 2));
+    }
+
+    #[test]
+    fn what_is_not_all_of_the_token_or_more_than_it_is_not_faithful() {
+        let is_faithful = |token: &str, steps: usize, n: u32| follow(token, steps, n).2.is_faithful();
+        assert!(is_faithful("ab=2a", 3, 3));
+        // The execution is over too early, or goes on.
+        assert!(!is_faithful("ab=2ab", 3, 3));
+        assert!(!is_faithful("ab=2", 3, 3));
+        // A number that is not there, or not below the other.
+        assert!(!is_faithful("aba", 3, 3));
+        assert!(!is_faithful("ab=2a", 3, 2));
+        assert_eq!(follow("ab=2a", 2, 2).1, 0);
+        // A number where a step is to be chosen, and somebody who cannot move.
+        assert!(!is_faithful("a=1=2a", 2, 3));
+        assert!(!is_faithful("ac=2a", 2, 3));
+    }
+
+    #[test]
+    fn where_the_token_ends_whoever_runs_goes_on() {
+        assert_eq!(follow("ab=0", 4, 1).0, [Some(0), Some(1), Some(1), Some(1)]);
+    }
+
+    #[test]
+    fn a_token_of_elsewhere_is_told_from_nondeterminism() {
+        let enabled = [Step::new(TaskId(0), Access::Write, SharedId(0))];
+        let mut replay = Replay::new("b".parse().unwrap());
+        let choice = replay.choose(&Point { enabled: &enabled, running: None, waiting: &[] });
+        assert!(matches!(choice, Choice::Diverged(it) if it.is_foreign));
+    }
+}

@@ -111,7 +111,8 @@ impl Tree {
     #[inline]
     pub(super) fn again_quickly(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
-        if node.is_value() || node.enabled != enabled || node.waiting != 0 || self.different.is_some() {
+        // Where a value was drawn, nobody was enabled.
+        if node.enabled != enabled || node.waiting != 0 || self.different.is_some() {
             return None;
         }
         if let Some(arrived) = arrived
@@ -164,8 +165,7 @@ impl Tree {
     /// Draws a value.
     pub(super) fn value(&mut self, n: u32, events: usize) -> u32 {
         if self.depth == self.nodes.len() {
-            let preemptions = self.nodes.get(self.point).map_or(0, |it| it.preemptions_with(it.chosen));
-            self.nodes.push(Node { events: events as u32, n, start: IS_VALUE, preemptions, ..NOTHING });
+            self.nodes.push(Node { events: events as u32, n, start: IS_VALUE, ..NOTHING });
         }
         let node = &self.nodes[self.depth];
         let (is_same, index) = (node.is_value() && node.n == n, node.index);

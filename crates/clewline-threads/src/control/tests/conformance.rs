@@ -10,7 +10,8 @@ use clewline_explore::{
 
 use super::{
     reductions::{
-        EXECUTIONS_MAX, History, KINDS, Matrix, World, histories_within, history, program_of, random_program,
+        Action, EXECUTIONS_MAX, History, KINDS, Matrix, World, histories_within, history, program_of,
+        random_program,
     },
     *,
 };
@@ -132,7 +133,10 @@ fn those_that_bound_say_whether_they_left_anything_out() {
     let (mut whole, mut parts) = (0, 0);
     for model in [MemoryModel::SequentiallyConsistent, MemoryModel::Tso] {
         let world = World { model, ..World::default() };
-        for matrix in programs(2) {
+        // One task alone is never interrupted, whenever its store is seen.
+        let alone =
+            Calls { columns: vec![vec![vec![Action::Store(0, 1), Action::Load(0)]]], ..Calls::default() };
+        for matrix in programs(2).chain([alone]) {
             let all = histories_within(&matrix, world, &mut Exhaustive::default(), EXECUTIONS_MAX).1;
             let Some(all) = all else { continue };
             for entry in SCHEDULERS.iter().filter(|it| ["bounded", "iterative"].contains(&it.name)) {
@@ -153,6 +157,23 @@ fn those_that_bound_say_whether_they_left_anything_out() {
         }
     }
     assert!(50 < whole && 50 < parts, "{whole} {parts}");
+}
+
+#[test]
+fn a_reduction_with_a_bound_says_so_if_a_history_is_left_out_and_not_if_the_bound_is_great() {
+    let entry = SCHEDULERS.iter().find(|it| it.name == "bounded-dpor").unwrap();
+    let (mut whole, mut parts) = (0, 0);
+    for matrix in programs(2) {
+        let (all, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
+        for preemptions in [0, 1, 2, 1_000] {
+            let mut scheduler = (entry.make)(&Settings { preemptions: Some(preemptions), ..SETTINGS });
+            let is_part = histories(&matrix, &mut *scheduler).0 != all;
+            assert!(scheduler.is_bounded() || !is_part, "{preemptions}: {matrix:?}");
+            assert!(!scheduler.is_bounded() || preemptions < 1_000, "{matrix:?}");
+            if is_part { parts += 1 } else { whole += 1 }
+        }
+    }
+    assert!(30 < whole && 30 < parts, "{whole} {parts}");
 }
 
 #[test]

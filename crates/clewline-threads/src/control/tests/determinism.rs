@@ -1,6 +1,6 @@
 //! What is not deterministic is found out wherever it is made again.
 
-use std::rc::Rc;
+use std::{rc::Rc, sync::Arc};
 
 use clewline_core::Random;
 use clewline_explore::{Pick, Schedule};
@@ -26,10 +26,14 @@ enum Does {
     GivesBack,
     /// The same, but gives it back at the end.
     GivesBackLate,
+    /// Reads twice: two steps.
+    ReadsTwice,
     /// Reads, draws a number from so many, and reads: two steps.
     Draws(usize),
     /// Reads, and panics.
     Panics,
+    /// Starts a thread that reads, and then takes a lock if there is one.
+    Starts(Option<usize>),
 }
 
 impl Does {
@@ -38,8 +42,8 @@ impl Does {
 
     const fn steps(self) -> usize {
         match self {
-            Does::Reads(_) | Does::Adds(_) | Does::Panics => 1,
-            Does::TakesOne(_) | Does::Draws(_) => 2,
+            Does::Reads(_) | Does::Adds(_) | Does::Panics | Does::Starts(_) => 1,
+            Does::TakesOne(_) | Does::ReadsTwice | Does::Draws(_) => 2,
             Does::TakesBoth
             | Does::ReadsAndTakes
             | Does::ReadsAndTakesOther
@@ -59,8 +63,10 @@ impl Does {
             | Does::Adds(_)
             | Does::GivesBack
             | Does::GivesBackLate
+            | Does::ReadsTwice
             | Does::Draws(_)
-            | Does::Panics => Does::TakesOne(1),
+            | Does::Panics
+            | Does::Starts(_) => Does::TakesOne(1),
         }
     }
 }
@@ -74,6 +80,13 @@ struct Change {
     does: Does,
 }
 
+impl Change {
+    /// Who does something else. A thread that an operation starts comes after those of the columns and of what is first.
+    const fn task(&self, columns: usize) -> usize {
+        if let Does::Starts(_) = self.does { columns + 1 } else { self.column }
+    }
+}
+
 #[derive(Debug)]
 struct Shared {
     execution: u64,
@@ -82,7 +95,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn call(&self, does: Does) -> usize {
+    fn call(self: &Arc<Self>, does: Does) -> usize {
         let take = |at: usize| self.locks[at].lock().expect("nobody panics");
         match does {
             Does::Reads(at) => self.atomics[at].load(SeqCst),
@@ -95,9 +108,11 @@ impl Shared {
                 drop(guard);
                 seen
             }
+            Does::ReadsTwice => self.call(Does::Reads(0)) + self.call(Does::Reads(0)),
             Does::Draws(from) => {
-                let drawn = self.call(Does::Reads(0)) + crate::choose(from);
-                drawn + self.call(Does::Reads(0))
+                let (first, drawn) = (self.call(Does::Reads(0)), crate::choose(from));
+                assert!(drawn < from, "whatever was drawn before");
+                first + drawn + self.call(Does::Reads(0))
             }
             Does::Panics => panic!("after {}", self.call(Does::Reads(0))),
             Does::TakesOne(at) => {
@@ -110,6 +125,14 @@ impl Shared {
             }
             Does::ReadsAndTakes => self.call(Does::Reads(1)) + self.call(Does::TakesOne(0)),
             Does::ReadsAndTakesOther => self.call(Does::Reads(1)) + self.call(Does::TakesOne(1)),
+            Does::Starts(lock) => {
+                let shared = Arc::clone(self);
+                crate::thread::spawn(move || {
+                    let seen = shared.call(Does::Reads(1));
+                    seen + lock.map_or(0, |at| shared.call(Does::TakesOne(at)))
+                });
+                0
+            }
         }
     }
 }
@@ -135,9 +158,9 @@ fn run(
     let made = Rc::new(Cell::new(0));
     let make = move || {
         made.set(made.get() + 1);
-        Shared { execution: made.get(), locks: Default::default(), atomics: Default::default() }
+        Arc::new(Shared { execution: made.get(), locks: Default::default(), atomics: Default::default() })
     };
-    let call = move |it: &Shared, &(column, row, does): &(usize, usize, Does)| {
+    let call = move |it: &Arc<Shared>, &(column, row, does): &(usize, usize, Does)| {
         let is_changed = |to: &Change| (to.execution, to.column, to.row) == (it.execution, column, row);
         it.call(change.filter(is_changed).map_or(does, |it| it.does))
     };
@@ -177,7 +200,7 @@ fn check_change(
         let (execution, schedule) = &schedules[at];
         let again = schedules[..at].iter().map(|it| common(&it.1, schedule)).max().expect("one before");
         let is_again = |it: usize| it <= again && is_meant(&schedule.0[..it]);
-        if !comes_after(schedule, change.column, same).is_some_and(is_again) {
+        if !comes_after(schedule, change.task(columns.len()), same).is_some_and(is_again) {
             continue;
         }
         changes += 1;
@@ -222,12 +245,10 @@ fn another_access_is_found_out() {
     }
 }
 
-/// Someone takes both locks; someone else comes to one of them meanwhile, and waits; a third one may go on.
-const WAITING: [&[Does]; 3] = [&[Does::TakesBoth], &[Does::ReadsAndTakes], &[Does::Adds(1), Does::Adds(1)]];
-
-/// Checks that it is found out if the one who waits does something else after its first step.
-fn check_waiting(does: Does) {
-    let columns = WAITING.map(<[Does]>::to_vec);
+/// Someone takes both locks; someone else `waits`, which is to come to one of them meanwhile; a third one may go on. Checks that it is
+/// found out if the one who waits does something else after its first step.
+fn check_waiting(waits: Does, does: Does) {
+    let columns = [vec![Does::TakesBoth], vec![waits], vec![Does::Adds(1), Does::Adds(1)]];
     // Both locks are taken.
     let is_kept_waiting = |chosen: &[Pick]| {
         chosen.iter().filter(|it| matches!(it, Pick::Task(it) if it.index() == 0)).count() == 2
@@ -241,12 +262,14 @@ fn check_waiting(does: Does) {
 
 #[test]
 fn another_lock_that_a_task_waits_for_is_found_out() {
-    check_waiting(Does::ReadsAndTakesOther);
+    check_waiting(Does::ReadsAndTakes, Does::ReadsAndTakesOther);
+    check_waiting(Does::Starts(Some(0)), Does::Starts(Some(1)));
 }
 
 #[test]
 fn a_task_that_ends_where_it_waited_is_found_out() {
-    check_waiting(Does::Reads(1));
+    check_waiting(Does::ReadsAndTakes, Does::Reads(1));
+    check_waiting(Does::Starts(Some(0)), Does::Starts(None));
 }
 
 #[test]
@@ -259,12 +282,32 @@ fn another_effect_of_a_step_is_found_out_by_those_who_rely_on_it() {
 }
 
 #[test]
+fn a_lock_that_is_given_back_later_is_found_out_while_somebody_waits_for_it() {
+    let columns = [vec![Does::GivesBack], vec![Does::TakesOne(0), Does::Adds(1)]];
+    let is_waited_for =
+        |chosen: &[Pick]| !chosen.iter().any(|it| matches!(it, Pick::Task(it) if it.index() == 1));
+    for (name, scheduler) in schedulers().into_iter().filter(|it| it.0 != "serial") {
+        let change = Change { execution: 0, column: 0, row: 0, does: Does::GivesBackLate };
+        assert_ne!(check_change(&columns, change, 2, is_waited_for, &*scheduler), 0, "{name}");
+    }
+}
+
+#[test]
 fn another_number_of_choices_and_a_panic_are_found_out_beside_other_tasks() {
-    let columns = [vec![Does::Draws(2)], vec![Does::Adds(0), Does::Adds(0)]];
-    for (name, scheduler) in schedulers() {
-        for does in [Does::Draws(3), Does::Panics] {
-            let change = Change { execution: 0, column: 0, row: 0, does };
-            assert_ne!(check_change(&columns, change, 1, |_| true, &*scheduler), 0, "{name}");
+    for (does, changed) in [
+        (Does::Draws(2), Does::Draws(3)),
+        (Does::Draws(3), Does::Draws(2)),
+        (Does::Draws(2), Does::Panics),
+        (Does::Draws(2), Does::ReadsTwice),
+        (Does::ReadsTwice, Does::Draws(2)),
+    ] {
+        let columns = [vec![does], vec![Does::Adds(0), Does::Adds(0)]];
+        for (name, scheduler) in schedulers() {
+            let change = Change { execution: 0, column: 0, row: 0, does: changed };
+            let changes = check_change(&columns, change, 1, |_| true, &*scheduler);
+            // One call at a time, only numbers that are drawn come after something that is made again.
+            let is_serial = name == "serial" && matches!(does, Does::ReadsTwice);
+            assert_eq!(changes == 0, is_serial, "{name}, {does:?}");
         }
     }
 }
