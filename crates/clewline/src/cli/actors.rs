@@ -294,12 +294,13 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
     let command = command(args);
     let scheduler = format!("{command}{}", faults(args.lose, args.duplicate, args.crash, args.partition));
     match &outcome.verdict {
-        Verdict::Violated(_) if args.replay.is_some() => Vec::new(),
         Verdict::Violated(finding) if finding.steps.is_empty() => Vec::new(),
         Verdict::Violated(finding) => {
             let Faults { lose, duplicate, crash, partition, .. } = finding.faults;
             let faults = faults(lose, duplicate, crash, partition);
-            vec![format!("{command}{faults} --replay {}", shell_word(&finding.token.to_string()))]
+            let again = format!("{command}{faults} --replay {}", shell_word(&finding.token.to_string()));
+            let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
+            args.replay.is_none().then_some(again).into_iter().chain(page).collect()
         }
         Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],
         Verdict::Unknown(_) | Verdict::Holds => match (&outcome.coverage, args.scheduler.as_str()) {

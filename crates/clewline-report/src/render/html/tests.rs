@@ -11,7 +11,7 @@ use super::{
         svg::{self, Ground},
         tests::{case, exhausted, judged},
     },
-    Columns, Core, DeadEnd, Happening, Message, Messages, Page, Shown, Step, Steps, write,
+    Columns, Core, DeadEnd, Happening, Message, Messages, Otherwise, Page, Shown, Step, Steps, write,
 };
 
 /// What the scripts of a page read.
@@ -191,7 +191,15 @@ fn nothing_recorded_becomes_markup_or_script() {
     let step = Step { number: None, task: 0, told: evil.to_owned(), place: evil.to_owned(), operation: None };
     page.steps = Some(Steps { tasks: vec![evil.to_owned()], steps: vec![step], then: vec![evil.to_owned()] });
     let label = evil.to_owned();
-    let message = Message { from: 0, to: 0, label, sent: 0, received: None, operation: None };
+    let message = Message {
+        from: 0,
+        to: 0,
+        label,
+        sent: 0,
+        received: None,
+        otherwise: Otherwise::OnItsWay,
+        operation: None,
+    };
     let happening = Happening { step: 0, actor: None, told: evil.to_owned(), operation: None };
     let (actors, happenings) = (vec![evil.to_owned()], vec![happening]);
     page.messages = Some(Messages { actors, messages: vec![message], happenings });
@@ -250,6 +258,7 @@ fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
         label: format!("m{sent}"),
         sent,
         received,
+        otherwise: Otherwise::Lost,
         operation: None,
     };
     let messages = Messages {
@@ -283,6 +292,7 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
         label: "m".to_owned(),
         sent: 1,
         received: Some(received),
+        otherwise: Otherwise::Lost,
         operation: None,
     };
     let actors = ["a", "b", "c"].map(str::to_owned).to_vec();
@@ -299,8 +309,15 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
 
 #[test]
 fn what_happens_besides_stands_on_the_line_of_its_actor() {
-    let message =
-        Message { from: 0, to: 1, label: "m".to_owned(), sent: 1, received: Some(2), operation: None };
+    let message = Message {
+        from: 0,
+        to: 1,
+        label: "m".to_owned(),
+        sent: 1,
+        received: Some(2),
+        otherwise: Otherwise::Lost,
+        operation: None,
+    };
     let calls =
         Happening { step: 1, actor: Some(0), told: "calls f()".to_owned(), operation: Some(OperationId(3)) };
     let heals =
