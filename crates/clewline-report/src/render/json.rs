@@ -34,6 +34,10 @@ pub fn report(judged: &Judged<'_>, witness: WitnessShown, out: &mut dyn Write) -
             }
             write!(out, "\"core\":")?;
             ids(judged, &violation.core, out)?;
+            if !violation.pending.is_empty() {
+                write!(out, ",\"pending\":")?;
+                ids(judged, &violation.pending, out)?;
+            }
             if !violation.is_minimal {
                 write!(out, ",\"minimal\":false")?;
             }

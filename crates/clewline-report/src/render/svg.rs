@@ -11,7 +11,7 @@ use clewline_core::{OperationId, Verdict};
 
 use super::{
     Judged, explanation,
-    text::{self, DRAWN, Paint},
+    text::{self, DRAWN, Paint, Picture},
     timeline::{self, Placed, Row},
 };
 
@@ -41,29 +41,34 @@ const COLUMNS: usize = 130;
 #[must_use]
 pub fn core(judged: &Judged<'_>, ground: Ground) -> String {
     let title = text::headline(judged, Paint::Plain);
-    let all: Vec<OperationId>;
-    let (operations, told) = match judged.verdict {
+    let (operations, beside, told) = match judged.verdict {
         Verdict::Violated(violation) => {
-            let core = violation.core.as_slice();
-            (&core[core.len().saturating_sub(DRAWN)..], explanation(judged, violation))
+            let Picture { drawn, beside, .. } = text::picture(violation);
+            (drawn, beside, explanation(judged, violation))
         }
         Verdict::Holds(_) | Verdict::Unknown(_) => {
             let len = judged.case.spans().len();
-            all = (0..if len <= DRAWN { len } else { 0 }).map(OperationId::from_index).collect();
-            (all.as_slice(), text::meaning(judged))
+            let all = (0..if len <= DRAWN { len } else { 0 }).map(OperationId::from_index).collect();
+            (all, Vec::new(), text::meaning(judged))
         }
     };
     if operations.is_empty() {
         return sentence(&title, &told, ground);
     }
     let row = |it: &str| format!("{} {it}", judged.source.caller());
-    let rows = text::rows(judged, operations).into_iter().map(|it| Row { name: row(&it.name), ..it });
-    draw(&title, &told, &rows.collect::<Vec<Row>>(), ground)
+    let rows = text::rows(judged, &operations).into_iter().map(|it| Row { name: row(&it.name), ..it });
+    let starts: Vec<u32> = beside.iter().map(|it| judged.case.spans()[it.index()].call()).collect();
+    draw_beside(&title, &told, &rows.collect::<Vec<Row>>(), &starts, ground)
 }
 
 /// Draws `rows`. `title` and `told` are for those who cannot see them.
 #[must_use]
 pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> String {
+    draw_beside(title, told, rows, &[], ground)
+}
+
+/// The same, with the bars dotted that start at one of the ranks of `beside`: they are there for comparison.
+fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Ground) -> String {
     let (lanes, placed) = timeline::laid_out(rows, COLUMNS);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     let from = MARGIN + (names + 2) * LETTER;
@@ -82,7 +87,8 @@ pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> String {
         }
     }
     for bar in &placed {
-        draw_bar(&mut svg, bar, from, ground);
+        let kind = if beside.contains(&bar.start) { BarKind::Beside } else { BarKind::Core };
+        draw_bar(&mut svg, bar, kind, from, ground);
     }
     let foot = height - FOOT / 2;
     let (tip, back) = (width - MARGIN, width - MARGIN - 7);
@@ -96,8 +102,17 @@ pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> String {
     svg
 }
 
+/// What a bar is there for.
+#[derive(Clone, Copy)]
+enum BarKind {
+    /// It is what the picture is about.
+    Core,
+    /// For comparison.
+    Beside,
+}
+
 /// One operation: closed on both sides, or open to the right while it is pending.
-fn draw_bar(svg: &mut String, bar: &Placed, from: usize, ground: Ground) {
+fn draw_bar(svg: &mut String, bar: &Placed, kind: BarKind, from: usize, ground: Ground) {
     let top = MARGIN + bar.lane * LANE;
     let bottom = top + BAR;
     let (left, right) = (from + bar.left * LETTER, from + bar.right * LETTER);
@@ -112,10 +127,18 @@ fn draw_bar(svg: &mut String, bar: &Placed, from: usize, ground: Ground) {
     } else {
         format!("M{left} {top}H{right}V{bottom}H{left}Z")
     };
-    let dashes = if bar.is_pending { " stroke-dasharray=\"6 3\"" } else { "" };
+    let dashes = match kind {
+        BarKind::Beside => " stroke-dasharray=\"1 3\"",
+        BarKind::Core if bar.is_pending => " stroke-dasharray=\"6 3\"",
+        BarKind::Core => "",
+    };
+    let class = match kind {
+        BarKind::Core => "bar",
+        BarKind::Beside => "beside",
+    };
     // Writing to a string cannot fail.
     let _infallible =
-        writeln!(svg, "<path class=\"bar\" d=\"{shape}\" {paper} {ink} stroke-width=\"1.5\"{dashes}/>");
+        writeln!(svg, "<path class=\"{class}\" d=\"{shape}\" {paper} {ink} stroke-width=\"1.5\"{dashes}/>");
     let length = bar.label.chars().count() * LETTER;
     let centre = if bar.is_pending { left + 2 * LETTER + length / 2 } else { usize::midpoint(left, right) };
     let baseline = top + BAR / 2 + FONT_SIZE / 3;

@@ -209,17 +209,17 @@ fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style
 }
 
 /// What is drawn of a violation.
-struct Picture {
+pub(super) struct Picture {
     // In the order of their calls.
-    drawn: Vec<OperationId>,
+    pub(super) drawn: Vec<OperationId>,
     // Those of them that are no part of the core.
-    beside: Vec<OperationId>,
+    pub(super) beside: Vec<OperationId>,
     // How many of the core are not drawn.
     left_out: usize,
 }
 
 /// The core, and what the words name besides. Of a large core that is told in a few words only what they name.
-fn picture(violation: &Violation) -> Picture {
+pub(super) fn picture(violation: &Violation) -> Picture {
     const BESIDE: usize = 6;
     const LARGE: usize = 12;
     let core = &violation.core;

@@ -163,7 +163,7 @@ struct Grid {
 pub(super) struct Placed {
     pub(super) lane: usize,
     pub(super) label: String,
-    start: u32,
+    pub(super) start: u32,
     pub(super) left: usize,
     pub(super) right: usize,
     pub(super) is_pending: bool,

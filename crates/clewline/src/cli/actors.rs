@@ -310,7 +310,6 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
     let command = command(args);
     let scheduler = format!("{command}{}", faults(args.lose, args.duplicate, args.crash, args.partition));
     match &outcome.verdict {
-        Verdict::Violated(_) if args.replay.is_some() => Vec::new(),
         Verdict::Violated(finding) if finding.is_given_up => vec![scheduler],
         Verdict::Violated(finding) if finding.steps.is_empty() => Vec::new(),
         Verdict::Violated(finding) => {
@@ -322,7 +321,9 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
                 None => String::new(),
             };
             let token = finding.token.to_string();
-            vec![format!("{command}{compat}{faults} --replay {}", shell_word(&token))]
+            let again = format!("{command}{compat}{faults} --replay {}", shell_word(&token));
+            let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
+            args.replay.is_none().then_some(again).into_iter().chain(page).collect()
         }
         Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],
         Verdict::Unknown(_) | Verdict::Holds => match (&outcome.coverage, args.scheduler.as_str()) {

@@ -267,8 +267,10 @@ fn a_token_shows_the_same_execution_again() {
     let object = again.json().remove(0);
     assert_eq!((&object["replay"], &object["cause"]), (&found["replay"], &found["cause"]));
     let text = explore("explore-again-text", &args[..6]);
-    let command = text.stdout.lines().last().unwrap();
+    let command = text.stdout.lines().rev().find(|it| it.starts_with("next: ")).unwrap();
     assert!(command.starts_with("next: clewline explore treiber-stack:aba --matrix 'pop"), "{command}");
+    let page = text.stdout.lines().last().unwrap();
+    assert!(page.starts_with("  or: clewline explore") && page.ends_with(" --html report.html"), "{page}");
 }
 
 #[test]

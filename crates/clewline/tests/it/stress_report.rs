@@ -142,7 +142,10 @@ fn the_saved_history_is_judged_the_same_way() {
     assert_eq!(labels(again.case(), &violation.core), labels(finding.report.case(), finding.core()));
     assert_eq!(again.operations(), finding.report.operations());
     let told = outcome.to_string();
-    assert!(told.contains(&format!("next: clewline check {} --spec queue\n", path.display())), "{told}");
+    assert!(
+        told.contains(&format!("next: clewline check {} --spec queue --html report.html\n", path.display())),
+        "{told}"
+    );
     // Another run leaves that file alone.
     let before = fs::read(path).expect("it is there");
     let twin = run(&stress);

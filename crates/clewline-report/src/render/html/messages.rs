@@ -43,8 +43,20 @@ pub struct Message {
     pub sent: usize,
     /// In which step it was received; none if it never was.
     pub received: Option<usize>,
+    /// If it was not: what became of it.
+    pub otherwise: Otherwise,
     /// The operation that it is part of, if that is in the history.
     pub operation: Option<OperationId>,
+}
+
+/// What became of a message that was not received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Otherwise {
+    /// It never will be.
+    #[default]
+    Lost,
+    /// It was still on its way in the end.
+    OnItsWay,
 }
 
 const COLUMN: usize = 190;
@@ -100,7 +112,7 @@ pub(super) fn section(messages: &Messages) -> String {
     format!(
         "<section id=\"messages\" aria-labelledby=\"messages-title\">\n<h2 id=\"messages-title\">The messages</h2>\n\
          <p>Time runs downwards, one line an actor; the numbers are steps of the schedule. An arrow goes from where a message was sent to where it \
-         was received; one that ends in a cross was lost. Calls and returns link to their operation in the timeline.</p>\n\
+         was received; one that ends in a cross was lost, and one that ends in dots was still on its way. Calls and returns link to their operation in the timeline.</p>\n\
          <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Sequence of messages\">\n{svg}</div>\n</section>\n"
     )
 }
@@ -268,8 +280,12 @@ fn arrow(messages: &Messages, sheet: &Sheet, at: usize) -> [String; 2] {
     if bottom.is_none() {
         let _infallible = writeln!(
             text,
-            "<text class=\"cross\" x=\"{end}\" y=\"{}\" text-anchor=\"middle\">×</text>",
-            down + 5
+            "<text class=\"cross\" x=\"{end}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            down + 5,
+            match message.otherwise {
+                Otherwise::Lost => "×",
+                Otherwise::OnItsWay => "…",
+            }
         );
     }
     let linked = |svg: String| match message.operation {

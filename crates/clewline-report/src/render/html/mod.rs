@@ -27,7 +27,7 @@ use super::{
 };
 
 pub use columns::{Columns, Shown};
-pub use messages::{Happening, Message, Messages};
+pub use messages::{Happening, Message, Messages, Otherwise};
 pub use orders::{Around, DeadEnd, Path};
 pub use steps::{Step, Steps};
 
@@ -239,7 +239,11 @@ fn core(page: &Page) -> String {
     for &operation in &page.core.operations {
         html.push_str(&row(history, operation));
     }
-    html.push_str("</tbody>\n</table>\n</div>\n</details>\n</div>\n</section>\n");
+    html.push_str("</tbody>\n</table>\n</div>\n</details>\n</div>\n");
+    if page.picture.contains("class=\"beside\"") {
+        html.push_str("<p>What is dotted is no part of them, and is there for comparison.</p>\n");
+    }
+    html.push_str("</section>\n");
     html
 }
 

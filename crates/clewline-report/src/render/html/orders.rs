@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use clewline_core::{OperationId, Problem, Replay, Value, Values};
 use serde_json::{Value as Json, json};
 
-use super::super::{Judged, count, explain, timeline::shorten};
+use super::super::{Judged, count, explain, grouped, timeline::shorten};
 
 /// An order of operations, drawn as a numbered path through them.
 ///
@@ -58,7 +58,7 @@ impl Path {
             title: "in which every answer is right".to_owned(),
             order: order.to_vec(),
             stuck: None,
-            told: String::new(),
+            told: about_states(order).unwrap_or_default(),
             around: around(judged, order, None),
         }
     }
@@ -73,6 +73,8 @@ impl Path {
         };
         let around = around(judged, &end.prefix, Some(end.next));
         let told = told(&label, &end.instead, around.last().filter(|it| it.operation == end.next));
+        let told = [Some(told).filter(|it| !it.is_empty()), about_states(&end.prefix)];
+        let told = told.into_iter().flatten().collect::<Vec<String>>().join(" ");
         Path { title, order: end.prefix, stuck: Some(end.next), told, around }
     }
 
@@ -115,6 +117,12 @@ fn told(label: &str, instead: &[String], stuck: Option<&Around>) -> String {
         (Some(state), true) => format!("{state}."),
         (None, true) => String::new(),
     }
+}
+
+/// That states are not told around all operations of a long order.
+fn about_states(order: &[OperationId]) -> Option<String> {
+    let told = || format!("States are told around its last {} operations.", grouped(STATES as u64));
+    (STATES < order.len()).then(told)
 }
 
 /// The states around operations of an order, each part of an object by itself.

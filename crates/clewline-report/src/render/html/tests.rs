@@ -1,6 +1,6 @@
 use std::{collections::HashMap, time::Duration};
 
-use clewline_core::{OperationId, Verdict, Witness};
+use clewline_core::{OperationId, Rule, Verdict, Violation, Why, Witness};
 use serde_json::Value as Json;
 
 use crate::Times;
@@ -11,7 +11,7 @@ use super::{
         svg::{self, Ground},
         tests::{case, exhausted, judged},
     },
-    Columns, Core, DeadEnd, Happening, Message, Messages, Page, Shown, Step, Steps, write,
+    Columns, Core, DeadEnd, Happening, Message, Messages, Otherwise, Page, Shown, Step, Steps, write,
 };
 
 /// What the scripts of a page read.
@@ -191,7 +191,15 @@ fn nothing_recorded_becomes_markup_or_script() {
     let step = Step { number: None, task: 0, told: evil.to_owned(), place: evil.to_owned(), operation: None };
     page.steps = Some(Steps { tasks: vec![evil.to_owned()], steps: vec![step], then: vec![evil.to_owned()] });
     let label = evil.to_owned();
-    let message = Message { from: 0, to: 0, label, sent: 0, received: None, operation: None };
+    let message = Message {
+        from: 0,
+        to: 0,
+        label,
+        sent: 0,
+        received: None,
+        otherwise: Otherwise::OnItsWay,
+        operation: None,
+    };
     let happening = Happening { step: 0, actor: None, told: evil.to_owned(), operation: None };
     let (actors, happenings) = (vec![evil.to_owned()], vec![happening]);
     page.messages = Some(Messages { actors, messages: vec![message], happenings });
@@ -250,6 +258,7 @@ fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
         label: format!("m{sent}"),
         sent,
         received,
+        otherwise: Otherwise::Lost,
         operation: None,
     };
     let messages = Messages {
@@ -283,6 +292,7 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
         label: "m".to_owned(),
         sent: 1,
         received: Some(received),
+        otherwise: Otherwise::Lost,
         operation: None,
     };
     let actors = ["a", "b", "c"].map(str::to_owned).to_vec();
@@ -299,8 +309,15 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
 
 #[test]
 fn what_happens_besides_stands_on_the_line_of_its_actor() {
-    let message =
-        Message { from: 0, to: 1, label: "m".to_owned(), sent: 1, received: Some(2), operation: None };
+    let message = Message {
+        from: 0,
+        to: 1,
+        label: "m".to_owned(),
+        sent: 1,
+        received: Some(2),
+        otherwise: Otherwise::Lost,
+        operation: None,
+    };
     let calls =
         Happening { step: 1, actor: Some(0), told: "calls f()".to_owned(), operation: Some(OperationId(3)) };
     let heals =
@@ -356,6 +373,51 @@ fn a_picture_shows_the_core_alone() {
     assert_eq!((tags["text"], svg.matches("class=\"bar\"").count()), (2 + 3 + 1, 3));
     assert!(svg.contains("<title>violated: lost.jsonl is not linearizable as a queue</title>"), "{svg}");
     assert!(svg.contains(">deq() → 2</text>") && !svg.contains("deq() → ?"), "{svg}");
+}
+
+/// What the words name besides the core is drawn in the terminal, so it is in the picture, and is not taken for a part of the core.
+#[test]
+fn in_a_picture_what_is_there_for_comparison_is_dotted() {
+    let case = overtaken();
+    let Verdict::Violated(found) = exhausted(&[0, 2], &[0], 2) else { panic!("it is violated") };
+    let operations = [2, 0, 1].map(OperationId).to_vec();
+    let why = Why::Rule { rule: Rule::FirstInFirstOut, operations, end: None };
+    let verdict = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found });
+    let svg = svg::core(&judged(&case, &verdict), Ground::Paper);
+    let dotted: Vec<&str> = svg.lines().filter(|it| it.contains("class=\"beside\"")).collect();
+    assert_eq!((svg.matches("class=\"bar\"").count(), dotted.len()), (2, 1), "{svg}");
+    assert!(dotted[0].contains("stroke-dasharray=\"1 3\""), "{svg}");
+    let legend = "What is dotted is no part of them";
+    assert!(write(&Page::of(&judged(&case, &verdict), &[])).contains(legend));
+    let plain = exhausted(&[0, 1, 2], &[0, 1], 2);
+    assert!(!write(&Page::of(&judged(&case, &plain), &[])).contains(legend));
+}
+
+#[test]
+fn a_message_that_is_on_its_way_does_not_end_in_a_cross() {
+    let drawn = |otherwise| {
+        let label = "m".to_owned();
+        let message = Message { from: 0, to: 1, label, sent: 1, received: None, otherwise, operation: None };
+        let actors = vec!["client".to_owned(), "server".to_owned()];
+        let messages = Messages { actors, messages: vec![message], happenings: Vec::new() };
+        write(&Page { messages: Some(messages), ..empty() })
+    };
+    let (lost, waits) = (drawn(Otherwise::Lost), drawn(Otherwise::OnItsWay));
+    assert!(lost.contains(">×</text>") && !lost.contains(">…</text>"), "{lost}");
+    assert!(waits.contains(">…</text>") && !waits.contains(">×</text>"), "{waits}");
+}
+
+/// Around the first operations of a long order no states are told, and the page says so.
+#[test]
+fn a_page_says_which_states_it_leaves_out() {
+    let told = |count: i64| {
+        let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
+        let case = case(&(0..count).map(operation).collect::<Vec<_>>());
+        let order = (0..count as u32).map(OperationId).collect();
+        Page::of(&judged(&case, &Verdict::Holds(Witness { order })), &[]).paths[0].told.clone()
+    };
+    assert_eq!(told(3_000), "");
+    assert_eq!(told(3_001), "States are told around its last 3,000 operations.");
 }
 
 #[test]

@@ -232,12 +232,19 @@ pub(super) fn next(
         if args.scheduler == "bounded" { String::new() } else { format!(" --scheduler {}", args.scheduler) };
     if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
         let command = of_matrix(args, subject, &checked.matrix);
-        return match (&args.replay, finding.is_serial) {
-            (None, true) => vec![format!("{command} --full")],
-            (None, false) => vec![format!("{command} --replay {}", finding.schedule)],
-            (Some(token), _) if !args.full => vec![format!("{command} --replay {token} --full")],
-            (Some(_), _) => Vec::new(),
+        let (again, more) = match (&args.replay, finding.is_serial) {
+            (None, true) => (command.clone(), Some(format!("{command} --full"))),
+            (None, false) => {
+                let again = format!("{command} --replay {}", finding.schedule);
+                (again.clone(), Some(again))
+            }
+            (Some(token), _) => {
+                let again = format!("{command} --replay {token}");
+                (again.clone(), Some(format!("{again} --full")).filter(|_| !args.full))
+            }
         };
+        let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
+        return more.into_iter().chain(page).collect();
     }
     let command = match (plan.only(), plan.auto) {
         (Some(matrix), _) => of_matrix(args, subject, &matrix),

@@ -3,7 +3,7 @@
 use clewline_check::{Judgement, judge};
 use clewline_core::{Case, OperationId};
 use clewline_explore::actors::{
-    Action, ActorId, Faults, Happened, HistoryEvent, Kind, Schedule, Unfit, Walk, When,
+    Action, ActorId, Faults, Happened, HistoryEvent, Kind, Receive, Schedule, Unfit, Walk, When,
 };
 use clewline_report::render::{Judged, Source};
 
@@ -49,6 +49,8 @@ pub struct Finding {
     pub steps: Vec<Step>,
     /// Whether a limit was hit before it was known how it came about: `steps` are empty then, too.
     pub is_given_up: bool,
+    /// The messages that could still have been received in the end, each as the step in which it would have been.
+    pub waiting: Vec<Step>,
     /// What clients saw.
     pub case: Box<dyn Case>,
     /// What a checker says about that.
@@ -144,6 +146,7 @@ pub(super) fn finding_of(scene: &dyn Scene, part: Part<'_>, walk: &Walk, why: Wh
     };
     let roots = walk.engine().roots() as u32;
     let steps = walk.events().iter().map(|event| step(scene, event, roots, &id)).collect();
+    let waiting = waiting(scene, walk, roots);
     let case = scene.history(&chronicle);
     let judgement = judge(case.problems(), &clewline_check::Options::default());
     let program = part.calls.iter().filter_map(|it| part.program.get(*it)).cloned().collect();
@@ -155,6 +158,7 @@ pub(super) fn finding_of(scene: &dyn Scene, part: Part<'_>, walk: &Walk, why: Wh
         program,
         steps,
         is_given_up: false,
+        waiting,
         case,
         judgement,
     }
@@ -177,13 +181,28 @@ pub(super) fn finding_without_schedule(
         program: part.program.to_vec(),
         steps: Vec::new(),
         is_given_up: true,
+        waiting: Vec::new(),
         case,
         judgement,
     }
 }
 
+/// The messages that can be received next, each once, in whatever way that may go.
+fn waiting(scene: &dyn Scene, walk: &Walk, roots: u32) -> Vec<Step> {
+    let is_message = |it: &&Receive| it.kind == Kind::Message && it.outcome == 0;
+    walk.enabled().iter().filter(is_message).map(|it| step_of(scene, it, roots)).collect()
+}
+
 fn step(scene: &dyn Scene, event: &Happened, roots: u32, id: &dyn Fn(u32) -> OperationId) -> Step {
-    let receive = &event.receive;
+    Step {
+        calls: event.calls().map(id).collect(),
+        returns: event.returns().map(id).collect(),
+        ..step_of(scene, &event.receive, roots)
+    }
+}
+
+/// A step in which nothing is called and nothing returns.
+fn step_of(scene: &dyn Scene, receive: &Receive, roots: u32) -> Step {
     let (name, message) = receive.message.map(|it| scene.message(it)).unwrap_or_default();
     let side = match receive.action {
         Action::Cut { side } => (0..roots).filter(|it| side >> it & 1 == 1).map(ActorId::new).collect(),
@@ -203,7 +222,7 @@ fn step(scene: &dyn Scene, event: &Happened, roots: u32, id: &dyn Fn(u32) -> Ope
         message,
         sent_by: receive.sent_by.map(|it| it as usize),
         side,
-        calls: event.calls().map(id).collect(),
-        returns: event.returns().map(id).collect(),
+        calls: Vec::new(),
+        returns: Vec::new(),
     }
 }

@@ -3,7 +3,7 @@
 use clewline_core::OperationId;
 use clewline_explore::actors::{ActorId, Kind};
 use clewline_report::render::{
-    html::{Core, Happening, Message, Messages, Page},
+    html::{Core, Happening, Message, Messages, Otherwise, Page},
     summary::{Entry, Word},
     svg::{self, Ground},
 };
@@ -103,6 +103,7 @@ fn messages(finding: &Finding) -> Messages {
     let mut actors: Vec<ActorId> = finding
         .steps
         .iter()
+        .chain(&finding.waiting)
         .flat_map(|it| match it.kind {
             Kind::Message | Kind::Timer | Kind::Lose | Kind::Duplicate => vec![it.from, it.to],
             Kind::Crash | Kind::Restart => vec![it.to],
@@ -136,6 +137,10 @@ fn messages(finding: &Finding) -> Messages {
             happenings.push(happening(actor, told, Some(operation)));
         }
     }
+    for step in &finding.waiting {
+        let on_its_way = |it: Message| Message { received: None, otherwise: Otherwise::OnItsWay, ..it };
+        messages.extend(message(step, 0, &column).map(on_its_way));
+    }
     // As they were sent; those that were there at first come first.
     messages.sort_by_key(|it: &Message| it.sent);
     Messages { actors: actors.iter().map(ToString::to_string).collect(), messages, happenings }
@@ -154,6 +159,7 @@ fn message(step: &Step, number: usize, column: &dyn Fn(ActorId) -> usize) -> Opt
         label: if step.kind == Kind::Timer { format!("timer {}", step.name) } else { step.name.clone() },
         sent: step.sent_by.map_or(0, |it| it + 1),
         received,
+        otherwise: Otherwise::Lost,
         operation: None,
     })
 }

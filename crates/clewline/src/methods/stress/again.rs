@@ -25,7 +25,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
             None => format!("--spec {}", shell_word(&spec)),
             Some(asked) => format!("--spec {} {}", shell_word(asked.plain()), asked.typed()),
         };
-        commands.insert(0, format!("clewline check {file} {judged}"));
+        commands.insert(0, format!("clewline check {file} {judged} --html report.html"));
     }
     commands
 }
