@@ -133,6 +133,8 @@ pub(crate) struct Engine {
     /// The step that is being made; its task is whoever runs.
     step: Option<Step>,
     steps: u32,
+    /// Until so many steps were made nothing is unusual, if no thread panics; 0 if something may be.
+    quick_until: u32,
     is_free: bool,
     /// The scheduler ended the execution.
     is_stopped: bool,
@@ -210,6 +212,7 @@ impl Engine {
             next: Next::Nobody,
             step: None,
             steps: 0,
+            quick_until: 0,
             is_free: false,
             is_stopped: false,
             ending: None,
@@ -302,11 +305,11 @@ impl Engine {
         self.spare.extend(self.tasks.drain(..).map(|it| it.rounds));
         self.fibers.clear();
         (self.fresh, self.came_to_wait) = (TaskSet::EMPTY, TaskSet::EMPTY);
-        (self.next, self.step, self.steps) = (Next::Start, None, 0);
+        (self.next, self.step, self.steps, self.quick_until) = (Next::Start, None, 0, 0);
         (self.started, self.ended, self.waiting) = (TaskSet::EMPTY, TaskSet::EMPTY, TaskSet::EMPTY);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
         (self.limit, self.execution, self.is_ending) = (None, unwind::next_execution(), false);
-        (self.spinning, self.idle_rounds) = (TaskSet::EMPTY, 0);
+        (self.spinning, self.idle_rounds, self.held_back) = (TaskSet::EMPTY, 0, TaskSet::EMPTY);
         self.objects.clear();
         self.fairness.clear();
         self.prepare_memory();
@@ -346,6 +349,7 @@ impl Engine {
         let spurious = self.limits.spurious;
         self.tasks.push(Task { rounds, after, spurious, ..Task::new(id) });
         self.fibers.push(Some(fiber));
+        self.beware();
         id
     }
 
@@ -435,6 +439,10 @@ impl Engine {
     }
 
     fn ended(&mut self, task: TaskId) {
+        if self.started != TaskSet::all(self.tasks.len()) {
+            // Somebody may have waited for that to start.
+            self.beware();
+        }
         self.started.insert(task);
         self.ended.insert(task);
         self.spinning.remove(task);
@@ -452,11 +460,17 @@ impl Engine {
 
     fn panicked(&mut self, payload: &(dyn Any + Send)) {
         self.panic = Some((self.current, panics::caught(payload)));
-        self.ending = Some(if self.is_free { Ending::Redundant } else { Ending::Panicked });
+        self.end_with(if self.is_free { Ending::Redundant } else { Ending::Panicked });
         // Nobody else moves after it, so its order with any step matters.
         if let Some(step) = &mut self.step {
             step.yields = true;
         }
+    }
+
+    /// The execution ends like this at the next point.
+    fn end_with(&mut self, ending: Ending) {
+        self.ending = Some(ending);
+        self.beware();
     }
 
     #[inline(always)]
@@ -533,9 +547,16 @@ impl Engine {
         let version = self.objects.seen(object);
         let task = &mut self.tasks[me.index()];
         if let Some(objects) = task.rounds.note(place, object, version) {
-            task.spins = Some(objects);
-            self.spinning.insert(me);
+            self.spins(me, objects);
         }
+    }
+
+    /// `me` runs round a loop in which it sees these objects.
+    #[cold]
+    fn spins(&mut self, me: TaskId, objects: Vec<SharedId>) {
+        self.tasks[me.index()].spins = Some(objects);
+        self.spinning.insert(me);
+        self.beware();
     }
 
     /// The number of an object. Mostly it is the one that this step accesses.
@@ -591,7 +612,7 @@ impl Engine {
     fn want_release_points(&mut self) {
         if !self.has_release_points {
             self.has_release_points = true;
-            self.ending = Some(Ending::Restart);
+            self.end_with(Ending::Restart);
         }
     }
 

@@ -198,6 +198,7 @@ impl Control {
     pub fn gives_way(self, place: Place) {
         let engine = self.engine();
         engine.tasks[engine.current.index()].yields = true;
+        engine.beware();
         self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
     }
 
@@ -245,7 +246,7 @@ impl Control {
 
     /// Points are needed where there were none: the exploration begins again.
     pub fn begins_again(self) {
-        self.engine().ending = Some(Ending::Restart);
+        self.engine().end_with(Ending::Restart);
     }
 
     /// This task ends here, in the middle of whatever it does.
@@ -275,7 +276,7 @@ impl Control {
 
     fn ends_with(self, ending: Ending, place: Place) -> ! {
         let engine = self.engine();
-        engine.ending = Some(ending);
+        engine.end_with(ending);
         // Nobody else moves after it, so its order with any step matters.
         if let Some(step) = &mut engine.step {
             step.yields = true;

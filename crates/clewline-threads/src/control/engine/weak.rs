@@ -229,7 +229,7 @@ impl Control {
         let engine = self.engine();
         if !engine.weak.counts_matter {
             engine.weak.counts_matter = true;
-            engine.ending = Some(Ending::Restart);
+            engine.end_with(Ending::Restart);
         }
     }
 
@@ -310,7 +310,7 @@ impl Engine {
     fn want_races(&mut self) {
         if !self.weak.settings.races {
             self.weak.settings.races = true;
-            self.ending = Some(Ending::Restart);
+            self.end_with(Ending::Restart);
         }
     }
 
