@@ -104,7 +104,8 @@ pub trait Scheduler {
         None
     }
 
-    /// [`executed`](Self::executed) and [`again`](Self::again) in one: most steps need no more. Those who choose have nothing to say here.
+    /// [`executed`](Self::executed) and [`again`](Self::again) in one, asked if the task that made `executed` comes to `arrived` and
+    /// could go on with it, and no step is a [flush](Access::Flush): most steps are like this.
     fn go_on(&mut self, executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
         self.executed(executed);
         self.again(enabled, Some(arrived))

@@ -143,6 +143,12 @@ impl TaskSet {
         self.iter().nth(n)
     }
 
+    /// Those with lesser numbers than `task`.
+    #[must_use]
+    pub const fn before(self, task: TaskId) -> TaskSet {
+        TaskSet(self.0 & ((1 << task.0) - 1))
+    }
+
     /// In order of their numbers.
     #[must_use]
     pub const fn iter(self) -> Tasks {

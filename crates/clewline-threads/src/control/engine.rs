@@ -410,7 +410,7 @@ impl Engine {
             let foreign = this.foreign;
             if let Some(foreign) = foreign {
                 // SAFETY: `engine` is valid.
-                unsafe { foreign::enter(foreign, task, engine) };
+                unsafe { foreign::enter(foreign, task, engine, is_started) };
             }
             // SAFETY: while the task runs nobody else uses its fiber: others are added behind it, and only `unwind_all` takes them.
             let result = match unsafe { &mut *fiber } {
@@ -418,7 +418,12 @@ impl Engine {
                 None => unreachable!("a task that is chosen has not ended"),
             };
             if let Some(foreign) = foreign {
-                foreign.leave(task);
+                // SAFETY: the task has given up its turn.
+                let this = unsafe { &*engine };
+                let is_followed = matches!(this.next, Next::Task(next) if this.started.contains(next));
+                if !(is_followed && result == CoroutineResult::Yield(())) {
+                    foreign.leave(task);
+                }
             }
             if let CoroutineResult::Return(()) = result {
                 // SAFETY: the task has given up its turn for good.

@@ -44,7 +44,13 @@ pub(super) struct State {
 
 impl Objects {
     pub(super) fn new() -> Self {
-        Objects { slots: vec![Slot::default(); 64], execution: 1, used: 0, states: Vec::new(), recent: [0; RECENT] }
+        Objects {
+            slots: vec![Slot::default(); 64],
+            execution: 1,
+            used: 0,
+            states: Vec::new(),
+            recent: [0; RECENT],
+        }
     }
 
     /// Forgets all of them.

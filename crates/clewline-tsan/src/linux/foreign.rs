@@ -44,6 +44,7 @@ impl Foreign for Code {
         let fresh = FRESH.get();
         if !fresh.contains(task) {
             park::refresh(task);
+            races::comes(task);
             FRESH.set(fresh.union(TaskSet::only(task)));
         }
         here::enter(task, control, park::pointer_of(task));

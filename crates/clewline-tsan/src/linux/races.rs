@@ -42,6 +42,20 @@ pub(super) fn points() -> Points {
 
 type Clock = [u32; TaskId::MAX];
 
+// Mostly there are no more tasks than these, and only their times are looked at.
+const FEW: usize = 4;
+// How many tasks there may be: once there were more than a few, as many as there may be at all.
+static TASKS: Own<usize> = Own::new(FEW);
+
+/// `task` is one of those whose times count.
+#[inline(always)]
+pub(super) fn comes(task: TaskId) {
+    if TASKS.get() <= task.index() {
+        TASKS.set(TaskId::MAX);
+        RACES.get().begin(FEW);
+    }
+}
+
 /// An access that may race with a later one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Past {
@@ -99,21 +113,30 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
-    fn at(&mut self, address: usize) -> &mut V {
+    /// What is known of an address. If that is nothing, something of another one is there, which `clear` must clear.
+    #[inline(always)]
+    fn at(&mut self, address: usize, clear: impl FnOnce(&mut V)) -> &mut V {
         if self.slots.len() <= 2 * self.used {
-            let old = std::mem::take(&mut self.slots);
-            self.slots = vec![(0, 0, V::default()); (2 * old.len()).max(64)];
-            for slot in old.into_iter().filter(|it| it.1 == self.execution) {
-                let at = self.find(slot.0);
-                self.slots[at] = slot;
-            }
+            self.grow();
         }
         let at = self.find(address);
-        if self.slots[at].1 != self.execution {
-            self.slots[at] = (address, self.execution, V::default());
+        let slot = &mut self.slots[at];
+        if slot.1 != self.execution {
+            (slot.0, slot.1) = (address, self.execution);
+            clear(&mut slot.2);
             self.used += 1;
         }
-        &mut self.slots[at].2
+        &mut slot.2
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![(0, 0, V::default()); (2 * old.len()).max(64)];
+        for slot in old.into_iter().filter(|it| it.1 == self.execution) {
+            let at = self.find(slot.0);
+            self.slots[at] = slot;
+        }
     }
 
     fn known(&mut self, address: usize) -> Option<&mut V> {
@@ -149,8 +172,16 @@ static RACES: Alone<Races> = Alone::new(Races {
     shared: None,
 });
 
+#[inline(always)]
 fn join(into: &mut Clock, from: &Clock) {
-    into.iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
+    let n = if TASKS.get() == FEW { FEW } else { TaskId::MAX };
+    into[..n].iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
+}
+
+/// Nothing is known.
+#[inline(always)]
+fn forget_all(clock: &mut Clock) {
+    *clock = [0; TaskId::MAX];
 }
 
 /// Another execution begins. Somebody will look at its steps if `is_shown`.
@@ -164,9 +195,16 @@ pub(super) fn begin(is_shown: bool) {
     }
     races.released.clear();
     races.words.clear();
-    for (at, clock) in races.clocks.iter_mut().enumerate() {
-        *clock = [0; TaskId::MAX];
-        clock[at] = 1;
+    races.begin(0);
+}
+
+impl Races {
+    /// Those from this one on begin.
+    fn begin(&mut self, first: usize) {
+        for (at, clock) in self.clocks.iter_mut().enumerate().take(TASKS.get()).skip(first) {
+            forget_all(clock);
+            clock[at] = 1;
+        }
     }
 }
 
@@ -242,7 +280,20 @@ pub(super) fn release(task: TaskId, object: usize) {
     if points() == Points::Racing {
         let races = RACES.get();
         let clock = &mut races.clocks[task.index()];
-        join(races.released.at(object), clock);
+        join(races.released.at(object, forget_all), clock);
+        clock[task.index()] += 1;
+    }
+}
+
+/// Both at once: `task` [acquires](acquire) the object and [releases](release) it.
+#[inline(always)]
+pub(super) fn pass(task: TaskId, object: usize) {
+    if points() == Points::Racing {
+        let races = RACES.get();
+        let clock = &mut races.clocks[task.index()];
+        let released = races.released.at(object, forget_all);
+        join(clock, released);
+        *released = *clock;
         clock[task.index()] += 1;
     }
 }
@@ -250,6 +301,7 @@ pub(super) fn release(task: TaskId, object: usize) {
 /// `other` begins after what `task` did so far, or `task` goes on after the end of `other`.
 pub(super) fn follows(later: TaskId, earlier: TaskId) {
     if points() == Points::Racing {
+        comes(later);
         let clocks = &mut RACES.get().clocks;
         let clock = clocks[earlier.index()];
         join(&mut clocks[later.index()], &clock);
@@ -280,7 +332,8 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
         let clock = &races.clocks[me.index()];
         let bytes = bytes(word, address, size);
         let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc };
-        other = other.or(races.words.at(word).touch(now, clock));
+        let known = races.words.at(word, |it| it.n = 0);
+        other = other.or(known.touch(now, clock));
         word += 8;
     }
     if let Some(other) = other
@@ -292,7 +345,21 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
 
 impl Word {
     /// An access that `now` races with, if there is one.
+    #[inline(always)]
     fn touch(&mut self, now: Past, clock: &Clock) -> Option<usize> {
+        // Mostly nobody else has come here, and then this one takes the place of what its task did before.
+        let last = &self.past[0];
+        let is_over =
+            last.task == now.task && last.bytes & !now.bytes == 0 && (now.is_write || !last.is_write);
+        if self.n == 0 || (self.n == 1 && is_over) {
+            self.past[0] = now;
+            self.n = 1;
+            return None;
+        }
+        self.touch_others(now, clock)
+    }
+
+    fn touch_others(&mut self, now: Past, clock: &Clock) -> Option<usize> {
         let past = &self.past[..self.n];
         let is_ordered = |it: &Past| it.task == now.task || it.time <= clock[usize::from(it.task)];
         let races =

@@ -9,7 +9,6 @@ const FREE_ROUNDS: u32 = 3;
 
 impl Engine {
     /// Who could move, whatever fairness says.
-    #[inline(always)]
     pub(super) fn movable(&self) -> TaskSet {
         let mut movable =
             self.started.without(self.ended).without(self.spinning).without(self.weak.undrained);

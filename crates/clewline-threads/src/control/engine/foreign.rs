@@ -22,26 +22,29 @@ pub trait Foreign {
     /// An execution begins: everything is to be as it was at first. Somebody will look at its steps if `is_shown`.
     fn begin(&self, is_shown: bool);
 
-    /// `task` goes on, on its own stack.
+    /// `task` goes on, on its own stack. If another one has until now, nobody was told that it [stopped](Self::leave).
     fn enter(&self, task: TaskId, control: Control);
 
-    /// It has stopped, for now or for good.
+    /// It has stopped, for now or for good, and no task goes on right after it.
     fn leave(&self, task: TaskId);
 
     /// An execution has ended. Answers what is wrong with what is left, if anything is.
     fn end(&self, ending: &Ending) -> Option<Panic>;
 }
 
-/// Lets `task` go on. From here on this thread looks like another one, and is told which engine it is in.
+/// Lets `task` go on. From here on this thread looks like another one, and is told which engine it is in, unless it `is_told` already.
 ///
 /// # Safety
 ///
 /// `engine` is valid as long as the task runs.
-pub(super) unsafe fn enter(foreign: &dyn Foreign, task: TaskId, engine: *mut Engine) {
+#[inline(always)]
+pub(super) unsafe fn enter(foreign: &dyn Foreign, task: TaskId, engine: *mut Engine, is_told: bool) {
     if let Some(control) = std::ptr::NonNull::new(engine).map(Control) {
         foreign.enter(task, control);
     }
-    tell(engine);
+    if !is_told {
+        tell(engine);
+    }
 }
 
 // Not inlined: where the memory of a thread is must be looked up after it has become another one.

@@ -86,11 +86,10 @@ impl Control {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
         match engine.pass(me, id, access, place) {
-            Passage::GoesOn(step) => engine.begin_quickly(me, step),
+            Passage::GoesOn => (),
             Passage::Ends => {
                 if !self.suspend_calmly(me) {
-                    let engine = self.engine();
-                    engine.begin_quickly(me, engine.pending_of(me));
+                    self.engine().begin_quickly(me);
                 }
             }
             Passage::Unusual => self.arrive_unusually(id, access, place),

@@ -3,7 +3,7 @@
 //! What is done here is what [`Engine::arrive`], [`Engine::decide`] and [`Engine::begin`] do, less all that cannot matter then. Most
 //! steps are of this kind, so each instruction counts.
 
-use clewline_explore::{Access, SharedId, Step, TaskId};
+use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{Engine, Moment, Next, Place};
 
@@ -13,8 +13,8 @@ pub(super) enum Passage {
     Unusual,
     /// Somebody else is next, or nobody.
     Ends,
-    /// The task goes on with this step, which it is to [begin](Engine::begin_quickly).
-    GoesOn(Step),
+    /// The task goes on, and has begun its access.
+    GoesOn,
 }
 
 impl Engine {
@@ -44,7 +44,7 @@ impl Engine {
         self.quick_until = if self.is_unusual() { 0 } else { self.limits.steps };
     }
 
-    /// `me`, who runs, is about to make an access that is never kept waiting.
+    /// `me`, who runs, is about to make an access that is never kept waiting, and begins it if it goes on.
     #[inline(always)]
     pub(super) fn pass(&mut self, me: TaskId, object: SharedId, access: Access, place: Place) -> Passage {
         if self.quick_until <= self.steps || std::thread::panicking() {
@@ -56,13 +56,11 @@ impl Engine {
         if self.waiting.contains(me) {
             self.waiting.remove(me);
         }
-        self.stale.insert(me);
         let mut movable = self.started.without(self.ended);
-        for other in movable.intersection(self.waiting) {
-            if !self.is_ready(&self.tasks[other.index()]) {
-                movable.remove(other);
-            }
+        if !movable.intersection(self.waiting).is_empty() {
+            movable = self.movable();
         }
+        self.listed = TaskSet::EMPTY;
         let task = &mut self.tasks[me.index()];
         // It is made of its parts here and where it is begun: to read at once what was just written in other pieces makes the
         // processor wait.
@@ -72,45 +70,60 @@ impl Engine {
         (task.place, task.calls, task.is_idle) = (place, false, false);
         // SAFETY: `run` is on the stack, and its scheduler borrowed.
         let scheduler = unsafe { &mut *scheduler.as_ptr() };
-        let next = scheduler.go_on(made, movable, &task.pending);
-        self.step = None;
-        let goes_on = match next {
-            Some(task) => {
-                self.go_on_with(task);
-                task == me
-            }
-            None => {
-                self.ask(movable, Some(me));
-                self.next == Next::Task(me)
-            }
+        let Some(next) = scheduler.go_on(made, movable, &task.pending) else {
+            return self.pass_slowly(me, movable);
         };
-        if goes_on { Passage::GoesOn(step) } else { Passage::Ends }
+        if let Some(schedule) = &mut self.schedule {
+            schedule.push(Pick::Task(next));
+        }
+        if next != me {
+            (self.next, self.step) = (Next::Task(next), None);
+            return Passage::Ends;
+        }
+        self.steps += 1;
+        self.step = Some(step);
+        if calls {
+            self.times[task.operation as usize].call = self.steps;
+        }
+        if object != SharedId::NONE {
+            let version = self.objects.seen(object);
+            if let Some(objects) = task.rounds.note(place, object, version) {
+                self.spins(me, objects);
+            }
+        }
+        Passage::GoesOn
     }
 
-    /// The step that `me` is about to make.
-    #[inline(always)]
-    pub(super) fn pending_of(&self, me: TaskId) -> Step {
-        self.tasks[me.index()].pending
+    /// The same, if the scheduler must see what could be done.
+    #[cold]
+    fn pass_slowly(&mut self, me: TaskId, movable: TaskSet) -> Passage {
+        self.step = None;
+        self.ask(movable, Some(me));
+        if self.next != Next::Task(me) {
+            return Passage::Ends;
+        }
+        self.begin_quickly(me);
+        Passage::GoesOn
     }
 
     /// `me`, who has not waited, makes its access.
     #[inline(always)]
-    pub(super) fn begin_quickly(&mut self, me: TaskId, step: Step) {
+    pub(super) fn begin_quickly(&mut self, me: TaskId) {
+        debug_assert!(self.moments.is_none(), "then everything is unusual");
         self.current = me;
         self.steps += 1;
         let task = &mut self.tasks[me.index()];
-        self.step = Some(step);
+        let step = &task.pending;
+        self.step = Some(*step);
         if step.calls {
             self.times[task.operation as usize].call = self.steps;
         }
-        if step.object == SharedId::NONE {
-            return;
+        if step.object != SharedId::NONE {
+            let version = self.objects.seen(step.object);
+            if let Some(objects) = task.rounds.note(task.place, step.object, version) {
+                self.spins(me, objects);
+            }
         }
-        let version = self.objects.seen(step.object);
-        if let Some(objects) = task.rounds.note(task.place, step.object, version) {
-            self.spins(me, objects);
-        }
-        debug_assert!(self.moments.is_none(), "then everything is unusual");
     }
 
     /// Keeps the step that `me` is making.

@@ -30,8 +30,7 @@ fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Cont
 fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
     let (me, object) = (control.task(), object(address));
     here::writes();
-    races::acquire(me, object);
-    races::release(me, object);
+    races::pass(me, object);
     if old != new {
         control.changes(object);
     }
