@@ -96,6 +96,27 @@ impl Task {
             badge: None,
         }
     }
+
+    /// Drops what it has, so that it can be another one.
+    fn clear(&mut self) {
+        self.rounds.clear();
+        self.spins = None;
+        self.locals = locals::Locals::default();
+        self.badge = None;
+    }
+
+    /// As [`Task::new`], if it was cleared. All is written where it is: to move it would take longer than anything else here.
+    #[track_caller]
+    fn renew(&mut self, id: TaskId) {
+        let Task { pending, place, need, until, is_woken, calls, operation, yields, late, is_idle, .. } =
+            self;
+        (*pending, *place) = (Step::new(id, Access::Local, SharedId::NONE), Place::caller());
+        (*need, *until, *is_woken) = (Need::Nothing, Until::Met, false);
+        (*calls, *operation, *yields, *late, *is_idle) = (false, u32::MAX, false, 0, false);
+        let Task { spins: _, rounds: _, after, yielder, is_panicking, has_panicked, spurious, .. } = self;
+        (*after, *yielder, *spurious) = (TaskSet::EMPTY, ptr::null(), 0);
+        (*is_panicking, *has_panicked) = (false, false);
+    }
 }
 
 /// When operations were called and returned, in steps.
@@ -120,7 +141,7 @@ pub(crate) struct Engine {
     // The life is that of the call to `run`, in which alone it is used.
     scheduler: Option<NonNull<dyn Scheduler>>,
     limits: Limits,
-    tasks: Vec<Task>,
+    tasks: Vec<Box<Task>>,
     /// What each of them runs in, until it has ended. There is room for as many as there may be, so they stay where they are.
     fibers: Vec<Option<Fiber>>,
     /// Those who have come to their first point.
@@ -162,8 +183,8 @@ pub(crate) struct Engine {
     has_release_points: bool,
     schedule: Option<Vec<Pick>>,
     moments: Option<Vec<Moment>>,
-    /// Of tasks of earlier executions.
-    spare: Vec<Rounds>,
+    /// Those of earlier executions, to be used again.
+    spare: Vec<Box<Task>>,
     /// As long as there is an engine, and not for each execution: others read what it writes at every access.
     _attention: Attention,
     limit: Option<Limit>,
@@ -302,7 +323,10 @@ impl Engine {
 
     /// Prepares an execution with so many operations.
     pub(super) fn prepare(&mut self, operations: usize) {
-        self.spare.extend(self.tasks.drain(..).map(|it| it.rounds));
+        for mut task in self.tasks.drain(..) {
+            task.clear();
+            self.spare.push(task);
+        }
         self.fibers.clear();
         (self.fresh, self.came_to_wait) = (TaskSet::EMPTY, TaskSet::EMPTY);
         (self.next, self.step, self.steps, self.quick_until) = (Next::Start, None, 0, 0);
@@ -344,10 +368,10 @@ impl Engine {
                 }
             }
         });
-        let mut rounds = self.spare.pop().unwrap_or_default();
-        rounds.clear();
-        let spurious = self.limits.spurious;
-        self.tasks.push(Task { rounds, after, spurious, ..Task::new(id) });
+        let mut task = self.spare.pop().unwrap_or_else(|| Box::new(Task::new(id)));
+        task.renew(id);
+        (task.after, task.spurious) = (after, self.limits.spurious);
+        self.tasks.push(task);
         self.fibers.push(Some(fiber));
         self.beware();
         id

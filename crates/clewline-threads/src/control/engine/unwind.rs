@@ -166,8 +166,8 @@ impl Engine {
     #[cold]
     fn is_panic_of(&self, task: TaskId) -> bool {
         let mut others = self.tasks.iter().filter(|it| it.pending.task != task);
-        let is_unwinding = |it: &super::Task| it.is_panicking && !self.ended.contains(it.pending.task);
-        self.tasks[task.index()].has_panicked || !others.any(is_unwinding)
+        let has_panicked = self.tasks[task.index()].has_panicked;
+        has_panicked || !others.any(|it| it.is_panicking && !self.ended.contains(it.pending.task))
     }
 
     /// Unwinds every task that has not ended.

@@ -405,7 +405,7 @@ impl Engine {
         assert!(id.index() < TaskId::MAX, "at most {} tasks and buffers in one execution", TaskId::MAX);
         let root = self.tasks[owner.index()].pending.cause.unwrap_or(owner);
         let pending = Step { cause: Some(root), ..Step::new(id, Access::Flush, SharedId::NONE) };
-        self.tasks.push(Task { pending, ..Task::new(id) });
+        self.tasks.push(Box::new(Task { pending, ..Task::new(id) }));
         self.fibers.push(None);
         self.started.insert(id);
         self.ended.insert(id);
