@@ -97,11 +97,18 @@ pub trait Scheduler {
 
     /// Asked before [`choose`](Self::choose) if the tasks in `enabled` can move, and what all are about to do, whether they can or
     /// wait, has been shown at earlier points, but for `arrived`, which can. Answers who was chosen here before, if everything is as it was
-    /// then. If nobody was, or something is not, `choose` is asked.
+    /// then; or who is chosen here, if that depends on the tasks alone. If neither, `choose` is asked.
     ///
     /// Requires: at every point at most one enabled step a task, in the order of tasks.
     fn again(&mut self, _enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
         None
+    }
+
+    /// [`executed`](Self::executed) and [`again`](Self::again) in one, asked if the task that made `executed` comes to `arrived` and
+    /// could go on with it, and no step is a [flush](Access::Flush): most steps are like this.
+    fn go_on(&mut self, executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.executed(executed);
+        self.again(enabled, Some(arrived))
     }
 
     /// Picks a number below `n` (which is at least 1) for the task that is running.

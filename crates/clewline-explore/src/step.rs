@@ -72,9 +72,17 @@ impl TaskSet {
     }
 
     /// How many are in it.
+    #[inline]
     #[must_use]
     pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
+        // Not every processor can count, and mostly it need not.
+        if self.is_first() { self.0.trailing_ones() as usize } else { self.0.count_ones() as usize }
+    }
+
+    /// Whether those with the least numbers are in it, and nobody else.
+    #[inline]
+    const fn is_first(self) -> bool {
+        self.0 & self.0.wrapping_add(1) == 0
     }
 
     /// Whose steps these are, if they are in the order of tasks and no two are of one task; nobody if not.
@@ -123,6 +131,22 @@ impl TaskSet {
     #[must_use]
     pub const fn first(self) -> Option<TaskId> {
         if self.0 == 0 { None } else { Some(TaskId(self.0.trailing_zeros() as u8)) }
+    }
+
+    /// The one that `n` others come before, if there are more than `n`.
+    #[inline]
+    #[must_use]
+    pub fn nth(self, n: usize) -> Option<TaskId> {
+        if self.is_first() {
+            return (n < TaskId::MAX && self.0 >> n & 1 == 1).then_some(TaskId(n as u8));
+        }
+        self.iter().nth(n)
+    }
+
+    /// Those with lesser numbers than `task`.
+    #[must_use]
+    pub const fn before(self, task: TaskId) -> TaskSet {
+        TaskSet(self.0 & ((1 << task.0) - 1))
     }
 
     /// In order of their numbers.

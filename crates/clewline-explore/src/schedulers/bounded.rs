@@ -50,6 +50,15 @@ impl Scheduler for Bounded {
         self.path.again(enabled, arrived)
     }
 
+    fn go_on(&mut self, _executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        let (max, is_bounded) = (self.preemptions_max, &mut self.is_bounded);
+        self.path.go_on(enabled, arrived, |path| {
+            let preemptions = path.preemptions();
+            *is_bounded |= preemptions == max && enabled != TaskSet::only(arrived.task);
+            preemptions
+        })
+    }
+
     fn value(&mut self, n: u32) -> u32 {
         self.path.value(n)
     }

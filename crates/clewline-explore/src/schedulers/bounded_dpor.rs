@@ -47,6 +47,15 @@ impl BoundedDpor {
         }
     }
 
+    /// How many preemptions there were up to the last step.
+    #[inline]
+    fn preemptions(&self) -> u32 {
+        self.causality.events.last().map_or(0, |event| {
+            let node = &self.tree.nodes[event.node as usize];
+            node.preemptions_with(node.chosen)
+        })
+    }
+
     /// Wants `step` to change places with those it raced with.
     fn reverse_races(&mut self, step: &Step) {
         // The block that was last gone through, and up to where: what is before an event of the same block has been wanted.
@@ -152,13 +161,7 @@ impl Scheduler for BoundedDpor {
         let index = point.running.unwrap_or(0);
         let chosen = point.enabled[index].task;
         let running = point.running.map(|_| chosen);
-        let preemptions = match self.causality.events.last() {
-            Some(event) => {
-                let node = &self.tree.nodes[event.node as usize];
-                node.preemptions_with(node.chosen)
-            }
-            None => 0,
-        };
+        let preemptions = self.preemptions();
         let (events, wanted) = (self.causality.events.len() as u32, TaskSet::only(chosen));
         let node = Node { enabled, wanted, running, flushes, preemptions, events, ..NOTHING };
         self.tree.push(point, index, node)
@@ -169,6 +172,17 @@ impl Scheduler for BoundedDpor {
             return None;
         }
         self.tree.again_quickly(enabled, arrived)
+    }
+
+    fn go_on(&mut self, executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.executed(executed);
+        if !self.tree.is_new() {
+            return self.again(enabled, Some(arrived));
+        }
+        let (events, preemptions) = (self.causality.events.len() as u32, self.preemptions());
+        let (wanted, running) = (TaskSet::only(arrived.task), Some(arrived.task));
+        let node = Node { enabled, wanted, running, preemptions, events, ..NOTHING };
+        Some(self.tree.push_briefly(arrived, node))
     }
 
     fn value(&mut self, n: u32) -> u32 {

@@ -277,7 +277,7 @@ impl Causality {
         let mut latest = [0; TaskId::MAX];
         let mut left = TaskSet::EMPTY;
         for other in others {
-            let number = self.cursor(step, other.index()).latest();
+            let number = self.latest(step, other.index());
             if number != 0 && clock[other.index()] < self.events[number as usize - 1].clock[other.index()] {
                 latest[other.index()] = number;
                 left.insert(other);
@@ -302,13 +302,14 @@ impl Causality {
         let before = *clock;
         for other in others {
             let at = other.index();
-            let mut cursor = self.cursor(step, at);
-            let mut number = cursor.latest();
+            let mut number = self.latest(step, at);
             let is_unordered = |it: &Event| before[at] < it.clock[at];
-            if number != 0 && is_unordered(&self.events[number as usize - 1]) {
-                // Its clock includes those of all before it.
-                join(clock, &self.events[number as usize - 1].clock);
+            if number == 0 || !is_unordered(&self.events[number as usize - 1]) {
+                continue;
             }
+            // Its clock includes those of all before it.
+            join(clock, &self.events[number as usize - 1].clock);
+            let mut cursor = self.cursor(step, at);
             while number != 0 && is_unordered(&self.events[number as usize - 1]) {
                 self.races.push(number - 1);
                 self.advance(&mut cursor, number);
@@ -354,6 +355,32 @@ impl Causality {
             join(clock, &event.clock);
             self.advance(&mut cursors[other.index()], number);
         }
+    }
+
+    /// The latest event of another task that `step` depends on; 0 if there is none.
+    #[inline]
+    fn latest(&self, step: &Step, other: usize) -> u32 {
+        let task = &self.tasks[other];
+        let mut latest = task.last[YIELDS];
+        if let Some(object) = self.objects.get(step.object.0 as usize) {
+            latest = latest.max(object.changes[other]);
+            if !step.access.is_shared() {
+                latest = latest.max(object.reads[other]);
+            }
+        }
+        if self.dependence == Dependence::Histories {
+            if step.returns {
+                latest = latest.max(task.last[CALLS]);
+            }
+            if step.calls {
+                latest = latest.max(task.last[RETURNS]);
+            }
+        }
+        if step.is_ordered() {
+            latest = latest.max(task.events.last().copied().unwrap_or(0));
+        }
+        debug_assert_eq!(latest, self.cursor(step, other).latest());
+        latest
     }
 
     #[inline]

@@ -69,6 +69,18 @@ impl Dpor {
         asleep
     }
 
+    /// Who sleeps at the next node, which is new.
+    #[inline]
+    fn sleep(&mut self) -> TaskSet {
+        match self.causality.events.last() {
+            Some(event) => {
+                let (node, step) = (event.node as usize, event.step);
+                self.fall_asleep(node, &step)
+            }
+            None => TaskSet::EMPTY,
+        }
+    }
+
     /// Wants whatever lets `step`, whose clock is `clock`, change places with those it raced with.
     fn reverse_races(&mut self, step: &Step, clock: &Clock) {
         for &event in &self.causality.races {
@@ -135,13 +147,7 @@ impl Scheduler for Dpor {
         }
         let mark = self.sleepers.len();
         let enabled: TaskSet = point.enabled.iter().map(|it| it.task).collect();
-        let asleep = match self.causality.events.last() {
-            Some(event) => {
-                let (node, step) = (event.node as usize, event.step);
-                self.fall_asleep(node, &step)
-            }
-            None => TaskSet::EMPTY,
-        };
+        let asleep = self.sleep();
         let awake = enabled.without(asleep);
         // First go on with whoever runs: such executions have the fewest switches.
         let running = point.running.map(|it| point.enabled[it].task);
@@ -166,6 +172,23 @@ impl Scheduler for Dpor {
             return None;
         }
         self.tree.again_quickly(enabled, arrived)
+    }
+
+    fn go_on(&mut self, executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.executed(executed);
+        if !self.tree.is_new() {
+            return self.again(enabled, Some(arrived));
+        }
+        let mark = self.sleepers.len();
+        let asleep = self.sleep();
+        if asleep.contains(arrived.task) {
+            self.sleepers.truncate(mark);
+            return None;
+        }
+        let (events, mark) = (self.causality.events.len() as u32, mark as u32);
+        let (wanted, running) = (TaskSet::only(arrived.task), Some(arrived.task));
+        let node = Node { enabled, wanted, asleep, running, events, mark, ..NOTHING };
+        Some(self.tree.push_briefly(arrived, node))
     }
 
     fn value(&mut self, n: u32) -> u32 {

@@ -1,5 +1,7 @@
 //! Every schedule, depth first.
 
+use std::borrow::Cow;
+
 use super::{Entry, Settings};
 use crate::{Access, Choice, Diverged, Point, Scheduler, Step, TaskId, TaskSet};
 
@@ -31,6 +33,10 @@ impl Scheduler for Exhaustive {
         self.path.again(enabled, arrived)
     }
 
+    fn go_on(&mut self, _executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.path.go_on(enabled, arrived, |_| 0)
+    }
+
     fn value(&mut self, n: u32) -> u32 {
         self.path.value(n)
     }
@@ -44,7 +50,8 @@ impl Scheduler for Exhaustive {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     nodes: Vec<Node>,
-    // The steps that were enabled at each node, and those that somebody came to there who waits, one node after the other.
+    // The steps that were enabled at each node, and those that somebody came to there who waits, one node after the other. Of a node
+    // that `is_brief` only the step that somebody came to and could go on with: what others were about to do is at nodes before it.
     steps: Vec<Step>,
     depth: usize,
     started: bool,
@@ -73,18 +80,40 @@ pub(super) struct Node {
     task: TaskId,
     // How many of its steps wait, after the `n` that were enabled.
     waiting: u8,
+    // Only the step of whoever ran is kept. Then `first`, `tried`, `n` and `running` are not used: he is tried first, and then those in
+    // `untried`, all of whom interrupt him.
+    is_brief: bool,
+    untried: TaskSet,
+    runner: TaskId,
 }
 
 const NO_STEPS: u32 = u32::MAX;
 
+// A node without anything.
+const NOTHING: Node = Node {
+    first: 0,
+    tried: 0,
+    n: 0,
+    start: 0,
+    preemptions: 0,
+    running: None,
+    enabled: TaskSet::EMPTY,
+    task: TaskId(0),
+    waiting: 0,
+    is_brief: false,
+    untried: TaskSet::EMPTY,
+    runner: TaskId(0),
+};
+
 impl Node {
-    /// Of `steps`, those that were enabled and those that waited.
-    fn shown<'a>(&self, steps: &'a [Step]) -> (&'a [Step], &'a [Step]) {
+    /// Of `steps`, those that were enabled and those that waited, as far as they are kept.
+    fn kept<'a>(&self, steps: &'a [Step]) -> (&'a [Step], &'a [Step]) {
         if self.start == NO_STEPS {
             return (&[], &[]);
         }
-        let shown = &steps[self.start as usize..][..self.n as usize + usize::from(self.waiting)];
-        shown.split_at(self.n as usize)
+        let n = if self.is_brief { 1 } else { self.n as usize };
+        let kept = &steps[self.start as usize..][..n + usize::from(self.waiting)];
+        kept.split_at(n)
     }
 
     fn alternative(&self, turn: u32) -> u32 {
@@ -97,6 +126,9 @@ impl Node {
 
     /// What is chosen now.
     pub(super) fn chosen(&self) -> u32 {
+        if self.is_brief {
+            return self.enabled.before(self.task).len() as u32;
+        }
         self.alternative(self.tried - 1)
     }
 }
@@ -104,23 +136,31 @@ impl Node {
 impl Path {
     /// Moves the deepest node that has another alternative with at most so many preemptions to it.
     pub(super) fn begin(&mut self, preemptions_max: u32) -> bool {
-        if let Some(node) = self.nodes.get(self.depth)
-            && self.different.is_none()
-        {
-            self.different = Some(Diverged::unseen(self.depth, node.shown(&self.steps).0));
+        if self.depth < self.nodes.len() && self.different.is_none() {
+            self.different = Some(Diverged::unseen(self.depth, &self.shown(self.depth).0));
         }
         self.depth = 0;
         if !std::mem::replace(&mut self.started, true) || self.different.is_some() {
             return true;
         }
         while let Some(node) = self.nodes.last_mut() {
-            while node.tried < node.n {
-                node.tried += 1;
-                if preemptions(node, &self.steps) <= preemptions_max {
-                    if node.start != NO_STEPS {
-                        node.task = self.steps[(node.start + node.chosen()) as usize].task;
-                    }
+            if node.is_brief {
+                if node.preemptions < preemptions_max
+                    && let Some(task) = node.untried.first()
+                {
+                    node.untried.remove(task);
+                    node.task = task;
                     return true;
+                }
+            } else {
+                while node.tried < node.n {
+                    node.tried += 1;
+                    if preemptions(node, &self.steps) <= preemptions_max {
+                        if node.start != NO_STEPS {
+                            node.task = self.steps[(node.start + node.chosen()) as usize].task;
+                        }
+                        return true;
+                    }
                 }
             }
             let start = node.start;
@@ -147,7 +187,7 @@ impl Path {
         }
         if let Some(arrived) = arrived {
             // Whoever arrives without being able to go on is looked at by `choose`.
-            let running = node.running?;
+            let running = if node.is_brief { 0 } else { node.running? };
             if self.steps[(node.start + running) as usize] != *arrived {
                 return None;
             }
@@ -156,14 +196,51 @@ impl Path {
         Some(node.task)
     }
 
+    /// The same if whoever made the last step has come to `arrived`, could go on, and does so if this is the first time. `preemptions`
+    /// says how many there were before it. See [`Scheduler::go_on`].
+    #[inline]
+    pub(super) fn go_on(
+        &mut self,
+        enabled: TaskSet,
+        arrived: &Step,
+        preemptions: impl FnOnce(&Path) -> u32,
+    ) -> Option<TaskId> {
+        if !self.is_new() {
+            return self.again(enabled, Some(arrived));
+        }
+        if self.different.is_some() {
+            return None;
+        }
+        let task = arrived.task;
+        let (start, preemptions) = (self.steps.len() as u32, preemptions(self));
+        let untried = enabled.without(TaskSet::only(task));
+        let node = Node { start, preemptions, enabled, task, untried, runner: task, ..NOTHING };
+        self.nodes.push(Node { is_brief: true, ..node });
+        self.steps.push(*arrived);
+        self.depth += 1;
+        Some(task)
+    }
+
+    /// What was enabled at a node, and what somebody came to there who waits. Nothing if a value was drawn.
+    fn shown(&self, node: usize) -> (Cow<'_, [Step]>, &[Step]) {
+        let node = &self.nodes[..=node];
+        let Some((last, before)) = node.split_last() else { return (Cow::Borrowed(&[]), &[]) };
+        let (kept, waiting) = last.kept(&self.steps);
+        if !last.is_brief {
+            return (Cow::Borrowed(kept), waiting);
+        }
+        let before = before.iter().rev().flat_map(|it| <[_; 2]>::from(it.kept(&self.steps))).flatten();
+        (Cow::Owned(latest(last.enabled, kept.iter().chain(before))), waiting)
+    }
+
     pub(super) fn choose(&mut self, point: &Point<'_>, preemptions: u32) -> Choice {
         if let Some(different) = self.different.take() {
             return Choice::Diverged(different);
         }
-        if let Some(node) = self.nodes.get(self.depth) {
-            let (enabled, waiting) = node.shown(&self.steps);
-            if (enabled, waiting) != (point.enabled, point.waiting) {
-                return Choice::Diverged(Diverged::new(self.depth, &[enabled, waiting].concat(), point));
+        if self.depth < self.nodes.len() {
+            let (enabled, waiting) = self.shown(self.depth);
+            if (&*enabled, waiting) != (point.enabled, point.waiting) {
+                return Choice::Diverged(Diverged::new(self.depth, &[&*enabled, waiting].concat(), point));
             }
         } else {
             let running = point.running.map(|it| it as u32);
@@ -178,6 +255,7 @@ impl Path {
                 enabled: TaskSet::of_ordered(point.enabled),
                 task: point.enabled[first as usize].task,
                 waiting: point.waiting.len() as u8,
+                ..NOTHING
             });
             self.steps.extend_from_slice(point.enabled);
             self.steps.extend_from_slice(point.waiting);
@@ -190,17 +268,7 @@ impl Path {
     pub(super) fn value(&mut self, n: u32) -> u32 {
         if self.depth == self.nodes.len() {
             let preemptions = self.preemptions();
-            self.nodes.push(Node {
-                first: 0,
-                tried: 1,
-                n,
-                start: NO_STEPS,
-                preemptions,
-                running: None,
-                enabled: TaskSet::EMPTY,
-                task: TaskId(0),
-                waiting: 0,
-            });
+            self.nodes.push(Node { tried: 1, n, start: NO_STEPS, preemptions, ..NOTHING });
         }
         let node = &self.nodes[self.depth];
         if node.start != NO_STEPS || node.n != n {
@@ -218,8 +286,16 @@ impl Path {
     }
 }
 
+/// What each of `tasks` is about to do: its first step among `steps`, which are those that somebody came to, the latest first.
+pub(super) fn latest<'a>(tasks: TaskSet, steps: impl Iterator<Item = &'a Step> + Clone) -> Vec<Step> {
+    tasks.iter().filter_map(|task| steps.clone().find(|it| it.task == task).copied()).collect()
+}
+
 /// How many preemptions there are with what is chosen at `node`. A flush is none.
 fn preemptions(node: &Node, steps: &[Step]) -> u32 {
+    if node.is_brief {
+        return node.preemptions + u32::from(node.task != node.runner);
+    }
     let chosen = node.chosen();
     let interrupts = || steps[(node.start + chosen) as usize].access != Access::Flush;
     node.preemptions + u32::from(node.running.is_some_and(|it| it != chosen) && interrupts())

@@ -12,7 +12,7 @@
 use clewline_core::Random as Generator;
 
 use super::{Entry, Settings};
-use crate::{Choice, Point, Scheduler, TaskId};
+use crate::{Choice, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -55,9 +55,21 @@ impl Pct {
         }
     }
 
-    fn highest(&self, point: &Point<'_>) -> usize {
-        let priority = |it: &usize| self.priorities[point.enabled[*it].task.index()];
-        (0..point.enabled.len()).max_by_key(priority).expect("something is enabled")
+    /// The place of the task that goes on.
+    fn highest(&self, tasks: impl Iterator<Item = TaskId>) -> (usize, TaskId) {
+        let priority = |it: &(usize, TaskId)| self.priorities[it.1.index()];
+        tasks.enumerate().max_by_key(priority).expect("something is enabled")
+    }
+
+    fn pick(&mut self, tasks: impl Iterator<Item = TaskId> + Clone) -> (usize, TaskId) {
+        let mut highest = self.highest(tasks.clone());
+        while let Some(&(_, priority)) = self.changes.get(self.fallen).filter(|it| it.0 <= self.steps) {
+            self.fallen += 1;
+            self.priorities[highest.1.index()] = priority;
+            highest = self.highest(tasks.clone());
+        }
+        self.steps += 1;
+        highest
     }
 }
 
@@ -79,14 +91,11 @@ impl Scheduler for Pct {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
-        let mut index = self.highest(point);
-        while let Some(&(_, priority)) = self.changes.get(self.fallen).filter(|it| it.0 <= self.steps) {
-            self.fallen += 1;
-            self.priorities[point.enabled[index].task.index()] = priority;
-            index = self.highest(point);
-        }
-        self.steps += 1;
-        Choice::Step(index)
+        Choice::Step(self.pick(point.enabled.iter().map(|it| it.task)).0)
+    }
+
+    fn again(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
+        Some(self.pick(enabled.iter()).1)
     }
 
     fn value(&mut self, n: u32) -> u32 {

@@ -3,7 +3,7 @@
 use clewline_core::Random as Generator;
 
 use super::{Entry, Settings};
-use crate::{Choice, Point, Scheduler};
+use crate::{Choice, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -39,6 +39,10 @@ impl Scheduler for Random {
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         Choice::Step(self.generator.below(point.enabled.len()))
+    }
+
+    fn again(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
+        enabled.nth(self.generator.below(enabled.len()))
     }
 
     fn value(&mut self, n: u32) -> u32 {

@@ -5,6 +5,9 @@
 //!
 //! Requires: at every point at most one enabled step a task.
 
+use std::borrow::Cow;
+
+use super::exhaustive::latest;
 use crate::{Choice, Diverged, Point, Step, TaskId, TaskSet};
 
 /// A moment at which there was a choice.
@@ -36,10 +39,12 @@ pub(super) struct Node {
     pub(super) start: u32,
     // The place of `running` among the steps, if there is one.
     pub(super) arrived: u32,
-    // The place of `chosen` among the steps, or the value.
+    // The value that is drawn.
     pub(super) index: u32,
     // How many of its steps wait, after the `n` that were enabled.
     pub(super) waiting: u32,
+    // Only the step of whoever ran is kept: what others were about to do is at nodes before this one.
+    pub(super) is_brief: bool,
 }
 
 const IS_VALUE: u32 = u32::MAX;
@@ -61,7 +66,8 @@ impl Node {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
-    // The steps that were enabled at each node, and those that somebody came to there who waits, one node after the other.
+    // The steps that were enabled at each node, and those that somebody came to there who waits, as far as they are kept, one node after
+    // the other.
     steps: Vec<Step>,
     depth: usize,
     // The node at which the step that is being made was chosen.
@@ -76,7 +82,7 @@ impl Tree {
     /// Goes back to the root. Answers whether nothing else is to be tried: this is the first time, or there is something to be said.
     pub(super) fn rewind(&mut self) -> bool {
         if self.depth < self.nodes.len() && self.different.is_none() {
-            self.different = Some(Diverged::unseen(self.depth, self.enabled(self.depth)));
+            self.different = Some(Diverged::unseen(self.depth, &self.shown(self.depth).0));
         }
         (self.depth, self.point) = (0, 0);
         !std::mem::replace(&mut self.is_started, true) || self.different.is_some()
@@ -99,12 +105,13 @@ impl Tree {
             return Choice::Diverged(different);
         }
         let (enabled, waiting) = self.shown(self.depth);
-        if is_different || (enabled, waiting) != (point.enabled, point.waiting) {
-            return Choice::Diverged(Diverged::new(steps, &[enabled, waiting].concat(), point));
+        if is_different || (&*enabled, waiting) != (point.enabled, point.waiting) {
+            return Choice::Diverged(Diverged::new(steps, &[&*enabled, waiting].concat(), point));
         }
         self.point = self.depth;
         self.depth += 1;
-        Choice::Step(self.nodes[self.point].index as usize)
+        let node = &self.nodes[self.point];
+        Choice::Step(self.index_of(node, node.chosen) as usize)
     }
 
     /// The same without being shown all that is enabled; see [`Scheduler::again`](crate::Scheduler::again).
@@ -136,30 +143,50 @@ impl Tree {
         let (chosen, n) = (point.enabled[index].task, point.enabled.len() as u32);
         let waiting = point.waiting.len() as u32;
         let arrived = point.running.map_or(u32::MAX, |it| it as u32);
-        self.nodes.push(Node { n, start, chosen, arrived, waiting, index: index as u32, ..node });
+        self.nodes.push(Node { n, start, chosen, arrived, waiting, ..node });
         Choice::Step(index)
     }
 
+    /// Adds a node at which whoever ran has come to `arrived`, and does that first; see
+    /// [`Scheduler::go_on`](crate::Scheduler::go_on).
+    #[inline]
+    pub(super) fn push_briefly(&mut self, arrived: &Step, node: Node) -> TaskId {
+        let start = self.steps.len() as u32;
+        self.steps.push(*arrived);
+        self.point = self.depth;
+        self.depth += 1;
+        let chosen = arrived.task;
+        self.nodes.push(Node { n: 1, start, chosen, arrived: 0, is_brief: true, ..node });
+        chosen
+    }
+
     /// Where the step of `task` is among those that are enabled at `node`.
-    fn index_of(&self, node: usize, task: TaskId) -> u32 {
-        let steps = self.enabled(node);
+    fn index_of(&self, node: &Node, task: TaskId) -> u32 {
+        if node.is_brief {
+            return node.enabled.before(task).len() as u32;
+        }
+        let steps = self.kept(node).0;
         steps.iter().position(|it| it.task == task).expect("whoever is chosen is enabled") as u32
     }
 
-    /// What was enabled at `node`.
-    pub(super) fn enabled(&self, node: usize) -> &[Step] {
-        self.shown(node).0
+    /// Of what was enabled at `node`, and what somebody came to there who waits, that which is kept. Nothing if a value was drawn.
+    fn kept(&self, node: &Node) -> (&[Step], &[Step]) {
+        if node.is_value() {
+            return (&[], &[]);
+        }
+        let kept = &self.steps[node.start as usize..][..(node.n + node.waiting) as usize];
+        kept.split_at(node.n as usize)
     }
 
-    /// What was enabled at `node`, and what somebody came to there who waits. Nothing, if there is no such node or a value was drawn.
-    fn shown(&self, node: usize) -> (&[Step], &[Step]) {
-        match self.nodes.get(node) {
-            Some(node) if !node.is_value() => {
-                let shown = &self.steps[node.start as usize..][..(node.n + node.waiting) as usize];
-                shown.split_at(node.n as usize)
-            }
-            Some(_) | None => (&[], &[]),
+    /// All of it. Nothing, if there is no such node.
+    fn shown(&self, node: usize) -> (Cow<'_, [Step]>, &[Step]) {
+        let Some(last) = self.nodes.get(node) else { return (Cow::Borrowed(&[]), &[]) };
+        let (kept, waiting) = self.kept(last);
+        if !last.is_brief {
+            return (Cow::Borrowed(kept), waiting);
         }
+        let before = self.nodes[..node].iter().rev().flat_map(|it| <[_; 2]>::from(self.kept(it))).flatten();
+        (Cow::Owned(latest(last.enabled, kept.iter().chain(before))), waiting)
     }
 
     /// Draws a value.
@@ -185,9 +212,9 @@ impl Tree {
 
     /// Moves the deepest node to `task`.
     pub(super) fn next_task(&mut self, task: TaskId) {
-        let at = self.nodes.len() - 1;
-        let index = self.index_of(at, task);
-        (self.nodes[at].chosen, self.nodes[at].index) = (task, index);
+        if let Some(node) = self.nodes.last_mut() {
+            node.chosen = task;
+        }
     }
 
     /// Removes the deepest node.
@@ -217,4 +244,5 @@ pub(super) const NOTHING: Node = Node {
     arrived: u32::MAX,
     index: 0,
     waiting: 0,
+    is_brief: false,
 };

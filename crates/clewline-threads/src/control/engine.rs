@@ -96,6 +96,27 @@ impl Task {
             badge: None,
         }
     }
+
+    /// Drops what it has, so that it can be another one.
+    fn clear(&mut self) {
+        self.rounds.clear();
+        self.spins = None;
+        self.locals = locals::Locals::default();
+        self.badge = None;
+    }
+
+    /// As [`Task::new`], if it was cleared. All is written where it is: to move it would take longer than anything else here.
+    #[track_caller]
+    fn renew(&mut self, id: TaskId) {
+        let Task { pending, place, need, until, is_woken, calls, operation, yields, late, is_idle, .. } =
+            self;
+        (*pending, *place) = (Step::new(id, Access::Local, SharedId::NONE), Place::caller());
+        (*need, *until, *is_woken) = (Need::Nothing, Until::Met, false);
+        (*calls, *operation, *yields, *late, *is_idle) = (false, u32::MAX, false, 0, false);
+        let Task { spins: _, rounds: _, after, yielder, is_panicking, has_panicked, spurious, .. } = self;
+        (*after, *yielder, *spurious) = (TaskSet::EMPTY, ptr::null(), 0);
+        (*is_panicking, *has_panicked) = (false, false);
+    }
 }
 
 /// When operations were called and returned, in steps.
@@ -120,7 +141,7 @@ pub(crate) struct Engine {
     // The life is that of the call to `run`, in which alone it is used.
     scheduler: Option<NonNull<dyn Scheduler>>,
     limits: Limits,
-    tasks: Vec<Task>,
+    tasks: Vec<Box<Task>>,
     /// What each of them runs in, until it has ended. There is room for as many as there may be, so they stay where they are.
     fibers: Vec<Option<Fiber>>,
     /// Those who have come to their first point.
@@ -133,6 +154,8 @@ pub(crate) struct Engine {
     /// The step that is being made; its task is whoever runs.
     step: Option<Step>,
     steps: u32,
+    /// Until so many steps were made nothing is unusual, if no thread panics; 0 if something may be.
+    quick_until: u32,
     is_free: bool,
     /// The scheduler ended the execution.
     is_stopped: bool,
@@ -160,8 +183,8 @@ pub(crate) struct Engine {
     has_release_points: bool,
     schedule: Option<Vec<Pick>>,
     moments: Option<Vec<Moment>>,
-    /// Of tasks of earlier executions.
-    spare: Vec<Rounds>,
+    /// Those of earlier executions, to be used again.
+    spare: Vec<Box<Task>>,
     /// As long as there is an engine, and not for each execution: others read what it writes at every access.
     _attention: Attention,
     limit: Option<Limit>,
@@ -210,6 +233,7 @@ impl Engine {
             next: Next::Nobody,
             step: None,
             steps: 0,
+            quick_until: 0,
             is_free: false,
             is_stopped: false,
             ending: None,
@@ -299,14 +323,17 @@ impl Engine {
 
     /// Prepares an execution with so many operations.
     pub(super) fn prepare(&mut self, operations: usize) {
-        self.spare.extend(self.tasks.drain(..).map(|it| it.rounds));
+        for mut task in self.tasks.drain(..) {
+            task.clear();
+            self.spare.push(task);
+        }
         self.fibers.clear();
         (self.fresh, self.came_to_wait) = (TaskSet::EMPTY, TaskSet::EMPTY);
-        (self.next, self.step, self.steps) = (Next::Start, None, 0);
+        (self.next, self.step, self.steps, self.quick_until) = (Next::Start, None, 0, 0);
         (self.started, self.ended, self.waiting) = (TaskSet::EMPTY, TaskSet::EMPTY, TaskSet::EMPTY);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
         (self.limit, self.execution, self.is_ending) = (None, unwind::next_execution(), false);
-        (self.spinning, self.idle_rounds) = (TaskSet::EMPTY, 0);
+        (self.spinning, self.idle_rounds, self.held_back) = (TaskSet::EMPTY, 0, TaskSet::EMPTY);
         self.objects.clear();
         self.fairness.clear();
         self.prepare_memory();
@@ -341,11 +368,12 @@ impl Engine {
                 }
             }
         });
-        let mut rounds = self.spare.pop().unwrap_or_default();
-        rounds.clear();
-        let spurious = self.limits.spurious;
-        self.tasks.push(Task { rounds, after, spurious, ..Task::new(id) });
+        let mut task = self.spare.pop().unwrap_or_else(|| Box::new(Task::new(id)));
+        task.renew(id);
+        (task.after, task.spurious) = (after, self.limits.spurious);
+        self.tasks.push(task);
         self.fibers.push(Some(fiber));
+        self.beware();
         id
     }
 
@@ -406,7 +434,7 @@ impl Engine {
             let foreign = this.foreign;
             if let Some(foreign) = foreign {
                 // SAFETY: `engine` is valid.
-                unsafe { foreign::enter(foreign, task, engine) };
+                unsafe { foreign::enter(foreign, task, engine, is_started) };
             }
             // SAFETY: while the task runs nobody else uses its fiber: others are added behind it, and only `unwind_all` takes them.
             let result = match unsafe { &mut *fiber } {
@@ -414,7 +442,12 @@ impl Engine {
                 None => unreachable!("a task that is chosen has not ended"),
             };
             if let Some(foreign) = foreign {
-                foreign.leave(task);
+                // SAFETY: the task has given up its turn.
+                let this = unsafe { &*engine };
+                let is_followed = matches!(this.next, Next::Task(next) if this.started.contains(next));
+                if !(is_followed && result == CoroutineResult::Yield(())) {
+                    foreign.leave(task);
+                }
             }
             if let CoroutineResult::Return(()) = result {
                 // SAFETY: the task has given up its turn for good.
@@ -435,6 +468,10 @@ impl Engine {
     }
 
     fn ended(&mut self, task: TaskId) {
+        if self.started != TaskSet::all(self.tasks.len()) {
+            // Somebody may have waited for that to start.
+            self.beware();
+        }
         self.started.insert(task);
         self.ended.insert(task);
         self.spinning.remove(task);
@@ -452,11 +489,17 @@ impl Engine {
 
     fn panicked(&mut self, payload: &(dyn Any + Send)) {
         self.panic = Some((self.current, panics::caught(payload)));
-        self.ending = Some(if self.is_free { Ending::Redundant } else { Ending::Panicked });
+        self.end_with(if self.is_free { Ending::Redundant } else { Ending::Panicked });
         // Nobody else moves after it, so its order with any step matters.
         if let Some(step) = &mut self.step {
             step.yields = true;
         }
+    }
+
+    /// The execution ends like this at the next point.
+    fn end_with(&mut self, ending: Ending) {
+        self.ending = Some(ending);
+        self.beware();
     }
 
     #[inline(always)]
@@ -533,9 +576,16 @@ impl Engine {
         let version = self.objects.seen(object);
         let task = &mut self.tasks[me.index()];
         if let Some(objects) = task.rounds.note(place, object, version) {
-            task.spins = Some(objects);
-            self.spinning.insert(me);
+            self.spins(me, objects);
         }
+    }
+
+    /// `me` runs round a loop in which it sees these objects.
+    #[cold]
+    fn spins(&mut self, me: TaskId, objects: Vec<SharedId>) {
+        self.tasks[me.index()].spins = Some(objects);
+        self.spinning.insert(me);
+        self.beware();
     }
 
     /// The number of an object. Mostly it is the one that this step accesses.
@@ -591,7 +641,7 @@ impl Engine {
     fn want_release_points(&mut self) {
         if !self.has_release_points {
             self.has_release_points = true;
-            self.ending = Some(Ending::Restart);
+            self.end_with(Ending::Restart);
         }
     }
 

@@ -15,7 +15,11 @@ pub(super) struct Objects {
     execution: u32,
     used: usize,
     states: Vec<State>,
+    // The object that was last found in a slot, by some bits of its address: mostly it is the next one there.
+    recent: [u32; RECENT],
 }
+
+const RECENT: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
@@ -40,7 +44,13 @@ pub(super) struct State {
 
 impl Objects {
     pub(super) fn new() -> Self {
-        Objects { slots: vec![Slot::default(); 64], execution: 1, used: 0, states: Vec::new() }
+        Objects {
+            slots: vec![Slot::default(); 64],
+            execution: 1,
+            used: 0,
+            states: Vec::new(),
+            recent: [0; RECENT],
+        }
     }
 
     /// Forgets all of them.
@@ -57,12 +67,21 @@ impl Objects {
     /// The number of the object at `address`.
     #[inline]
     pub(super) fn id(&mut self, address: usize) -> SharedId {
-        let at = self.find(address);
-        let slot = &mut self.slots[at];
-        if slot.execution == self.execution && slot.id != u32::MAX {
-            return SharedId(slot.id);
+        let id = self.recent[recent(address)];
+        match self.states.get(id as usize) {
+            Some(state) if state.address == address => SharedId(id),
+            Some(_) | None => self.look_up(address),
         }
-        self.add(at, address)
+    }
+
+    #[cold]
+    fn look_up(&mut self, address: usize) -> SharedId {
+        let at = self.find(address);
+        let slot = &self.slots[at];
+        let is_known = slot.execution == self.execution && slot.id != u32::MAX;
+        let id = if is_known { SharedId(slot.id) } else { self.add(at, address) };
+        self.recent[recent(address)] = id.0;
+        id
     }
 
     /// The same, if it is probably `id`.
@@ -88,7 +107,6 @@ impl Objects {
         }
     }
 
-    #[cold]
     fn add(&mut self, at: usize, address: usize) -> SharedId {
         let id = self.states.len() as u32;
         self.states.push(State { address, ..State::default() });
@@ -132,4 +150,10 @@ impl Objects {
     pub(super) fn seen(&self, id: SharedId) -> u32 {
         self.states.get(id.0 as usize).map_or(0, |it| it.version ^ (it.level as u32) << 20)
     }
+}
+
+/// Where an object is looked for first. Neighbours are words, and blocks are larger.
+#[inline(always)]
+fn recent(address: usize) -> usize {
+    (address >> 3 ^ address >> 9) % RECENT
 }

@@ -50,7 +50,9 @@ impl Rounds {
     #[inline(always)]
     pub(super) fn note(&mut self, place: Place, object: SharedId, version: u32) -> Option<Vec<SharedId>> {
         let seen = Seen { place, object, version };
-        let bit = 1 << ((place.word() >> 3 ^ object.0 as usize) & 63);
+        // Whatever has changed since is something else.
+        let mixed = (place.word() >> 3) as u32 ^ object.0 ^ version.wrapping_mul(5);
+        let bit = 1 << (mixed & 63);
         let is_new = self.filter & bit == 0;
         self.filter |= bit;
         self.hints += usize::from(object == SharedId::NONE);

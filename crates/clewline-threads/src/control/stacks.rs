@@ -1,9 +1,9 @@
 //! Stacks for tasks: made once, used again and again.
 
 use std::{
-    cell::RefCell,
+    cell::{RefCell, UnsafeCell},
     io,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use clewline_explore::TaskId;
@@ -35,15 +35,36 @@ const OWN_BYTES: usize = 8 << 20;
 
 // Foreign code may do as an address on its stack tells it, so a task has the same stack in every execution. And what belongs to a
 // thread is not to be had there: while a task runs, the thread looks like another one.
-static OWN: Mutex<[Option<DefaultStack>; TaskId::MAX]> = Mutex::new([const { None }; TaskId::MAX]);
+static OWN: [Own; TaskId::MAX] = [const { Own::new() }; TaskId::MAX];
 
-fn own() -> MutexGuard<'static, [Option<DefaultStack>; TaskId::MAX]> {
-    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+/// The stack of a task, while nobody uses it. It is taken and given back in every execution, which a lock would make twice as dear.
+struct Own {
+    is_locked: AtomicBool,
+    stack: UnsafeCell<Option<DefaultStack>>,
+}
+
+// SAFETY: whoever uses `stack` has changed `is_locked` from false to true, and changes it back afterwards.
+unsafe impl Sync for Own {}
+
+impl Own {
+    const fn new() -> Own {
+        Own { is_locked: AtomicBool::new(false), stack: UnsafeCell::new(None) }
+    }
+
+    fn replace(&self, stack: Option<DefaultStack>) -> Option<DefaultStack> {
+        while self.is_locked.swap(true, Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+        // SAFETY: this thread has locked it, and nothing is called before it is unlocked.
+        let old = unsafe { std::mem::replace(&mut *self.stack.get(), stack) };
+        self.is_locked.store(false, Ordering::Release);
+        old
+    }
 }
 
 /// The stack of `task`.
 pub(super) fn take_own(task: TaskId) -> io::Result<DefaultStack> {
-    match own()[task.index()].take() {
+    match OWN[task.index()].replace(None) {
         Some(stack) => Ok(stack),
         None => DefaultStack::new(OWN_BYTES),
     }
@@ -51,5 +72,5 @@ pub(super) fn take_own(task: TaskId) -> io::Result<DefaultStack> {
 
 /// Gives it back.
 pub(super) fn give_back_own(task: TaskId, stack: DefaultStack) {
-    own()[task.index()] = Some(stack);
+    drop(OWN[task.index()].replace(Some(stack)));
 }

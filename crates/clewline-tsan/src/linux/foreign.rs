@@ -44,6 +44,7 @@ impl Foreign for Code {
         let fresh = FRESH.get();
         if !fresh.contains(task) {
             park::refresh(task);
+            races::comes(task);
             control.begins_after().iter().for_each(|it| races::follows(task, it));
             FRESH.set(fresh.union(TaskSet::only(task)));
         }

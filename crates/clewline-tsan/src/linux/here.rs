@@ -78,7 +78,7 @@ pub(super) fn is_task_running() -> bool {
 
 /// `task` runs from now on, on a thread with that pointer.
 pub(super) fn enter(task: TaskId, control: Control, pointer: usize) {
-    // SAFETY: only the thread that explores comes here, and no task runs yet.
+    // SAFETY: only the thread that explores comes here, and no task reads it meanwhile.
     unsafe { *HERE.control.get() = MaybeUninit::new(control) };
     let [low, size] = &STACKS[task.index()];
     HERE.low.store(low.load(Relaxed), Relaxed);

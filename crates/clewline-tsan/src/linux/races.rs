@@ -45,6 +45,20 @@ pub(super) fn points() -> Points {
 
 type Clock = [u32; TaskId::MAX];
 
+// Mostly there are no more tasks than these, and only their times are looked at.
+const FEW: usize = 4;
+// How many tasks there may be: once there were more than a few, as many as there may be at all.
+static TASKS: Own<usize> = Own::new(FEW);
+
+/// `task` is one of those whose times count.
+#[inline(always)]
+pub(super) fn comes(task: TaskId) {
+    if TASKS.get() <= task.index() {
+        TASKS.set(TaskId::MAX);
+        RACES.get().begin(FEW);
+    }
+}
+
 /// An access that may race with a later one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Past {
@@ -66,6 +80,11 @@ impl Past {
         self.bytes & other.bytes != 0
             && (self.is_write || other.is_write)
             && !(self.is_atomic() && other.is_atomic())
+    }
+
+    /// Whether `other` happened before this, which was made at `clock`.
+    fn is_after(&self, other: &Past, clock: &Clock) -> bool {
+        other.task == self.task || other.time <= clock[usize::from(other.task)]
     }
 
     /// Whether whatever conflicts with `other` conflicts with this.
@@ -124,21 +143,30 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
-    fn at(&mut self, address: usize) -> &mut V {
+    /// What is known of an address. If that is nothing, something of another one is there, which `clear` must clear.
+    #[inline(always)]
+    fn at(&mut self, address: usize, clear: impl FnOnce(&mut V)) -> &mut V {
         if self.slots.len() <= 2 * self.used {
-            let old = std::mem::take(&mut self.slots);
-            self.slots = vec![(0, 0, V::default()); (2 * old.len()).max(64)];
-            for slot in old.into_iter().filter(|it| it.1 == self.execution) {
-                let at = self.find(slot.0);
-                self.slots[at] = slot;
-            }
+            self.grow();
         }
         let at = self.find(address);
-        if self.slots[at].1 != self.execution {
-            self.slots[at] = (address, self.execution, V::default());
+        let slot = &mut self.slots[at];
+        if slot.1 != self.execution {
+            (slot.0, slot.1) = (address, self.execution);
+            clear(&mut slot.2);
             self.used += 1;
         }
-        &mut self.slots[at].2
+        &mut slot.2
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![(0, 0, V::default()); (2 * old.len()).max(64)];
+        for slot in old.into_iter().filter(|it| it.1 == self.execution) {
+            let at = self.find(slot.0);
+            self.slots[at] = slot;
+        }
     }
 
     fn known(&mut self, address: usize) -> Option<&mut V> {
@@ -174,8 +202,16 @@ static RACES: Alone<Races> = Alone::new(Races {
     shared: None,
 });
 
+#[inline(always)]
 fn join(into: &mut Clock, from: &Clock) {
-    into.iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
+    let n = if TASKS.get() == FEW { FEW } else { TaskId::MAX };
+    into[..n].iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
+}
+
+/// Nothing is known.
+#[inline(always)]
+fn forget_all(clock: &mut Clock) {
+    *clock = [0; TaskId::MAX];
 }
 
 /// Another execution begins. Somebody will look at its steps if `is_shown`.
@@ -189,9 +225,16 @@ pub(super) fn begin(is_shown: bool) {
     }
     races.released.clear();
     races.words.clear();
-    for (at, clock) in races.clocks.iter_mut().enumerate() {
-        *clock = [0; TaskId::MAX];
-        clock[at] = 1;
+    races.begin(0);
+}
+
+impl Races {
+    /// Those from this one on begin.
+    fn begin(&mut self, first: usize) {
+        for (at, clock) in self.clocks.iter_mut().enumerate().take(TASKS.get()).skip(first) {
+            forget_all(clock);
+            clock[at] = 1;
+        }
     }
 }
 
@@ -271,7 +314,20 @@ pub(super) fn release(task: TaskId, object: usize) {
     if points() == Points::Racing {
         let races = RACES.get();
         let clock = &mut races.clocks[task.index()];
-        join(races.released.at(object), clock);
+        join(races.released.at(object, forget_all), clock);
+        clock[task.index()] += 1;
+    }
+}
+
+/// Both at once: `task` [acquires](acquire) the object and [releases](release) it.
+#[inline(always)]
+pub(super) fn pass(task: TaskId, object: usize) {
+    if points() == Points::Racing {
+        let races = RACES.get();
+        let clock = &mut races.clocks[task.index()];
+        let released = races.released.at(object, forget_all);
+        join(clock, released);
+        *released = *clock;
         clock[task.index()] += 1;
     }
 }
@@ -279,6 +335,7 @@ pub(super) fn release(task: TaskId, object: usize) {
 /// `other` begins after what `task` did so far, or `task` goes on after the end of `other`.
 pub(super) fn follows(later: TaskId, earlier: TaskId) {
     if points() == Points::Racing {
+        comes(later);
         let clocks = &mut RACES.get().clocks;
         let clock = clocks[earlier.index()];
         join(&mut clocks[later.index()], &clock);
@@ -320,7 +377,8 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
         let clock = &races.clocks[me.index()];
         let bytes = bytes(word, address, size);
         let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc };
-        if let Some(others) = races.words.at(word).touch(now, clock) {
+        let known = races.words.at(word, |it| (it.n, it.is_crowded) = (0, false));
+        if let Some(others) = known.touch(now, clock) {
             found |= insert(pc);
             // All of them: one that is known already must not hide another.
             others.into_iter().for_each(|it| found |= insert(it));
@@ -334,13 +392,25 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
 
 impl Word {
     /// The places of all accesses that `now` races with, and zeros, if it races with any.
+    #[inline(always)]
     fn touch(&mut self, now: Past, clock: &Clock) -> Option<[usize; KEPT]> {
+        // Mostly nobody else has come here, or what others did is over, and then this one takes its place.
+        let last = &self.past[0];
+        if self.n == 0 || (self.n == 1 && now.covers(last) && now.is_after(last, clock) && !self.is_crowded) {
+            self.past[0] = now;
+            self.n = 1;
+            return None;
+        }
+        self.touch_others(now, clock)
+    }
+
+    fn touch_others(&mut self, now: Past, clock: &Clock) -> Option<[usize; KEPT]> {
         let mut others = [0; KEPT];
         let mut races = self.is_crowded;
         let mut kept = 0;
         for (at, other) in others.iter_mut().enumerate().take(self.n) {
             let it = self.past[at];
-            let is_ordered = it.task == now.task || it.time <= clock[usize::from(it.task)];
+            let is_ordered = now.is_after(&it, clock);
             if !is_ordered && it.conflicts(&now) {
                 races = true;
                 *other = it.pc;

@@ -9,7 +9,6 @@ const FREE_ROUNDS: u32 = 3;
 
 impl Engine {
     /// Who could move, whatever fairness says.
-    #[inline(always)]
     pub(super) fn movable(&self) -> TaskSet {
         let mut movable =
             self.started.without(self.ended).without(self.spinning).without(self.weak.undrained);
@@ -118,6 +117,7 @@ impl Engine {
         }
         if yields {
             self.fairness.yields(mover, movable);
+            self.beware();
         }
         if self.moments.is_some() {
             self.finish_moment();
@@ -148,8 +148,7 @@ impl Engine {
         if ending != Ending::Full {
             self.tell_never_made(TaskSet::EMPTY);
         }
-        let ending = if self.is_free { Ending::Redundant } else { ending };
-        self.ending = Some(ending);
+        self.end_with(if self.is_free { Ending::Redundant } else { ending });
         self.next = Next::Nobody;
         false
     }
@@ -217,6 +216,7 @@ impl Engine {
                 // Those who could move have been seen to; those who wait have not.
                 self.tell_never_made(movable);
                 self.is_free = true;
+                self.beware();
                 self.pick(movable, mover)
             }
             Choice::Stop => self.stop(movable, mover),
@@ -299,7 +299,7 @@ impl Engine {
             // What is replayed may be of an exploration in which somebody tried locks, and nobody has come to that yet.
             self.want_release_points();
         } else {
-            self.ending = Some(Ending::Diverged(diverged));
+            self.end_with(Ending::Diverged(diverged));
         }
         false
     }

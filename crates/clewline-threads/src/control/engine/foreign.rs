@@ -22,26 +22,29 @@ pub trait Foreign {
     /// An execution begins: everything is to be as it was at first. Somebody will look at its steps if `is_shown`.
     fn begin(&self, is_shown: bool);
 
-    /// `task` goes on, on its own stack.
+    /// `task` goes on, on its own stack. If another one has until now, nobody was told that it [stopped](Self::leave).
     fn enter(&self, task: TaskId, control: Control);
 
-    /// It has stopped, for now or for good.
+    /// It has stopped, for now or for good, and no task goes on right after it.
     fn leave(&self, task: TaskId);
 
     /// An execution has ended. Answers what is wrong with what is left, if anything is.
     fn end(&self, ending: &Ending) -> Option<Panic>;
 }
 
-/// Lets `task` go on. From here on this thread looks like another one, and is told which engine it is in.
+/// Lets `task` go on. From here on this thread looks like another one, and is told which engine it is in, unless it `is_told` already.
 ///
 /// # Safety
 ///
 /// `engine` is valid as long as the task runs.
-pub(super) unsafe fn enter(foreign: &dyn Foreign, task: TaskId, engine: *mut Engine) {
+#[inline(always)]
+pub(super) unsafe fn enter(foreign: &dyn Foreign, task: TaskId, engine: *mut Engine, is_told: bool) {
     if let Some(control) = std::ptr::NonNull::new(engine).map(Control) {
         foreign.enter(task, control);
     }
-    tell(engine);
+    if !is_told {
+        tell(engine);
+    }
 }
 
 // Not inlined: where the memory of a thread is must be looked up after it has become another one.
@@ -198,6 +201,7 @@ impl Control {
     pub fn gives_way(self, place: Place) {
         let engine = self.engine();
         engine.tasks[engine.current.index()].yields = true;
+        engine.beware();
         self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
     }
 
@@ -252,7 +256,7 @@ impl Control {
 
     /// Points are needed where there were none: the exploration begins again.
     pub fn begins_again(self) {
-        self.engine().ending = Some(Ending::Restart);
+        self.engine().end_with(Ending::Restart);
     }
 
     /// This task ends here, in the middle of whatever it does.
@@ -282,7 +286,7 @@ impl Control {
 
     fn ends_with(self, ending: Ending, place: Place) -> ! {
         let engine = self.engine();
-        engine.ending = Some(ending);
+        engine.end_with(ending);
         // Nobody else moves after it, so its order with any step matters.
         if let Some(step) = &mut engine.step {
             step.yields = true;

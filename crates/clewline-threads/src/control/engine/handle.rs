@@ -87,11 +87,13 @@ impl Control {
         let (id, me) = (engine.objects.id(address), engine.current);
         match engine.pass(me, id, access, place) {
             Passage::GoesOn => (),
-            Passage::Ends if self.suspend(me) => return,
-            Passage::Ends => (),
-            Passage::Unusual => return self.arrive_unusually(id, access, place),
+            Passage::Ends => {
+                if !self.suspend_calmly(me) {
+                    self.engine().begin_quickly(me);
+                }
+            }
+            Passage::Unusual => self.arrive_unusually(id, access, place),
         }
-        self.engine().begin_quickly(me);
     }
 
     #[cold]
@@ -113,7 +115,12 @@ impl Control {
         if !goes_on && self.suspend(me) {
             return false;
         }
-        self.engine().begin(me)
+        let engine = self.engine();
+        let is_met = engine.begin(me);
+        if engine.quick_until == 0 {
+            engine.settle();
+        }
+        is_met
     }
 
     /// The object has changed: whoever waits for that goes on, and this task is not running idle.
@@ -193,6 +200,7 @@ impl Control {
     pub(super) fn hint_at(self, place: Place) {
         let engine = self.engine();
         let me = engine.current;
+        engine.beware();
         let task = &mut engine.tasks[me.index()];
         task.yields = true;
         // Whoever only ever says so would never come to a point.

@@ -3,7 +3,7 @@
 //! What is done here is what [`Engine::arrive`], [`Engine::decide`] and [`Engine::begin`] do, less all that cannot matter then. Most
 //! steps are of this kind, so each instruction counts.
 
-use clewline_explore::{Access, SharedId, TaskId, TaskSet};
+use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{Engine, Moment, Next, Place};
 
@@ -13,70 +13,103 @@ pub(super) enum Passage {
     Unusual,
     /// Somebody else is next, or nobody.
     Ends,
-    /// The task goes on, and is to [begin](Engine::begin_quickly) its access.
+    /// The task goes on, and has begun its access.
     GoesOn,
 }
 
 impl Engine {
-    /// Whether anything is that makes a step more than its access.
-    #[inline(always)]
+    /// Whether anything is that makes a step more than its access, besides a panic and the limit on steps.
     fn is_unusual(&self) -> bool {
-        self.unstarted_exists()
-            || self.is_ending
+        self.memory.is_some()
+            || !self.fairness.is_idle()
+            || self.moments.is_some()
             || self.is_free
+            || self.is_ending
             || self.ending.is_some()
-            || self.memory.is_some()
             || !self.spinning.is_empty()
             || !self.fresh.is_empty()
-            || !self.fairness.is_idle()
-            || self.limits.steps <= self.steps
-            || std::thread::panicking()
+            || !self.held_back.is_empty()
+            || self.tasks.iter().any(|it| it.yields)
+            || self.unstarted_exists()
     }
 
-    /// `me`, who runs, is about to make an access that is never kept waiting.
+    /// Something becomes unusual: from now on steps are made with all care, until nothing is.
+    #[inline]
+    pub(super) fn beware(&mut self) {
+        self.quick_until = 0;
+    }
+
+    /// Steps are made quickly from now on, if nothing is unusual.
+    pub(super) fn settle(&mut self) {
+        self.quick_until = if self.is_unusual() { 0 } else { self.limits.steps };
+    }
+
+    /// `me`, who runs, is about to make an access that is never kept waiting, and begins it if it goes on.
     #[inline(always)]
     pub(super) fn pass(&mut self, me: TaskId, object: SharedId, access: Access, place: Place) -> Passage {
-        if self.is_unusual() {
+        if self.quick_until <= self.steps || std::thread::panicking() {
             return Passage::Unusual;
         }
+        debug_assert!(!self.is_unusual());
         let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else { return Passage::Unusual };
-        let task = &mut self.tasks[me.index()];
-        if task.yields {
-            return Passage::Unusual;
-        }
-        let pending = &mut task.pending;
-        (pending.access, pending.object, pending.calls) = (access, object, task.calls);
-        pending.after = TaskSet::EMPTY;
-        (task.place, task.calls, task.is_idle) = (place, false, false);
         // To write it every time would make the processor wait: what lies beside it is read below.
         if self.waiting.contains(me) {
             self.waiting.remove(me);
         }
-        self.stale.insert(me);
+        let mut movable = self.started.without(self.ended);
+        if !movable.intersection(self.waiting).is_empty() {
+            movable = self.movable();
+        }
+        self.listed = TaskSet::EMPTY;
+        let task = &mut self.tasks[me.index()];
+        // It is made of its parts here and where it is begun: to read at once what was just written in other pieces makes the
+        // processor wait.
+        let (cause, calls) = (task.pending.cause, task.calls);
+        let step = Step { cause, calls, ..Step::new(me, access, object) };
+        task.pending = step;
+        (task.place, task.calls, task.is_idle) = (place, false, false);
         // SAFETY: `run` is on the stack, and its scheduler borrowed.
         let scheduler = unsafe { &mut *scheduler.as_ptr() };
-        scheduler.executed(made);
-        if self.moments.is_some() {
-            self.finish_moment();
+        let Some(next) = scheduler.go_on(made, movable, &task.pending) else {
+            return self.pass_slowly(me, movable);
+        };
+        if let Some(schedule) = &mut self.schedule {
+            schedule.push(Pick::Task(next));
         }
-        self.step = None;
-        self.held_back = TaskSet::EMPTY;
-        let mut movable = self.started.without(self.ended);
-        for other in movable.intersection(self.waiting) {
-            if !self.is_ready(&self.tasks[other.index()]) {
-                movable.remove(other);
+        if next != me {
+            (self.next, self.step) = (Next::Task(next), None);
+            return Passage::Ends;
+        }
+        self.steps += 1;
+        self.step = Some(step);
+        if calls {
+            self.times[task.operation as usize].call = self.steps;
+        }
+        if object != SharedId::NONE {
+            let version = self.objects.seen(object);
+            if let Some(objects) = task.rounds.note(place, object, version) {
+                self.spins(me, objects);
             }
         }
-        match scheduler.again(movable, Some(&self.tasks[me.index()].pending)) {
-            Some(task) => self.go_on_with(task),
-            None => _ = self.ask(movable, Some(me)),
+        Passage::GoesOn
+    }
+
+    /// The same, if the scheduler must see what could be done.
+    #[cold]
+    fn pass_slowly(&mut self, me: TaskId, movable: TaskSet) -> Passage {
+        self.step = None;
+        self.ask(movable, Some(me));
+        if self.next != Next::Task(me) {
+            return Passage::Ends;
         }
-        if self.next == Next::Task(me) { Passage::GoesOn } else { Passage::Ends }
+        self.begin_quickly(me);
+        Passage::GoesOn
     }
 
     /// `me`, who has not waited, makes its access.
     #[inline(always)]
     pub(super) fn begin_quickly(&mut self, me: TaskId) {
+        debug_assert!(self.moments.is_none(), "then everything is unusual");
         self.current = me;
         self.steps += 1;
         let task = &mut self.tasks[me.index()];
@@ -85,12 +118,11 @@ impl Engine {
         if step.calls {
             self.times[task.operation as usize].call = self.steps;
         }
-        let (object, place) = (step.object, task.place);
-        if object != SharedId::NONE {
-            self.spin(me, place, object);
-        }
-        if self.moments.is_some() {
-            self.keep_moment(me);
+        if step.object != SharedId::NONE {
+            let version = self.objects.seen(step.object);
+            if let Some(objects) = task.rounds.note(task.place, step.object, version) {
+                self.spins(me, objects);
+            }
         }
     }
 

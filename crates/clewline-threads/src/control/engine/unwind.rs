@@ -12,7 +12,7 @@ use std::{
 };
 
 use clewline_explore::{Access, Ending, SharedId, TaskId};
-use corosensei::CoroutineResult;
+use corosensei::{CoroutineResult, Yielder};
 
 use super::{Attempt, Control, ENDING, Engine, Limit, Place, stacks};
 
@@ -112,19 +112,34 @@ impl Control {
     /// Gives up the turn of `me`, who runs. Answers whether the execution was given up in the meantime.
     pub(super) fn suspend(self, me: TaskId) -> bool {
         let engine = self.engine();
-        let is_panicking = engine.is_panicking(me);
-        let task = &mut engine.tasks[me.index()];
-        (task.is_panicking, task.has_panicked) = (is_panicking, task.has_panicked && is_panicking);
-        let yielder = task.yielder;
-        // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
-        unsafe { (*yielder).suspend(()) };
-        let engine = self.engine();
-        let is_panicking = mem::take(&mut engine.tasks[me.index()].is_panicking);
-        // A second panic while the first one unwinds would be the end of the process.
-        if engine.is_ending && !is_panicking {
+        if engine.is_panicking(me) {
+            let task = &mut engine.tasks[me.index()];
+            task.is_panicking = true;
+            self.switch(task.yielder);
+            let engine = self.engine();
+            engine.tasks[me.index()].is_panicking = false;
+            // A second panic while the first one unwinds would be the end of the process.
+            return engine.is_ending;
+        }
+        self.suspend_calmly(me)
+    }
+
+    /// The same, if `me` does not unwind.
+    #[inline(always)]
+    pub(super) fn suspend_calmly(self, me: TaskId) -> bool {
+        let task = &mut self.engine().tasks[me.index()];
+        task.has_panicked = false;
+        self.switch(task.yielder);
+        if self.engine().is_ending {
             panic::resume_unwind(Box::new(GivenUp));
         }
-        engine.is_ending
+        false
+    }
+
+    #[inline(always)]
+    fn switch(self, yielder: *const Yielder<(), ()>) {
+        // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
+        unsafe { (*yielder).suspend(()) };
     }
 
     /// Ends the execution here, since a limit is reached.
@@ -132,7 +147,7 @@ impl Control {
     pub(super) fn cut(self, limit: Limit) -> ! {
         let engine = self.engine();
         engine.limit = Some(limit);
-        engine.ending = Some(if engine.is_free { Ending::Redundant } else { Ending::Cut });
+        engine.end_with(if engine.is_free { Ending::Redundant } else { Ending::Cut });
         let place = Place::caller();
         loop {
             self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
@@ -151,8 +166,8 @@ impl Engine {
     #[cold]
     fn is_panic_of(&self, task: TaskId) -> bool {
         let mut others = self.tasks.iter().filter(|it| it.pending.task != task);
-        let is_unwinding = |it: &super::Task| it.is_panicking && !self.ended.contains(it.pending.task);
-        self.tasks[task.index()].has_panicked || !others.any(is_unwinding)
+        let has_panicked = self.tasks[task.index()].has_panicked;
+        has_panicked || !others.any(|it| it.is_panicking && !self.ended.contains(it.pending.task))
     }
 
     /// Unwinds every task that has not ended.
@@ -161,6 +176,7 @@ impl Engine {
             return;
         }
         self.is_ending = true;
+        self.beware();
         if self.foreign.is_some() {
             return self.abandon_all();
         }

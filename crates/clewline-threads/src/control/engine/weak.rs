@@ -232,7 +232,7 @@ impl Control {
         let engine = self.engine();
         if !engine.weak.counts_matter {
             engine.weak.counts_matter = true;
-            engine.ending = Some(Ending::Restart);
+            engine.end_with(Ending::Restart);
         }
     }
 
@@ -313,7 +313,7 @@ impl Engine {
     fn want_races(&mut self) {
         if !self.weak.settings.races {
             self.weak.settings.races = true;
-            self.ending = Some(Ending::Restart);
+            self.end_with(Ending::Restart);
         }
     }
 
@@ -413,7 +413,7 @@ impl Engine {
         assert!(id.index() < TaskId::MAX, "the execution is cut where there is no room");
         let root = self.tasks[owner.index()].pending.cause.unwrap_or(owner);
         let pending = Step { cause: Some(root), ..Step::new(id, Access::Flush, SharedId::NONE) };
-        self.tasks.push(Task { pending, ..Task::new(id) });
+        self.tasks.push(Box::new(Task { pending, ..Task::new(id) }));
         self.fibers.push(None);
         self.started.insert(id);
         self.ended.insert(id);

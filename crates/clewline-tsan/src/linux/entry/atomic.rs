@@ -31,8 +31,7 @@ fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
     let (me, object) = (control.task(), object(address));
     here::writes();
     races::atomic(control, address, T::SIZE, true);
-    races::acquire(me, object);
-    races::release(me, object);
+    races::pass(me, object);
     if old != new {
         control.changes(object);
     }
