@@ -117,15 +117,15 @@ const WAKE: &str =
 const SEGFAULT: &str = "spmc#10: a segmentation fault";
 const STILL: &str = "RUSTSEC-2026-0005 was mended here. What is found is another one: a receiver that gives up waits for a state that it has \
                      written itself, and frees the channel while the sender still uses it";
-const UNDERFLOW: &str = "tokio PR 8062: a length below none when the last sender goes away";
+const UNDERFLOW: &str =
+    "tokio PR 8062: a length below none; what is found is a length of 1 though nothing was sent";
 const BOTH: &str = "RUSTSEC-2021-0124: sender and receiver both take the value if the receiver closes";
 const POP: &str = "scc#153: what pop answers; not by this test, of a bag";
-const STALE: &str =
-    "moka PR 593: `Inserted` though something was replaced; an execution has many thousands of steps";
+const STALE: &str = "moka PR 593: `Inserted` though something was replaced";
 const RESIZED: &str = "dashmap#107: a segmentation fault on insert, seen with 24 threads";
 const ORDERINGS: &str = "RUSTSEC-2022-0029: orderings of MsQueue; it cannot be run: std of today panics where the queue leaves an enum uninitialized";
 const NEVER_PUSHED: &str =
-    "RUSTSEC-2018-0009: values are dropped that were popped or never pushed; no second thread is needed";
+    "RUSTSEC-2018-0009: values are freed twice; what is found is a value dropped that was never pushed";
 const CANCELLED: &str = "RUSTSEC-2026-0005: memory used after it was freed, when a receiver gives up";
 
 /// The first two are those of a quick run.
