@@ -194,8 +194,7 @@ pub fn explore_states(
     let explored = explore_once(engine, properties, verdicts, search, progress);
     let has_limit = match explored.ended {
         Ended::Violated | Ended::States => true,
-        Ended::Exhausted => search.states_max <= explored.unique,
-        Ended::Memory | Ended::Time | Ended::BadHandler => false,
+        Ended::Exhausted | Ended::Memory | Ended::Time | Ended::BadHandler => false,
     };
     if search.jobs <= 1 || !has_limit {
         return explored;
