@@ -450,14 +450,7 @@ impl Causality {
             // have nothing to do with `event`.
             return (could_go || !after.contains(step.task), could_go);
         }
-        let takes_the_same = event.step.object == step.object
-            && matches!(
-                (event.step.access, step.access),
-                (Access::Acquire, Access::Acquire | Access::AcquireShared)
-                    | (Access::Receive, Access::Receive)
-                    | (Access::Send, Access::Send)
-            );
-        (true, takes_the_same)
+        (true, false)
     }
 
     /// The tasks that can begin what `step` and those before it need, if `event` comes later: of the events after it that are
