@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 use super::{Settings, pct::Pct, pos::Pos, random::Random};
 use crate::{Access, Choice, Ending, Point, Scheduler, SharedId, Step, System, TaskId, explore};
 
+mod quick;
+
 /// Tasks that write objects, one after the other.
 struct Writers {
     tasks: Vec<Vec<u32>>,

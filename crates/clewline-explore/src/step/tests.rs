@@ -63,3 +63,17 @@ fn accesses_are_listed_by_their_numbers() {
     let numbers: Vec<usize> = Access::ALL.iter().map(|it| *it as usize).collect();
     assert_eq!(numbers, (0..=Access::Flush as usize).collect::<Vec<_>>());
 }
+
+#[test]
+fn a_set_counts_and_finds_its_members() {
+    for bits in 0..=u16::MAX {
+        let (set, members) = (TaskSet(bits), TaskSet(bits).iter().collect::<Vec<_>>());
+        assert_eq!(set.len(), members.len());
+        for n in 0..=TaskId::MAX {
+            assert_eq!(set.nth(n), members.get(n).copied(), "{n} of {set:?}");
+        }
+        for &member in &members {
+            assert_eq!(set.nth(set.before(member).len()), Some(member));
+        }
+    }
+}

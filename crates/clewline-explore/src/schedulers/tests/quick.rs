@@ -1,0 +1,137 @@
+//! Those who are asked quickly where they can be choose as those who are shown everything.
+
+use std::ops::ControlFlow;
+
+use clewline_core::Random as Generator;
+
+use super::super::{SCHEDULERS, Settings};
+use crate::{
+    Access, Choice, Coverage, Ending, Point, Scheduler, SharedId, Step, System, TaskId, TaskSet, explore,
+};
+
+/// Tasks that access objects, one after the other.
+struct Tasks {
+    tasks: Vec<Vec<(Access, u32)>>,
+    is_quick: bool,
+    order: String,
+    executions: u32,
+    /// In this execution the last task accesses another object than before.
+    strange: Option<u32>,
+}
+
+impl Tasks {
+    fn step(&self, task: usize, at: usize) -> Option<Step> {
+        let &(access, mut object) = self.tasks[task].get(at)?;
+        if self.strange == Some(self.executions) && task + 1 == self.tasks.len() && at == 1 {
+            object += 100;
+        }
+        let (calls, returns) = (at == 0, false);
+        Some(Step { calls, returns, ..Step::new(TaskId(task as u8), access, SharedId(object)) })
+    }
+}
+
+impl System for Tasks {
+    fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
+        self.order.clear();
+        self.executions += 1;
+        let mut at = vec![0; self.tasks.len()];
+        let mut made: Option<Step> = None;
+        loop {
+            let next = |task: usize| self.step(task, at[task]);
+            let enabled: Vec<Step> = (0..self.tasks.len()).filter_map(next).collect();
+            let running = made.and_then(|made| enabled.iter().position(|it| it.task == made.task));
+            let tasks: TaskSet = enabled.iter().map(|it| it.task).collect();
+            let quick = match (made, running) {
+                (Some(made), Some(running)) if self.is_quick => {
+                    scheduler.go_on(&made, tasks, &enabled[running])
+                }
+                (Some(made), _) => {
+                    scheduler.executed(&made);
+                    None
+                }
+                (None, _) => None,
+            };
+            if enabled.is_empty() {
+                return Ending::Full;
+            }
+            let chosen = match quick {
+                Some(task) => enabled.iter().position(|it| it.task == task).unwrap(),
+                None => match scheduler.choose(&Point { enabled: &enabled, running, waiting: &[] }) {
+                    Choice::Step(chosen) => chosen,
+                    Choice::Redundant => return Ending::Redundant,
+                    Choice::Stop => return Ending::Stuck,
+                    Choice::Diverged(diverged) => return Ending::Diverged(diverged),
+                },
+            };
+            let mut step = enabled[chosen];
+            at[step.task.index()] += 1;
+            step.returns = at[step.task.index()] == self.tasks[step.task.index()].len();
+            self.order.push_str(&step.task.0.to_string());
+            made = Some(step);
+        }
+    }
+}
+
+fn orders(tasks: &mut Tasks, scheduler: &mut dyn Scheduler) -> (Vec<String>, Coverage) {
+    let mut orders = Vec::new();
+    let (coverage, _) = explore(tasks, scheduler, 300, |tasks, _, _| {
+        orders.push(tasks.order.clone());
+        ControlFlow::Continue(())
+    });
+    (orders, coverage)
+}
+
+/// Both ways, with so many executions before one that is strange.
+fn both(
+    tasks: &[Vec<(Access, u32)>],
+    strange: Option<u32>,
+    mut check: impl FnMut(&str, &[(Vec<String>, Coverage); 2]),
+) {
+    for entry in SCHEDULERS {
+        for preemptions in [None, Some(1), Some(2)] {
+            let settings = Settings { seed: 5, preemptions, executions: 100, depth: 3 };
+            let seen = [false, true].map(|is_quick| {
+                let tasks = tasks.to_vec();
+                let mut tasks = Tasks { tasks, is_quick, order: String::new(), executions: 0, strange };
+                orders(&mut tasks, &mut *(entry.make)(&settings))
+            });
+            check(entry.name, &seen);
+        }
+    }
+}
+
+fn random_tasks(generator: &mut Generator) -> Vec<Vec<(Access, u32)>> {
+    let kinds = [Access::Read, Access::Write, Access::Update];
+    (0..2 + generator.below(2))
+        .map(|_| {
+            (0..2 + generator.below(3))
+                .map(|_| (kinds[generator.below(3)], generator.below(2) as u32))
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn schedules_are_the_same_and_in_the_same_order() {
+    let mut generator = Generator::new(17);
+    for _ in 0..60 {
+        let tasks = random_tasks(&mut generator);
+        both(&tasks, None, |name, [slow, quick]| assert_eq!(slow, quick, "{name} on {tasks:?}"));
+    }
+}
+
+#[test]
+fn whatever_differs_from_before_is_told_in_the_same_words() {
+    let mut generator = Generator::new(18);
+    let (mut noticed, mut unnoticed) = (0, 0);
+    for _ in 0..60 {
+        let tasks = random_tasks(&mut generator);
+        let strange = 2 + generator.below(4) as u32;
+        both(&tasks, Some(strange), |name, [slow, quick]| {
+            assert_eq!(slow, quick, "{name} on {tasks:?}");
+            let is_noticed = matches!(slow.1, Coverage::Diverged(_));
+            *(if is_noticed { &mut noticed } else { &mut unnoticed }) += 1;
+        });
+    }
+    assert!(100 < noticed && 100 < unnoticed, "{noticed} {unnoticed}");
+}
