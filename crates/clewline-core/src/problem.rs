@@ -4,6 +4,8 @@
 //! of some object; to its right nothing is. A search therefore compiles once, not once for each
 //! specification, and its configurations are small integers that hash and compare in a word.
 
+mod keep;
+
 use std::{any::Any, fmt, sync::Arc};
 
 use hashbrown::HashTable;
@@ -13,6 +15,8 @@ use crate::{
     AnswerId, Footprint, History, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification, StateId,
     Witness,
 };
+
+pub use keep::Keep;
 
 /// A specification reduced to a step function on interned states and labels.
 pub trait Automaton {
@@ -405,19 +409,6 @@ impl fmt::Debug for Problem<'_> {
             .entries(lines.map(|(&id, span)| format!("{id:?} {span:?} {}", self.label(id))))
             .finish()
     }
-}
-
-/// What a weaker problem keeps of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// Everything.
-    Whole,
-    /// The call: what it returned, and when, is forgotten, as if it were pending.
-    Call,
-    /// That it may have happened: at any time, with any answer, or not at all.
-    Chance,
-    /// Nothing.
-    Nothing,
 }
 
 /// The typed side of the waist, its types forgotten.

@@ -344,7 +344,7 @@ fn a_stress_test_tells_a_bound_that_is_kept_from_one_that_is_not() {
         assert_eq!(less.code, 1, "{reading}: {less:?}");
         let again = format!("clewline stress quasi-queue --quasi enq=0,deq=0 --reading {reading}");
         assert!(less.stdout.contains(&again), "{}", less.stdout);
-        let check = format!(" --spec queue --quasi enq=0,deq=0 --reading {reading}\n");
+        let check = format!(" --spec queue --quasi enq=0,deq=0 --reading {reading} --html report.html\n");
         assert!(less.stdout.contains(&check), "{}", less.stdout);
         let bug = stress("stress-quasi-bug", "quasi-queue:b1", "enq=0,deq=2", &more);
         assert_eq!(bug.code, 1, "{reading}: {bug:?}");

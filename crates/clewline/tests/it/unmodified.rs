@@ -92,11 +92,9 @@ fn what_a_report_says_is_to_be_typed_shows_it_again() {
     let args = ["cc", "stack_test.c", "stack.c", "-O2", "--rows", "2", "--columns", "2", "--seed", "1"];
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
-    let lines: Vec<&str> = ran.stdout.lines().skip_while(|it| !it.starts_with("next:")).collect();
-    let typed: String =
-        lines.iter().map(|it| it.trim_start_matches("next:").trim()).collect::<Vec<_>>().join(" ");
+    let typed = ran.stdout.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type");
     assert!(typed.starts_with("clewline cc stack_test.c stack.c -O2"), "{typed}");
-    let words = words(&typed);
+    let words = words(typed);
     let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
     let again = clewline(&folder, &words, "");
     assert_eq!(again.code, 1, "{typed}\n{}{}", again.stdout, again.stderr);
