@@ -251,13 +251,14 @@ fn a_model_of_memory_may_show_what_sequential_consistency_hides() {
         .call("look(1)", |it: &[AtomicU32; 2]| it[1].load(Ordering::Acquire));
     let checked = |model: MemoryModel, scheduler: &str| {
         let memory = Memory { model, ..Memory::default() };
-        let scheduler = line_up::scheduler(scheduler).unwrap();
-        check(
-            &flags,
-            &matrix("raise(0) look(1) | raise(1) look(0)"),
-            &Options { memory, scheduler, ..Options::default() },
-        )
-        .unwrap()
+        let options =
+            Options { memory, scheduler: line_up::scheduler(scheduler).unwrap(), ..Options::default() };
+        let checked = check(&flags, &matrix("raise(0) look(1) | raise(1) look(0)"), &options).unwrap();
+        if let Some(finding) = checked.finding() {
+            let again = replay(&flags, &checked.matrix, &finding.schedule, &options).unwrap();
+            assert_eq!(again.finding().map(|it| &it.operations), Some(&finding.operations));
+        }
+        checked
     };
     for scheduler in ["bounded", "exhaustive"] {
         expect(&checked(MemoryModel::SequentiallyConsistent, scheduler), None);

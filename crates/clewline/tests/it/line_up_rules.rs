@@ -1,6 +1,6 @@
 //! Rules of the check of a matrix, each by a subject that is told wrongly without it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use clewline::{
     choose,
@@ -233,4 +233,49 @@ fn calls_that_are_always_made_one_after_the_other_are_taken_away_together() {
     };
     assert_eq!(shrunk(&[]), "enter | enter");
     assert_eq!(shrunk(&["enter leave"]), "enter leave | enter leave");
+}
+
+#[test]
+fn histories_of_many_operations_are_told_apart() {
+    let subject =
+        Component::new(|| AtomicU32::new(0)).call("one", |_: &AtomicU32| ()).call("two", |it: &AtomicU32| {
+            it.load(SeqCst);
+            it.load(SeqCst);
+        });
+    let mut options = Options { against: Against::Anything, ..Options::default() };
+    options.settings.preemptions = None;
+    let text = format!("{} | two", ["one"; 33].join(" "));
+    let checked = check(&subject, &matrix(&text), &options).unwrap();
+    // So many come before the other is called, and at least as many before it returns.
+    assert_eq!((checked.executions, checked.histories), (34 * 35 / 2, 34 * 35 / 2));
+}
+
+#[test]
+fn more_operations_than_a_word_has_bits_are_judged_as_well() {
+    let inc = |it: &AtomicU32| it.fetch_add(1, SeqCst);
+    let subject = Component::new(|| AtomicU32::new(0)).call("inc", inc);
+    let checked = check(&subject, &matrix(&["inc"; 65].join(" ")), &Options::default()).unwrap();
+    assert_eq!((cause(&checked), checked.serial_full), (None, 1));
+}
+
+#[test]
+fn time_that_is_up_is_no_success() {
+    let options = Options { time: Some(Duration::ZERO), ..Options::default() };
+    unknown(&check(&looks(9), &matrix("look | look"), &options).unwrap(), "the limit was reached");
+}
+
+#[test]
+fn serial_histories_with_the_same_answers_are_shown_with_what_is_in_the_wrong_order() {
+    // Whoever looks sees what was told with the next telling only.
+    let late = Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
+        .call("tell", |it: &[AtomicU32; 2]| it[0].store(1, SeqCst))
+        .call("look", |it: &[AtomicU32; 2]| it[1].load(SeqCst));
+    let prompt = Component::new(|| AtomicU32::new(0))
+        .call("tell", |it: &AtomicU32| it.store(1, SeqCst))
+        .call("look", |it: &AtomicU32| it.load(SeqCst));
+    let checked = check(&late, &matrix("tell | look"), &golden(prompt)).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::NotLinearizable));
+    // `look` answers 0 if it comes first, but `tell` precedes it.
+    let tried: Vec<_> = checked.finding().unwrap().tried.iter().map(|it| it.wrong_order).collect();
+    assert_eq!(tried, [Some((0, 1))]);
 }

@@ -295,6 +295,14 @@ mod tests {
             matrix.smaller(sequences).iter().map(ToString::to_string).collect()
         };
         assert_eq!(smaller(&[]), ["c", "a b", "a | c", "b | c", "a b"]);
+        let ends = Matrix { initial: calls("x y").unwrap(), last: calls("z").unwrap(), ..matrix.clone() };
+        let less = |it: &Matrix| (it.initial.concat(), it.last.concat());
+        let of_ends = |it: &&Matrix| it.columns == matrix.columns;
+        let smaller_ends: Vec<_> = ends.smaller(&[]).iter().filter(of_ends).map(less).collect();
+        assert_eq!(
+            smaller_ends,
+            [("xy", ""), ("x", "z"), ("y", "z")].map(|it| (it.0.to_owned(), it.1.to_owned()))
+        );
         // What is always made one after the other stays together.
         let sequence = |text: &str| calls(text).unwrap();
         assert_eq!(smaller(&[sequence("a b"), sequence("a")]), ["c", "a b", "c", "a b"]);

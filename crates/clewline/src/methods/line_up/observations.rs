@@ -321,8 +321,13 @@ mod tests {
         }
         let overlapping = "<thread id=\"a\">1</thread><thread id=\"b\">2</thread><op id=\"1\" name=\"push\">value=\"1\"</op>\
                            <op id=\"2\" name=\"take\" /><history>1[ 2[ ]1 ]2</history>";
+        // Whoever waits for ever is the last.
+        let after = "<thread id=\"a\">1B</thread><thread id=\"b\">2</thread><op id=\"1\" name=\"push\">value=\"1\"</op>\
+                     <op id=\"2\" name=\"take\">result=\"1\"</op><history>1[ 2[ ]2 #</history>";
         let matrix: Matrix = "push(1) | take".parse().expect("a matrix");
-        let refused = Observations::from_recording(&read(overlapping), &matrix);
-        assert!(refused.is_err_and(|it| it.0.contains("overlap")));
+        for text in [overlapping, after] {
+            let refused = Observations::from_recording(&read(text), &matrix);
+            assert!(refused.is_err_and(|it| it.0.contains("overlap")), "{text}");
+        }
     }
 }

@@ -25,8 +25,8 @@ pub(super) fn cycle(moments: &[Moment], processes: &[usize]) -> Option<Vec<usize
             }
         }
     }
-    let mut colours = vec![Colour::New; processes.len()];
-    (0..processes.len()).find_map(|start| visit(start, &follows, &mut colours, &mut Vec::new()))
+    let mut seen = vec![false; processes.len()];
+    (0..processes.len()).find_map(|start| visit(start, &follows, &mut seen, &mut Vec::new()))
 }
 
 /// The operation that each step is part of.
@@ -49,32 +49,15 @@ fn owners(moments: &[Moment], processes: &[usize]) -> Vec<Option<usize>> {
     owners
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Colour {
-    New,
-    Open,
-    Done,
-}
-
-fn visit(
-    at: usize,
-    follows: &[Vec<usize>],
-    colours: &mut [Colour],
-    path: &mut Vec<usize>,
-) -> Option<Vec<usize>> {
-    match colours[at] {
-        Colour::Done => return None,
-        Colour::Open => {
-            let start = path.iter().position(|&it| it == at)?;
-            return Some(path[start..].to_vec());
-        }
-        Colour::New => (),
+/// Goes on from `at`, to which `path` leads. Answers a cycle, if there is one through anything that was not seen before.
+fn visit(at: usize, follows: &[Vec<usize>], seen: &mut [bool], path: &mut Vec<usize>) -> Option<Vec<usize>> {
+    if std::mem::replace(&mut seen[at], true) {
+        let start = path.iter().position(|&it| it == at)?;
+        return Some(path[start..].to_vec());
     }
-    colours[at] = Colour::Open;
     path.push(at);
-    let found = follows[at].iter().find_map(|&next| visit(next, follows, colours, path));
+    let found = follows[at].iter().find_map(|&next| visit(next, follows, seen, path));
     path.pop();
-    colours[at] = Colour::Done;
     found
 }
 
@@ -104,6 +87,14 @@ mod tests {
         assert_eq!(cycle(&moments(&serial), &[0, 1]), None);
         let apart = [(0, 0, false, true), (1, 1, false, true), (0, 0, true, false), (1, 1, true, false)];
         assert_eq!(cycle(&moments(&apart), &[0, 1]), None);
+    }
+
+    #[test]
+    fn operations_of_one_process_are_apart() {
+        let between = [(0, 0, false, true), (1, 0, true, true), (0, 0, false, true)];
+        assert_eq!(cycle(&moments(&between), &[0, 0, 1]), None);
+        let around = [(0, 0, false, true), (1, 0, true, true), (0, 0, false, false)];
+        assert_eq!(cycle(&moments(&around), &[0, 0, 1]), Some(vec![0, 2]));
     }
 
     #[test]
