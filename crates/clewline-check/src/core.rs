@@ -273,7 +273,14 @@ impl<'a> Shrinking<'a> {
         let why = why::why(whole, &weak, &core, &found.explanation, &options.budget).map(Box::new);
         // Without the only one there is nothing to be ordered.
         let is_minimal = self.is_minimal || core.len() == 1;
-        Violation { core, pending, is_minimal, chances, explanation: found.explanation, why }
+        Violation {
+            core,
+            pending: pending.into(),
+            is_minimal,
+            chances: chances.into(),
+            explanation: found.explanation,
+            why,
+        }
     }
 
     /// Forgets what happened long before and long after the operation that cannot come next, if that is enough.

@@ -143,13 +143,13 @@ pub struct Violation {
     /// about other elements, or would not make a difference had they happened at any time, with any answer.
     pub core: Vec<OperationId>,
     /// Those of the core of which only the call matters: they count as pending, as they returned after all the others of the core.
-    pub pending: Vec<OperationId>,
+    pub pending: Box<[OperationId]>,
     /// Whether nothing more can be spared: if any one of the core had happened at any time, with any answer,
     /// or not at all, the rest could be ordered. If false, nobody knows.
     pub is_minimal: bool,
     /// Operations besides the core, of which it only matters that they may have happened: at any time, with any answer,
     /// or not at all. Every other operation can be left out altogether. Empty as long as nobody has looked for a small core.
-    pub chances: Vec<OperationId>,
+    pub chances: Box<[OperationId]>,
     /// How it was found.
     pub explanation: Explanation,
     /// What is wrong with the core, given those chances and nothing else. Unknown as long as nobody has looked.
@@ -162,9 +162,9 @@ impl Violation {
     pub fn found(core: Vec<OperationId>, explanation: Explanation) -> Violation {
         Violation {
             core,
-            pending: Vec::new(),
+            pending: Box::default(),
             is_minimal: false,
-            chances: Vec::new(),
+            chances: Box::default(),
             explanation,
             why: None,
         }

@@ -88,10 +88,10 @@ impl View<'_> {
         let spans = self.problem.spans();
         // By element: the earliest calls of two that put it there, since one may be the finder.
         let mut first = vec![[(u32::MAX, usize::MAX); 2]; self.roles.names.len()];
-        for at in 0..spans.len() {
+        for (at, span) in spans.iter().enumerate() {
             let Some(element) = self.put_by(at) else { continue };
             let earliest = &mut first[element as usize];
-            let put = (spans[at].call(), at);
+            let put = (span.call(), at);
             if put < earliest[0] {
                 *earliest = [put, earliest[0]];
             } else if put < earliest[1] {
@@ -153,12 +153,12 @@ impl View<'_> {
     fn copies(&self) -> Option<Glance> {
         let spans = self.problem.spans();
         let (mut adds, mut takes) = (Vec::new(), Vec::new());
-        for at in 0..spans.len() {
+        for (at, span) in spans.iter().enumerate() {
             match self.roles.acts[at] {
-                Act::Add => adds.push((self.roles.elements[at], spans[at].call())),
+                Act::Add => adds.push((self.roles.elements[at], span.call())),
                 // One that may not have happened takes nothing that another one needs.
                 Act::Remove if self.is_pending(at) => (),
-                Act::Remove => takes.push((self.roles.elements[at], spans[at].end(), at)),
+                Act::Remove => takes.push((self.roles.elements[at], span.end(), at)),
                 Act::Take | Act::Nothing => (),
                 Act::See | Act::Miss | Act::Empty | Act::Replace if self.is_pending(at) => (),
                 Act::See | Act::Miss | Act::Empty | Act::Replace => return None,

@@ -188,7 +188,8 @@ mod counters {
         let spans = problem.spans();
         let kept: Vec<usize> = (0..problem.len()).filter(|&at| is_kept(at)).collect();
         let end = kept.iter().map(|&at| spans[at].end()).max().unwrap();
-        let is_violated = |it: &Problem<'_>| check(search("jit-graph"), it, &Budget::unlimited()).word() == "violated";
+        let is_violated =
+            |it: &Problem<'_>| check(search("jit-graph"), it, &Budget::unlimited()).word() == "violated";
         let helped = problem.weaken(|at| match (is_kept(at), spans[at].call() < end) {
             (true, _) => Keep::Whole,
             (false, true) => Keep::Chance,

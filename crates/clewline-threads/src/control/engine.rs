@@ -141,6 +141,7 @@ pub(crate) struct Engine {
     // The life is that of the call to `run`, in which alone it is used.
     scheduler: Option<NonNull<dyn Scheduler>>,
     limits: Limits,
+    #[allow(clippy::vec_box, reason = "a task is large, and goes from one list to the other")]
     tasks: Vec<Box<Task>>,
     /// What each of them runs in, until it has ended. There is room for as many as there may be, so they stay where they are.
     fibers: Vec<Option<Fiber>>,
@@ -184,6 +185,7 @@ pub(crate) struct Engine {
     schedule: Option<Vec<Pick>>,
     moments: Option<Vec<Moment>>,
     /// Those of earlier executions, to be used again.
+    #[allow(clippy::vec_box, reason = "a task is large, and goes from one list to the other")]
     spare: Vec<Box<Task>>,
     /// As long as there is an engine, and not for each execution: others read what it writes at every access.
     _attention: Attention,
