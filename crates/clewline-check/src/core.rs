@@ -397,6 +397,10 @@ impl<'a> Shrinking<'a> {
 
     /// Forgets what happened before the operation at `start`, of all that was `told`.
     fn attempt_since(&mut self, start: usize, told: &[Keep]) -> Attempt {
+        // It may have been forgotten for the sake of an earlier one, and then tells nothing.
+        if self.keep[start] != Keep::Whole {
+            return Attempt::Undecided;
+        }
         let keep = self.since(start);
         let end = self.problem.spans()[start].end();
         let is_before = |&at: &usize| told[at] != keep[at] && self.problem.spans()[at].call() < end;
@@ -418,6 +422,8 @@ impl<'a> Shrinking<'a> {
     fn close(&mut self) {
         let Some(opening) = self.opening.take() else { return };
         if opening.before.is_empty() {
+            // Nothing was forgotten for its sake, but what it tells may have spared others.
+            self.opening = Some(opening).filter(|it| it.state.is_some());
             return;
         }
         let chance = |of: &[usize]| {

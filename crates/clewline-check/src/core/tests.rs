@@ -109,6 +109,8 @@ fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId) {
     let keep = &shrunk.keep;
     assert!(shrunk.is_minimal, "{name}: {problem:#?}");
     assert_eq!(word(&shrunk.weaker(keep, shrunk.opening.as_ref())), "violated", "{name}: {problem:#?}");
+    // What the rest begins with is said by one of the core.
+    assert!(shrunk.opening.as_ref().is_none_or(|it| keep[it.start] == Keep::Whole), "{name}: {problem:#?}");
     let start = shrunk.opening.as_ref().filter(|it| !it.before.is_empty());
     let is_core = |&at: &usize| matches!(keep[at], Keep::Whole | Keep::Call);
     let alone = (0..problem.len()).filter(is_core).filter(|&at| start.is_none_or(|it| it.start != at));

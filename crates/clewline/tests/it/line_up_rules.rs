@@ -261,7 +261,7 @@ fn more_operations_than_a_word_has_bits_are_judged_as_well() {
 #[test]
 fn time_that_is_up_is_no_success() {
     let options = Options { time: Some(Duration::ZERO), ..Options::default() };
-    unknown(&check(&looks(9), &matrix("look | look"), &options).unwrap(), "the limit was reached");
+    unknown(&check(&looks(9), &matrix("look | look | look"), &options).unwrap(), "the limit was reached");
 }
 
 #[test]
