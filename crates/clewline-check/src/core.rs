@@ -421,9 +421,8 @@ impl<'a> Shrinking<'a> {
     /// Gives a chance to the opening and to all that came before it, if that is enough.
     fn close(&mut self) {
         let Some(opening) = self.opening.take() else { return };
-        if opening.before.is_empty() {
-            // Nothing was forgotten for its sake, but what it tells may have spared others.
-            self.opening = Some(opening).filter(|it| it.state.is_some());
+        // If nothing was forgotten for its sake, what it tells may still have spared others.
+        if opening.before.is_empty() && opening.state.is_none() {
             return;
         }
         let chance = |of: &[usize]| {
