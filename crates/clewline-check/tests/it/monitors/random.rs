@@ -244,7 +244,7 @@ fn check_named(case: &dyn Case, algorithm: &str, about: &str) {
 
 #[test]
 fn auto_agrees_with_a_search_on_random_histories() {
-    let each = if at_length() { 100_000 } else { 1_500 };
+    let each = if at_length() { 100_000 } else { 800 };
     for entry in CATALOG {
         let mut tally = Tally::default();
         for seed in 0..each {
