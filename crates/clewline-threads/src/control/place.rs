@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, panic::Location, ptr, sync::OnceLock};
 /// A place in the code: one in the source, or, of code that says nothing about its source, an address.
 ///
 /// It is one word, since every point has one. What an address means is found out when somebody asks, and not before.
-// A pointer to a location, which is even; or an address twice, and one more.
+// A pointer to a location, which is even; or an address twice, and one more, and which part above `PART`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Place(usize);
 
@@ -35,6 +35,9 @@ enum Kind {
     Code(usize),
 }
 
+// Addresses of code are lower.
+const PART: u32 = 56;
+
 impl Place {
     /// Where the caller stands.
     #[inline(always)]
@@ -58,6 +61,14 @@ impl Place {
         Place(address << 1 | 1)
     }
 
+    /// One of at most 64 parts of a place in the code, each of which is a place: what a loop over the bytes of a word does in one
+    /// instruction is not the same thing again and again.
+    #[inline(always)]
+    #[must_use]
+    pub const fn part(self, part: usize) -> Place {
+        Place(self.0 | (self.0 & 1) * (part << PART << 1))
+    }
+
     /// What tells it from others.
     #[inline(always)]
     #[must_use]
@@ -77,7 +88,7 @@ impl Place {
 
     fn kind(self) -> Kind {
         if self.0 & 1 == 1 {
-            return Kind::Code(self.0 >> 1);
+            return Kind::Code(self.0 >> 1 & ((1 << PART) - 1));
         }
         // SAFETY: an even word was made in `of`, from a reference that lives for ever.
         Kind::Source(unsafe { &*ptr::with_exposed_provenance::<Location<'static>>(self.0) })
@@ -142,5 +153,15 @@ mod tests {
         let place = Place::code(0x1234);
         assert_ne!(place, Place::code(0x1235));
         assert_eq!(place.to_string(), "0x1234");
+    }
+
+    #[test]
+    fn parts_of_a_place_differ_and_are_shown_alike() {
+        let place = Place::code(0x7FFF_FFFF_F000);
+        assert_eq!(place, place.part(0));
+        assert_ne!(place, place.part(7));
+        assert_eq!(place.part(7).to_string(), place.to_string());
+        let in_source = Place::caller();
+        assert_eq!(in_source, in_source.part(3), "only code has parts");
     }
 }

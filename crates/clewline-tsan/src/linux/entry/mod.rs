@@ -34,7 +34,7 @@ fn within(address: usize) -> String {
 pub(super) fn point(control: Control, address: usize, size: usize, access: Access, pc: usize) {
     here::reset_idle();
     // Whatever is at no address fails when it is accessed.
-    control.comes_to(object(address).max(8), access, here::place(pc));
+    control.comes_to(object(address).max(8), access, here::place(pc).part(address & 7));
     if object(address) != object(address + size - 1) {
         control.matters();
     }
