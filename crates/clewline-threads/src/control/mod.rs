@@ -18,6 +18,7 @@
 mod engine;
 mod fair;
 mod leaks;
+mod local;
 mod memory;
 mod objects;
 mod panics;

@@ -66,7 +66,15 @@ impl Place {
     #[inline(always)]
     #[must_use]
     pub const fn part(self, part: usize) -> Place {
-        Place(self.0 | (self.0 & 1) * (part << PART << 1))
+        Place(self.0 | ((self.0 & 1) * (part << PART << 1)))
+    }
+
+    /// The address of code that it is, if it is none in a source.
+    pub(super) fn address(self) -> Option<usize> {
+        match self.kind() {
+            Kind::Source(_) => None,
+            Kind::Code(address) => Some(address),
+        }
     }
 
     /// What tells it from others.
