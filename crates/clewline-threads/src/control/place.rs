@@ -66,7 +66,7 @@ impl Place {
     #[inline(always)]
     #[must_use]
     pub const fn part(self, part: usize) -> Place {
-        Place(self.0 | (self.0 & 1) * (part << PART << 1))
+        Place(self.0 | ((self.0 & 1) * (part << PART << 1)))
     }
 
     /// What tells it from others.

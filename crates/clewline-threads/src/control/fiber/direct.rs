@@ -47,6 +47,8 @@ pub(in crate::control) struct Fiber {
 pub(in crate::control) struct Seat(*mut Base);
 
 const ALIGN: usize = 16;
+// Stacks have room for much more.
+const BODY_MAX: usize = 16 << 10;
 
 fn base_of(stack: &DefaultStack) -> *mut Base {
     let base = stack.base().get() - size_of::<Base>();
@@ -62,6 +64,7 @@ impl Fiber {
     /// Has `body` run on `stack` as soon as it is resumed.
     #[inline]
     pub(in crate::control) fn new<F: FnOnce(Seat) + 'static>(stack: DefaultStack, body: F) -> Fiber {
+        const { assert!(size_of::<F>() <= BODY_MAX, "a body is small") };
         let base = base_of(&stack);
         let place = body_of::<F>(base);
         // SAFETY: the stack is this fiber's alone, and much larger than what is written. `top` is where `switch` and `begin` look for what

@@ -91,8 +91,8 @@ macro_rules! kinds {
 
                 #[test]
                 fn a_large_body_has_its_place() {
-                    #[repr(align(16))]
-                    struct Large([u64; 200]);
+                    #[repr(align(128))]
+                    struct Large([u64; 100]);
                     let large = Large(std::array::from_fn(|at| at as u64));
                     let sum = Rc::new(Cell::new(0));
                     let told = Rc::clone(&sum);
@@ -102,7 +102,7 @@ macro_rules! kinds {
                         told.set(large.0.iter().sum());
                     });
                     resume(&mut fiber, &mut Root::new());
-                    assert_eq!((fiber.is_done(), sum.get()), (true, 19_900));
+                    assert_eq!((fiber.is_done(), sum.get()), (true, 4_950));
                 }
 
                 #[test]
@@ -128,10 +128,11 @@ macro_rules! kinds {
                                 let mut all = seats.get();
                                 all[me] = seat;
                                 seats.set(all);
-                                // SAFETY: it is its own, here and below, and the other one has suspended itself.
+                                // SAFETY: it is its own.
                                 unsafe { seat.suspend() };
                                 for at in 0..3 {
                                     order.borrow_mut().push((me, at));
+                                    // SAFETY: it is its own, and the other one has suspended itself.
                                     unsafe { seat.hand_to(seats.get()[1 - me]) };
                                 }
                             })
