@@ -174,19 +174,20 @@ impl Causality {
     pub(super) fn add(&mut self, step: &Step, node: usize, enabled: TaskSet, mut clock: Clock) {
         let me = step.task.index();
         let number = self.events.len() as u32 + 1;
-        clock[me] += 1;
+        // All at once: to read at once what was just written in another piece makes the processor wait.
+        clock.iter_mut().enumerate().for_each(|(at, count)| *count += u16::from(at == me));
+        let mut links = self.tasks[me].last;
+        if step.object != SharedId::NONE {
+            links[CHANGES] = std::mem::replace(self.list(step), number);
+        }
+        let (mut freed, mut frees_share) = (0, false);
+        if step.frees != SharedId::NONE {
+            let lock = self.object(step.frees);
+            freed = std::mem::replace(&mut lock.freed, number);
+            frees_share = lock.changes[me] < lock.reads[me];
+        }
         let task = &mut self.tasks[me];
-        let mut event = Event {
-            step: *step,
-            node: node as u32,
-            enabled,
-            clock,
-            before: task.clock,
-            links: task.last,
-            freed: 0,
-            frees_share: false,
-        };
-        task.clock = clock;
+        let before = std::mem::replace(&mut task.clock, clock);
         task.events.push(number);
         if step.calls {
             task.last[CALLS] = number;
@@ -197,14 +198,8 @@ impl Causality {
         if step.is_ordered() {
             task.last[YIELDS] = number;
         }
-        if step.object != SharedId::NONE {
-            event.links[CHANGES] = std::mem::replace(self.list(step), number);
-        }
-        if step.frees != SharedId::NONE {
-            let lock = self.object(step.frees);
-            event.freed = std::mem::replace(&mut lock.freed, number);
-            event.frees_share = lock.changes[me] < lock.reads[me];
-        }
+        let (made, node) = (*step, node as u32);
+        self.events.push(Event { step: made, node, enabled, clock, before, links, freed, frees_share });
         self.seen.insert(step.task);
         // Whoever did not wait touches the same object as the one who woke it, and that orders the two.
         for other in step.wakes.without(enabled) {
@@ -212,7 +207,6 @@ impl Causality {
             self.woken.push(Woken { event: number, task: other, clock: task.clock });
             join(&mut task.clock, &clock);
         }
-        self.events.push(event);
     }
 
     fn take_back(&mut self) {
@@ -300,14 +294,33 @@ impl Causality {
     #[inline]
     fn find_every_race(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
         let before = *clock;
+        let is_plain = !(step.calls || step.returns || step.is_ordered());
         for other in others {
             let at = other.index();
-            let mut number = self.latest(step, at);
             let is_unordered = |it: &Event| before[at] < it.clock[at];
+            if is_plain && self.tasks[at].last[YIELDS] == 0 {
+                // Mostly nothing counts but the object. No event is in both of its lists.
+                let Some(object) = self.objects.get(step.object.0 as usize) else { continue };
+                let mut change = object.changes[at];
+                let mut read = if step.access.is_shared() { 0 } else { object.reads[at] };
+                let latest = change.max(read);
+                let mut number = latest;
+                while number != 0 && is_unordered(&self.events[number as usize - 1]) {
+                    let event = &self.events[number as usize - 1];
+                    if number == latest {
+                        // Its clock includes those of all before it.
+                        join(clock, &event.clock);
+                    }
+                    self.races.push(number - 1);
+                    *(if change == number { &mut change } else { &mut read }) = event.links[CHANGES];
+                    number = change.max(read);
+                }
+                continue;
+            }
+            let mut number = self.latest(step, at);
             if number == 0 || !is_unordered(&self.events[number as usize - 1]) {
                 continue;
             }
-            // Its clock includes those of all before it.
             join(clock, &self.events[number as usize - 1].clock);
             let mut cursor = self.cursor(step, at);
             while number != 0 && is_unordered(&self.events[number as usize - 1]) {

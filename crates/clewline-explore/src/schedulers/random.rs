@@ -18,6 +18,8 @@ pub const ENTRY: Entry = Entry {
 pub struct Random {
     seed: u64,
     generator: Generator,
+    // What comes next: where a task is to go on, the processor need not wait for it to be drawn.
+    drawn: u64,
     executions: u64,
     begun: u64,
 }
@@ -27,7 +29,16 @@ impl Random {
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let (seed, executions) = (settings.seed, settings.executions);
-        Random { seed, generator: Generator::new(seed), executions, begun: 0 }
+        let mut random = Random { seed, generator: Generator::new(seed), drawn: 0, executions, begun: 0 };
+        random.restart();
+        random
+    }
+
+    /// A number below `bound`: what [`Generator::below`] would answer.
+    #[inline]
+    fn below(&mut self, bound: usize) -> usize {
+        let drawn = std::mem::replace(&mut self.drawn, self.generator.next());
+        ((u128::from(drawn) * bound as u128) >> 64) as usize
     }
 }
 
@@ -38,19 +49,20 @@ impl Scheduler for Random {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
-        Choice::Step(self.generator.below(point.enabled.len()))
+        Choice::Step(self.below(point.enabled.len()))
     }
 
     fn again(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
-        enabled.nth(self.generator.below(enabled.len()))
+        enabled.nth(self.below(enabled.len()))
     }
 
     fn value(&mut self, n: u32) -> u32 {
-        self.generator.below(n as usize) as u32
+        self.below(n as usize) as u32
     }
 
     fn restart(&mut self) {
         (self.generator, self.begun) = (Generator::new(self.seed), 0);
+        self.drawn = self.generator.next();
     }
 
     fn is_bounded(&self) -> bool {

@@ -155,3 +155,16 @@ fn pct_draws_priorities_in_each_execution() {
     assert_eq!(counts.len(), 6);
     counts.values().for_each(|it| check_share(*it, 1.0 / 6.0));
 }
+
+#[test]
+fn what_is_drawn_ahead_is_what_the_generator_would_draw_also_after_a_restart() {
+    let settings = Settings { seed: 11, ..Settings::default() };
+    let mut random = Random::new(&settings);
+    for _ in 0..3 {
+        let mut generator = clewline_core::Random::new(11);
+        for n in 1..100 {
+            assert_eq!(random.value(n), generator.below(n as usize) as u32);
+        }
+        random.restart();
+    }
+}

@@ -8,10 +8,17 @@ use std::{
 };
 
 use clewline_explore::{Access, Ending, Pick, Schedule, Scheduler, SharedId, Step, TaskId, TaskSet};
-use corosensei::{Coroutine, CoroutineResult, Yielder, stack::DefaultStack};
 
 use super::{
-    Panic, Place, fair::Fairness, local, memory::State, objects::Objects, panics, spin::Rounds, stacks,
+    Panic, Place,
+    fair::Fairness,
+    fiber::{Fiber, Root, Seat},
+    local,
+    memory::State,
+    objects::Objects,
+    panics,
+    spin::Rounds,
+    stacks,
 };
 use crate::noise::Attention;
 use weak::Weak;
@@ -37,7 +44,6 @@ pub use words::{Limit, Limits, Moment, Need, Pending, Points, Until};
 // Whoever was too late so often in one operation lets others go first from then on.
 const LATE_MAX: u32 = 3;
 
-type Fiber = Coroutine<(), (), (), DefaultStack>;
 pub(super) type Body = Box<dyn FnOnce()>;
 
 struct Task {
@@ -60,7 +66,7 @@ struct Task {
     rounds: Rounds,
     /// Tasks that must end before it begins.
     after: TaskSet,
-    yielder: *const Yielder<(), ()>,
+    seat: Seat,
     /// It was unwinding when it last gave up its turn.
     is_panicking: bool,
     /// It has panicked while another one was unwinding, and perhaps caught it since.
@@ -90,7 +96,7 @@ impl Task {
             spins: None,
             rounds: Rounds::default(),
             after: TaskSet::EMPTY,
-            yielder: ptr::null(),
+            seat: Seat::NONE,
             is_panicking: false,
             has_panicked: false,
             spurious: 0,
@@ -115,8 +121,8 @@ impl Task {
         (*pending, *place) = (Step::new(id, Access::Local, SharedId::NONE), Place::caller());
         (*need, *until, *is_woken) = (Need::Nothing, Until::Met, false);
         (*calls, *operation, *yields, *late, *is_idle) = (false, u32::MAX, false, 0, false);
-        let Task { spins: _, rounds: _, after, yielder, is_panicking, has_panicked, spurious, .. } = self;
-        (*after, *yielder, *spurious) = (TaskSet::EMPTY, ptr::null(), 0);
+        let Task { spins: _, rounds: _, after, seat, is_panicking, has_panicked, spurious, .. } = self;
+        (*after, *seat, *spurious) = (TaskSet::EMPTY, Seat::NONE, 0);
         (*is_panicking, *has_panicked) = (false, false);
     }
 }
@@ -147,6 +153,7 @@ pub(crate) struct Engine {
     tasks: Vec<Box<Task>>,
     /// What each of them runs in, until it has ended. There is room for as many as there may be, so they stay where they are.
     fibers: Vec<Option<Fiber>>,
+    root: Root,
     /// Those who have come to their first point.
     started: TaskSet,
     ended: TaskSet,
@@ -232,6 +239,7 @@ impl Engine {
             limits,
             tasks: Vec::new(),
             fibers: Vec::with_capacity(TaskId::MAX),
+            root: Root::new(),
             started: TaskSet::EMPTY,
             ended: TaskSet::EMPTY,
             waiting: TaskSet::EMPTY,
@@ -363,11 +371,11 @@ impl Engine {
         let id = TaskId(u8::try_from(self.tasks.len()).expect("few tasks"));
         assert!(id.index() < TaskId::MAX, "at most {} tasks in one execution", TaskId::MAX);
         let stack = self.take_stack(id).expect("memory for a stack");
-        let fiber = Fiber::with_stack(stack, move |yielder, ()| {
+        let fiber = Fiber::new(stack, move |seat| {
             if let Some(control) = control() {
                 let engine = control.engine();
                 let me = engine.current;
-                engine.tasks[me.index()].yielder = yielder;
+                engine.tasks[me.index()].seat = seat;
                 let run = panic::catch_unwind(AssertUnwindSafe(|| {
                     let _locals = locals::DropLast;
                     body();
@@ -440,32 +448,36 @@ impl Engine {
             if !is_started && this.memory.is_some() {
                 this.start_weakly(task);
             }
-            // SAFETY: there are as many fibers as tasks, and they stay where they are.
-            let fiber = unsafe { this.fibers.as_mut_ptr().add(task.index()) };
             let foreign = this.foreign;
             if let Some(foreign) = foreign {
                 // SAFETY: `engine` is valid.
                 unsafe { foreign::enter(foreign, task, engine, is_started) };
             }
-            // SAFETY: while the task runs nobody else uses its fiber: others are added behind it, and only `unwind_all` takes them.
-            let result = match unsafe { &mut *fiber } {
-                Some(fiber) => fiber.resume(()),
-                None => unreachable!("a task that is chosen has not ended"),
-            };
+            // SAFETY: `engine` is valid. Others are added behind the fiber, and there is room for them, so it stays where it is, and nobody
+            // else uses it meanwhile. Whoever is chosen has not ended, and waits for its turn.
+            unsafe {
+                let this = &mut *engine;
+                match &mut *this.fibers.as_mut_ptr().add(task.index()) {
+                    Some(fiber) => fiber.resume(&raw mut this.root),
+                    None => unreachable!("a task that is chosen has not ended"),
+                }
+            }
+            // SAFETY: whoever ran last has given up its turn. It need not be the one that was resumed.
+            let this = unsafe { &mut *engine };
+            let task = this.current;
+            let fiber = &mut this.fibers[task.index()];
+            let ended = if fiber.as_ref().is_some_and(Fiber::is_done) { fiber.take() } else { None };
             if let Some(foreign) = foreign {
-                // SAFETY: the task has given up its turn.
-                let this = unsafe { &*engine };
                 let is_followed = matches!(this.next, Next::Task(next) if this.started.contains(next));
-                if !(is_followed && result == CoroutineResult::Yield(())) {
+                if !is_followed || ended.is_some() {
                     foreign.leave(task);
                 }
             }
-            if let CoroutineResult::Return(()) = result {
-                // SAFETY: the task has given up its turn for good.
-                let (this, fiber) = unsafe { (&mut *engine, (*fiber).take()) };
+            if let Some(fiber) = ended {
+                let was_started = this.started.contains(task);
                 this.ended(task);
-                fiber.into_iter().for_each(|it| this.give_back(task, it));
-                if is_started {
+                this.give_back(task, fiber);
+                if was_started {
                     this.decide();
                 }
             }
@@ -596,7 +608,7 @@ impl Engine {
     fn may_spin(&mut self, me: TaskId, place: Place) {
         let foreign = self.foreign;
         let task = &mut self.tasks[me.index()];
-        let end = task.yielder.addr();
+        let end = task.seat.address();
         let look = || local::mind(place, &handle::entries(), end);
         if let Some(round) = task.rounds.round(|| foreign.map_or_else(look, |it| it.mind(&look))) {
             task.spins = Some(round.objects);

@@ -11,12 +11,14 @@
 //! * `objects` gives numbers to what is accessed, and knows locks and counts.
 //! * `memory` knows which stores a load may see, if that is not simply the newest, and what happens before what.
 //! * `races` finds accesses to cells that nothing orders, and `leaks` what is never dropped.
+//! * `fiber` has tasks run on `stacks` of their own.
 //! * `spin` notices loops that wait for someone else.
 //! * `fair` makes those who yield wait for the others.
 //! * `program` runs the calls of a matrix on a subject, and is the [`System`](clewline_explore::System) that is explored.
 
 mod engine;
 mod fair;
+mod fiber;
 mod leaks;
 mod local;
 mod memory;

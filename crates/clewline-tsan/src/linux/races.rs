@@ -98,27 +98,73 @@ impl Past {
 // Of each word so many accesses are kept.
 const KEPT: usize = 8;
 
+// What is looked at most comes first, so that it is in one line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Word {
-    past: [Past; KEPT],
-    n: usize,
+    n: u8,
     /// There were more, so that it is not known what a later access races with. It counts as racing.
     is_crowded: bool,
+    /// Not all of them were atomic.
+    has_plain: bool,
+    /// Somebody has released what is here: then `released` says what is learnt by whoever acquires it.
+    is_released: bool,
+    released: Clock,
+    past: [Past; KEPT],
 }
 
-/// What is known of addresses, for one execution.
+impl Word {
+    /// Nothing was done here.
+    #[inline(always)]
+    fn forget(&mut self) {
+        (self.n, self.is_crowded, self.has_plain) = (0, false, false);
+    }
+
+    #[inline(always)]
+    fn clear(&mut self) {
+        self.forget();
+        self.is_released = false;
+    }
+
+    #[inline(always)]
+    fn acquire(&self, clock: &mut Clock) {
+        if self.is_released {
+            join(clock, &self.released);
+        }
+    }
+
+    #[inline(always)]
+    fn release(&mut self, clock: &Clock) {
+        if self.is_released {
+            join(&mut self.released, clock);
+        } else {
+            self.is_released = true;
+            self.released = *clock;
+        }
+    }
+}
+
+/// What is known of words, for one execution.
 #[derive(Debug)]
-struct Table<V> {
+struct Words {
     // Open addressing; the length is a power of two, and at most half of the slots are used.
-    slots: Vec<(usize, u32, V)>,
+    slots: Vec<Slot>,
     // Slots of earlier executions are free.
     execution: u32,
     used: usize,
 }
 
-impl<V: Copy + Default> Table<V> {
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Slot {
+    address: usize,
+    execution: u32,
+    word: Word,
+}
+
+impl Words {
     const fn new() -> Self {
-        Table { slots: Vec::new(), execution: 1, used: 0 }
+        Words { slots: Vec::new(), execution: 1, used: 0 }
     }
 
     fn clear(&mut self) {
@@ -136,53 +182,52 @@ impl<V: Copy + Default> Table<V> {
         let mut at = (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> 32 & mask;
         loop {
             let slot = &self.slots[at];
-            if slot.1 != self.execution || slot.0 == address {
+            if slot.execution != self.execution || slot.address == address {
                 return at;
             }
             at = (at + 1) & mask;
         }
     }
 
-    /// What is known of an address. If that is nothing, something of another one is there, which `clear` must clear.
+    /// What is known of an address.
     #[inline(always)]
-    fn at(&mut self, address: usize, clear: impl FnOnce(&mut V)) -> &mut V {
+    fn at(&mut self, address: usize) -> &mut Word {
         if self.slots.len() <= 2 * self.used {
             self.grow();
         }
         let at = self.find(address);
         let slot = &mut self.slots[at];
-        if slot.1 != self.execution {
-            (slot.0, slot.1) = (address, self.execution);
-            clear(&mut slot.2);
+        if slot.execution != self.execution {
+            (slot.address, slot.execution) = (address, self.execution);
+            slot.word.clear();
             self.used += 1;
         }
-        &mut slot.2
+        &mut slot.word
     }
 
     #[cold]
     fn grow(&mut self) {
         let old = std::mem::take(&mut self.slots);
-        self.slots = vec![(0, 0, V::default()); (2 * old.len()).max(64)];
-        for slot in old.into_iter().filter(|it| it.1 == self.execution) {
-            let at = self.find(slot.0);
+        self.slots = vec![Slot::default(); (2 * old.len()).max(64)];
+        for slot in old.into_iter().filter(|it| it.execution == self.execution) {
+            let at = self.find(slot.address);
             self.slots[at] = slot;
         }
     }
 
-    fn known(&mut self, address: usize) -> Option<&mut V> {
+    fn known(&mut self, address: usize) -> Option<&mut Word> {
         if self.slots.is_empty() {
             return None;
         }
         let at = self.find(address);
-        (self.slots[at].1 == self.execution).then(|| &mut self.slots[at].2)
+        (self.slots[at].execution == self.execution).then(|| &mut self.slots[at].word)
     }
 }
 
 #[derive(Debug)]
 struct Races {
     clocks: [Clock; TaskId::MAX],
-    released: Table<Clock>,
-    words: Table<Word>,
+    words: Words,
     /// Places whose accesses race, in the order in which they were found.
     racing: Vec<usize>,
     is_racing: Option<FxHashSet<usize>>,
@@ -194,8 +239,7 @@ struct Races {
 
 static RACES: Alone<Races> = Alone::new(Races {
     clocks: [[0; TaskId::MAX]; TaskId::MAX],
-    released: Table::new(),
-    words: Table::new(),
+    words: Words::new(),
     racing: Vec::new(),
     is_racing: None,
     shown: None,
@@ -208,12 +252,6 @@ fn join(into: &mut Clock, from: &Clock) {
     into[..n].iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
 }
 
-/// Nothing is known.
-#[inline(always)]
-fn forget_all(clock: &mut Clock) {
-    *clock = [0; TaskId::MAX];
-}
-
 /// Another execution begins. Somebody will look at its steps if `is_shown`.
 pub(super) fn begin(is_shown: bool) {
     if points() != Points::Racing {
@@ -223,7 +261,6 @@ pub(super) fn begin(is_shown: bool) {
     if is_shown {
         show();
     }
-    races.released.clear();
     races.words.clear();
     races.begin(0);
 }
@@ -232,7 +269,7 @@ impl Races {
     /// Those from this one on begin.
     fn begin(&mut self, first: usize) {
         for (at, clock) in self.clocks.iter_mut().enumerate().take(TASKS.get()).skip(first) {
-            forget_all(clock);
+            *clock = [0; TaskId::MAX];
             clock[at] = 1;
         }
     }
@@ -302,8 +339,8 @@ fn insert(pc: usize) -> bool {
 pub(super) fn acquire(task: TaskId, object: usize) {
     if points() == Points::Racing {
         let races = RACES.get();
-        if let Some(clock) = races.released.known(object) {
-            join(&mut races.clocks[task.index()], clock);
+        if let Some(word) = races.words.known(object) {
+            word.acquire(&mut races.clocks[task.index()]);
         }
     }
 }
@@ -314,20 +351,7 @@ pub(super) fn release(task: TaskId, object: usize) {
     if points() == Points::Racing {
         let races = RACES.get();
         let clock = &mut races.clocks[task.index()];
-        join(races.released.at(object, forget_all), clock);
-        clock[task.index()] += 1;
-    }
-}
-
-/// Both at once: `task` [acquires](acquire) the object and [releases](release) it.
-#[inline(always)]
-pub(super) fn pass(task: TaskId, object: usize) {
-    if points() == Points::Racing {
-        let races = RACES.get();
-        let clock = &mut races.clocks[task.index()];
-        let released = races.released.at(object, forget_all);
-        join(clock, released);
-        *released = *clock;
+        races.words.at(object).release(clock);
         clock[task.index()] += 1;
     }
 }
@@ -361,11 +385,55 @@ pub(super) fn plain(control: Control, address: usize, size: usize, is_write: boo
 #[inline(always)]
 pub(super) fn atomic(control: Control, address: usize, size: usize, is_write: bool) {
     if points() == Points::Racing {
-        if !heap::contains(address) && !here::is_own_stack(address) && here::is_other_stack(address) {
-            share(control, address);
-        }
+        look_for_owner(control, address);
         touch(control, address, size, is_write, 0);
     }
+}
+
+#[inline(always)]
+fn look_for_owner(control: Control, address: usize) {
+    if !heap::contains(address) && !here::is_own_stack(address) && here::is_other_stack(address) {
+        share(control, address);
+    }
+}
+
+/// An [atomic] access that also [acquires](acquire) what it reads, and [releases](release) it if it `is_write`.
+#[inline(always)]
+pub(super) fn synchronize(control: Control, address: usize, size: usize, is_write: bool) {
+    if points() != Points::Racing {
+        return;
+    }
+    look_for_owner(control, address);
+    let (me, word) = (control.task(), address & !7);
+    let is_one = address + size <= word + 8;
+    if !is_one {
+        touch(control, address, size, is_write, 0);
+    }
+    let races = RACES.get();
+    let (clock, known) = (&mut races.clocks[me.index()], races.words.at(word));
+    let mut others = None;
+    if is_one {
+        let bytes = bytes(word, address, size);
+        let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc: 0 };
+        if !known.touch_again(&now) {
+            others = known.touch(now, clock);
+        }
+    }
+    known.acquire(clock);
+    if is_write {
+        (known.released, known.is_released) = (*clock, true);
+        clock[me.index()] += 1;
+    }
+    if others.is_some_and(insert_all) {
+        control.begins_again();
+    }
+}
+
+/// These places race. Answers whether one of them was not known to.
+#[cold]
+fn insert_all(places: [usize; KEPT]) -> bool {
+    // All of them: one that is known already must not hide another.
+    places.into_iter().fold(false, |is_new, it| insert(it) || is_new)
 }
 
 fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
@@ -377,11 +445,9 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
         let clock = &races.clocks[me.index()];
         let bytes = bytes(word, address, size);
         let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc };
-        let known = races.words.at(word, |it| (it.n, it.is_crowded) = (0, false));
-        if let Some(others) = known.touch(now, clock) {
+        if let Some(others) = races.words.at(word).touch(now, clock) {
             found |= insert(pc);
-            // All of them: one that is known already must not hide another.
-            others.into_iter().for_each(|it| found |= insert(it));
+            found |= insert_all(others);
         }
         word += 8;
     }
@@ -391,9 +457,26 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
 }
 
 impl Word {
+    /// Whether `now`, which is atomic, is what its task has done here before, and nobody else has done anything that could race with it. Then
+    /// nothing but its time is new.
+    #[inline(always)]
+    fn touch_again(&mut self, now: &Past) -> bool {
+        // Whoever is over stays here, so there must be room.
+        let n = usize::from(self.n);
+        if self.has_plain || self.is_crowded || KEPT / 2 < n {
+            return false;
+        }
+        let is_same =
+            |it: &&mut Past| (it.task, it.bytes, it.is_write) == (now.task, now.bytes, now.is_write);
+        let Some(past) = self.past[..n].iter_mut().find(is_same) else { return false };
+        past.time = now.time;
+        true
+    }
+
     /// The places of all accesses that `now` races with, and zeros, if it races with any.
     #[inline(always)]
     fn touch(&mut self, now: Past, clock: &Clock) -> Option<[usize; KEPT]> {
+        self.has_plain |= !now.is_atomic();
         // Mostly nobody else has come here, or what others did is over, and then this one takes its place.
         let last = &self.past[0];
         if self.n == 0 || (self.n == 1 && now.covers(last) && now.is_after(last, clock) && !self.is_crowded) {
@@ -408,7 +491,7 @@ impl Word {
         let mut others = [0; KEPT];
         let mut races = self.is_crowded;
         let mut kept = 0;
-        for (at, other) in others.iter_mut().enumerate().take(self.n) {
+        for (at, other) in others.iter_mut().enumerate().take(self.n.into()) {
             let it = self.past[at];
             let is_ordered = now.is_after(&it, clock);
             if !is_ordered && it.conflicts(&now) {
@@ -429,7 +512,7 @@ impl Word {
             kept -= 1;
         }
         self.past[kept] = now;
-        self.n = kept + 1;
+        self.n = kept as u8 + 1;
         races.then_some(others)
     }
 }
@@ -439,7 +522,7 @@ pub(super) fn forget(address: usize, size: usize) {
     if points() == Points::Racing {
         let words = &mut RACES.get().words;
         (address..address + size).step_by(8).for_each(|it| {
-            words.known(it).into_iter().for_each(|it| (it.n, it.is_crowded) = (0, false));
+            words.known(it).into_iter().for_each(Word::forget);
         });
     }
 }

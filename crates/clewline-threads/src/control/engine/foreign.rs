@@ -10,8 +10,8 @@ use clewline_explore::{Access, Ending, SharedId, TaskId, TaskSet};
 use corosensei::stack::{DefaultStack, Stack};
 
 use super::{
-    super::{Panic, Place, memory::Ask, stacks},
-    Attempt, Control, ENGINE, Engine, Fiber, Need, Until,
+    super::{Panic, Place, fiber::Fiber, memory::Ask, stacks},
+    Attempt, Control, ENGINE, Engine, Need, Until,
 };
 
 /// Who is told what happens to tasks that run foreign code.
@@ -95,14 +95,9 @@ impl Engine {
     pub(super) fn abandon_all(&mut self) {
         for at in 0..self.fibers.len() {
             let Some(mut fiber) = self.fibers[at].take() else { continue };
-            if self.tasks[at].yielder.is_null() {
-                // It has not begun: this drops its body.
-                fiber.force_unwind();
-            } else {
-                // SAFETY: the frames of foreign code are given up as if it had left them with `longjmp`: nobody runs them again.
-                // What frames of ours own is given back by whoever made the task (`Program::reclaim`).
-                unsafe { fiber.force_reset() };
-            }
+            // SAFETY: the frames of foreign code are given up as if it had left them with `longjmp`: nobody runs them again. What
+            // frames of ours own is given back by whoever made the task (`Program::reclaim`).
+            unsafe { fiber.give_up() };
             self.give_back(TaskId(at as u8), fiber);
         }
     }
@@ -305,9 +300,9 @@ impl Control {
 
     fn never_goes_on(self, me: TaskId) -> ! {
         loop {
-            let yielder = self.engine().tasks[me.index()].yielder;
-            // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
-            unsafe { (*yielder).suspend(()) };
+            let seat = self.engine().tasks[me.index()].seat;
+            // SAFETY: it is the seat of the task that runs.
+            unsafe { seat.suspend() };
         }
     }
 }

@@ -52,22 +52,25 @@ impl Engine {
         }
         debug_assert!(!self.is_unusual());
         let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else { return Passage::Unusual };
+        let task = &mut *self.tasks[me.index()];
         // To write it every time would make the processor wait: what lies beside it is read below.
         if self.waiting.contains(me) {
             self.waiting.remove(me);
+            task.pending.after = TaskSet::EMPTY;
         }
+        let calls = std::mem::take(&mut task.calls);
+        // All else is as it was at its last access.
+        let pending = &mut task.pending;
+        (pending.access, pending.object, pending.calls) = (access, object, calls);
+        debug_assert_eq!(*pending, Step { cause: pending.cause, calls, ..Step::new(me, access, object) });
+        (task.place, task.is_idle) = (place, false);
+        let cause = pending.cause;
         let mut movable = self.started.without(self.ended);
         if !movable.intersection(self.waiting).is_empty() {
             movable = self.movable();
         }
         self.listed = TaskSet::EMPTY;
-        let task = &mut self.tasks[me.index()];
-        // It is made of its parts here and where it is begun: to read at once what was just written in other pieces makes the
-        // processor wait.
-        let (cause, calls) = (task.pending.cause, task.calls);
-        let step = Step { cause, calls, ..Step::new(me, access, object) };
-        task.pending = step;
-        (task.place, task.calls, task.is_idle) = (place, false, false);
+        let task = &mut *self.tasks[me.index()];
         // SAFETY: `run` is on the stack, and its scheduler borrowed.
         let scheduler = unsafe { &mut *scheduler.as_ptr() };
         let Some(next) = scheduler.go_on(made, movable, &task.pending) else {
@@ -81,7 +84,8 @@ impl Engine {
             return Passage::Ends;
         }
         self.steps += 1;
-        self.step = Some(step);
+        // It is made of its parts: to read at once what was just written in other pieces makes the processor wait.
+        self.step = Some(Step { cause, calls, ..Step::new(me, access, object) });
         if calls {
             self.times[task.operation as usize].call = self.steps;
         }

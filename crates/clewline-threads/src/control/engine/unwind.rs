@@ -12,9 +12,8 @@ use std::{
 };
 
 use clewline_explore::{Access, Ending, SharedId, TaskId};
-use corosensei::{CoroutineResult, Yielder};
 
-use super::{Attempt, Control, ENDING, Engine, Limit, Place, stacks};
+use super::{Attempt, Control, ENDING, Engine, Limit, Next, Place, Seat, stacks};
 
 /// What a task panics with when it is given up.
 struct GivenUp;
@@ -85,12 +84,12 @@ fn give_up_again(engine: *mut Engine) -> ! {
 }
 
 fn wait(engine: *mut Engine) {
-    // SAFETY: see `ending`; and a task's yielder lives on its own stack as long as its body runs, which it does here.
+    // SAFETY: see `ending`; and the seat is that of the task that runs.
     unsafe {
         let this = &mut *engine;
         this.accesses = 0;
-        let yielder = this.tasks[this.current.index()].yielder;
-        (*yielder).suspend(());
+        let seat = this.tasks[this.current.index()].seat;
+        seat.suspend();
     }
 }
 
@@ -115,7 +114,7 @@ impl Control {
         if engine.is_panicking(me) {
             let task = &mut engine.tasks[me.index()];
             task.is_panicking = true;
-            self.switch(task.yielder);
+            self.switch(task.seat);
             let engine = self.engine();
             engine.tasks[me.index()].is_panicking = false;
             // A second panic while the first one unwinds would be the end of the process.
@@ -129,17 +128,30 @@ impl Control {
     pub(super) fn suspend_calmly(self, me: TaskId) -> bool {
         let task = &mut self.engine().tasks[me.index()];
         task.has_panicked = false;
-        self.switch(task.yielder);
+        self.switch(task.seat);
         if self.engine().is_ending {
             panic::resume_unwind(Box::new(GivenUp));
         }
         false
     }
 
+    /// Lets whoever is next go on, and returns when it is the turn of the task again that runs, which has this seat.
     #[inline(always)]
-    fn switch(self, yielder: *const Yielder<(), ()>) {
-        // SAFETY: a task's yielder lives on its own stack as long as its body runs, which it does here.
-        unsafe { (*yielder).suspend(()) };
+    fn switch(self, seat: Seat) {
+        let engine = self.engine();
+        match engine.next {
+            Next::Task(next) if Seat::IS_DIRECT && engine.started.contains(next) => {
+                engine.current = next;
+                let other = engine.tasks[next.index()].seat;
+                if let Some(foreign) = engine.foreign {
+                    foreign.enter(next, self);
+                }
+                // SAFETY: the one runs, and the other has come to a point and can go on from there.
+                unsafe { seat.hand_to(other) };
+            }
+            // SAFETY: it is the seat of the task that runs.
+            Next::Task(_) | Next::Start | Next::Nobody => unsafe { seat.suspend() },
+        }
     }
 
     /// Ends the execution here, since a limit is reached.
@@ -205,23 +217,23 @@ impl Engine {
             // SAFETY: as above.
             let this = unsafe { &mut *engine };
             let Some(mut fiber) = this.fibers[at].take() else { continue };
-            if this.tasks[at].yielder.is_null() {
-                // It has not begun: this drops its body.
-                fiber.force_unwind();
+            if !fiber.has_begun() {
+                // SAFETY: nothing is on its stack but its body, which this drops.
+                unsafe { fiber.give_up() };
                 stacks::give_back(fiber.into_stack());
                 continue;
             }
             (this.current, this.is_unwinding, this.caught) = (TaskId(at as u8), true, 0);
-            let result = fiber.resume(());
+            // SAFETY: it has given up its turn, and is not done.
+            unsafe { fiber.resume(&raw mut this.root) };
             // SAFETY: the task has given up its turn.
             let this = unsafe { &mut *engine };
             this.is_unwinding = false;
-            match result {
-                CoroutineResult::Yield(()) => {
-                    this.fibers[at] = Some(fiber);
-                    is_left = true;
-                }
-                CoroutineResult::Return(()) => stacks::give_back(fiber.into_stack()),
+            if fiber.is_done() {
+                stacks::give_back(fiber.into_stack());
+            } else {
+                this.fibers[at] = Some(fiber);
+                is_left = true;
             }
         }
         is_left

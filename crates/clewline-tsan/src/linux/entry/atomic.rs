@@ -28,20 +28,17 @@ fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Cont
 /// What the operation did.
 #[inline(always)]
 fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
-    let (me, object) = (control.task(), object(address));
     here::writes();
-    races::atomic(control, address, T::SIZE, true);
-    races::pass(me, object);
+    races::synchronize(control, address, T::SIZE, true);
     if old != new {
-        control.changes(object);
+        control.changes(object(address));
     }
     control.says(|| format!("{}{} -> {}", within(address), shown(old.bits()), shown(new.bits())));
 }
 
 #[inline(always)]
 fn saw<T: Word>(control: Control, address: usize, value: T) {
-    races::atomic(control, address, T::SIZE, false);
-    races::acquire(control.task(), object(address));
+    races::synchronize(control, address, T::SIZE, false);
     control.says(|| format!("{}{}", within(address), shown(value.bits())));
 }
 

@@ -19,7 +19,9 @@ fn is_for_code(pc: usize, size: usize) -> bool {
 fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
     let block = heap::allocate(size, align, pc);
     if block != 0 {
-        races::forget(block, size);
+        if heap::reuses() {
+            races::forget(block, size);
+        }
         return block as *mut u8;
     }
     match here::control() {

@@ -1,0 +1,17 @@
+//! Fibers: bodies that run on stacks of their own, one at a time.
+//!
+//! A fiber runs when its root resumes it, until it suspends itself or ends. On processors that we know (`direct`) one fiber also hands its
+//! turn to another without asking the root; elsewhere (`portable`) it cannot, and the root must. To go by way of the root
+//! takes two switches, each of which returns to where the processor does not expect it.
+
+#[cfg(all(unix, target_arch = "x86_64", not(miri)))]
+mod direct;
+#[cfg(any(test, not(all(unix, target_arch = "x86_64", not(miri)))))]
+mod portable;
+#[cfg(test)]
+mod tests;
+
+#[cfg(all(unix, target_arch = "x86_64", not(miri)))]
+pub(super) use direct::{Fiber, Root, Seat};
+#[cfg(not(all(unix, target_arch = "x86_64", not(miri))))]
+pub(super) use portable::{Fiber, Root, Seat};
