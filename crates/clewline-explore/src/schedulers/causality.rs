@@ -344,10 +344,9 @@ impl Causality {
                 continue;
             }
             let (is_race, hides) = self.is_reversible(step, event, number, enabled);
+            // If not, `event` let it go. Its task waits there already, so it cannot be tried there to make it wait.
             if is_race {
                 self.races.push(number - 1);
-            } else {
-                self.enablers.push(number - 1);
             }
             if hides && self.hides {
                 join(&mut hidden, &event.clock);
@@ -455,6 +454,9 @@ impl Causality {
 
     /// The tasks that can begin what `step` and those before it need, if `event` comes later: of the events after it that are
     /// not ordered after it, and of `step`, whose clock is `clock`, those before which none of the others must be.
+    ///
+    /// Without `event`, `step` may see another value and return where it does not now, and then calls must not come after it that come
+    /// before it now. That is found out where it is tried first, since the calls race with it there.
     pub(super) fn initials(&self, event: u32, step: &Step, clock: &Clock) -> TaskSet {
         let first = &self.events[event as usize];
         let (owner, count) = (first.step.task.index(), first.clock[first.step.task.index()]);
@@ -480,35 +482,9 @@ impl Causality {
         }
         let is_initial = |task: &TaskId| {
             let its = clocks[task.index()];
-            let is_step = std::ptr::eq(its, clock);
-            tasks.iter().all(|other| {
-                other == *task
-                    || its[other.index()] < begin[other.index()]
-                        && !(is_step && self.may_return(step) && self.calls_since(event, other))
-            })
+            tasks.iter().all(|other| other == *task || its[other.index()] < begin[other.index()])
         };
         tasks.iter().filter(is_initial).collect()
-    }
-
-    /// Whether `step` may return where it does not now, or the other way round: without the event that it raced with, it may
-    /// see another value and go another way.
-    fn may_return(&self, step: &Step) -> bool {
-        self.dependence == Dependence::Histories && step.cause.is_none()
-    }
-
-    /// Whether `task` called an operation after `event`, and could have without it.
-    fn calls_since(&self, event: u32, task: TaskId) -> bool {
-        let first = &self.events[event as usize];
-        let owner = first.step.task.index();
-        let mut number = self.tasks[task.index()].last[CALLS];
-        while event + 1 < number {
-            let call = &self.events[number as usize - 1];
-            if call.clock[owner] < first.clock[owner] {
-                return true;
-            }
-            number = call.links[CALLS];
-        }
-        false
     }
 }
 
