@@ -180,8 +180,10 @@ fn hard_programs() -> Vec<Matrix> {
             vec![vec![Lock(0, vec![Take(0), Load(1)]), Take(1)]],
             vec![vec![Store(0, 1), Lock(0, vec![])]],
             vec![vec![Put(0)]],
-            vec![vec![Load(0)]],
+            vec![vec![]],
         ],
+        // Whoever waits where it is to be tried is let go by another one first.
+        vec![vec![vec![TryLock(1, vec![])]], vec![vec![Spawn(vec![], true)]]],
     ];
     all.into_iter().map(|columns| Calls { columns, ..Calls::default() }).collect()
 }
