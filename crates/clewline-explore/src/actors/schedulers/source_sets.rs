@@ -161,7 +161,7 @@ impl<'a> Search<'a> {
                     top.before = tally.executions();
                     if let Some(ticket) = top.given.take(top.tried)
                         && let Some((seen, answer)) = crew.collect(ticket)
-                        && tally.add(walk, &seen)
+                        && tally.add(walk, seen)
                     {
                         self.believe(answer);
                         continue;
