@@ -218,8 +218,7 @@ impl<'a> Tally<'a> {
     /// Adds what was seen elsewhere, as if it had been seen here, execution by execution. Adds nothing, and answers false, if what
     /// comes of that depends on their order: where a limit is hit, or where the first violation is.
     pub(crate) fn add(&mut self, walk: &Walk, seen: Tally<'_>) -> bool {
-        let left = self.schedules_max - (self.schedules + self.cut);
-        if left <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
+        if self.left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
             return false;
         }
         let new: Vec<HistoryId> =
@@ -252,6 +251,16 @@ impl<'a> Tally<'a> {
         self.is_bounded |= seen.is_bounded;
         self.added += 1;
         true
+    }
+
+    /// How many schedules there may be until the limit is hit.
+    pub(crate) fn left(&self) -> u64 {
+        self.schedules_max - (self.schedules + self.cut)
+    }
+
+    /// Allows no more than so many schedules.
+    pub(crate) fn allow(&mut self, most: u64) {
+        self.schedules_max = self.schedules_max.min(most);
     }
 
     /// How many executions there were, of any kind.
