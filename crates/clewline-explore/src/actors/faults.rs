@@ -54,9 +54,10 @@ pub enum Places {
     /// At all of them.
     #[default]
     All,
-    /// Where it makes a difference: messages are lost last, when nothing else is left to happen, and whoever is down starts again at once.
+    /// Where it makes a difference: messages are lost last, when nothing else is left to happen, and partitions come after that; what can
+    /// be mended is mended at once.
     ///
-    /// To lose a message is never to receive it, and to be down for long is to receive nothing for long. So clients see the same, and so
+    /// To lose a message is never to receive it, and to be down or apart for long is to receive nothing for long. So clients see the same, and so
     /// does a property that looks at actors alone; and every execution ends as one of these does. States and schedules are
     /// fewer. If a property looks at what is in flight or at who is down, all places are tried after all. And so they are where
     /// a fault changes what can arrive: if messages have an order, and where those on their way to an actor that crashes are lost.
@@ -117,31 +118,46 @@ impl Engine {
     pub(crate) fn has_few_places(&self) -> bool {
         let Rules { delivery, ignored, faults } = self.rules();
         let is_kept = faults.crash == 0 || faults.mailbox == Mailbox::Kept;
-        let is_about_faults = faults.lose != 0 || faults.crash != 0 && faults.restart == Restart::Always;
-        delivery == Delivery::Unordered && ignored == Ignored::Gone && is_kept && is_about_faults
+        let is_any = faults.lose != 0 || faults.crash != 0 || faults.partition != 0;
+        delivery == Delivery::Unordered && ignored == Ignored::Gone && is_kept && is_any
     }
 
-    /// Whether the only thing that makes a difference is that someone starts again.
-    pub(crate) fn must_restart(&self, world: &World) -> bool {
-        world.down != 0 && self.rules().faults.restart == Restart::Always
+    /// Whether the only thing that makes a difference is to mend what went wrong.
+    pub(crate) fn must_mend(&self, world: &World) -> bool {
+        world.cut != 0 || world.down != 0 && self.rules().faults.restart == Restart::Always
     }
 
     /// Leaves out faults that happen elsewhere too, to the same effect.
     pub(crate) fn leave_out(&self, world: &World, actions: &mut Vec<Action>) {
-        if self.must_restart(world) {
-            actions.retain(|it| matches!(it, Action::Restart { .. }));
-        } else if !self.is_rest_lost(world, actions) {
-            actions.retain(|it| !matches!(it, Action::Lose { .. }));
+        if self.must_mend(world) {
+            actions.retain(|it| matches!(it, Action::Restart { .. } | Action::Heal));
+            return;
         }
+        let (lose, cut) = match self.left_over(world, actions) {
+            Some(messages) => {
+                (messages <= usize::from(self.rules().faults.lose - world.used.lose), messages == 0)
+            }
+            None => (false, false),
+        };
+        actions.retain(|it| match it {
+            Action::Lose { .. } => lose,
+            Action::Cut { .. } => cut,
+            Action::Begin { .. }
+            | Action::Deliver { .. }
+            | Action::Duplicate { .. }
+            | Action::Crash { .. }
+            | Action::Restart { .. }
+            | Action::Heal => true,
+        });
     }
 
-    // Whether all that can still happen are receipts, of so few messages that all of them may be lost.
-    fn is_rest_lost(&self, world: &World, faults: &[Action]) -> bool {
+    // How many messages can be received, if nothing else can happen but that they are lost or duplicated, or that there is a partition.
+    fn left_over(&self, world: &World, faults: &[Action]) -> Option<usize> {
         let deliverable = || world.flying.iter().filter(|&&it| self.is_deliverable(world, it));
-        let is_about_messages = |it: &Action| matches!(it, Action::Lose { .. } | Action::Duplicate { .. });
-        faults.iter().all(is_about_messages)
-            && !deliverable().any(|&it| self.envelope(it).is_timer)
-            && deliverable().count() <= usize::from(self.rules().faults.lose - world.used.lose)
+        let is_last =
+            |it: &Action| matches!(it, Action::Lose { .. } | Action::Duplicate { .. } | Action::Cut { .. });
+        let is_left_over = faults.iter().all(is_last) && !deliverable().any(|&it| self.envelope(it).is_timer);
+        is_left_over.then(|| deliverable().count())
     }
 
     fn splits(&self) -> impl Iterator<Item = u64> + use<> {

@@ -548,7 +548,7 @@ impl<'a> Worker<'a> {
         let before = self.seen.generated;
         let world = &met.world;
         let has_few_places = self.common.search.places == Places::Few;
-        let deliveries = if has_few_places && self.engine.must_restart(world) { &[] } else { deliveries };
+        let deliveries = if has_few_places && self.engine.must_mend(world) { &[] } else { deliveries };
         for delivery in deliveries {
             self.engine.plan_again(world, delivery);
             self.reach(met, delivery.action(), Some(delivery.fingerprint), visited);

@@ -35,7 +35,7 @@ fn matters(seen: &Explored) -> (Ended, [u64; 8], &[HistoryId], Vec<bool>) {
 
 #[test]
 fn faults_at_few_places_show_the_same() {
-    let (mut lost, mut crashed, mut wrong, mut violated) = (0, 0, [0; 4], 0);
+    let (mut lost, mut crashed, mut apart, mut wrong, mut violated) = (0, 0, 0, [0; 4], 0);
     for seed in 0..900 {
         let (harness, scenario, mut rules) = scrambled::random(seed);
         if seed % 7 != 0 {
@@ -43,6 +43,7 @@ fn faults_at_few_places_show_the_same() {
         }
         rules.faults.lose = (seed % 4) as u8;
         rules.faults.crash = (seed / 4 % 3) as u8;
+        rules.faults.partition = u8::from(seed / 12 % 3 == 0);
         if seed % 5 != 0 {
             rules.faults.mailbox = Mailbox::Kept;
         }
@@ -62,12 +63,15 @@ fn faults_at_few_places_show_the_same() {
             assert_eq!(few.places, Places::Few);
             lost += u64::from(rules.faults.lose != 0);
             crashed += u64::from(rules.faults.crash != 0);
+            apart += u64::from(rules.faults.partition != 0);
             violated += u64::from(all.violated != 0);
             matters(&all).3.iter().enumerate().for_each(|(at, it)| wrong[at] += u64::from(*it));
         }
     }
-    println!("{lost} with losses, {crashed} with crashes, {violated} violated, {wrong:?} of properties");
-    assert!(200 < lost && 200 < crashed && 50 < violated, "{lost}, {crashed}, {violated}");
+    println!(
+        "{lost} with losses, {crashed} with crashes, {apart} with partitions, {violated} violated, {wrong:?}"
+    );
+    assert!(150 < lost && 150 < crashed && 50 < apart && 50 < violated);
     assert!(wrong.iter().all(|it| 30 < *it), "{wrong:?}");
 }
 
