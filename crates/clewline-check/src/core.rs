@@ -28,7 +28,7 @@
 //! Cost: a search for each attempt, all together within a given number of configurations. Where that does not
 //! suffice the core is larger than need be, and says so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use clewline_core::{
     Act, Budget, Elements, Explanation, Keep, Kind, OperationId, Problem, Span, Start, Verdict, Violation,
@@ -53,7 +53,8 @@ const PATIENCE: u64 = 10;
 /// The least that all attempts may take, for each operation.
 const PER_OPERATION: u64 = 50;
 
-/// With so many operations that may have happened at any time, a configuration takes about twice as long.
+/// With so many operations that may have happened at any time, a configuration takes about twice as long. Equal ones count once: the first of
+/// them is tried.
 const OPEN: u64 = 16;
 
 /// An attempt among many chances may take this share of what is left.
@@ -143,6 +144,13 @@ fn last(problem: &Problem<'_>, violation: &Violation) -> OperationId {
             *violation.core.iter().max_by_key(end).expect("what is violated has operations")
         }
     }
+}
+
+/// How many operations may have happened at any time, equal ones counted once.
+fn differently_open(problem: &Problem<'_>) -> u64 {
+    let automaton = problem.automaton();
+    let labels = automaton.labels().iter().zip(problem.spans()).filter(|it| it.1.is_pending()).map(|it| it.0);
+    labels.collect::<HashSet<_>>().len() as u64
 }
 
 /// Reads, each of which can be left out alone.
@@ -262,7 +270,8 @@ impl<'a> Shrinking<'a> {
             overlap,
             keep: vec![Keep::Whole; problem.len()],
             next,
-            attempt: ATTEMPT,
+            // Few attempts leave out much; they are worth more patience than the many that follow.
+            attempt: ATTEMPT * PATIENCE,
             left: enough(problem.len()),
             is_minimal: true,
             opening: None,
@@ -277,6 +286,7 @@ impl<'a> Shrinking<'a> {
             shrinking.focus();
         }
         shrinking.open();
+        shrinking.attempt = ATTEMPT;
         loop {
             shrinking.is_minimal = true;
             let told = shrinking.keep.clone();
@@ -652,7 +662,7 @@ impl<'a> Shrinking<'a> {
             return (Attempt::Holds, self.next);
         }
         let open = weaker.spans().iter().filter(|it| it.is_pending()).count() as u64;
-        let weight = 1 + open / OPEN;
+        let weight = 1 + if open < OPEN { 0 } else { differently_open(&weaker) / OPEN };
         let least = 4 * (operations - open) + 1;
         // What would take all that is left is not worth it.
         if self.left / SHARE < least.saturating_mul(weight) {

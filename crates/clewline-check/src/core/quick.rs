@@ -36,9 +36,10 @@ pub(super) fn judge(problem: &Problem<'_>, kind: Kind, opening: Option<usize>) -
         Kind::Counter => view.sum(opening),
         Kind::Bag | Kind::Multiset => view.nobody_put(None).or_else(|| view.copies()),
         Kind::Register { initial } => view.nobody_put(Some(initial)),
-        Kind::Queue | Kind::Stack | Kind::PriorityQueue => {
-            view.nobody_put(None).or_else(|| view.one_finder(kind))
-        }
+        Kind::Queue | Kind::Stack | Kind::PriorityQueue => view
+            .nobody_put(None)
+            .or_else(|| view.one_finder(kind))
+            .or_else(|| view.is_of_one_element().then(|| view.copies()).flatten()),
         Kind::Set | Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
             view.nobody_put(None)
         }
@@ -242,6 +243,14 @@ impl View<'_> {
             | Kind::Counter
             | Kind::Register { .. } => return None,
         })
+    }
+
+    /// Whether all that is there is one element in a number of copies, whatever holds them.
+    fn is_of_one_element(&self) -> bool {
+        let puts = |at: &usize| matches!(self.roles.acts[*at], Act::Add | Act::Remove);
+        let mut elements = (0..self.problem.len()).filter(puts).map(|at| self.roles.elements[at]);
+        let first = elements.next();
+        elements.all(|it| Some(it) == first)
     }
 
     /// Whether what was taken was added before, each copy once. It may be that nobody sees more than that.

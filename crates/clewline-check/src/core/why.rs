@@ -247,12 +247,14 @@ impl<'v> View<'v> {
 
     /// An element of a set was added more often than it was removed, and once more.
     fn added_again(&self) -> Option<(Rule, Vec<OperationId>)> {
-        let adders: Vec<usize> = self.core().collect();
-        let element = self.element(*adders.first()?);
+        let element = self.element(self.core().next()?);
         let is_add = |&at: &usize| self.act(at) == Act::Add && self.element(at) == element;
-        if self.kind != Kind::Set || !adders.iter().all(is_add) {
+        let is_counted =
+            |at: usize| self.element(at) == element && matches!(self.act(at), Act::Add | Act::Remove);
+        if self.kind != Kind::Set || !self.core().all(is_counted) {
             return None;
         }
+        let adders: Vec<usize> = self.core().filter(is_add).collect();
         let is_remove = |&at: &usize| self.act(at) == Act::Remove && self.element(at) == element;
         let removers: Vec<usize> = self.all().filter(is_remove).collect();
         let removed = removers.len() as u32;
