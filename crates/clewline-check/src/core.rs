@@ -110,7 +110,7 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
 /// Says as little as it takes to violate, in the way that leaves less.
 fn smallest<'a>(problem: &'a Problem<'a>, next: OperationId, options: &Options) -> Shrinking<'a> {
     let first = Shrinking::run(problem, next, Overlap::Chance, options);
-    if first.is_minimal && first.core().count() <= LARGE {
+    if first.core().count() <= LARGE {
         return first;
     }
     let second = Shrinking::run(problem, next, Overlap::Doubt, options);

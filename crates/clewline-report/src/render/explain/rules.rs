@@ -227,7 +227,7 @@ impl Told<'_> {
             Some("false") => (format!("{miss} missed {}", self.found(0)), ""),
             Some("null") | None => (format!("{miss} found nothing"), ""),
             // Of a priority queue.
-            Some(_) => (format!("{miss} found {}", self.found(0)), ", which goes first,"),
+            Some(_) => (format!("{miss} found {}", self.found(0)), ", which go first,"),
         };
         let had = format!("although {}{goes_first} had returned before it was called", listed(&adders));
         let number = removers.len();
