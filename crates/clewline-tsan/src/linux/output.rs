@@ -1,6 +1,7 @@
 //! What the code under test writes, which nobody wants to read once for each execution.
 //!
-//! What it says on standard error is kept until the execution ends: a panic of Rust is told there, and nowhere else.
+//! It is kept until the execution ends: a panic of Rust is told on standard error, and what a test of Rust lacks on standard output,
+//! and nowhere else.
 
 use std::{
     ffi::{c_int, c_void},
@@ -31,30 +32,31 @@ pub(super) fn keep_quiet() {
 }
 
 // What was said in this execution, and how much of it is kept.
-static SAID: Alone<Vec<u8>> = Alone::new(Vec::new());
+static SAID: [Alone<Vec<u8>>; 2] = [const { Alone::new(Vec::new()) }; 2];
 const SAID_MAX: usize = 16 << 10;
 
-/// What the code has said on standard error in this execution.
-pub(super) fn said() -> String {
-    String::from_utf8_lossy(SAID.get()).into_owned()
+/// What the code has said in this execution on standard output and on standard error.
+pub(super) fn said() -> [String; 2] {
+    SAID.each_ref().map(|it| String::from_utf8_lossy(it.get()).into_owned())
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn write(file: c_int, bytes: *const c_void, n: usize) -> isize {
-    if file != 2 || NOWHERE.get() == 0 || here::control().is_none() {
+    let said = file.checked_sub(1).and_then(|it| SAID.get(usize::try_from(it).ok()?));
+    let Some(kept) = said.filter(|_| NOWHERE.get() != 0 && here::control().is_some()) else {
         // SAFETY: the caller asks for it.
         return unsafe { real::write(file, bytes, n) };
-    }
+    };
     // SAFETY: the caller says that there are so many bytes.
     let said = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), n) };
-    let room = SAID_MAX - SAID.get().len();
-    SAID.get().extend(&said[..n.min(room)]);
+    let room = SAID_MAX - kept.get().len();
+    kept.get().extend(&said[..n.min(room)]);
     n as isize
 }
 
 /// An execution begins.
 pub(super) fn hush() {
-    SAID.get().clear();
+    SAID.iter().for_each(|it| it.get().clear());
     if NOWHERE.get() != 0 {
         // SAFETY: these are calls of the system.
         unsafe {

@@ -5,8 +5,23 @@ use clewline_threads::control::Panic;
 // So many are told of: who waits for a thread that panics often panics as well.
 const TOLD_MAX: usize = 3;
 
+/// Why a program in Rust says that it failed, by what it said on standard output and standard error.
+pub(super) fn told([out, err]: &[String; 2]) -> Option<Panic> {
+    panicked(err).or_else(|| out.lines().find_map(lacks))
+}
+
+/// What a test lacks that did not panic, as the harness tells of it.
+fn lacks(line: &str) -> Option<Panic> {
+    if let Some(rest) = line.strip_prefix("note: test did not panic as expected") {
+        let place = rest.strip_prefix(" at ").map(without_column);
+        return Some(Panic { message: "the test did not panic, though it should".to_owned(), place });
+    }
+    let error = line.strip_prefix("Error: ")?;
+    Some(Panic { message: format!("the test returned an error: {error}"), place: None })
+}
+
 /// The panics that were told of as one: each but the last has its place in the message.
-pub(super) fn told(said: &str) -> Option<Panic> {
+fn panicked(said: &str) -> Option<Panic> {
     let mut all = all(said);
     all.truncate(TOLD_MAX);
     let last = all.pop()?;

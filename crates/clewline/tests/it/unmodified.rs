@@ -234,6 +234,18 @@ mod tests {
         FLAG.store(1, SeqCst);
         thread.join().unwrap();
     }
+
+    #[test]
+    #[should_panic]
+    fn should_panic_and_need_not() {
+        assert_eq!(twice(|it| it.store(it.load(SeqCst) + 1, SeqCst)), 1);
+    }
+
+    #[test]
+    fn returns_an_error() -> Result<(), String> {
+        let n = twice(|it| it.store(it.load(SeqCst) + 1, SeqCst));
+        if n == 2 { Ok(()) } else { Err(format!(\"there are {n}\")) }
+    }
 }
 ";
 
@@ -264,6 +276,8 @@ fn tests_of_a_crate_are_explored_one_by_one() {
         told.contains("the flag is set (src/lib.rs:32); after that: called `Result::unwrap()`"),
         "{told}"
     );
+    assert!(told.contains("the test did not panic, though it should"), "{told}");
+    assert!(told.contains("the test returned an error: \"there are 1\""), "{told}");
     assert!(ran.stderr.contains("src/lib.rs:26: ") && ran.stderr.contains("`lock incl`"), "{}", ran.stderr);
     let ran = clewline(&folder, &["cargo", "test", "no_such_test"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
