@@ -1,6 +1,7 @@
 //! `clewline explore`: what people and scripts see of it.
 
 use clewline::{
+    LineUp,
     methods::line_up::{
         Checked, Matrix, Options, check, shrink,
         text::{Reader, Shown, Summary, Telling, summary, violated},
@@ -8,7 +9,10 @@ use clewline::{
     render::text::Paint,
     sync::{
         Condvar, Mutex,
-        atomic::{AtomicU32, Ordering::SeqCst},
+        atomic::{
+            AtomicU32,
+            Ordering::{Acquire, Release, SeqCst},
+        },
     },
 };
 use clewline_threads::{Component, Explorable};
@@ -218,7 +222,24 @@ fn a_panic_is_told_with_its_place() {
     });
     let text = told(&touchy, "inc | inc", Shown::Full);
     assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
-    assert!(text.contains("somebody else was here"), "{text}");
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("somebody else was here, left: 2, right: 1 ("), "{text}");
+}
+
+#[test]
+fn whose_stores_leave_a_buffer_is_told() {
+    let flags = LineUp::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
+        .call("left", |[left, right]| {
+            left.store(1, Release);
+            right.load(Acquire)
+        })
+        .call("right", |[left, right]| {
+            right.store(1, Release);
+            left.load(Acquire)
+        });
+    let text = flags.matrix("left | right").memory("tso").run().unwrap().to_string();
+    assert!(text.contains("\n  Steps of c are stores of a that others see from then on.\n"), "{text}");
+    assert!(text.contains("\n  Steps of d are stores of b that others see from then on.\n"), "{text}");
 }
 
 #[test]

@@ -287,26 +287,6 @@ fn serial_histories_with_the_same_answers_are_shown_with_what_is_in_the_wrong_or
 }
 
 #[test]
-fn whoever_was_called_and_waits_is_told_from_whoever_was_not_called() {
-    // `last` keeps both locks for ever. If `both` has the outer one by then, it waits as well, which it does for nobody alone.
-    type Locks = (Mutex<()>, Mutex<()>, Mutex<()>);
-    let subject = Component::new(|| (Mutex::new(()), Mutex::new(()), Mutex::new(())))
-        .call("both", |(outer, inner, _): &Locks| {
-            let _outer = outer.lock().unwrap();
-            drop(inner.lock().unwrap());
-        })
-        .call("last", |(outer, inner, own): &Locks| {
-            let _inner = inner.lock().unwrap();
-            let _outer = outer.lock().unwrap();
-            let _own = own.lock().unwrap();
-            drop(own.lock());
-        });
-    let checked = check(&subject, &matrix("last | both"), &Options::default()).unwrap();
-    assert_eq!(cause(&checked), Some(Cause::Blocking));
-    assert_eq!(checked.finding().unwrap().blocked, [1]);
-}
-
-#[test]
 fn a_program_that_ends_does_not_hide_that_it_may_wait_for_ever() {
     // The call returns in either case; the thread that it started may have come too early.
     let subject =

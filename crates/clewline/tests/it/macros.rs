@@ -300,6 +300,11 @@ fn the_environment_has_one_execution_seen_again() {
     let (panics, told) =
         run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "add(1) | add(1)#a2b2");
     assert!(!panics && told.contains("did not panic"), "{told}");
+    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "mul(2)#a");
+    assert!(
+        !panics && told.contains("CLEWLINE_REPLAY is of another test, or the code has changed: "),
+        "{told}"
+    );
 }
 
 #[test]

@@ -521,8 +521,14 @@ impl<E: Explorable> LineUp<E> {
 
     /// One execution, as its token has it.
     fn again(&self, replayed: &Replayed, tested: &mut Tested) -> Result<super::Checked, Error> {
-        let checked = replay(&self.subject, &replayed.matrix, &replayed.schedule, &self.options)
-            .map_err(|it| ErrorKind::Matrix(it.0))?;
+        let misfit = |it: Misfit| {
+            let variable = environment::REPLAY;
+            ErrorKind::Matrix(format!(
+                "the environment variable {variable} is of another test, or the code has changed: {it}"
+            ))
+        };
+        let checked = replay(&self.subject, &replayed.matrix, &replayed.schedule, &self.options);
+        let checked = checked.map_err(misfit)?;
         tested.summary.add(&checked);
         tested.is_replay = true;
         Ok(checked)

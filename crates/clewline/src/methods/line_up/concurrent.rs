@@ -166,11 +166,8 @@ fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializab
 pub(in crate::methods) fn canonical(outcome: &Outcome<AnswerId>, key: &mut Vec<u32>) {
     key.clear();
     for operation in &outcome.operations {
-        key.push(match (&operation.ret, operation.call) {
-            (Some((_, answer)), _) => answer.0 + 2,
-            (None, Some(_)) => 1,
-            (None, None) => 0,
-        });
+        // Whether one that has not returned was called follows from whether those before it have.
+        key.push(operation.ret.map_or(0, |(_, answer)| answer.0 + 1));
         let (mut before, mut bits) = (0_u32, 0);
         for other in &outcome.operations {
             before = before << 1 | u32::from(other.precedes(operation));

@@ -1,6 +1,6 @@
 //! Pictures of a matrix, of a history and of an interleaving: one column a thread.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clewline_core::{Cause, OperationId};
 use clewline_explore::{Access, SharedId};
@@ -301,6 +301,7 @@ pub(super) fn steps(
         then.extend(waiting.lines().map(|it| it.trim().to_owned()));
     }
     then.extend(Some(files.legend().trim().to_owned()).filter(|it| !it.is_empty()));
+    then.extend(buffers(&threads, finding));
     html::Steps {
         tasks: processes.iter().map(|&it| threads.name(it)).collect(),
         steps: lines.into_iter().map(step).collect(),
@@ -324,6 +325,10 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> 
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
     let mut text = indented(staggered(&rows, WIDE - 2));
     text.push_str(&files.legend());
+    let buffers = buffers(&threads, finding);
+    if !buffers.is_empty() {
+        text.push_str(&format!("\n{}", indented(buffers)));
+    }
     if let Some(waiting) = waiting(&threads, finding, &objects, &files) {
         text.push_str(&format!("\n{waiting}"));
     }
@@ -456,6 +461,18 @@ fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
     }
     flush(&mut run, &mut short);
     short
+}
+
+/// Whose stores leave a buffer: a buffer has a column as threads have.
+fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
+    let flushes = finding.moments.iter().map(|it| &it.step).filter(|it| it.access == Access::Flush);
+    let owners: BTreeMap<usize, usize> =
+        flushes.filter_map(|it| Some((it.task.index(), it.cause?.index()))).collect();
+    let told = |(&buffer, &owner): (&usize, &usize)| {
+        let [buffer, owner] = [buffer, owner].map(|it| threads.name(it));
+        format!("Steps of {buffer} are stores of {owner} that others see from then on.")
+    };
+    owners.iter().map(told).collect()
 }
 
 /// Where those stand who cannot go on.

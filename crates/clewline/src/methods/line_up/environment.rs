@@ -14,6 +14,9 @@ const PREEMPTIONS: &str = "CLEWLINE_PREEMPTIONS";
 const SAMPLES: &str = "CLEWLINE_SAMPLES";
 const JOBS: &str = "CLEWLINE_JOBS";
 const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
+// What is expected there.
+const A_SCHEDULER: &str =
+    "the name of a scheduler: bounded, bounded-dpor, dpor, exhaustive, iterative, pct, pos or random";
 const MEMORY: &str = "CLEWLINE_MEMORY";
 const TIME: &str = "CLEWLINE_TIME";
 
@@ -85,7 +88,7 @@ pub(super) fn apply<E>(
     }
     let jobs = |it: &str| it.parse().ok().filter(|&it: &usize| it != 0);
     line_up.jobs = parsed(&look_up, JOBS, "a number from 1", jobs)?.unwrap_or(line_up.jobs);
-    if let Some(found) = parsed(&look_up, SCHEDULER, "the name of a scheduler", scheduler)? {
+    if let Some(found) = parsed(&look_up, SCHEDULER, A_SCHEDULER, scheduler)? {
         line_up.options.scheduler = found;
     }
     if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or release-acquire", memory_model)? {
@@ -165,6 +168,9 @@ mod tests {
         ];
         for variable in wrong {
             assert!(applied(&[variable]).is_err(), "{variable:?}");
+        }
+        for known in clewline_explore::schedulers::SCHEDULERS {
+            assert!(A_SCHEDULER.contains(known.name), "{}", known.name);
         }
     }
 

@@ -274,7 +274,8 @@ pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
         Cause::Panic => {
             let told = finding.panic.as_ref().map(|(_, panic)| {
                 let place = panic.place.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
-                format!("The message is: {}{place}.", panic.message)
+                let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
+                format!("The message is: {}{place}.", lines.join(", "))
             });
             format!("An operation panics instead of answering. {}", told.unwrap_or_default())
                 .trim_end()
@@ -291,7 +292,8 @@ pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
                 format!(" It is {one} by one of them, and {other} by the other.")
             });
             format!(
-                "Two threads get at the same data at the same time, one of them to change it, and nothing orders them.{}",
+                "Two threads get at the same data, one of them to change it, and nothing orders them: that one comes after the other \
+                 here is chance.{}",
                 told.unwrap_or_default()
             )
         }

@@ -592,6 +592,58 @@ fn operations_of(random: &mut Random, kind: &[Action], n: usize, most: usize) ->
     (0..n).map(|_| one(random)).collect()
 }
 
+/// What programs like others are made of.
+const LIKE: &[Action] = &[
+    Load(0),
+    Store(0, 0),
+    Lock(0, NONE),
+    TryLock(0, NONE),
+    Read(NONE),
+    Write(NONE),
+    Take(0),
+    Put(0),
+    TakeOrLate(0),
+    Start(NONE, false),
+];
+
+/// A program like `matrix`, with a few things more or less, or its columns in another order.
+pub(super) fn random_like(random: &mut Random, matrix: &Matrix) -> Matrix {
+    let mut matrix = matrix.clone();
+    for _ in 0..1 + random.below(3) {
+        let (one, other) = (random.below(matrix.columns.len()), random.below(matrix.columns.len()));
+        let column = &mut matrix.columns[one];
+        match random.below(5) {
+            0 => {
+                let less = smaller(&matrix).into_iter().filter(|it| !it.columns.is_empty());
+                let less: Vec<Matrix> = less.collect();
+                if !less.is_empty() {
+                    matrix = less[random.below(less.len())].clone();
+                }
+            }
+            1 => matrix.columns.swap(one, other),
+            2 if column.len() < 2 => column.push(Vec::new()),
+            _ if column.is_empty() => (),
+            _ => {
+                let at = random.below(column.len());
+                let action = random.below(LIKE.len());
+                let action = vary(random, &LIKE[action], LIKE, 1);
+                // Inside a lock, if there is one, or beside it.
+                let actions = &mut column[at];
+                let is_inside = random.below(2) == 0;
+                let actions = match actions.iter().position(|it| matches!(it, Lock(..) | TryLock(..))) {
+                    Some(at) if is_inside => match &mut actions[at] {
+                        Lock(_, inner) | TryLock(_, inner) => inner,
+                        other => unreachable!("{other:?}"),
+                    },
+                    Some(_) | None => actions,
+                };
+                actions.insert(random.below(actions.len() + 1), action);
+            }
+        }
+    }
+    matrix
+}
+
 /// Everything with one thing less.
 fn smaller_actions(actions: &[Action]) -> Vec<Vec<Action>> {
     let mut all = Vec::new();
