@@ -2,7 +2,8 @@
 //!
 //! A history that its monitor cannot decide, because a value is added twice, say, is cut where the object is
 //! certainly empty and nobody is using it: what comes after does not depend on what came before. Pieces in which values are
-//! distinct are still the monitor's; the others are searched.
+//! distinct are still the monitor's; the others are searched. Before that, what can be seen without any search is looked for in the whole: a value
+//! that nobody put there, or found too often.
 //!
 //! A queue is searched by the queue-oriented search, as long as that gets on. Otherwise the search is the just-in-time
 //! graph search, which was the fastest, or nearly so, on everything measured (`docs/performance.md`); a long history is
@@ -15,10 +16,10 @@ use std::{
     ops::Range,
 };
 
-use clewline_core::{Act, Budget, Kind, Problem, Verdict, Witness};
+use clewline_core::{Act, Budget, Explanation, Kind, Problem, Verdict, Violation, Witness};
 
 use crate::{
-    Checker, check,
+    Checker, check, core,
     monitor::{self, Columns, Refusal},
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented, segments},
 };
@@ -97,6 +98,11 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
     deciders.monitors.insert(monitor.name());
     if let Ok(verdict) = monitor::decide(problem, budget) {
         return (verdict, deciders);
+    }
+    if let Some(next) = core::refute(problem) {
+        let explanation = Explanation::Exhausted { prefix: Vec::new(), next };
+        let violation = Violation::found(problem.operations().to_vec(), explanation);
+        return (Verdict::Violated(violation), deciders);
     }
     let mut order = Vec::new();
     let mut unknown: Option<Verdict> = None;

@@ -9,6 +9,8 @@
 //!   forgotten, or before one that [tells](clewline_core::Specification::leads_to) what it is like: then that is where the rest begins.
 //!   Whoever overlaps it gets a chance, see below; a read among them can go. The operation itself belongs to the
 //!   core: to say less about it is to give a chance to it and to all that were forgotten.
+//!   Where that does not lead to a small core, only *doubt* is cast on whoever overlaps it: what came before the opening need not
+//!   have happened after it, but if it did, then in its time and with its answer.
 //! * *Leaving operations out*, if their [`Footprint`](clewline_core::Footprint) allows: a read alone; all
 //!   operations on an element together.
 //! * *Giving an operation a chance*: it may have happened at any time, with any answer, or not at all. This is
@@ -26,10 +28,10 @@
 //! Cost: a search for each attempt, all together within a given number of configurations. Where that does not
 //! suffice the core is larger than need be, and says so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use clewline_core::{
-    Budget, Elements, Explanation, Keep, Kind, OperationId, Problem, Span, Start, Verdict, Violation,
+    Act, Budget, Elements, Explanation, Keep, Kind, OperationId, Problem, Span, Start, Verdict, Violation,
 };
 
 use crate::{
@@ -42,6 +44,8 @@ mod why;
 
 use quick::Glance;
 
+pub(crate) use quick::refute;
+
 /// How many configurations an attempt may visit at first, and how many times as many when it was not enough.
 const ATTEMPT: u64 = 5_000;
 const PATIENCE: u64 = 10;
@@ -49,7 +53,8 @@ const PATIENCE: u64 = 10;
 /// The least that all attempts may take, for each operation.
 const PER_OPERATION: u64 = 50;
 
-/// With so many operations that may have happened at any time, a configuration takes about twice as long.
+/// With so many operations that may have happened at any time, a configuration takes about twice as long. Equal ones count once: the first of
+/// them is tried.
 const OPEN: u64 = 16;
 
 /// An attempt among many chances may take this share of what is left.
@@ -57,6 +62,12 @@ const SHARE: u64 = 8;
 
 /// So many operations are seen at a glance while one configuration is visited.
 const GLANCES: u64 = 64;
+
+/// No attempt may hold more than this many bytes: states of a long queue are large, and an attempt that takes so much is not worth it.
+const BYTES: usize = 256 << 20;
+
+/// A core of more operations than this is looked for once more, with doubts.
+const LARGE: usize = 12;
 
 /// The core that a broken rule names is searched if it has no more operations than this.
 const SEARCHED: usize = 100_000;
@@ -68,22 +79,23 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
     }
     match violation.explanation {
         Explanation::Exhausted { next, .. } => {
-            Shrinking::run(problem, next, options).into_violation(problem, violation, options)
+            smallest(problem, next, options).into_violation(problem, violation, options)
         }
         // To a sum everything adds, but since an earlier answer only little.
         Explanation::Broken { .. } if problem.kind() == Some(Kind::Counter) => {
             let next = last(problem, &violation);
-            Shrinking::run(problem, next, options).into_violation(problem, violation, options)
+            smallest(problem, next, options).into_violation(problem, violation, options)
         }
         // Whoever found the rule broken knows who breaks it; it remains to be seen who can be spared.
         Explanation::Broken { .. } if SEARCHED < violation.core.len() => violation,
         Explanation::Broken { .. } => {
             let is_kept = |at: usize| violation.core.binary_search(&problem.operations()[at]).is_ok();
             let core = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
-            match decide(&core, &options.budget.child().with_configurations(1 << 20)) {
+            let budget = options.budget.child().with_configurations(1 << 20).with_quota(BYTES);
+            match decide(&core, &budget) {
                 Verdict::Violated(found) => {
                     let next = last(&core, &found);
-                    Shrinking::run(&core, next, options).into_violation(problem, violation, options)
+                    smallest(&core, next, options).into_violation(problem, violation, options)
                 }
                 Verdict::Holds(_) => {
                     debug_assert!(false, "a broken rule is broken by its core alone: {core:?}");
@@ -93,6 +105,17 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
             }
         }
     }
+}
+
+/// Says as little as it takes to violate, in the way that leaves less.
+fn smallest<'a>(problem: &'a Problem<'a>, next: OperationId, options: &Options) -> Shrinking<'a> {
+    let first = Shrinking::run(problem, next, Overlap::Chance, options);
+    if first.core().count() <= LARGE {
+        return first;
+    }
+    let second = Shrinking::run(problem, next, Overlap::Doubt, options);
+    let size = |it: &Shrinking<'_>| (!it.is_minimal, it.core().count());
+    if size(&second) < size(&first) { second } else { first }
 }
 
 /// Searches: a queue as a queue, which the other search may not be able to, as long as nothing forbids it. Where neither
@@ -121,6 +144,13 @@ fn last(problem: &Problem<'_>, violation: &Violation) -> OperationId {
             *violation.core.iter().max_by_key(end).expect("what is violated has operations")
         }
     }
+}
+
+/// How many operations may have happened at any time, equal ones counted once.
+fn differently_open(problem: &Problem<'_>) -> u64 {
+    let automaton = problem.automaton();
+    let labels = automaton.labels().iter().zip(problem.spans()).filter(|it| it.1.is_pending()).map(|it| it.0);
+    labels.collect::<HashSet<_>>().len() as u64
 }
 
 /// Reads, each of which can be left out alone.
@@ -158,6 +188,14 @@ fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     units
 }
 
+/// Whether so much is said about an operation that it belongs to the core.
+fn is_core(keep: Keep) -> bool {
+    match keep {
+        Keep::Whole | Keep::Doubt | Keep::Call => true,
+        Keep::Chance | Keep::Nothing => false,
+    }
+}
+
 /// Elements that can only go together: a union-find over those that some operation links.
 #[derive(Default)]
 struct Groups {
@@ -184,9 +222,19 @@ impl Groups {
     }
 }
 
+/// What is said about whoever overlaps the opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Overlap {
+    /// That it may have happened.
+    Chance,
+    /// Everything, if it happened since.
+    Doubt,
+}
+
 struct Shrinking<'a> {
     problem: &'a Problem<'a>,
     budget: Budget,
+    overlap: Overlap,
     // What is said about each operation. Invariant: this much is violated.
     keep: Vec<Keep>,
     // The operation that could not come next when it was last judged.
@@ -211,7 +259,7 @@ struct Opening {
 
 impl<'a> Shrinking<'a> {
     /// Says as little as it takes to violate.
-    fn run(problem: &'a Problem<'a>, next: OperationId, options: &Options) -> Self {
+    fn run(problem: &'a Problem<'a>, next: OperationId, overlap: Overlap, options: &Options) -> Self {
         // Judging anew takes at least a configuration an operation, however little is left out.
         // Of a counter hardly anything can be spared, as everything adds to the sum.
         let each = if problem.kind() == Some(Kind::Counter) { 0 } else { PER_OPERATION };
@@ -219,9 +267,11 @@ impl<'a> Shrinking<'a> {
         let mut shrinking = Shrinking {
             problem,
             budget: options.budget.child(),
+            overlap,
             keep: vec![Keep::Whole; problem.len()],
             next,
-            attempt: ATTEMPT,
+            // Few attempts leave out much; they are worth more patience than the many that follow.
+            attempt: ATTEMPT * PATIENCE,
             left: enough(problem.len()),
             is_minimal: true,
             opening: None,
@@ -236,6 +286,7 @@ impl<'a> Shrinking<'a> {
             shrinking.focus();
         }
         shrinking.open();
+        shrinking.attempt = ATTEMPT;
         loop {
             shrinking.is_minimal = true;
             let told = shrinking.keep.clone();
@@ -245,6 +296,7 @@ impl<'a> Shrinking<'a> {
             // With the reads gone that see everything, elements may be free to go.
             shrinking.pass(elements, Keep::Nothing);
             shrinking.cut();
+            shrinking.single();
             // Whoever is asked by itself, below, need not be known to be needed together with others.
             shrinking.is_minimal = true;
             shrinking.close();
@@ -260,13 +312,18 @@ impl<'a> Shrinking<'a> {
         }
     }
 
+    /// The positions of the core.
+    fn core(&self) -> impl Iterator<Item = usize> {
+        (0..self.keep.len()).filter(|&at| is_core(self.keep[at]))
+    }
+
     /// The violation of what is still said, given how it was found in the `whole` problem.
     fn into_violation(self, whole: &Problem<'_>, found: Violation, options: &Options) -> Violation {
         let are = |is_it: fn(Keep) -> bool| -> Vec<OperationId> {
             let positions = (0..self.keep.len()).filter(|&at| is_it(self.keep[at]));
             positions.map(|at| self.problem.operations()[at]).collect()
         };
-        let core = are(|it| matches!(it, Keep::Whole | Keep::Call));
+        let core = are(is_core);
         let chances = are(|it| it == Keep::Chance);
         let pending = are(|it| it == Keep::Call);
         let weak = self.weaker(&self.keep, self.opening.as_ref());
@@ -312,7 +369,7 @@ impl<'a> Shrinking<'a> {
     /// answers of operations that return later.
     fn cut(&mut self) {
         let spans = self.problem.spans();
-        let is_whole = |at: &usize| self.keep[*at] == Keep::Whole;
+        let is_whole = |at: &usize| matches!(self.keep[*at], Keep::Whole | Keep::Doubt);
         let mut ranks: Vec<u32> =
             (0..spans.len()).filter(is_whole).filter_map(|at| spans[at].ret()).collect();
         // What comes before the opening rests on its return.
@@ -335,9 +392,9 @@ impl<'a> Shrinking<'a> {
     /// What is said about what happened up to the return of rank `last`.
     fn until(&self, last: u32) -> Vec<Keep> {
         let cut = |(&keep, span): (&Keep, &Span)| match keep {
-            Keep::Whole | Keep::Call if last < span.call() => Keep::Nothing,
-            Keep::Whole if last < span.end() && !span.is_pending() => Keep::Call,
-            Keep::Whole | Keep::Call | Keep::Chance | Keep::Nothing => keep,
+            Keep::Whole | Keep::Doubt | Keep::Call if last < span.call() => Keep::Nothing,
+            Keep::Whole | Keep::Doubt if last < span.end() && !span.is_pending() => Keep::Call,
+            Keep::Whole | Keep::Doubt | Keep::Call | Keep::Chance | Keep::Nothing => keep,
         };
         self.keep.iter().zip(self.problem.spans()).map(cut).collect()
     }
@@ -355,6 +412,26 @@ impl<'a> Shrinking<'a> {
         let mut keep = std::mem::replace(&mut self.keep, told);
         others.into_iter().for_each(|at| keep[at] = Keep::Nothing);
         self.attempt(keep);
+    }
+
+    /// Gives a chance to all who found or missed something, but for the one that cannot come next: often it alone shows that too much, or too
+    /// little, was put there.
+    fn single(&mut self) {
+        let Ok(roles) = self.problem.roles() else { return };
+        let start = self.opening.as_ref().map(|it| it.start);
+        let is_other = |at: usize| {
+            let finds = match roles.acts[at] {
+                Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Replace => true,
+                Act::Add | Act::Take | Act::Nothing => false,
+            };
+            finds && self.problem.operations()[at] != self.next && Some(at) != start
+        };
+        let less =
+            |at: usize| if is_core(self.keep[at]) && is_other(at) { Keep::Chance } else { self.keep[at] };
+        let keep: Vec<Keep> = (0..self.keep.len()).map(less).collect();
+        if keep != self.keep && 1 < self.core().count() {
+            self.attempt(keep);
+        }
     }
 
     /// Forgets what happened before an operation that resets the object, as late a one as can be found quickly.
@@ -454,8 +531,7 @@ impl<'a> Shrinking<'a> {
             Elements::Two(one, other) => vec![one, other],
             Elements::None | Elements::Any => Vec::new(),
         };
-        let is_core = |at: &usize| matches!(self.keep[*at], Keep::Whole | Keep::Call);
-        let core: Vec<u64> = (0..self.keep.len()).filter(is_core).flat_map(touched).collect();
+        let core: Vec<u64> = self.core().flat_map(touched).collect();
         let is_related = |at: &usize| touched(*at).iter().any(|it| core.contains(it));
         positions.iter().copied().filter(is_related).collect()
     }
@@ -467,10 +543,13 @@ impl<'a> Shrinking<'a> {
             let span = self.problem.spans()[at];
             match self.keep[at] {
                 keep if at == start || first.end() < span.call() => keep,
-                Keep::Whole | Keep::Call if span.end() < first.call() => Keep::Nothing,
+                keep if is_core(keep) && span.end() < first.call() => Keep::Nothing,
                 // Whether it came before or after the first one is not known.
-                Keep::Whole | Keep::Call if self.problem.footprint(at).is_read() => Keep::Nothing,
-                Keep::Whole | Keep::Call | Keep::Chance => Keep::Chance,
+                keep if is_core(keep) && self.problem.footprint(at).is_read() => Keep::Nothing,
+                Keep::Whole | Keep::Doubt | Keep::Call if self.overlap == Overlap::Chance => Keep::Chance,
+                Keep::Whole | Keep::Doubt => Keep::Doubt,
+                Keep::Call => Keep::Call,
+                Keep::Chance => Keep::Chance,
                 Keep::Nothing => Keep::Nothing,
             }
         };
@@ -513,7 +592,7 @@ impl<'a> Shrinking<'a> {
         let mut units = units(&now);
         units.iter_mut().flatten().for_each(|at| *at = positions[*at]);
         let start = self.opening.as_ref().map(|it| it.start);
-        units.retain(|unit| unit.iter().any(|&at| matches!(self.keep[at], Keep::Whole | Keep::Call)));
+        units.retain(|unit| unit.iter().any(|&at| is_core(self.keep[at])));
         // The opening is not spared by itself.
         units.retain(|unit| unit.iter().all(|&at| Some(at) != start));
         units
@@ -554,7 +633,8 @@ impl<'a> Shrinking<'a> {
             let stronger = self.weaker(&said, opening);
             let operations = stronger.len() as u64;
             let before = self.budget.visited();
-            let budget = self.budget.child().with_configurations(ATTEMPT.min(8 * operations + 1));
+            let most = ATTEMPT.min(8 * operations + 1);
+            let budget = self.budget.child().with_configurations(most).with_quota(BYTES);
             let verdict = decide(&stronger, &budget);
             let spent = self.budget.visited() - before + operations;
             self.left = self.left.saturating_sub(spent);
@@ -582,7 +662,7 @@ impl<'a> Shrinking<'a> {
             return (Attempt::Holds, self.next);
         }
         let open = weaker.spans().iter().filter(|it| it.is_pending()).count() as u64;
-        let weight = 1 + open / OPEN;
+        let weight = 1 + if open < OPEN { 0 } else { differently_open(&weaker) / OPEN };
         let least = 4 * (operations - open) + 1;
         // What would take all that is left is not worth it.
         if self.left / SHARE < least.saturating_mul(weight) {
@@ -590,7 +670,7 @@ impl<'a> Shrinking<'a> {
             return (Attempt::Undecided, self.next);
         }
         let most = (self.attempt / weight).max(least);
-        let budget = self.budget.child().with_configurations(most);
+        let budget = self.budget.child().with_configurations(most).with_quota(BYTES);
         let before = self.budget.visited();
         let verdict = decide(&weaker, &budget);
         let spent = (self.budget.visited() - before).saturating_mul(weight) + operations;

@@ -19,6 +19,8 @@ use std::{
 pub struct Budget {
     configurations: u64,
     memory: usize,
+    // What searches may say they hold, whatever the process does: that does not depend on the machine.
+    quota: usize,
     gauge: Option<fn() -> usize>,
     shared: Arc<Shared>,
 }
@@ -35,7 +37,8 @@ impl Budget {
     /// No limit short of the machine's.
     #[must_use]
     pub fn unlimited() -> Budget {
-        Budget { configurations: u64::MAX, memory: usize::MAX, gauge: None, shared: Arc::default() }
+        let (configurations, memory) = (u64::MAX, usize::MAX);
+        Budget { configurations, memory, quota: usize::MAX, gauge: None, shared: Arc::default() }
     }
 
     /// At most this many configurations in each search.
@@ -55,6 +58,13 @@ impl Budget {
     #[must_use]
     pub fn with_gauge(self, gauge: fn() -> usize) -> Budget {
         Budget { gauge: Some(gauge), ..self }
+    }
+
+    /// At most this many bytes more than what searches that share this budget say they hold now.
+    #[must_use]
+    pub fn with_quota(self, more: usize) -> Budget {
+        let quota = self.memory_used().saturating_add(more).min(self.quota);
+        Budget { quota, ..self }
     }
 
     /// A budget that obeys this one and can also be stopped alone.
@@ -108,6 +118,9 @@ impl Budget {
     ///
     /// The limit that would be hit.
     pub fn allow_memory(&self, more: usize) -> Result<(), Reason> {
+        if self.quota != usize::MAX && self.quota < self.memory_used().saturating_add(more) {
+            return Err(Reason::Memory(self.quota));
+        }
         if self.memory == usize::MAX {
             return Ok(());
         }
@@ -243,6 +256,20 @@ mod tests {
         assert_eq!(budget.memory_used(), 100);
         drop(charge);
         assert_eq!(budget.memory_used(), 0);
+    }
+
+    #[test]
+    fn a_quota_counts_what_searches_hold_from_now_on() {
+        let budget = Budget::unlimited();
+        let mut charge = budget.charge();
+        charge.set(700);
+        let child = budget.child().with_quota(300);
+        assert_eq!(child.allow_memory(300), Ok(()));
+        assert_eq!(child.allow_memory(301), Err(Reason::Memory(1_000)));
+        assert_eq!(child.child().with_quota(500).allow_memory(301), Err(Reason::Memory(1_000)));
+        assert_eq!(budget.allow_memory(301), Ok(()));
+        charge.set(600);
+        assert_eq!(child.allow_memory(400), Ok(()));
     }
 
     #[test]

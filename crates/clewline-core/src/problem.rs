@@ -4,9 +4,11 @@
 //! of some object; to its right nothing is. A search therefore compiles once, not once for each
 //! specification, and its configurations are small integers that hash and compare in a word.
 
+mod beginning;
 mod keep;
+mod start;
 
-use std::{any::Any, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -17,6 +19,10 @@ use crate::{
 };
 
 pub use keep::Keep;
+pub use start::Start;
+
+use beginning::beginning;
+use keep::Known;
 
 /// A specification reduced to a step function on interned states and labels.
 pub trait Automaton {
@@ -87,28 +93,10 @@ pub struct Problem<'a> {
     // Ascends.
     operations: Vec<OperationId>,
     spans: Vec<Span>,
-    // Operations whose return is not to be looked at; empty if there are none.
-    forgotten: Vec<bool>,
+    // How much is known of each operation; empty if everything is.
+    known: Vec<Known>,
     // What the object is like at first, if not as its specification says.
     start: Option<Start>,
-}
-
-/// What an object is like when a problem begins: where another one ended.
-#[derive(Clone)]
-pub struct Start(Arc<dyn Any + Send + Sync>);
-
-impl Start {
-    /// Whether both are one and the same, not only equal.
-    #[must_use]
-    pub fn is(&self, other: &Start) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl fmt::Debug for Start {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Start")
-    }
 }
 
 impl<'a> Problem<'a> {
@@ -142,7 +130,7 @@ impl<'a> Problem<'a> {
         {
             let operations = (0..history.len()).map(OperationId::from_index).collect();
             let spans = history.spans().to_vec();
-            return vec![Problem { typed, operations, spans, forgotten: Vec::new(), start: None }];
+            return vec![Problem { typed, operations, spans, known: Vec::new(), start: None }];
         }
         let mut members: FxHashMap<ObjectId, Vec<OperationId>> = FxHashMap::default();
         let all = (0..history.len()).map(OperationId::from_index);
@@ -169,14 +157,14 @@ impl<'a> Problem<'a> {
             typed: Arc::new(Pair { specification, history, show: &show_debug::<S> }),
             operations: Vec::new(),
             spans: Vec::new(),
-            forgotten: Vec::new(),
+            known: Vec::new(),
             start: None,
         })
     }
 
     fn select(typed: &Arc<dyn Typed + 'a>, operations: Vec<OperationId>, spans: &[Span]) -> Problem<'a> {
         let spans = operations.iter().map(|it| spans[it.index()]).collect();
-        Problem { typed: Arc::clone(typed), operations, spans, forgotten: Vec::new(), start: None }
+        Problem { typed: Arc::clone(typed), operations, spans, known: Vec::new(), start: None }
     }
 
     /// How many operations there are. A *position* is an index below this.
@@ -240,14 +228,14 @@ impl<'a> Problem<'a> {
     /// Whether what came before the operation at `position` does not matter after it: see [`Specification::resets`].
     #[must_use]
     pub fn resets(&self, position: usize) -> bool {
-        let is_known = self.start.is_none() && !self.is_forgotten(position);
+        let is_known = self.start.is_none() && self.known(position) == Known::All;
         is_known && self.typed.resets(self.operations[position])
     }
 
     /// What the object is like after the operation at `position`, wherever that may happen: see [`Specification::leads_to`].
     #[must_use]
     pub fn leads_to(&self, position: usize) -> Option<Start> {
-        let is_known = self.start.is_none() && !self.is_forgotten(position);
+        let is_known = self.start.is_none() && self.known(position) == Known::All;
         is_known.then(|| self.typed.leads_to(self.operations[position])).flatten()
     }
 
@@ -291,9 +279,12 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     ///
-    /// The first operation that no role describes, or none if the kind is not known.
+    /// The first operation that no role describes, or of which it is not known whether it happened; none if the kind is not known.
     pub fn roles(&self) -> Result<Roles, Option<OperationId>> {
-        self.typed.roles(self)
+        match (0..self.known.len()).find(|&at| self.known[at] == Known::Doubted) {
+            Some(at) => Err(Some(self.operations[at])),
+            None => self.typed.roles(self),
+        }
     }
 
     /// How a report writes an operation: `deq() → 3`.
@@ -325,7 +316,7 @@ impl<'a> Problem<'a> {
                 typed: Arc::clone(&self.typed),
                 operations: Vec::with_capacity(size),
                 spans: Vec::with_capacity(size),
-                forgotten: Vec::new(),
+                known: Vec::new(),
                 start: self.start.clone(),
             });
         }
@@ -333,8 +324,8 @@ impl<'a> Problem<'a> {
             let part = &mut parts[part as usize];
             part.operations.push(self.operations[at]);
             part.spans.push(self.spans[at]);
-            if !self.forgotten.is_empty() {
-                part.forgotten.push(self.forgotten[at]);
+            if !self.known.is_empty() {
+                part.known.push(self.known[at]);
             }
         }
         parts
@@ -348,20 +339,23 @@ impl<'a> Problem<'a> {
             typed: Arc::clone(&self.typed),
             operations: Vec::new(),
             spans: Vec::new(),
-            forgotten: Vec::new(),
+            known: Vec::new(),
             start: self.start.clone(),
         };
         for at in 0..self.len() {
             let span = self.spans[at];
-            let (span, forget) = match keep(at) {
-                Keep::Whole => (span, self.is_forgotten(at)),
-                Keep::Call => (span.without_return(), true),
-                Keep::Chance => (Span::new(0, None), true),
+            let (span, known) = match keep(at) {
+                Keep::Whole => (span, self.known(at)),
+                // What is pending need not have happened anyway.
+                Keep::Doubt if self.is_forgotten(at) || span.is_pending() => (span, self.known(at)),
+                Keep::Doubt => (span, Known::Doubted),
+                Keep::Call => (span.without_return(), Known::Call),
+                Keep::Chance => (Span::new(0, None), Known::Call),
                 Keep::Nothing => continue,
             };
             weaker.operations.push(self.operations[at]);
             weaker.spans.push(span);
-            weaker.forgotten.push(forget);
+            weaker.known.push(known);
         }
         weaker
     }
@@ -369,10 +363,10 @@ impl<'a> Problem<'a> {
     /// The operations at these positions, as a problem of their own.
     #[must_use]
     pub fn range(&self, positions: std::ops::Range<usize>) -> Problem<'a> {
-        let forgotten = self.forgotten.get(positions.clone()).unwrap_or_default().to_vec();
+        let known = self.known.get(positions.clone()).unwrap_or_default().to_vec();
         let spans = self.spans[positions.clone()].to_vec();
         let operations = self.operations[positions].to_vec();
-        Problem { typed: Arc::clone(&self.typed), operations, spans, forgotten, start: self.start.clone() }
+        Problem { typed: Arc::clone(&self.typed), operations, spans, known, start: self.start.clone() }
     }
 
     /// Brings witnesses of the parts of one history into one order that real time allows.
@@ -397,8 +391,13 @@ impl<'a> Problem<'a> {
         Witness { order: moments.into_iter().map(|(.., id)| id).collect() }
     }
 
+    fn known(&self, position: usize) -> Known {
+        self.known.get(position).copied().unwrap_or(Known::All)
+    }
+
+    /// Whether its return is not to be looked at.
     fn is_forgotten(&self, position: usize) -> bool {
-        self.forgotten.get(position).is_some_and(|&it| it)
+        self.known(position) == Known::Call
     }
 }
 
@@ -539,7 +538,16 @@ where
     fn advance(&mut self, position: usize) -> bool {
         let id = self.problem.operations[position];
         let ret = self.pair.history.ret(id).filter(|_| !self.problem.is_forgotten(position));
+        let before = match self.problem.known(position) {
+            Known::Doubted => self.states.clone(),
+            Known::All | Known::Call => Vec::new(),
+        };
         self.pair.specification.advance(&mut self.states, self.pair.history.call(id), ret);
+        before.into_iter().for_each(|it| {
+            if !self.states.contains(&it) {
+                self.states.push(it);
+            }
+        });
         !self.states.is_empty()
     }
 
@@ -564,38 +572,13 @@ where
     }
 }
 
-/// The first letters of what something is in `Debug`. No more than these are written: a state may be large.
-fn beginning(state: &impl fmt::Debug, most: usize) -> String {
-    struct Limited {
-        text: String,
-        left: usize,
-    }
-    impl fmt::Write for Limited {
-        fn write_str(&mut self, more: &str) -> fmt::Result {
-            for char in more.chars() {
-                if self.left == 0 {
-                    return Err(fmt::Error);
-                }
-                self.left -= 1;
-                self.text.push(char);
-            }
-            Ok(())
-        }
-    }
-    let mut limited = Limited { text: String::new(), left: most };
-    match fmt::write(&mut limited, format_args!("{state:?}")) {
-        Ok(()) => limited.text,
-        Err(fmt::Error) => limited.text + "…",
-    }
-}
-
 /// The only generic automaton: interns states and labels, and remembers steps.
 struct Interned<'p, S: Specification> {
     specification: &'p S,
     show: &'p Show<'p, S>,
     start: S::State,
-    // For each label, a call and a return that have it.
-    meanings: Vec<(&'p S::Call, Option<&'p S::Return>)>,
+    // For each label, a call and a return that have it, and how much is known of them.
+    meanings: Vec<Meaning<'p, S>>,
     labels: Vec<LabelId>,
     reads: Vec<bool>,
     states: Vec<S::State>,
@@ -613,6 +596,8 @@ struct Interned<'p, S: Specification> {
     answer_index: HashTable<u32>,
 }
 
+type Meaning<'p, S> = (&'p <S as Specification>::Call, Option<&'p <S as Specification>::Return>, Known);
+
 #[derive(Clone, Copy)]
 struct Outcomes {
     // `NONE` if there are none.
@@ -627,11 +612,14 @@ const STEP_TABLES: usize = 16;
 impl<'p, S: Specification> Interned<'p, S> {
     fn new(pair: &'p Pair<'_, S>, problem: &Problem<'_>) -> Self {
         let Pair { specification, history, show } = *pair;
-        let mut meanings: Vec<(&S::Call, Option<&S::Return>)> = Vec::new();
+        let mut meanings: Vec<Meaning<'p, S>> = Vec::new();
         let mut index: HashTable<u32> = HashTable::new();
         let mut labels = Vec::with_capacity(problem.len());
         for (at, &id) in problem.operations.iter().enumerate() {
-            let meaning = (history.call(id), history.ret(id).filter(|_| !problem.is_forgotten(at)));
+            let ret = history.ret(id).filter(|_| !problem.is_forgotten(at));
+            // Without a return it does not matter why it is not known.
+            let known = if ret.is_none() { Known::Call } else { problem.known(at) };
+            let meaning = (history.call(id), ret, known);
             let entry = index.entry(
                 hash(&meaning),
                 |&it| meanings[it as usize] == meaning,
@@ -643,8 +631,7 @@ impl<'p, S: Specification> Interned<'p, S> {
             }
             labels.push(LabelId(number));
         }
-        let is_read =
-            |&(call, ret): &(&S::Call, Option<&S::Return>)| specification.footprint(call, ret).is_read();
+        let is_read = |&(call, ret, _): &Meaning<'p, S>| specification.footprint(call, ret).is_read();
         let reads = meanings.iter().map(is_read).collect();
         Interned {
             specification,
@@ -696,9 +683,12 @@ impl<'p, S: Specification> Interned<'p, S> {
         if let Some(&known) = self.steps[table].get(&key) {
             return known;
         }
-        let (call, ret) = self.meanings[label.index()];
+        let (call, ret, known) = self.meanings[label.index()];
         let mut next = std::mem::take(&mut self.scratch);
         self.specification.step(&self.states[state.index()], call, ret, &mut next);
+        if known == Known::Doubted {
+            next.push(self.states[state.index()].clone());
+        }
         let mut ids: Vec<StateId> = Vec::new();
         let mut first = NONE;
         for state in next.drain(..) {
@@ -746,7 +736,7 @@ impl<S: Specification> Automaton for Interned<'_, S> {
     }
 
     fn answers(&mut self, state: StateId, label: LabelId) -> Option<Vec<Answered>> {
-        let (call, _) = self.meanings[label.index()];
+        let (call, ..) = self.meanings[label.index()];
         let returns = self.specification.returns(&self.states[state.index()], call);
         let mut next = std::mem::take(&mut self.scratch);
         if returns.is_empty() {
@@ -767,7 +757,7 @@ impl<S: Specification> Automaton for Interned<'_, S> {
     }
 
     fn show(&self, label: LabelId, answer: AnswerId) -> String {
-        let (call, _) = self.meanings[label.index()];
+        let (call, ..) = self.meanings[label.index()];
         (self.show)(call, Some(&self.answers[answer.index()]))
     }
 

@@ -340,7 +340,7 @@ pub enum Rule {
         /// How many removed it.
         removed: u32,
     },
-    /// More was added than can have been removed: an operation that found nothing; then those that had added, or seen,
+    /// More was added than can have been removed: an operation that found nothing, or what goes after all that; then those that had added, or seen,
     /// something before that was called; then those that may have removed something, which are fewer.
     Left {
         /// How many had added something.

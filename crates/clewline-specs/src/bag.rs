@@ -102,7 +102,7 @@ impl Specification for Bag {
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match call {
             Call::Add(value) => Capacity::UNBOUNDED.added(*value, ret),
-            Call::Take => Capacity::UNBOUNDED.taken(ret),
+            Call::Take => Capacity::taken(ret),
         }
     }
 

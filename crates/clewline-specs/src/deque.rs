@@ -78,7 +78,7 @@ impl Deterministic for Deque {
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match call {
             Call::PushFront(value) | Call::PushBack(value) => self.capacity.added(*value, ret),
-            Call::PopFront | Call::PopBack => self.capacity.taken(ret),
+            Call::PopFront | Call::PopBack => Capacity::taken(ret),
         }
     }
 

@@ -46,21 +46,20 @@ impl Capacity {
         if self.0.is_none() { Answer::Nothing } else { Answer::Truth }
     }
 
-    /// What adding `value` touches. Whether a bounded collection is full depends on every element.
+    /// What adding `value` touches. Whether a bounded collection is full depends on every element; but what fits still does with less in it.
     pub(crate) fn added(self, value: Value, ret: Option<&Value>) -> Footprint {
         match (self.0, ret) {
-            (None, _) => Footprint::Changes(Elements::One(value.word())),
             (Some(_), Some(&Value::FALSE)) => Footprint::Reads(Elements::Any),
-            (Some(_), _) => Footprint::Changes(Elements::Any),
+            (None | Some(_), _) => Footprint::Changes(Elements::One(value.word())),
         }
     }
 
     /// What taking an element touches. A collection that was empty is so with less in it.
-    pub(crate) fn taken(self, ret: Option<&Value>) -> Footprint {
-        match (self.0, ret) {
-            (_, Some(&Value::NIL)) => Footprint::Reads(Elements::None),
-            (None, Some(value)) => Footprint::Changes(Elements::One(value.word())),
-            (Some(_), Some(_)) | (_, None) => Footprint::Changes(Elements::Any),
+    pub(crate) fn taken(ret: Option<&Value>) -> Footprint {
+        match ret {
+            Some(&Value::NIL) => Footprint::Reads(Elements::None),
+            Some(value) => Footprint::Changes(Elements::One(value.word())),
+            None => Footprint::Changes(Elements::Any),
         }
     }
 }

@@ -75,7 +75,7 @@ impl Deterministic for Queue {
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match call {
             Call::Enq(value) => self.capacity.added(*value, ret),
-            Call::Deq => self.capacity.taken(ret),
+            Call::Deq => Capacity::taken(ret),
             Call::Peek => looked(ret),
         }
     }

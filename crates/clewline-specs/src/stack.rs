@@ -71,7 +71,7 @@ impl Deterministic for Stack {
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match call {
             Call::Push(value) => self.capacity.added(*value, ret),
-            Call::Pop => self.capacity.taken(ret),
+            Call::Pop => Capacity::taken(ret),
             Call::Peek => looked(ret),
         }
     }

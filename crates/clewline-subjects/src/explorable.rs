@@ -127,6 +127,15 @@ mod tests {
     }
 
     #[test]
+    fn no_class_has_the_name_of_a_structure_or_a_crate() {
+        let classes = explorables().filter(|it| matches!(it, FoundExplorable::Class(..)));
+        let mut names: BTreeSet<String> = crate::subjects().map(|it| it.name()).collect();
+        for name in classes.map(|it| it.name()) {
+            assert!(names.insert(name.clone()), "{name}");
+        }
+    }
+
+    #[test]
     fn a_name_that_is_nearly_right_is_corrected() {
         let message = find_explorable("manual-reset-evnt").unwrap_err().to_string();
         assert!(message.contains("did you mean `manual-reset-event`?"), "{message}");

@@ -9,7 +9,7 @@ use clewline_core::{AnswerId, Case, History, Misfit, ObjectId, ProcessId, Timed}
 use clewline_explore::{Ending, Schedule, Scheduler, System};
 use rustc_hash::FxBuildHasher;
 
-use crate::control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Points, Program};
+use crate::control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program};
 
 /// Something whose executions can be explored.
 pub trait Explorable: Send + Sync {
@@ -43,6 +43,9 @@ pub trait Trial: System {
 
     /// Asks at these points as well, from the next execution on.
     fn set_points(&mut self, points: Points);
+
+    /// Where a loop is that was taken for one that waits and may as well count, if there was one in any execution.
+    fn guess(&self) -> Option<Place>;
 
     /// What was chosen in the last execution, if that was kept.
     fn schedule(&self) -> Option<Schedule>;
@@ -163,6 +166,10 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
 
     fn set_points(&mut self, points: Points) {
         self.program.set_points(points);
+    }
+
+    fn guess(&self) -> Option<Place> {
+        self.program.guess()
     }
 
     fn schedule(&self) -> Option<Schedule> {

@@ -137,7 +137,7 @@ pub use watch::{Alarm, Watch, follow::LineOrder};
 pub mod actors {
     pub use clewline_explore::actors::{
         Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Glance, Harness, Mailbox,
-        Message, Property, Restart, Rules, Scenario, When,
+        Message, Places, Property, Restart, Rules, Scenario, Watched, When,
     };
     pub use clewline_subjects::actors::{SYSTEMS, find_system, systems};
 

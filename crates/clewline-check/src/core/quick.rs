@@ -1,11 +1,13 @@
 //! Verdicts on weaker problems that need no search.
 //!
-//! Whoever has only a chance may have happened anywhere, so a search has to look at every choice among them. Three questions are
+//! Whoever has only a chance may have happened anywhere, so a search has to look at every choice among them. Four questions are
 //! answered without:
 //!
 //! * *Nobody put it there*: an operation found an element that nobody adds in time.
 //! * *A sum*: one answer of a counter is within reach at some moment, or out of it at all. Operations that have returned by then count;
 //!   whoever was called by then counts if that helps.
+//! * *One finder*: one operation found an element of a queue, stack or priority queue, or nothing, and everybody else only added something or has
+//!   only a chance. Whatever certainly was in its way had to be taken by those, each taking one.
 //! * *Copies*: elements of a bag that is never found empty only need to have been added before they are taken, each once.
 //!
 //! What is answered here is right; what is not easily seen is left to a search.
@@ -34,13 +36,41 @@ pub(super) fn judge(problem: &Problem<'_>, kind: Kind, opening: Option<usize>) -
         Kind::Counter => view.sum(opening),
         Kind::Bag | Kind::Multiset => view.nobody_put(None).or_else(|| view.copies()),
         Kind::Register { initial } => view.nobody_put(Some(initial)),
-        Kind::Set
-        | Kind::Queue
+        Kind::Queue | Kind::Stack | Kind::PriorityQueue => view
+            .nobody_put(None)
+            .or_else(|| view.one_finder(kind))
+            .or_else(|| view.is_of_one_element().then(|| view.copies()).flatten()),
+        Kind::Set | Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
+            view.nobody_put(None)
+        }
+    }
+}
+
+/// An operation that cannot have happened as it did, if that is easily seen in a whole history: it found what nobody put there, or a copy too
+/// many, or nothing although something was left. A search would have to try all orders to find that out, and of a long queue with equal
+/// values there are too many.
+pub(crate) fn refute(problem: &Problem<'_>) -> Option<OperationId> {
+    let roles = problem.roles().ok()?;
+    let view = View { problem, roles };
+    let id = |at: usize| problem.operations()[at];
+    let nobody_put = |initial| match view.nobody_put(initial) {
+        Some(Glance::Violated(id)) => Some(id),
+        Some(Glance::Holds) | None => None,
+    };
+    match problem.kind()? {
+        Kind::Counter => None,
+        Kind::Register { initial } => nobody_put(Some(initial)),
+        // Each element is added and removed again and again, and nobody finds all of them absent at a time.
+        Kind::Set | Kind::Multiset => nobody_put(None),
+        Kind::Queue
         | Kind::QuasiQueue { .. }
         | Kind::Stack
         | Kind::QuasiStack { .. }
         | Kind::PriorityQueue
-        | Kind::QuasiPriorityQueue { .. } => view.nobody_put(None),
+        | Kind::QuasiPriorityQueue { .. }
+        | Kind::Bag => {
+            nobody_put(None).or_else(|| view.taken_too_often().map(id)).or_else(|| view.not_empty().map(id))
+        }
     }
 }
 
@@ -149,8 +179,95 @@ impl View<'_> {
         is_reached.then_some(Glance::Holds)
     }
 
+    /// Whether those who have only a chance suffice to take what is in the way of the one operation that found something, or nothing.
+    fn one_finder(&self, kind: Kind) -> Option<Glance> {
+        let spans = self.problem.spans();
+        let is_open = |at: usize| match self.roles.acts[at] {
+            Act::Add | Act::Take | Act::Nothing => true,
+            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Replace => false,
+        };
+        let mut finders = (0..spans.len()).filter(|&at| !is_open(at));
+        let (Some(finder), None) = (finders.next(), finders.next()) else { return None };
+        if self.is_pending(finder)
+            || (0..spans.len()).any(|at| !self.is_pending(at) && self.roles.acts[at] == Act::Take)
+        {
+            return None;
+        }
+        let way = self.in_the_way(kind, finder)?;
+        let takers_before = |moment: u32| {
+            let takes = |&at: &usize| self.roles.acts[at] == Act::Take && spans[at].call() < moment;
+            (0..spans.len()).filter(takes).count()
+        };
+        // One that is called while the finder is open may have to wait for what is added by then.
+        if way <= takers_before(spans[finder].call()) {
+            Some(Glance::Holds)
+        } else if takers_before(spans[finder].end()) < way {
+            Some(Glance::Violated(self.problem.operations()[finder]))
+        } else {
+            None
+        }
+    }
+
+    /// How many elements have to be taken before `finder` can find what it found. Whoever added that may be chosen: where it takes least.
+    fn in_the_way(&self, kind: Kind, finder: usize) -> Option<usize> {
+        let spans = self.problem.spans();
+        let adds = || (0..spans.len()).filter(|&at| self.roles.acts[at] == Act::Add);
+        let priority = |at: usize| self.roles.names[self.roles.elements[at] as usize].cast_signed();
+        let is_before = |at: usize| spans[at].precedes(spans[finder]);
+        if self.roles.acts[finder] == Act::Empty {
+            return Some(adds().filter(|&at| is_before(at)).count());
+        }
+        let element = self.roles.elements[finder];
+        let adders =
+            adds().filter(|&at| self.roles.elements[at] == element && spans[at].call() < spans[finder].end());
+        Some(match kind {
+            Kind::Queue => {
+                let adder = adders.min_by_key(|&at| spans[at].call())?;
+                adds().filter(|&at| spans[at].precedes(spans[adder])).count()
+            }
+            Kind::Stack => {
+                let adder = adders.max_by_key(|&at| spans[at].end())?;
+                adds().filter(|&at| spans[adder].precedes(spans[at]) && is_before(at)).count()
+            }
+            Kind::PriorityQueue => {
+                let adder = adders.min_by_key(|&at| spans[at].call())?;
+                let is_early = |at: usize| is_before(at) || spans[at].precedes(spans[adder]);
+                adds().filter(|&at| is_early(at) && priority(finder) < priority(at)).count()
+            }
+            Kind::Set
+            | Kind::QuasiQueue { .. }
+            | Kind::QuasiStack { .. }
+            | Kind::QuasiPriorityQueue { .. }
+            | Kind::Bag
+            | Kind::Multiset
+            | Kind::Counter
+            | Kind::Register { .. } => return None,
+        })
+    }
+
+    /// Whether all that is there is one element in a number of copies, whatever holds them.
+    fn is_of_one_element(&self) -> bool {
+        let puts = |at: &usize| matches!(self.roles.acts[*at], Act::Add | Act::Remove);
+        let mut elements = (0..self.problem.len()).filter(puts).map(|at| self.roles.elements[at]);
+        let first = elements.next();
+        elements.all(|it| Some(it) == first)
+    }
+
     /// Whether what was taken was added before, each copy once. It may be that nobody sees more than that.
     fn copies(&self) -> Option<Glance> {
+        let sees_more = |at: usize| match self.roles.acts[at] {
+            Act::See | Act::Miss | Act::Empty | Act::Replace => !self.is_pending(at),
+            Act::Add | Act::Remove | Act::Take | Act::Nothing => false,
+        };
+        if (0..self.problem.len()).any(sees_more) {
+            return None;
+        }
+        let missed = self.taken_too_often();
+        Some(missed.map_or(Glance::Holds, |at| Glance::Violated(self.problem.operations()[at])))
+    }
+
+    /// The first to return of those who took a copy that nobody had added by then, if others took theirs.
+    fn taken_too_often(&self) -> Option<usize> {
         let spans = self.problem.spans();
         let (mut adds, mut takes) = (Vec::new(), Vec::new());
         for (at, span) in spans.iter().enumerate() {
@@ -159,9 +276,7 @@ impl View<'_> {
                 // One that may not have happened takes nothing that another one needs.
                 Act::Remove if self.is_pending(at) => (),
                 Act::Remove => takes.push((self.roles.elements[at], span.end(), at)),
-                Act::Take | Act::Nothing => (),
-                Act::See | Act::Miss | Act::Empty | Act::Replace if self.is_pending(at) => (),
-                Act::See | Act::Miss | Act::Empty | Act::Replace => return None,
+                Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
             }
         }
         adds.sort_unstable();
@@ -178,9 +293,27 @@ impl View<'_> {
                 Some(_) | None => missed = Some(missed.map_or((end, at), |it| it.min((end, at)))),
             }
         }
-        Some(match missed {
-            Some((_, at)) => Glance::Violated(self.problem.operations()[at]),
-            None => Glance::Holds,
-        })
+        missed.map(|it| it.1)
+    }
+
+    /// The first to return of those who found nothing, although more had been added than can have been taken by then.
+    fn not_empty(&self) -> Option<usize> {
+        let spans = self.problem.spans();
+        let (mut added, mut taken) = (Vec::new(), Vec::new());
+        for (at, span) in spans.iter().enumerate() {
+            match self.roles.acts[at] {
+                Act::Add if !self.is_pending(at) => added.push(span.end()),
+                Act::Remove | Act::Take => taken.push(span.call()),
+                Act::Add | Act::See | Act::Miss | Act::Empty | Act::Replace | Act::Nothing => (),
+            }
+        }
+        added.sort_unstable();
+        taken.sort_unstable();
+        let before = |all: &[u32], moment: u32| all.partition_point(|&it| it < moment);
+        let is_wrong = |at: &usize| {
+            let is_empty = self.roles.acts[*at] == Act::Empty && !self.is_pending(*at);
+            is_empty && before(&taken, spans[*at].end()) < before(&added, spans[*at].call())
+        };
+        (0..spans.len()).filter(is_wrong).min_by_key(|&at| spans[at].end())
     }
 }

@@ -9,6 +9,7 @@ fn shrinking<'a>(problem: &'a Problem<'a>) -> Shrinking<'a> {
     Shrinking {
         problem,
         budget: Budget::unlimited(),
+        overlap: Overlap::Chance,
         keep: vec![Keep::Whole; problem.len()],
         next: problem.operations()[0],
         attempt: 0,
@@ -49,7 +50,8 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
                 _ => Keep::Whole,
             });
             assert_eq!(word(&prefix), "holds", "{} seed {seed}", entry.name);
-            let told = shrinking(&prefix);
+            let mut told = shrinking(&prefix);
+            told.overlap = if seed % 2 == 0 { Overlap::Chance } else { Overlap::Doubt };
             for start in 0..prefix.len() {
                 let state = prefix.leads_to(start);
                 if prefix.spans()[start].is_pending() || !prefix.resets(start) && state.is_none() {
@@ -104,16 +106,15 @@ fn with_and_without<'a>(problem: &Problem<'a>, seed: u64) -> [Problem<'a>; 2] {
 /// What is said at the end is violated, and would not be if less were said about any operation of the core, or
 /// one more read or element were left out.
 #[track_caller]
-fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId) {
-    let shrunk = Shrinking::run(problem, next, &Options::default());
+fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId, overlap: Overlap) {
+    let shrunk = Shrinking::run(problem, next, overlap, &Options::default());
     let keep = &shrunk.keep;
     assert!(shrunk.is_minimal, "{name}: {problem:#?}");
     assert_eq!(word(&shrunk.weaker(keep, shrunk.opening.as_ref())), "violated", "{name}: {problem:#?}");
     // What the rest begins with is said by one of the core.
     assert!(shrunk.opening.as_ref().is_none_or(|it| keep[it.start] == Keep::Whole), "{name}: {problem:#?}");
     let start = shrunk.opening.as_ref().filter(|it| !it.before.is_empty());
-    let is_core = |&at: &usize| matches!(keep[at], Keep::Whole | Keep::Call);
-    let alone = (0..problem.len()).filter(is_core).filter(|&at| start.is_none_or(|it| it.start != at));
+    let alone = shrunk.core().filter(|&at| start.is_none_or(|it| it.start != at));
     let chances = alone.map(|at| (vec![at], Keep::Chance));
     // With the opening all that came before it gets a chance.
     let opening = start.map(|it| ([&it.before[..], &[it.start]].concat(), Keep::Chance));
@@ -133,6 +134,7 @@ fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId) {
 
 #[test]
 fn nothing_more_can_be_spared() {
+    let mut doubted = 0;
     for entry in CATALOG {
         let (mut searched, mut ruled, mut opened, mut held) = (0, 0, 0, 0);
         for seed in 0..900 {
@@ -142,9 +144,12 @@ fn nothing_more_can_be_spared() {
             for problem in &with_and_without(&case.problems()[0], seed) {
                 if let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) {
                     let next = last(problem, &violation);
-                    check_minimal(entry.name, problem, next);
-                    let shrunk = Shrinking::run(problem, next, &Options::default());
+                    check_minimal(entry.name, problem, next, Overlap::Chance);
+                    check_minimal(entry.name, problem, next, Overlap::Doubt);
+                    let shrunk = Shrinking::run(problem, next, Overlap::Chance, &Options::default());
                     opened += usize::from(shrunk.opening.is_some());
+                    let shrunk = Shrinking::run(problem, next, Overlap::Doubt, &Options::default());
+                    doubted += usize::from(shrunk.keep.contains(&Keep::Doubt));
                     searched += 1;
                 } else {
                     held += 1;
@@ -154,7 +159,7 @@ fn nothing_more_can_be_spared() {
                     let is_named = |at: usize| violation.core.contains(&problem.operations()[at]);
                     let core = problem.weaken(|at| if is_named(at) { Keep::Whole } else { Keep::Nothing });
                     assert_eq!(word(&core), "violated", "{}: {problem:#?}", entry.name);
-                    check_minimal(entry.name, &core, last(&core, &violation));
+                    check_minimal(entry.name, &core, last(&core, &violation), Overlap::Chance);
                     ruled += 1;
                 }
             }
@@ -165,13 +170,40 @@ fn nothing_more_can_be_spared() {
         let resets = !["set", "multiset", "semaphore", "mutex"].contains(&entry.name);
         assert!(0 < opened || !resets, "{} never opens", entry.name);
     }
+    assert!(20 < doubted, "{doubted}");
+}
+
+/// Who had returned before whom was called, according to the words of a rule that is told alone.
+fn claims(rule: Rule, operations: &[OperationId], core: &[OperationId]) -> Vec<(OperationId, OperationId)> {
+    let pairs = |places: &[(usize, usize)]| {
+        let pair = |&(one, other): &(usize, usize)| Some((*operations.get(one)?, *operations.get(other)?));
+        places.iter().filter_map(pair).collect()
+    };
+    match (rule, operations) {
+        (Rule::AddedBefore | Rule::Gone | Rule::Chain | Rule::FirstInFirstOut, _) => pairs(&[(0, 1)]),
+        // Nobody put it there again since.
+        (Rule::Stale, _) => {
+            (2..operations.len()).map(|it| (it, 1)).chain([(1, 0)]).flat_map(|it| pairs(&[it])).collect()
+        }
+        (Rule::Left { added }, _) => (1..=added as usize).flat_map(|it| pairs(&[(it, 0)])).collect(),
+        (Rule::Empty | Rule::GreatestFirst, [_, first, last]) if first == last || !core.contains(last) => {
+            pairs(&[(1, 0)])
+        }
+        (Rule::Empty, [_, _, _]) => pairs(&[(1, 0), (0, 2)]),
+        (Rule::OneInFront, [_, _, _]) => pairs(&[(0, 1)]),
+        (Rule::OneInFront, [_, _, _, _, ..]) | (Rule::OneAtATime, _) => pairs(&[(0, 1), (2, 3)]),
+        (Rule::FrontInTurn, _) => pairs(&[(0, 1), (2, 3), (4, 5)]),
+        (Rule::LastInFirstOut, [.., last]) if !core.contains(last) => pairs(&[(0, 1), (2, 3)]),
+        (Rule::LastInFirstOut, _) => pairs(&[(0, 1), (2, 3), (4, 5)]),
+        _ => Vec::new(),
+    }
 }
 
 /// A rule that is told alone names the whole core, but for the operation at which it opens: whoever reads it need not
-/// wonder what the others are for.
+/// wonder what the others are for. What it says about time is true.
 #[test]
 fn words_are_about_the_whole_core() {
-    let (mut rules, mut ends) = (0, 0);
+    let (mut rules, mut timed, mut ends) = (0, 0, 0);
     for entry in CATALOG {
         for seed in 0..600 {
             let values = if seed % 2 == 0 { Domain::Distinct } else { Domain::Below(4) };
@@ -184,7 +216,17 @@ fn words_are_about_the_whole_core() {
             let is_opening = |id: &OperationId| problem.resets(problem.position(*id).unwrap());
             match violation.why.as_deref().unwrap_or_else(|| panic!("{}", context())) {
                 Why::Rule { rule: Rule::SumWithin { .. }, .. } => rules += 1,
-                Why::Rule { operations, end: None, .. } => {
+                Why::Rule { rule, operations, end: None } => {
+                    for (earlier, later) in claims(*rule, operations, &violation.core) {
+                        let span = |it: OperationId| problem.spans()[problem.position(it).unwrap()];
+                        assert!(span(earlier).precedes(span(later)), "{}", context());
+                        timed += 1;
+                    }
+                    if let Rule::Left { added } = *rule {
+                        let is_beside = |it: &&OperationId| violation.core.binary_search(it).is_err();
+                        let removers = operations.iter().filter(is_beside).count();
+                        assert!(removers < added as usize, "{}", context());
+                    }
                     let is_told = |it: &OperationId| operations.contains(it) || is_opening(it);
                     assert!(violation.core.iter().all(is_told), "{}", context());
                     rules += 1;
@@ -203,7 +245,7 @@ fn words_are_about_the_whole_core() {
             }
         }
     }
-    assert!(600 < rules && 200 < ends, "{rules}, {ends}");
+    assert!(600 < rules && 400 < timed && 200 < ends, "{rules}, {timed}, {ends}");
 }
 
 /// About each operation something is said, or less.
@@ -214,6 +256,18 @@ fn random_keep(problem: &Problem<'_>, random: &mut Random) -> Vec<Keep> {
         _ => Keep::Whole,
     };
     (0..problem.len()).map(|_| any(random)).collect()
+}
+
+/// Of those who found something, only one is sure.
+fn one_finder(problem: &Problem<'_>, keep: &mut [Keep], random: &mut Random) {
+    let Ok(roles) = problem.roles() else { return };
+    let finds = |at: &usize| matches!(roles.acts[*at], Act::Remove | Act::See | Act::Miss | Act::Empty);
+    let finders: Vec<usize> = (0..problem.len()).filter(finds).collect();
+    let sure = random.below(finders.len().max(1));
+    for (number, &at) in finders.iter().enumerate() {
+        let less = if random.below(4) == 0 { Keep::Call } else { Keep::Chance };
+        keep[at] = if number == sure { Keep::Whole } else { less };
+    }
 }
 
 #[test]
@@ -227,8 +281,15 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
             let [whole, lost] = with_and_without(&case.problems()[0], seed);
             let problem = &if seed % 2 == 0 { whole } else { lost };
             let Some(kind) = problem.kind() else { continue };
+            if refute(problem).is_some() {
+                assert_eq!(word(problem), "violated", "{} {seed}: {problem:#?}", entry.name);
+                *glances.entry((entry.name, "refuted")).or_default() += 1;
+            }
             let mut told = shrinking(problem);
             told.keep = random_keep(problem, &mut random);
+            if seed % 4 < 2 {
+                one_finder(problem, &mut told.keep, &mut random);
+            }
             let whole: Vec<usize> = (0..problem.len()).filter(|&at| told.keep[at] == Keep::Whole).collect();
             let openings = whole.into_iter().filter_map(|start| {
                 let state = Some(problem.leads_to(start)?);
@@ -250,8 +311,14 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
             }
         }
     }
-    for seen in [("counter", "holds"), ("counter", "violated"), ("bag", "holds"), ("bag", "violated")] {
-        assert!(glances.get(&seen).is_some_and(|it| 20 < *it), "{seen:?}: {glances:?}");
+    for name in ["counter", "bag", "queue", "stack", "priority-queue", "min-priority-queue"] {
+        for word in ["holds", "violated"] {
+            let seen = glances.get(&(name, word));
+            assert!(seen.is_some_and(|it| 20 < *it), "{name} {word}: {glances:?}");
+        }
+    }
+    for name in ["queue", "stack", "priority-queue", "quasi-queue", "bag", "register"] {
+        assert!(glances.get(&(name, "refuted")).is_some_and(|it| 20 < *it), "{name}: {glances:?}");
     }
     assert!(glances.get(&("cas-register", "violated")).is_some_and(|it| 20 < *it), "{glances:?}");
 }
@@ -260,13 +327,14 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
 /// after: the work is counted, in configurations.
 #[test]
 fn a_long_history_is_looked_at_near_its_violation() {
-    for name in ["register", "cas-register", "counter", "bag", "deque:8"] {
+    for name in ["register", "cas-register", "counter", "queue", "stack", "priority-queue", "bag", "deque:8"]
+    {
         let values = if name == "bag" { Domain::Distinct } else { Domain::Below(8) };
         let plan = Plan { operations: 20_000, values, keys: 1, seed: 5, ..Plan::default() };
         let specification = find(name).unwrap();
         let mut recording = specification.generate(&plan);
         // In the middle somebody finds what nobody ever put there.
-        let finds = ["read", "deq", "pop", "take", "pop-front"];
+        let finds = ["read", "deq", "pop", "poll", "take", "pop-front"];
         let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if finds.contains(&it));
         let late = recording.history.operations().skip(10_000);
         let is_it = |it: &clewline_core::Operation<'_, _, _>| it.ret.is_some() && is_find(it.call);

@@ -130,6 +130,11 @@ impl<'v> View<'v> {
         self.roles.elements[at]
     }
 
+    /// What decides who leaves a priority queue first.
+    fn priority(&self, at: usize) -> i64 {
+        self.roles.names[self.element(at) as usize].cast_signed()
+    }
+
     fn precedes(&self, one: usize, other: usize) -> bool {
         self.problem.spans()[one].precedes(self.problem.spans()[other])
     }
@@ -242,12 +247,14 @@ impl<'v> View<'v> {
 
     /// An element of a set was added more often than it was removed, and once more.
     fn added_again(&self) -> Option<(Rule, Vec<OperationId>)> {
-        let adders: Vec<usize> = self.core().collect();
-        let element = self.element(*adders.first()?);
+        let element = self.element(self.core().next()?);
         let is_add = |&at: &usize| self.act(at) == Act::Add && self.element(at) == element;
-        if self.kind != Kind::Set || !adders.iter().all(is_add) {
+        let is_counted =
+            |at: usize| self.element(at) == element && matches!(self.act(at), Act::Add | Act::Remove);
+        if self.kind != Kind::Set || !self.core().all(is_counted) {
             return None;
         }
+        let adders: Vec<usize> = self.core().filter(is_add).collect();
         let is_remove = |&at: &usize| self.act(at) == Act::Remove && self.element(at) == element;
         let removers: Vec<usize> = self.all().filter(is_remove).collect();
         let removed = removers.len() as u32;
@@ -255,19 +262,26 @@ impl<'v> View<'v> {
         is_too_often.then(|| (Rule::AddedAgain { removed }, self.ids(adders.into_iter().chain(removers))))
     }
 
-    /// Nothing was found, though more had been added than can have been removed.
+    /// Nothing was found, though more had been added than can have been removed; or something, though more had been added that goes first.
     fn left(&self) -> Option<(Rule, Vec<OperationId>)> {
         let is_miss = |&at: &usize| match self.act(at) {
             Act::Empty => true,
             Act::Miss => matches!(self.kind, Kind::Set | Kind::Multiset),
-            Act::Add | Act::Remove | Act::See | Act::Take | Act::Replace | Act::Nothing => false,
+            Act::Remove | Act::See => self.kind == Kind::PriorityQueue,
+            Act::Add | Act::Take | Act::Replace | Act::Nothing => false,
         };
         let mut misses = self.core().filter(is_miss);
         let first = misses.next()?;
         // One that found nothing before everything else does not matter here.
         let (start, miss) = misses.next().map_or((None, first), |second| (Some(first), second));
-        let element = (self.act(miss) == Act::Miss).then(|| self.element(miss));
-        let is_of_it = |at: usize| element.is_none_or(|it| self.element(at) == it);
+        if start.is_some_and(|it| self.act(it) != Act::Empty) {
+            return None;
+        }
+        let is_of_it = |at: usize| match self.act(miss) {
+            Act::Miss => self.element(at) == self.element(miss),
+            Act::Remove | Act::See => self.priority(miss) < self.priority(at),
+            Act::Add | Act::Empty | Act::Take | Act::Replace | Act::Nothing => true,
+        };
         let (mut adders, mut sights) = (Vec::new(), Vec::new());
         for at in self.core().filter(|&at| at != miss && Some(at) != start) {
             match self.act(at) {
@@ -283,7 +297,7 @@ impl<'v> View<'v> {
             (_, _) => return None,
         };
         let may_remove = |&at: &usize| match self.act(at) {
-            Act::Remove => is_of_it(at),
+            Act::Remove => at != miss && is_of_it(at),
             Act::Take => true,
             Act::Add | Act::See | Act::Miss | Act::Empty | Act::Replace | Act::Nothing => false,
         };
@@ -291,8 +305,14 @@ impl<'v> View<'v> {
         if added <= removers.len() {
             return None;
         }
+        let mut there = adders.into_iter().chain(sights);
+        if self.act(miss) != Act::Empty && self.kind == Kind::PriorityQueue && removers.is_empty() {
+            let one = there.next()?;
+            return Some((Rule::GreatestFirst, self.ids([miss, one, one])))
+                .filter(|_| there.next().is_none());
+        }
         let rule = Rule::Left { added: added as u32 };
-        Some((rule, self.ids([miss].into_iter().chain(adders).chain(sights).chain(removers))))
+        Some((rule, self.ids([miss].into_iter().chain(there).chain(removers))))
     }
 
     /// Something was found in a register after it had been replaced.
@@ -401,6 +421,8 @@ fn dead_end(weak: &Problem<'_>, core: &[OperationId], budget: &Budget) -> Option
             && (other.next, &other.instead) == (end.next, &end.instead)
         {
             end = other;
+            // Whoever took what this one put there may go now.
+            at = end.prefix.len();
         }
     }
     (end.prefix.len() <= LONG).then_some(end)

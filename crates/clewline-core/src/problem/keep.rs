@@ -5,10 +5,23 @@
 pub enum Keep {
     /// Everything.
     Whole,
+    /// Everything, should it have happened; but perhaps it did not.
+    Doubt,
     /// The call: what it returned, and when, is forgotten, as if it were pending.
     Call,
     /// That it may have happened: at any time, with any answer, or not at all.
     Chance,
     /// Nothing.
     Nothing,
+}
+
+/// How much of an operation that is there is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Known {
+    /// Everything.
+    All,
+    /// Everything but whether it happened.
+    Doubted,
+    /// Not what it returned.
+    Call,
 }

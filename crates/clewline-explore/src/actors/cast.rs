@@ -4,6 +4,7 @@
 //! return once, under a number, and runs handlers on copies. Everything else sees [`Numbers`].
 
 use std::{
+    cell::Cell,
     fmt,
     hash::{Hash, Hasher},
     panic::{AssertUnwindSafe, catch_unwind},
@@ -43,6 +44,8 @@ pub struct Cast<H: Harness> {
     slot_of: FxHashMap<ActorId, u32>,
     requests: Vec<EnvelopeId>,
     roots: usize,
+    // Whether a property has looked at what is in flight, or at who is down.
+    was_looked_at: Cell<bool>,
 }
 
 // An actor in one of its states. How many others it has created is part of that.
@@ -152,6 +155,7 @@ impl<H: Harness> Cast<H> {
             slot_of: FxHashMap::default(),
             requests: Vec::new(),
             roots: actors,
+            was_looked_at: Cell::new(false),
         };
         (0..actors as u32).for_each(|it| _ = cast.slot(ActorId::new(it)));
         cast.intern_requests();
@@ -429,7 +433,16 @@ impl<H: Harness> Numbers for Cast<H> {
         let facts = in_flight.iter().map(|it| self.facts[it.0 as usize]).filter(|it| !it.is_timer);
         let in_flight = facts.map(|it| (it.from, it.to, self.message(it.message))).collect();
         let crashed = crate::actors::histories::operations(down).map(|it| self.slots[it as usize]).collect();
-        (self.properties[property].holds)(&Glance { actors, in_flight, crashed })
+        let glance = Glance { actors, in_flight, crashed };
+        let holds = (self.properties[property].holds)(&glance);
+        if glance.in_flight.was_looked_at() || glance.crashed.was_looked_at() {
+            self.was_looked_at.set(true);
+        }
+        holds
+    }
+
+    fn was_looked_at(&self) -> bool {
+        self.was_looked_at.get()
     }
 
     fn bytes(&self) -> usize {

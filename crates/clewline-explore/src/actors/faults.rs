@@ -8,7 +8,7 @@ use crate::actors::{
     engine::Engine,
     histories::operations,
     numbers::ABSENT,
-    world::{Action, World},
+    world::{Action, Delivery, Ignored, Rules, World},
 };
 
 /// What may go wrong, and how often in one execution.
@@ -46,6 +46,22 @@ pub enum Mailbox {
     Kept,
     /// They are lost.
     Lost,
+}
+
+/// Where faults happen, of all the places where they can.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Places {
+    /// At all of them.
+    #[default]
+    All,
+    /// Where it makes a difference: messages are lost last, when nothing else is left to happen, and partitions come after that; what can
+    /// be mended is mended at once.
+    ///
+    /// To lose a message is never to receive it, and to be down or apart for long is to receive nothing for long. So clients see the same, and so
+    /// does a property that looks at actors alone; and every execution ends as one of these does. States and schedules are
+    /// fewer. If a property looks at what is in flight or at who is down, all places are tried after all. And so they are where
+    /// a fault changes what can arrive: if messages have an order, and where those on their way to an actor that crashes are lost.
+    Few,
 }
 
 // Beyond this many actors a partition cuts off one of them: there are too many ways to cut otherwise.
@@ -96,6 +112,52 @@ impl Engine {
                 actions.extend(messages.map(|at| action(at as u16)));
             }
         }
+    }
+
+    /// Whether there are few places where faults make a difference.
+    pub(crate) fn has_few_places(&self) -> bool {
+        let Rules { delivery, ignored, faults } = self.rules();
+        let is_kept = faults.crash == 0 || faults.mailbox == Mailbox::Kept;
+        let is_any = faults.lose != 0 || faults.crash != 0 || faults.partition != 0;
+        delivery == Delivery::Unordered && ignored == Ignored::Gone && is_kept && is_any
+    }
+
+    /// Whether the only thing that makes a difference is to mend what went wrong.
+    pub(crate) fn must_mend(&self, world: &World) -> bool {
+        world.cut != 0 || world.down != 0 && self.rules().faults.restart == Restart::Always
+    }
+
+    /// Leaves out faults that happen elsewhere too, to the same effect.
+    pub(crate) fn leave_out(&self, world: &World, actions: &mut Vec<Action>) {
+        if self.must_mend(world) {
+            actions.retain(|it| matches!(it, Action::Restart { .. } | Action::Heal));
+            return;
+        }
+        let (lose, cut) = match self.left_over(world, actions) {
+            Some(messages) => {
+                (messages <= usize::from(self.rules().faults.lose - world.used.lose), messages == 0)
+            }
+            None => (false, false),
+        };
+        actions.retain(|it| match it {
+            Action::Lose { .. } => lose,
+            Action::Cut { .. } => cut,
+            Action::Begin { .. }
+            | Action::Deliver { .. }
+            | Action::Duplicate { .. }
+            | Action::Crash { .. }
+            | Action::Restart { .. }
+            | Action::Heal => true,
+        });
+    }
+
+    // How many messages can be received, if nothing else can happen but that they are lost or duplicated, or that there is a partition.
+    fn left_over(&self, world: &World, faults: &[Action]) -> Option<usize> {
+        let deliverable = || world.flying.iter().filter(|&&it| self.is_deliverable(world, it));
+        let is_last =
+            |it: &Action| matches!(it, Action::Lose { .. } | Action::Duplicate { .. } | Action::Cut { .. });
+        let is_left_over = faults.iter().all(is_last) && !deliverable().any(|&it| self.envelope(it).is_timer);
+        is_left_over.then(|| deliverable().count())
     }
 
     fn splits(&self) -> impl Iterator<Item = u64> + use<> {

@@ -10,7 +10,7 @@
 //! does not want to rely on that [compares](Compare::Exactly) states as they are. Edges keep halves of fingerprints. Should two
 //! states have the same half, which is seen, paths are not counted.
 //!
-//! Cost: 23 to 46 bytes a state and, if paths are to be counted, 16 more and 24 an edge.
+//! Cost: 23 to 46 bytes a state and, if paths are to be counted, 16 more and 16 an edge.
 
 use std::{
     sync::{
@@ -23,7 +23,7 @@ use std::{
 use rustc_hash::FxHashSet;
 
 use crate::actors::{
-    Faults, Judgement, Verdicts, When,
+    Faults, Judgement, Places, Verdicts, When,
     engine::{Delivered, Engine, lock},
     histories::HistoryId,
     numbers::{BadHandler, Fingerprint},
@@ -42,6 +42,8 @@ pub struct Search {
     pub count: Count,
     /// How states are told apart.
     pub compare: Compare,
+    /// Where faults happen.
+    pub places: Places,
     /// When to stop before everything was seen.
     pub until: Until,
     /// How many states to visit at most.
@@ -58,6 +60,7 @@ impl Default for Search {
             jobs: 1,
             count: Count::States,
             compare: Compare::Fingerprints,
+            places: Places::All,
             until: Until::Exhausted,
             states_max: u64::MAX,
             bytes_max: usize::MAX,
@@ -115,6 +118,8 @@ pub enum Ended {
 pub struct Explored {
     /// Why it ended.
     pub ended: Ended,
+    /// Where faults happened.
+    pub places: Places,
     /// States that were met, each as often as it was: one more for each state the system may begin in than there are edges.
     pub generated: u64,
     /// Different states.
@@ -215,9 +220,16 @@ fn explore_once(
     search: &Search,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Explored {
-    let records = properties.contains(&When::Eventually) || search.count == Count::Schedules;
-    let done = search_all(engine, properties, verdicts, search, progress, records);
-    summarize(engine, properties, verdicts, search, done)
+    let all = Search { places: Places::All, ..search.clone() };
+    if search.places == Places::Few && engine.has_few_places() {
+        let done = search_all(engine, properties, verdicts, search, progress);
+        if !lock(&engine.shared.numbers).was_looked_at() {
+            return summarize(engine, properties, verdicts, search, done);
+        }
+        verdicts.forget();
+    }
+    let done = search_all(engine, properties, verdicts, &all, progress);
+    summarize(engine, properties, verdicts, &all, done)
 }
 
 fn search_all(
@@ -226,8 +238,8 @@ fn search_all(
     verdicts: &mut Verdicts,
     search: &Search,
     progress: &(dyn Fn(Progress) + Sync),
-    records: bool,
 ) -> Vec<Seen> {
+    let records = properties.contains(&When::Eventually) || search.count == Count::Schedules;
     let jobs = search.jobs.max(1);
     let common = Common {
         search,
@@ -307,6 +319,7 @@ fn summarize(
     let of = |judgement| verdicts.all().filter(|&(_, it)| it == judgement).count() as u64;
     Explored {
         ended,
+        places: search.places,
         generated: all.generated,
         unique: all.unique,
         ends: all.ends,
@@ -534,6 +547,8 @@ impl<'a> Worker<'a> {
     fn expand(&mut self, met: &Met, deliveries: &[Delivered], visited: &Visited) {
         let before = self.seen.generated;
         let world = &met.world;
+        let has_few_places = self.common.search.places == Places::Few;
+        let deliveries = if has_few_places && self.engine.must_mend(world) { &[] } else { deliveries };
         for delivery in deliveries {
             self.engine.plan_again(world, delivery);
             self.reach(met, delivery.action(), Some(delivery.fingerprint), visited);
@@ -542,13 +557,20 @@ impl<'a> Worker<'a> {
             let mut actions = std::mem::take(&mut self.actions);
             actions.clear();
             self.engine.faults(world, &mut actions);
+            if has_few_places {
+                self.engine.leave_out(world, &mut actions);
+            }
             for &action in &actions {
                 let fingerprint = self.engine.plan(world, action);
                 self.reach(met, action, fingerprint, visited);
             }
             self.actions = actions;
         }
-        if self.seen.generated == before {
+        let edges = self.seen.generated - before;
+        if self.common.records {
+            self.seen.record.states.push((world.fingerprint as u64, edges as u32));
+        }
+        if edges == 0 {
             self.end(world);
         }
     }
@@ -560,7 +582,7 @@ impl<'a> Worker<'a> {
         self.seen.generated += 1;
         if self.common.records {
             let weight = self.engine.weight(world, action);
-            self.seen.record.edges.push((world.fingerprint as u64, fingerprint as u64, weight));
+            self.seen.record.edges.push((fingerprint as u64, weight));
         }
         let is_exact = self.common.search.compare == Compare::Exactly;
         if !is_exact && !visited.insert(fingerprint) {
@@ -593,8 +615,8 @@ impl<'a> Worker<'a> {
             self.judge(world.history);
         }
         let held = self.look_at_properties(world);
-        if self.common.records {
-            self.seen.record.states.push((world.fingerprint as u64, held));
+        if self.common.properties.contains(&When::Eventually) {
+            self.seen.record.held.push((world.fingerprint as u64, held));
         }
     }
 
@@ -646,9 +668,6 @@ impl<'a> Worker<'a> {
             self.seen.finals.resize(history + 1, false);
         }
         self.seen.finals[history] = true;
-        if self.common.records {
-            self.seen.record.ends.push(world.fingerprint as u64);
-        }
     }
 
     // Tells how far this thread is, and looks whether a limit was hit.
@@ -737,6 +756,8 @@ impl<'a> Worker<'a> {
     }
 }
 
+#[cfg(test)]
+mod places;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

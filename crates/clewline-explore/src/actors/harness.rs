@@ -1,6 +1,6 @@
 //! Harnesses: actors, the calls that clients make, and what both mean to an object.
 
-use std::fmt;
+use std::{cell::Cell, fmt, ops::Deref};
 
 use clewline_core::Specification;
 
@@ -95,9 +95,43 @@ pub struct Glance<'a, M> {
     /// The actors, by number; those that were created come after those the system began with.
     pub actors: Vec<(ActorId, &'a dyn AnyActor<M>)>,
     /// The messages on their way: from, to, what.
-    pub in_flight: Vec<(ActorId, ActorId, &'a M)>,
+    pub in_flight: Watched<(ActorId, ActorId, &'a M)>,
     /// Who is down.
-    pub crashed: Vec<ActorId>,
+    pub crashed: Watched<ActorId>,
+}
+
+/// A list that knows whether someone has looked at it: what nobody looks at makes no difference, and need not be explored.
+pub struct Watched<T> {
+    all: Vec<T>,
+    was_looked_at: Cell<bool>,
+}
+
+impl<T> Watched<T> {
+    /// Whether someone has looked at it.
+    pub(crate) fn was_looked_at(&self) -> bool {
+        self.was_looked_at.get()
+    }
+}
+
+impl<T> Deref for Watched<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.was_looked_at.set(true);
+        &self.all
+    }
+}
+
+impl<T> FromIterator<T> for Watched<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
+        Watched { all: all.into_iter().collect(), was_looked_at: Cell::new(false) }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Watched<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
 }
 
 impl<M: 'static> Glance<'_, M> {

@@ -33,9 +33,9 @@ pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
 pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
 pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
-pub use faults::{Faults, Mailbox, Restart};
+pub use faults::{Faults, Mailbox, Places, Restart};
 pub use graph::{Compare, Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
-pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, When};
+pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, Watched, When};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
 pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
 pub use numbers::{

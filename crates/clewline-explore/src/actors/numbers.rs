@@ -163,6 +163,9 @@ pub trait Numbers: Send {
     /// Whether a property is true: of the actors, what is in flight, and who is down.
     fn holds(&self, property: usize, locals: &[LocalId], in_flight: &[EnvelopeId], down: u64) -> bool;
 
+    /// Whether a property has looked at what is in flight, or at who is down.
+    fn was_looked_at(&self) -> bool;
+
     /// About how many bytes everything takes.
     fn bytes(&self) -> usize;
 }

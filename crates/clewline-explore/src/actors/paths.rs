@@ -8,31 +8,46 @@ use crate::actors::graph::Paths;
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) roots: Vec<u64>,
-    /// Each state once, with a bit for each property that is true in it.
-    pub(crate) states: Vec<(u64, u64)>,
-    /// From, to, and how many messages that say the same lead there.
-    pub(crate) edges: Vec<(u64, u64, u32)>,
-    pub(crate) ends: Vec<u64>,
+    /// Each state that was expanded, with how many edges lead from it.
+    pub(crate) states: Vec<(u64, u32)>,
+    /// Where they lead, state by state, and how many messages that say the same lead there.
+    pub(crate) edges: Vec<(u64, u32)>,
+    /// Each state that was met, with a bit for each property that is true in it. Empty if nobody asks for that.
+    pub(crate) held: Vec<(u64, u64)>,
 }
 
 impl Record {
     pub(crate) fn add(&mut self, other: Record) {
+        if self.states.is_empty() && self.roots.is_empty() {
+            *self = other;
+            return;
+        }
         self.roots.extend(other.roots);
         self.states.extend(other.states);
         self.edges.extend(other.edges);
-        self.ends.extend(other.ends);
+        self.held.extend(other.held);
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        (self.states.capacity() * 2 + self.edges.capacity() * 3 + self.ends.capacity()) * size_of::<u64>()
+        (self.states.capacity() + self.edges.capacity() + self.held.capacity()) * size_of::<(u64, u64)>()
+    }
+
+    // What tells a state from another must not be the same for two.
+    fn is_ambiguous(&self) -> bool {
+        let mut met: Vec<u64> = self.held.iter().map(|it| it.0).collect();
+        met.sort_unstable();
+        met.windows(2).any(|it| it[0] == it[1])
     }
 }
 
 /// A graph of states.
+///
+/// States are numbered as they were recorded. Nothing that is told depends on that.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     fingerprints: Vec<u64>,
     roots: Vec<u32>,
+    // Empty if nobody asks for that.
     held: Vec<u64>,
     is_end: Vec<bool>,
     // The edges from state `it` are those in `starts[it]..starts[it + 1]`.
@@ -40,28 +55,56 @@ pub(crate) struct Recorded {
     edges: Vec<(u32, u32)>,
 }
 
+// What is known of a state while paths are counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reached {
+    // How many ways lead there.
+    ways: u128,
+    // How many edges that lead there were not looked at.
+    missing: u32,
+    // Steps on the longest way.
+    steps: u32,
+}
+
 impl Recorded {
     /// `None` if two states have the same lower half, so that edges do not tell where they lead.
     pub(crate) fn new(mut record: Record) -> Option<Self> {
-        // The order is that of fingerprints: the same, whoever recorded what.
-        record.states.sort_unstable();
-        if record.states.windows(2).any(|it| it[0].0 == it[1].0) {
+        let count = record.states.len();
+        let mut number: FxHashMap<u64, u32> = FxHashMap::default();
+        number.reserve(count);
+        for (at, &(fingerprint, _)) in record.states.iter().enumerate() {
+            if number.insert(fingerprint, at as u32).is_some() {
+                return None;
+            }
+        }
+        if record.is_ambiguous() {
             return None;
         }
-        let number: FxHashMap<u64, u32> =
-            record.states.iter().enumerate().map(|(at, &(it, _))| (it, at as u32)).collect();
-        let count = record.states.len();
-        // A search that was stopped may not have met where an edge leads.
-        record.edges.retain(|(_, to, _)| number.contains_key(to));
-        let mut starts = vec![0; count + 1];
-        record.edges.iter().for_each(|(from, ..)| starts[number[from] as usize + 1] += 1);
-        (0..count).for_each(|at| starts[at + 1] += starts[at]);
-        record.edges.sort_unstable();
-        let edges = record.edges.iter().map(|&(_, to, weight)| (number[&to], weight)).collect();
-        let mut is_end = vec![false; count];
-        record.ends.iter().for_each(|it| is_end[number[it] as usize] = true);
-        let roots = record.roots.iter().map(|it| number[it]).collect();
-        let (fingerprints, held) = record.states.into_iter().unzip();
+        let mut starts = Vec::with_capacity(count + 1);
+        let mut edges = Vec::with_capacity(record.edges.len());
+        let mut rest = &mut record.edges[..];
+        for &(_, from_here) in &record.states {
+            let (these, others) = rest.split_at_mut(from_here as usize);
+            rest = others;
+            starts.push(edges.len());
+            // Whoever looks for a path must find the same, whoever recorded this.
+            if !record.held.is_empty() {
+                these.sort_unstable();
+            }
+            // A search that was stopped may not have come to where an edge leads.
+            let known = these.iter().filter_map(|&(to, weight)| Some((*number.get(&to)?, weight)));
+            edges.extend(known);
+        }
+        starts.push(edges.len());
+        let mut held = vec![0; if record.held.is_empty() { 0 } else { count }];
+        for (fingerprint, bits) in &record.held {
+            if let Some(&at) = number.get(fingerprint) {
+                held[at as usize] = *bits;
+            }
+        }
+        let roots = record.roots.iter().filter_map(|it| number.get(it).copied()).collect();
+        let is_end = record.states.iter().map(|it| it.1 == 0).collect();
+        let fingerprints = record.states.iter().map(|it| it.0).collect();
         Some(Recorded { fingerprints, roots, held, is_end, starts, edges })
     }
 
@@ -69,39 +112,38 @@ impl Recorded {
         &self.edges[self.starts[from as usize]..self.starts[from as usize + 1]]
     }
 
-    /// What paths there are.
+    /// What paths there are. Each state is looked at when all that lead there were.
     pub(crate) fn paths(&self) -> Paths {
         let count = self.fingerprints.len();
-        let mut missing = vec![0u32; count];
-        self.edges.iter().for_each(|&(to, _)| missing[to as usize] += 1);
-        let mut order: Vec<u32> = (0..count as u32).filter(|&it| missing[it as usize] == 0).collect();
-        let mut next = 0;
-        while let Some(&state) = order.get(next) {
-            next += 1;
-            for &(to, _) in &self.edges[self.starts[state as usize]..self.starts[state as usize + 1]] {
-                missing[to as usize] -= 1;
-                if missing[to as usize] == 0 {
-                    order.push(to);
+        let mut reached = vec![Reached::default(); count];
+        self.edges.iter().for_each(|&(to, _)| reached[to as usize].missing += 1);
+        self.roots.iter().for_each(|&it| reached[it as usize].ways += 1);
+        let mut ready: Vec<u32> = (0..count as u32).filter(|&it| reached[it as usize].missing == 0).collect();
+        let (mut looked, mut depth, mut schedules) = (0, 0, Some(0u128));
+        while let Some(state) = ready.pop() {
+            looked += 1;
+            let Reached { ways, steps, .. } = reached[state as usize];
+            depth = depth.max(u64::from(steps));
+            if self.is_end[state as usize] {
+                schedules = schedules.and_then(|sum| sum.checked_add(ways));
+            }
+            for &(to, weight) in self.edges(state) {
+                let next = &mut reached[to as usize];
+                // Where more ways lead than can be counted, as many go on to some end.
+                let more = ways.checked_mul(u128::from(weight)).and_then(|it| next.ways.checked_add(it));
+                schedules = schedules.filter(|_| more.is_some());
+                next.ways = more.unwrap_or(0);
+                next.steps = next.steps.max(steps + 1);
+                next.missing -= 1;
+                if next.missing == 0 {
+                    ready.push(to);
                 }
             }
         }
-        let has_cycle = order.len() < count;
-        if has_cycle {
-            return Paths { schedules: None, depth: self.farthest(), has_cycle };
+        if looked < count {
+            return Paths { schedules: None, depth: self.farthest(), has_cycle: true };
         }
-        let mut ways: Vec<Option<u128>> = vec![Some(0); count];
-        let mut length = vec![0u64; count];
-        for &state in order.iter().rev() {
-            let at = state as usize;
-            let sum = self.edges(state).iter().try_fold(0u128, |sum, &(to, weight)| {
-                sum.checked_add(ways[to as usize]?.checked_mul(u128::from(weight))?)
-            });
-            ways[at] = if self.is_end[at] { Some(1) } else { sum };
-            length[at] = self.edges(state).iter().map(|&(to, _)| length[to as usize] + 1).max().unwrap_or(0);
-        }
-        let schedules = self.roots.iter().try_fold(0u128, |sum, &it| sum.checked_add(ways[it as usize]?));
-        let depth = self.roots.iter().map(|&it| length[it as usize]).max().unwrap_or(0);
-        Paths { schedules, depth, has_cycle }
+        Paths { schedules, depth, has_cycle: false }
     }
 
     // Steps to the state that is farthest away.

@@ -3,8 +3,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::actors::{
-    Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Harness, Ignored, Mailbox,
-    Restart, Rules, Scenario,
+    Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Glance, Harness, Ignored,
+    Mailbox, Property, Restart, Rules, Scenario, When,
     samples::{Call, Register},
 };
 
@@ -139,7 +139,19 @@ impl Harness for ScrambledSystem {
     fn response(&self, message: &Message) -> Option<u8> {
         Some(message.what)
     }
+
+    fn properties(&self) -> Vec<Property<Message>> {
+        PROPERTIES.iter().map(|&(when, holds)| Property { name: "", when, holds }).collect()
+    }
 }
+
+/// Properties of actors alone.
+pub(crate) const PROPERTIES: [(When, fn(&Glance<'_, Message>) -> bool); 4] = [
+    (When::Always, |it| !it.all::<Scrambled>().all(|it| it.state == 2)),
+    (When::Sometimes, |it| it.all::<Scrambled>().all(|it| it.value == 1 && it.state == 1)),
+    (When::Eventually, |it| it.all::<Scrambled>().any(|it| it.value == 1)),
+    (When::Eventually, |it| it.all::<Scrambled>().any(|it| it.state == 2)),
+];
 
 /// The `seed`-th random system, its scenario, and the rules of its surroundings.
 pub(crate) fn random(seed: u64) -> (ScrambledSystem, Scenario<Call>, Rules) {

@@ -61,8 +61,8 @@ impl fmt::Display for Coverage {
     }
 }
 
-// After so many executions it is looked how much memory is used.
-const MEMORY_EVERY: u64 = 64;
+// After so many executions it is looked how much memory is used, and told how many there were.
+const LOOK_UP_EVERY: u64 = 64;
 
 /// What a scheduler answers: it goes on, or breaks because the tally said so.
 pub type Flow = ControlFlow<Coverage>;
@@ -104,6 +104,10 @@ pub struct Tally<'a> {
     complete: FxHashSet<HistoryId>,
     complete_unique: u64,
     begun: Instant,
+    // What clients saw of the execution that ended last: memory to be used again.
+    chronicle: Vec<HistoryEvent>,
+    // How many executions the budget has not been told of.
+    untold: u64,
     // How often something was added that was seen elsewhere.
     pub(crate) added: u64,
     // Whoever wants to know meanwhile how many steps the longest has.
@@ -153,6 +157,8 @@ impl<'a> Tally<'a> {
             complete: FxHashSet::default(),
             complete_unique: 0,
             begun: Instant::now(),
+            chronicle: Vec::new(),
+            untold: 0,
             added: 0,
             deepest: Arc::default(),
         }
@@ -177,8 +183,11 @@ impl<'a> Tally<'a> {
             self.cut += 1;
         }
         self.deepen(walk.events().len());
-        self.look(walk, walk.history(), walk.chronicle())?;
-        ControlFlow::Continue(true)
+        let mut chronicle = std::mem::take(&mut self.chronicle);
+        walk.chronicle_into(&mut chronicle);
+        let flow = self.look(walk, walk.history(), &chronicle);
+        self.chronicle = chronicle;
+        flow.map_continue(|()| true)
     }
 
     /// Counts an execution that ended, of which clients saw this.
@@ -192,7 +201,7 @@ impl<'a> Tally<'a> {
         self.schedules += 1;
         self.incomplete += u64::from(!walk.engine().summary(history).is_complete());
         self.deepen(walk.events().len());
-        self.look(walk, history, chronicle)
+        self.look(walk, history, &chronicle)
     }
 
     /// Counts an execution that is given up because nothing new can come of it.
@@ -208,9 +217,8 @@ impl<'a> Tally<'a> {
 
     /// Adds what was seen elsewhere, as if it had been seen here, execution by execution. Adds nothing, and answers false, if what
     /// comes of that depends on their order: where a limit is hit, or where the first violation is.
-    pub(crate) fn add(&mut self, walk: &Walk, seen: &Tally<'_>) -> bool {
-        let left = self.schedules_max - (self.schedules + self.cut);
-        if left <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
+    pub(crate) fn add(&mut self, walk: &Walk, seen: Tally<'_>) -> bool {
+        if self.left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
             return false;
         }
         let new: Vec<HistoryId> =
@@ -227,10 +235,10 @@ impl<'a> Tally<'a> {
         }
         self.canonical.extend(judged);
         self.complete.extend(&seen.complete);
-        for (chronicle, id) in &seen.chronological {
-            if !self.chronological.contains_key(chronicle) {
-                self.chronological.insert(chronicle.clone(), *id);
-                self.complete_unique += u64::from(seen.complete.contains(id));
+        for (chronicle, id) in seen.chronological {
+            if let Entry::Vacant(free) = self.chronological.entry(chronicle) {
+                free.insert(id);
+                self.complete_unique += u64::from(seen.complete.contains(&id));
             }
         }
         self.schedules += seen.schedules;
@@ -245,6 +253,16 @@ impl<'a> Tally<'a> {
         true
     }
 
+    /// How many schedules there may be until the limit is hit.
+    pub(crate) fn left(&self) -> u64 {
+        self.schedules_max - (self.schedules + self.cut)
+    }
+
+    /// Allows no more than so many schedules.
+    pub(crate) fn allow(&mut self, most: u64) {
+        self.schedules_max = self.schedules_max.min(most);
+    }
+
     /// How many executions there were, of any kind.
     pub(crate) fn executions(&self) -> u64 {
         self.schedules + self.cut + self.redundant
@@ -253,6 +271,11 @@ impl<'a> Tally<'a> {
     /// What may be spent.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// Tells the budget about executions that it does not know of.
+    pub(crate) fn tell(&mut self) {
+        self.budget.visit(std::mem::take(&mut self.untold));
     }
 
     /// How long ago it began.
@@ -343,19 +366,23 @@ impl<'a> Tally<'a> {
             return ControlFlow::Break(Coverage::Schedules(self.schedules_max));
         }
         self.steps += walk.events().len() as u64;
-        self.budget.visit(1);
-        // To ask the system how much memory there is takes about as long as an execution.
-        let limit = match self.executions() % MEMORY_EVERY {
-            0 => self.budget.allow(self.schedules).err(),
+        self.untold += 1;
+        // To ask the system how much memory there is takes about as long as an execution; and so does it to count where others do.
+        let limit = match self.executions() % LOOK_UP_EVERY {
+            0 => {
+                self.tell();
+                self.budget.allow(self.schedules).err()
+            }
             _ => self.budget.stopped(),
         };
         limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Stopped(it)))
     }
 
-    fn look(&mut self, walk: &Walk, id: HistoryId, chronicle: Vec<HistoryEvent>) -> Flow {
+    fn look(&mut self, walk: &Walk, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
         let is_complete = walk.engine().summary(id).is_complete();
-        if let Entry::Vacant(free) = self.chronological.entry(chronicle) {
-            free.insert(id);
+        // Most were seen before.
+        if !self.chronological.contains_key(chronicle) {
+            self.chronological.insert(chronicle.to_vec(), id);
             self.complete_unique += u64::from(is_complete);
         }
         if self.canonical.contains_key(&id) {
@@ -393,11 +420,11 @@ impl<'a> Tally<'a> {
     }
 
     fn judge(&mut self, walk: &Walk, id: HistoryId) -> Judgement {
+        let Some(verdicts) = &mut self.verdicts else { return Judgement::Unknown };
         let begun = Instant::now();
-        let histories = lock(&walk.engine().shared.histories);
-        let judgement = self.verdicts.as_mut().map(|it| it.of(&histories, id));
+        let judgement = verdicts.of(&lock(&walk.engine().shared.histories), id);
         self.judging += begun.elapsed();
-        judgement.unwrap_or(Judgement::Unknown)
+        judgement
     }
 }
 

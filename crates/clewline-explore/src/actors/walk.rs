@@ -123,6 +123,10 @@ pub struct Happened {
 }
 
 impl Happened {
+    fn nothing(receive: Receive) -> Self {
+        Happened { receive, history: Vec::new(), sends: Vec::new(), told: Vec::new() }
+    }
+
     /// The operations that were called.
     pub fn calls(&self) -> impl Iterator<Item = u32> {
         self.history.iter().filter_map(|it| match *it {
@@ -163,8 +167,12 @@ pub struct Walk {
     locals: Vec<LocalId>,
     actions: Vec<Action>,
     taken: u64,
+    // What was taken back: memory to be used again.
+    spare_frames: Vec<Frame>,
+    spare_events: Vec<Happened>,
 }
 
+#[derive(Default)]
 struct Frame {
     world: World,
     flying: Vec<Flying>,
@@ -204,6 +212,8 @@ impl Walk {
             locals,
             actions,
             taken: 0,
+            spare_frames: Vec::new(),
+            spare_events: Vec::new(),
         };
         walk.push(frame);
         walk
@@ -254,8 +264,16 @@ impl Walk {
     /// What clients have seen, in the order it happened.
     #[must_use]
     pub fn chronicle(&self) -> Vec<HistoryEvent> {
-        let steps = self.events.iter().flat_map(|it| &it.history);
-        self.prelude.iter().chain(steps).copied().collect()
+        let mut chronicle = Vec::new();
+        self.chronicle_into(&mut chronicle);
+        chronicle
+    }
+
+    /// Puts what clients have seen, in the order it happened, in place of what `chronicle` was.
+    pub(crate) fn chronicle_into(&self, chronicle: &mut Vec<HistoryEvent>) {
+        chronicle.clear();
+        chronicle.extend_from_slice(&self.prelude);
+        self.events.iter().for_each(|it| chronicle.extend_from_slice(&it.history));
     }
 
     /// How many steps were made, those that were taken back among them.
@@ -298,12 +316,19 @@ impl Walk {
             world
         });
         let before = aliased.as_ref().unwrap_or(&top.world);
-        let mut in_flight = top.flying.clone();
+        let mut frame = self.spare_frames.pop().unwrap_or_default();
+        let mut happened = self.spare_events.pop().unwrap_or_else(|| Happened::nothing(receive));
         // Actors that are not what they were may take no notice of a message now.
-        let world = self.engine.apply(before, receive.action).unwrap_or_else(|| before.clone());
-        let sends = self.engine.planned_sends().to_vec();
-        let history = self.engine.planned_events().to_vec();
-        let told = self.engine.plan.told.clone();
+        match self.engine.plan(before, receive.action) {
+            Some(_) => self.engine.build(before, &mut frame.world),
+            None => frame.world.clone_from(before),
+        }
+        happened.receive = receive;
+        happened.sends.clone_from(&self.engine.plan.sent);
+        happened.history.clone_from(&self.engine.plan.events);
+        happened.told.clone_from(&self.engine.plan.told);
+        let Frame { world, flying: in_flight, .. } = &mut frame;
+        in_flight.clone_from(&top.flying);
         match receive.action {
             Action::Deliver { .. } | Action::Lose { .. } => {
                 in_flight.retain(|it| (it.sent_by, it.ordinal) != (receive.sent_by, receive.ordinal));
@@ -321,12 +346,12 @@ impl Walk {
             | Action::Cut { .. }
             | Action::Heal => (),
         }
-        in_flight.extend(flying(&sends, Some(event)));
+        in_flight.extend(flying(&happened.sends, Some(event)));
         // Timers that were cancelled, and what a crash takes along.
         in_flight.retain(|it| world.flying.contains(&it.envelope));
         self.locals.clone_from(&world.locals);
-        self.events.push(Happened { receive, history, sends, told });
-        self.push(Frame { world, flying: in_flight, enabled: Vec::new() });
+        self.events.push(happened);
+        self.push(frame);
     }
 
     /// Takes the steps that these actions are, as [`trace`](super::trace) gives them, from the very beginning.
@@ -351,14 +376,14 @@ impl Walk {
     ///
     /// If there was none.
     pub fn back(&mut self) {
-        self.events.pop().expect("a step was made");
-        self.frames.pop();
+        self.spare_events.push(self.events.pop().expect("a step was made"));
+        self.spare_frames.extend(self.frames.pop());
     }
 
     /// Takes all steps back.
     pub fn rewind(&mut self) {
-        self.events.clear();
-        self.frames.truncate(1);
+        self.spare_events.append(&mut self.events);
+        self.spare_frames.extend(self.frames.drain(1..));
     }
 
     fn top(&self) -> &Frame {
@@ -368,6 +393,7 @@ impl Walk {
     fn push(&mut self, mut frame: Frame) {
         let mut actions = std::mem::take(&mut self.actions);
         actions.clear();
+        frame.enabled.clear();
         self.engine.enabled(&frame.world, &mut actions);
         if self.engine.rules().ignored == Ignored::Stays {
             actions.retain(|&it| self.engine.plan(&frame.world, it).is_some());

@@ -63,11 +63,10 @@ impl BoundedDpor {
         for at in 0..self.causality.races.len() {
             let event = self.causality.races[at] as usize;
             want(self.node_of(event), step.task);
-            let made = &self.causality.events[event].step;
-            let maker = (made.access != Access::Flush).then_some(made.task);
-            if maker.is_none() || maker != whose || !block.contains(&event) {
+            let maker = self.causality.events[event].step.task;
+            if whose != Some(maker) || !block.contains(&event) {
                 let start = self.at_free_switches(event, |node| want(node, step.task));
-                (block, whose) = (start..event, maker);
+                (block, whose) = (start..event, Some(maker));
             }
         }
         for at in 0..self.causality.enablers.len() {
@@ -83,19 +82,18 @@ impl BoundedDpor {
     }
 
     /// Calls `act` where in the block of steps of one task that `event` is in another task costs no more preemptions: at its first
-    /// event, and wherever the task let others run. Flushes do not end a block, since they take nobody's turn. Answers
-    /// where the block begins.
+    /// event, and wherever the task let others run. Answers where the block begins.
+    ///
+    /// A flush ends a block, though it takes nobody's turn: where there are any, each step races with all others.
     #[inline]
     fn at_free_switches(&mut self, event: usize, mut act: impl FnMut(&mut Node)) -> usize {
         let events = &self.causality.events;
-        let is_flush = |it: usize| events[it].step.access == Access::Flush;
-        let of_event = self.tree.nodes[events[event].node as usize].running;
-        let task = if is_flush(event) { of_event } else { Some(events[event].step.task) };
+        let task = events[event].step.task;
         let mut start = event + 1;
-        while 0 < start && (Some(events[start - 1].step.task) == task || is_flush(start - 1)) {
+        while 0 < start && events[start - 1].step.task == task {
             start -= 1;
             let node = &mut self.tree.nodes[events[start].node as usize];
-            if node.running != task || task.is_none() {
+            if node.running != Some(task) {
                 act(node);
             }
         }

@@ -135,7 +135,7 @@ impl Causality {
         Causality { dependence, hides: true, ..Causality::default() }
     }
 
-    /// One in which a step also races with what comes before another race.
+    /// One in which a race with one step does not hide those with steps of others before it.
     pub(super) fn with_all_races(dependence: Dependence) -> Self {
         Causality { dependence, ..Causality::default() }
     }
@@ -260,7 +260,7 @@ impl Causality {
         match (may_wait(step.access), self.hides) {
             (true, _) => self.find_races_of_one_who_waits(step, others, enabled, &mut clock),
             (false, true) => self.find_plain_races(step, others, &mut clock),
-            (false, false) => self.find_every_race(step, others, &mut clock),
+            (false, false) => self.find_race_with_each(step, others, &mut clock),
         }
         clock
     }
@@ -287,46 +287,20 @@ impl Causality {
         }
     }
 
-    /// The same if a race with one event does not hide those with earlier ones.
-    ///
-    /// That is more than the source of `bounded-dpor` asks for, which is the latest event of each task: an earlier one is met when
-    /// the step has changed places with that. No program is known to need it, and to stop at the latest fails no test.
+    /// The same if a race with one task does not hide those with others. An earlier event of the same task is met when the step
+    /// has changed places with the latest.
     #[inline]
-    fn find_every_race(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
+    fn find_race_with_each(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
         let before = *clock;
-        let is_plain = !(step.calls || step.returns || step.is_ordered());
         for other in others {
-            let at = other.index();
-            let is_unordered = |it: &Event| before[at] < it.clock[at];
-            if is_plain && self.tasks[at].last[YIELDS] == 0 {
-                // Mostly nothing counts but the object. No event is in both of its lists.
-                let Some(object) = self.objects.get(step.object.0 as usize) else { continue };
-                let mut change = object.changes[at];
-                let mut read = if step.access.is_shared() { 0 } else { object.reads[at] };
-                let latest = change.max(read);
-                let mut number = latest;
-                while number != 0 && is_unordered(&self.events[number as usize - 1]) {
-                    let event = &self.events[number as usize - 1];
-                    if number == latest {
-                        // Its clock includes those of all before it.
-                        join(clock, &event.clock);
-                    }
-                    self.races.push(number - 1);
-                    *(if change == number { &mut change } else { &mut read }) = event.links[CHANGES];
-                    number = change.max(read);
-                }
+            let number = self.latest(step, other.index());
+            if number == 0 {
                 continue;
             }
-            let mut number = self.latest(step, at);
-            if number == 0 || !is_unordered(&self.events[number as usize - 1]) {
-                continue;
-            }
-            join(clock, &self.events[number as usize - 1].clock);
-            let mut cursor = self.cursor(step, at);
-            while number != 0 && is_unordered(&self.events[number as usize - 1]) {
+            let event = &self.events[number as usize - 1];
+            if before[other.index()] < event.clock[other.index()] {
                 self.races.push(number - 1);
-                self.advance(&mut cursor, number);
-                number = cursor.latest();
+                join(clock, &event.clock);
             }
         }
     }
@@ -357,10 +331,9 @@ impl Causality {
                 continue;
             }
             let (is_race, hides) = self.is_reversible(step, event, number, enabled);
+            // If not, `event` let it go. Its task waits there already, so it cannot be tried there to make it wait.
             if is_race {
                 self.races.push(number - 1);
-            } else {
-                self.enablers.push(number - 1);
             }
             if hides && self.hides {
                 join(&mut hidden, &event.clock);
@@ -468,6 +441,9 @@ impl Causality {
 
     /// The tasks that can begin what `step` and those before it need, if `event` comes later: of the events after it that are
     /// not ordered after it, and of `step`, whose clock is `clock`, those before which none of the others must be.
+    ///
+    /// Without `event`, `step` may see another value and return where it does not now, and then calls must not come after it that come
+    /// before it now. That is found out where it is tried first, since the calls race with it there.
     pub(super) fn initials(&self, event: u32, step: &Step, clock: &Clock) -> TaskSet {
         let first = &self.events[event as usize];
         let (owner, count) = (first.step.task.index(), first.clock[first.step.task.index()]);
@@ -493,35 +469,9 @@ impl Causality {
         }
         let is_initial = |task: &TaskId| {
             let its = clocks[task.index()];
-            let is_step = std::ptr::eq(its, clock);
-            tasks.iter().all(|other| {
-                other == *task
-                    || its[other.index()] < begin[other.index()]
-                        && !(is_step && self.may_return(step) && self.calls_since(event, other))
-            })
+            tasks.iter().all(|other| other == *task || its[other.index()] < begin[other.index()])
         };
         tasks.iter().filter(is_initial).collect()
-    }
-
-    /// Whether `step` may return where it does not now, or the other way round: without the event that it raced with, it may
-    /// see another value and go another way.
-    fn may_return(&self, step: &Step) -> bool {
-        self.dependence == Dependence::Histories && step.cause.is_none()
-    }
-
-    /// Whether `task` called an operation after `event`, and could have without it.
-    fn calls_since(&self, event: u32, task: TaskId) -> bool {
-        let first = &self.events[event as usize];
-        let owner = first.step.task.index();
-        let mut number = self.tasks[task.index()].last[CALLS];
-        while event + 1 < number {
-            let call = &self.events[number as usize - 1];
-            if call.clock[owner] < first.clock[owner] {
-                return true;
-            }
-            number = call.links[CALLS];
-        }
-        false
     }
 }
 

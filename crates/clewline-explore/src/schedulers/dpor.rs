@@ -94,8 +94,7 @@ impl Dpor {
                 node.wanted = node.wanted.union(node.enabled);
             }
             let is_tried = !initials.intersection(node.wanted.union(node.asleep)).is_empty();
-            let task = if initials.contains(step.task) { Some(step.task) } else { initials.first() };
-            if let Some(task) = task
+            if let Some(task) = initials.first()
                 && !is_tried
             {
                 node.wanted.insert(task);

@@ -29,9 +29,11 @@ pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
         (Some(Why::Rule { rule, operations, end }), _) => {
             let end = end.as_ref().map(|it| teller.stuck(it));
             match (rule, end) {
-                // An order says more than that there is none.
-                (Rule::Added | Rule::ThereOrNot | Rule::Sum, Some(end)) => end,
-                (_, Some(end)) => format!("{} {end}", teller.broken(*rule, operations)),
+                (Rule::NoneBelow | Rule::OutOfOrder { .. }, Some(end)) => {
+                    format!("{} {end}", teller.broken(*rule, operations))
+                }
+                // A rule that leaves out part of the core may say what that contradicts: who came before whom, and who took what.
+                (_, Some(end)) => end,
                 (_, None) => teller.broken(*rule, operations),
             }
         }

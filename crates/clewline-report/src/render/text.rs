@@ -154,7 +154,8 @@ fn order(text: &mut String, judged: &Judged<'_>, order: &[OperationId]) {
 fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
     let core = &violation.core;
     let object = core.first().and_then(|&it| judged.object(it));
-    let on = object.map_or_else(String::new, |it| format!(" on {}", super::plain(judged.case.values(), it)));
+    let name = |it| super::plain(judged.case.values(), it);
+    let on = object.map_or_else(String::new, |it| format!(" on object {}", name(it)));
     let others = judged.operations() - core.len();
     let no_help = match others {
         0 => String::new(),

@@ -110,6 +110,7 @@ struct Server {
     // Whom it takes for the leader, and what is to be passed on as soon as there is one.
     leader: Option<ActorId>,
     held: Vec<(Ticket, Call)>,
+    has_stood: bool,
 }
 
 /// What a server is in its term.
@@ -262,10 +263,20 @@ impl Actor for Server {
     fn on_timer(&mut self, _timer: &Message, context: &mut Context<Message>) {
         let me = context.me();
         self.enter(self.term + 1);
+        self.has_stood = true;
         self.voted = true;
         self.role = Role::Candidate { votes: BTreeSet::from([me]) };
         let request = Message::RequestVote(self.term, self.newness());
         others(self.servers, me).for_each(|it| context.send(it, request.clone()));
+    }
+
+    // The term, the vote and the log are on disk.
+    fn on_restart(&mut self, context: &mut Context<Message>) {
+        (self.role, self.leader) = (Role::Follower, None);
+        self.held.clear();
+        if !self.has_stood {
+            Actor::on_start(self, context);
+        }
     }
 }
 
@@ -303,6 +314,7 @@ impl Harness for Raft {
             role: Role::Follower,
             leader: None,
             held: Vec::new(),
+            has_stood: false,
         };
         all(self.servers).map(|_| Box::new(server.clone()) as Box<dyn AnyActor<Message>>).collect()
     }

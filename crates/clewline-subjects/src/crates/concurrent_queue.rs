@@ -9,7 +9,7 @@ use crate::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
-    name: "concurrent-queue",
+    name: "concurrent-queue-crate",
     about: "the unbounded queue of concurrent-queue 2.5",
     source: "the crate concurrent-queue",
     spec: "queue",

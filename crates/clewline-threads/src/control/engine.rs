@@ -13,6 +13,7 @@ use super::{
     Panic, Place,
     fair::Fairness,
     fiber::{Fiber, Root, Seat},
+    local,
     memory::State,
     objects::Objects,
     panics,
@@ -198,6 +199,8 @@ pub(crate) struct Engine {
     /// As long as there is an engine, and not for each execution: others read what it writes at every access.
     _attention: Attention,
     limit: Option<Limit>,
+    /// A loop that was taken for one that waits, and may as well count.
+    guess: Option<Place>,
     /// No two executions of this process have the same.
     execution: u64,
     /// Tasks are being unwound.
@@ -268,6 +271,7 @@ impl Engine {
             spare: Vec::new(),
             _attention: Attention::new(),
             limit: None,
+            guess: None,
             execution: 0,
             is_ending: false,
             is_unwinding: false,
@@ -305,6 +309,10 @@ impl Engine {
 
     pub(super) fn steps(&self) -> u32 {
         self.steps
+    }
+
+    pub(super) fn guess(&self) -> Option<Place> {
+        self.guess
     }
 
     pub(super) fn limit(&self) -> Option<Limit> {
@@ -590,17 +598,26 @@ impl Engine {
     fn spin(&mut self, me: TaskId, place: Place, object: SharedId) {
         let version = self.objects.seen(object);
         let task = &mut self.tasks[me.index()];
-        if let Some(objects) = task.rounds.note(place, object, version) {
-            self.spins(me, objects);
+        if task.rounds.note(place, object, version) {
+            self.may_spin(me, place);
         }
     }
 
-    /// `me` runs round a loop in which it sees these objects.
+    /// `me`, who runs, may run round a loop that waits.
     #[cold]
-    fn spins(&mut self, me: TaskId, objects: Vec<SharedId>) {
-        self.tasks[me.index()].spins = Some(objects);
-        self.spinning.insert(me);
-        self.beware();
+    fn may_spin(&mut self, me: TaskId, place: Place) {
+        let foreign = self.foreign;
+        let task = &mut self.tasks[me.index()];
+        let end = task.seat.address();
+        let look = || local::mind(place, &handle::entries(), end);
+        if let Some(round) = task.rounds.round(|| foreign.map_or_else(look, |it| it.mind(&look))) {
+            task.spins = Some(round.objects);
+            if round.is_guess {
+                self.guess.get_or_insert(place);
+            }
+            self.spinning.insert(me);
+            self.beware();
+        }
     }
 
     /// The number of an object. Mostly it is the one that this step accesses.

@@ -39,14 +39,12 @@ impl Fairness {
         self.yielded.is_empty()
     }
 
-    /// `task` comes to a point at which it yields, and `enabled` could move.
+    /// `task`, which has [moved](Self::moved), comes to a point at which it yields, and `enabled` could move.
     pub(super) fn yields(&mut self, task: TaskId, enabled: TaskSet) {
         let window = &mut self.windows[task.index()];
         let mut first = TaskSet::EMPTY;
         if self.yielded.contains(task) {
-            first = window.enabled.union(window.disabled).without(window.moved);
-            first.remove(task);
-            first = first.union(window.first);
+            first = window.enabled.union(window.disabled).without(window.moved).union(window.first);
         }
         *window = Window { enabled, disabled: TaskSet::EMPTY, moved: TaskSet::EMPTY, first };
         self.yielded.insert(task);
@@ -77,8 +75,10 @@ impl Fairness {
         let is_held = |it: &TaskId| {
             self.yielded.contains(*it) && !self.windows[it.index()].first.intersection(enabled).is_empty()
         };
-        let held: TaskSet = enabled.iter().filter(is_held).collect();
-        // Those who go first do not wait for one another in a circle; but nobody is stuck if they did.
-        if held == enabled { enabled } else { enabled.without(held) }
+        // Never all: nobody waits for one who has just moved, and only such a one begins to wait. So there is no circle.
+        enabled.without(enabled.iter().filter(is_held).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

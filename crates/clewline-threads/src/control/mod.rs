@@ -20,6 +20,7 @@ mod engine;
 mod fair;
 mod fiber;
 mod leaks;
+mod local;
 mod memory;
 mod objects;
 mod panics;

@@ -69,6 +69,14 @@ impl Place {
         Place(self.0 | ((self.0 & 1) * (part << PART << 1)))
     }
 
+    /// The address of code that it is, if it is none in a source.
+    pub(super) fn address(self) -> Option<usize> {
+        match self.kind() {
+            Kind::Source(_) => None,
+            Kind::Code(address) => Some(address),
+        }
+    }
+
     /// What tells it from others.
     #[inline(always)]
     #[must_use]

@@ -10,7 +10,7 @@ use std::{
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
-    Foreign, Limit, Limits, Memory, Moment, Panic, Pending, Points, Race,
+    Foreign, Limit, Limits, Memory, Moment, Panic, Pending, Place, Points, Race,
     engine::{Engine, control},
     leaks::{self, Leak},
 };
@@ -200,6 +200,13 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         self.engine.limit()
+    }
+
+    /// Where a loop is that was taken for one that waits and may as well count, if there was one in any execution. Then it is not known
+    /// what happens if it ends while others could move.
+    #[must_use]
+    pub fn guess(&self) -> Option<Place> {
+        self.engine.guess()
     }
 
     /// What was chosen in the last execution, if that was [kept](Self::keep).

@@ -3,7 +3,8 @@
 //! A task that runs round such a loop would see nothing new until somebody changes one of the objects that it reads, so it
 //! waits until somebody does. A loop is taken for one that waits if it made the same accesses in the same places several
 //! times, and nothing that it read or wrote has changed in between. If it says that it spins (`spin_loop`, `yield_now`),
-//! two rounds are enough; if not, it may be a loop that counts, and gets a few more.
+//! two rounds are enough. If not, it may be a loop that counts, so its [mind](super::local) is looked at as well: if that has
+//! not changed either, it waits for certain. Else it gets many more rounds, and what comes then is a [guess](Round::is_guess).
 //!
 //! If nobody else can move either, a waiting task goes on after all: it may count its rounds and give up. Only if many
 //! rounds bring nothing is it stuck.
@@ -22,17 +23,35 @@ pub(super) struct Rounds {
     hints: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Seen {
     place: Place,
     // `NONE` for a hint.
     object: SharedId,
     version: u32,
+    // What the task had in mind, once it was asked.
+    mind: Option<u64>,
 }
 
-// How many equal rounds make a loop that waits.
-const ROUNDS: usize = 4;
+impl Seen {
+    fn is_like(&self, other: &Seen) -> bool {
+        (self.place, self.object, self.version) == (other.place, other.object, other.version)
+    }
+}
+
+/// A loop that waits.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Round {
+    /// What it looks at.
+    pub(super) objects: Vec<SharedId>,
+    /// It may as well count.
+    pub(super) is_guess: bool,
+}
+
+// How many equal rounds make a loop that waits: if it says so, if its mind is the same, and if not.
 const ROUNDS_WITH_HINT: usize = 2;
+const ROUNDS: usize = 4;
+const ROUNDS_OF_ANY_MIND: usize = 24;
 // The longest round that is recognised.
 const LONGEST: usize = 64;
 
@@ -46,46 +65,78 @@ impl Rounds {
         }
     }
 
-    /// The task accesses `object`, or says that it spins. Answers the objects of the loop if it runs round one.
+    /// The task accesses `object`, or says that it spins. Answers whether it may run round a loop: then somebody must ask for
+    /// the [round](Self::round).
     #[inline(always)]
-    pub(super) fn note(&mut self, place: Place, object: SharedId, version: u32) -> Option<Vec<SharedId>> {
-        let seen = Seen { place, object, version };
+    pub(super) fn note(&mut self, place: Place, object: SharedId, version: u32) -> bool {
         // Whatever has changed since is something else.
         let mixed = (place.word() >> 3) as u32 ^ object.0 ^ version.wrapping_mul(5);
         let bit = 1 << (mixed & 63);
         let is_new = self.filter & bit == 0;
         self.filter |= bit;
         self.hints += usize::from(object == SharedId::NONE);
-        self.seen.push(seen);
-        if is_new { None } else { self.round() }
+        self.seen.push(Seen { place, object, version, mind: None });
+        !is_new
     }
 
+    /// The loop that it waits in, if it does. `mind` answers what it has in mind, if anybody can tell.
     #[cold]
-    fn round(&mut self) -> Option<Vec<SharedId>> {
-        let seen = &self.seen;
-        let n = seen.len();
+    pub(super) fn round(&mut self, mind: impl FnOnce() -> Option<u64>) -> Option<Round> {
+        let n = self.seen.len();
+        let mut mind = Some(mind);
         for length in 1..=LONGEST.min(n / ROUNDS_WITH_HINT) {
-            if seen[n - 1] != seen[n - 1 - length] {
+            if !self.goes_round(length, ROUNDS_WITH_HINT) {
                 continue;
             }
-            let round = &seen[n - length..];
-            let has_hint = self.hints != 0 && round.iter().any(|it| it.object == SharedId::NONE);
-            let rounds = if has_hint { ROUNDS_WITH_HINT } else { ROUNDS };
-            let is_loop = rounds * length <= n
-                && (1..rounds).all(|back| &seen[n - (back + 1) * length..n - back * length] == round);
-            if is_loop {
-                let mut objects: Vec<SharedId> = round.iter().map(|it| it.object).collect();
-                objects.retain(|it| *it != SharedId::NONE);
-                objects.sort_unstable();
-                objects.dedup();
-                // The rounds so far are enough for the next time.
-                self.seen.drain(..n - (rounds - 1) * length);
-                return Some(objects);
+            let has_hint =
+                self.hints != 0 && self.seen[n - length..].iter().any(|it| it.object == SharedId::NONE);
+            if has_hint {
+                return Some(self.waits(length, ROUNDS_WITH_HINT, false));
+            }
+            if !self.goes_round(length, ROUNDS - 1) {
+                continue;
+            }
+            if let Some(mind) = mind.take() {
+                self.seen[n - 1].mind = mind();
+            }
+            // If nobody can tell, both are none.
+            let is_same = || self.seen[n - 1].mind == self.seen[n - 1 - length].mind;
+            if self.goes_round(length, ROUNDS) && is_same() {
+                return Some(self.waits(length, ROUNDS, false));
+            }
+            if self.goes_round(length, ROUNDS_OF_ANY_MIND) {
+                return Some(self.waits(length, ROUNDS_OF_ANY_MIND, true));
             }
         }
-        if 4 * LONGEST < n {
-            self.seen.drain(..n - 2 * LONGEST);
+        if 2 * ROUNDS_OF_ANY_MIND * LONGEST < n {
+            self.seen.drain(..n - ROUNDS_OF_ANY_MIND * LONGEST);
         }
         None
     }
+
+    /// Whether the last rounds, so many of this length, were alike.
+    fn goes_round(&self, length: usize, rounds: usize) -> bool {
+        // Then each access is like the one a round before.
+        let n = self.seen.len();
+        rounds * length <= n && {
+            let compared = (rounds - 1) * length;
+            let (later, earlier) =
+                (&self.seen[n - compared..], &self.seen[n - compared - length..n - length]);
+            later.iter().rev().zip(earlier.iter().rev()).all(|(one, other)| one.is_like(other))
+        }
+    }
+
+    fn waits(&mut self, length: usize, rounds: usize, is_guess: bool) -> Round {
+        let n = self.seen.len();
+        let mut objects: Vec<SharedId> = self.seen[n - length..].iter().map(|it| it.object).collect();
+        objects.retain(|it| *it != SharedId::NONE);
+        objects.sort_unstable();
+        objects.dedup();
+        // The rounds so far are enough for the next time.
+        self.seen.drain(..n - (rounds - 1) * length);
+        Round { objects, is_guess }
+    }
 }
+
+#[cfg(test)]
+mod tests;

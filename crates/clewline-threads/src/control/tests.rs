@@ -49,6 +49,7 @@ fn run<T: 'static>(
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted);
+    assert!(program.guess().is_none(), "no loop here counts far");
     Seen { executions, stuck, histories: histories.len() }
 }
 
@@ -118,6 +119,49 @@ fn a_lock_that_is_never_released_gets_spinners_stuck() {
     };
     let seen = run(&mut Exhaustive::default(), &[&[0], &[0]], || AtomicBool::new(false), call);
     assert_eq!(seen.stuck, seen.executions);
+}
+
+/// Of a column that looks `looks` times at one atomic before it changes another, and one that looks at that and changes the first: what the
+/// second one can see, and whether a loop was guessed to wait.
+fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>, bool) {
+    let calls = Calls { columns: vec![vec![looks], vec![0]], ..Calls::default() };
+    let call = |it: &[AtomicUsize; 2], looks: &usize| {
+        if *looks == 0 {
+            let seen = it[1].load(SeqCst);
+            it[0].store(1, SeqCst);
+            return seen;
+        }
+        let mut sum = 0;
+        for _ in 0..*looks {
+            sum += it[0].load(SeqCst);
+        }
+        it[1].store(1 + sum, SeqCst);
+        0
+    };
+    let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let mut program = Program::new(calls, make, call, Limits::default());
+    let mut seen = std::collections::BTreeSet::new();
+    explore(&mut program, scheduler, u64::MAX, |program, _, _| {
+        seen.extend(program.outcome().operations[1].ret.as_ref().map(|it| it.1));
+        ControlFlow::Continue(())
+    });
+    (seen.into_iter().collect(), program.guess().is_some())
+}
+
+#[test]
+fn a_loop_that_counts_may_end_before_anybody_else_moves() {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive && it.name != "serial") {
+        for looks in [1, 4, 7, 20] {
+            let found = seen_beside_looks(&mut *(entry.make)(&Settings::default()), looks);
+            assert_eq!(found, (vec![0, 1], false), "{}, {looks} looks", entry.name);
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_counts_far_is_taken_for_one_that_waits_and_that_is_told() {
+    let (seen, is_guess) = seen_beside_looks(&mut Bounded::new(Some(1)), 100);
+    assert!(is_guess && seen.contains(&0), "{seen:?}");
 }
 
 #[test]

@@ -36,6 +36,7 @@ impl Foreign for Code {
         races::begin(is_shown);
         register::begin();
         here::reset_idle();
+        here::begin_locks();
         FRESH.set(TaskSet::EMPTY);
         output::hush();
     }
@@ -55,6 +56,10 @@ impl Foreign for Code {
     fn leave(&self, _task: TaskId) {
         park::become_itself();
         here::leave();
+    }
+
+    fn mind(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
+        here::aside(look).map(|it| it.wrapping_add(here::written()))
     }
 
     fn end(&self, ending: &Ending) -> Option<Panic> {

@@ -80,6 +80,7 @@ pub(super) fn is_task_running() -> bool {
 pub(super) fn enter(task: TaskId, control: Control, pointer: usize) {
     // SAFETY: only the thread that explores comes here, and no task reads it meanwhile.
     unsafe { *HERE.control.get() = MaybeUninit::new(control) };
+    RUNNING.set(task.index());
     let [low, size] = &STACKS[task.index()];
     HERE.low.store(low.load(Relaxed), Relaxed);
     HERE.size.store(size.load(Relaxed), Relaxed);
@@ -100,6 +101,15 @@ pub(super) fn outside<R>(code: impl FnOnce() -> R) -> R {
     let result = code();
     IS_MAKING.set(false);
     HERE.code.store(outer, Relaxed);
+    result
+}
+
+/// Runs code of ours that calls the C library, while a task is interrupted.
+pub(super) fn aside<R>(code: impl FnOnce() -> R) -> R {
+    let (task, pointer) = (HERE.task.swap(0, Relaxed), HERE.code.swap(0, Relaxed));
+    let result = code();
+    HERE.code.store(pointer, Relaxed);
+    HERE.task.store(task, Relaxed);
     result
 }
 
@@ -218,7 +228,6 @@ static IDLE: Own<u32> = Own::new(0);
 // The lowest and the highest address of any stack of a task.
 static STACKS_LOW: Own<usize> = Own::new(usize::MAX);
 static STACKS_HIGH: Own<usize> = Own::new(0);
-static HAS_WRITTEN: Own<bool> = Own::new(false);
 
 /// How many accesses in a row were no points.
 #[inline(always)]
@@ -240,15 +249,53 @@ pub(super) fn is_other_stack(address: usize) -> bool {
     STACKS_LOW.get() <= address && address < STACKS_HIGH.get() && owner_of(address).is_some()
 }
 
+/// What a task has written besides its own stack.
+#[derive(Clone, Copy)]
+struct Written {
+    // How often.
+    all: u64,
+    // How often before it took the first of the locks that it has.
+    before: u64,
+    locks: u32,
+}
+
+static WRITTEN: [Own<Written>; TaskId::MAX] =
+    [const { Own::new(Written { all: 0, before: 0, locks: 0 }) }; TaskId::MAX];
+static RUNNING: Own<usize> = Own::new(0);
+
 /// The task that runs writes something.
 #[inline(always)]
 pub(super) fn writes() {
-    HAS_WRITTEN.set(true);
+    let own = &WRITTEN[RUNNING.get()];
+    own.set(Written { all: own.get().all + 1, ..own.get() });
 }
 
-/// Whether something was written since this was last asked.
-pub(super) fn has_written() -> bool {
-    let has = HAS_WRITTEN.get();
-    HAS_WRITTEN.set(false);
-    has
+/// How often it has.
+pub(super) fn written() -> u64 {
+    WRITTEN[RUNNING.get()].get().all
+}
+
+/// It takes a lock.
+pub(super) fn takes_lock() {
+    let own = &WRITTEN[RUNNING.get()];
+    let it = own.get();
+    let before = if it.locks == 0 { it.all } else { it.before };
+    own.set(Written { before, locks: it.locks + 1, ..it });
+}
+
+/// It gives a lock back. Answers whether something was written since it took the first of those that it had.
+pub(super) fn gives_lock_back() -> bool {
+    let own = &WRITTEN[RUNNING.get()];
+    let it = own.get();
+    own.set(Written { locks: it.locks.saturating_sub(1), ..it });
+    it.all != it.before || it.locks == 0
+}
+
+/// Nobody has any lock.
+pub(super) fn begin_locks() {
+    for own in &WRITTEN {
+        if own.get().locks != 0 {
+            own.set(Written { locks: 0, ..own.get() });
+        }
+    }
 }

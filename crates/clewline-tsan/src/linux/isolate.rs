@@ -27,6 +27,7 @@ pub(super) struct Isolated {
     moments: Vec<Moment>,
     pending: Vec<Pending>,
     is_shown: bool,
+    guess: Option<Place>,
 }
 
 /// The same trial, with a process for each execution if that was asked for.
@@ -51,7 +52,7 @@ impl Isolated {
         let outcome =
             Outcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
         let (answers, moments, pending) = (Vec::new(), Vec::new(), Vec::new());
-        Isolated { inner, answers, outcome, schedule: None, moments, pending, is_shown: false }
+        Isolated { inner, answers, outcome, schedule: None, moments, pending, is_shown: false, guess: None }
     }
 
     fn id(&mut self, answer: String) -> AnswerId {
@@ -111,6 +112,7 @@ impl Isolated {
         to.put(interpose::has_tried().into());
         to.put_all(races::all_racing().iter(), |to, it| to.put(*it as u64));
         to.put_all(races::all_shared().iter(), |to, it| to.put(*it as u64));
+        to.put_maybe(self.inner.guess(), |to, it| to.put(it.word() as u64));
         let outcome = self.inner.outcome();
         to.put(outcome.steps.into());
         to.put_maybe(outcome.panic, |to, (task, panic)| {
@@ -148,6 +150,9 @@ impl Isolated {
         }
         races::set_racing(from.take_all(|it| it.take() as usize));
         races::set_shared(from.take_all(|it| it.take() as usize));
+        // SAFETY: places of the child are places here: it is the same program, at the same addresses.
+        let place = |from: &mut Message| unsafe { Place::from_word(from.take() as usize) };
+        self.guess = self.guess.or(from.take_maybe(place));
         self.outcome.steps = from.take() as u32;
         self.outcome.panic = from.take_maybe(|from| {
             let task = TaskId(from.take() as u8);
@@ -163,8 +168,6 @@ impl Isolated {
             .map(|(call, ret)| Operation { call, ret: ret.map(|(step, answer)| (step, self.id(answer))) })
             .collect();
         self.schedule = from.take_maybe(Message::take_text).and_then(|it| it.parse().ok());
-        // SAFETY: places of the child are places here: it is the same program, at the same addresses.
-        let place = |from: &mut Message| unsafe { Place::from_word(from.take() as usize) };
         self.moments = from.take_all(|from| Moment {
             step: from.take_step(),
             place: place(from),
@@ -361,6 +364,10 @@ impl Trial for Isolated {
 
     fn set_points(&mut self, points: Points) {
         self.inner.set_points(points);
+    }
+
+    fn guess(&self) -> Option<Place> {
+        self.guess
     }
 
     fn schedule(&self) -> Option<Schedule> {

@@ -6,6 +6,7 @@ mod atomics;
 mod counts;
 mod cpp;
 mod isolation;
+mod loops;
 mod main_explored;
 mod points;
 mod program;

@@ -3,14 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use clewline::{
-    choose,
+    Quasi, choose,
     methods::line_up::{
         Against, Checked, Matrix, Options, Verdict, calls, check, observations::observe, scheduler, shrink,
     },
+    methods::round_up::{Judging, WellFormed},
     sync::{
-        UnsafeCell,
+        Arc as Shared, Mutex, UnsafeCell,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
+    thread,
 };
 use clewline_core::Cause;
 use clewline_explore::schedulers::{SCHEDULERS, Settings};
@@ -87,6 +89,10 @@ fn answers_that_are_others_when_an_execution_is_made_again_accuse_nobody() {
     };
     let serial = check(&next(), &matrix("next | next"), &Options::default()).unwrap();
     unknown(&serial, "answered something else");
+    // Here two executions of the first phase begin with the same call, which answers something else.
+    let serial = check(&next(), &matrix("next | next | next"), &Options::default()).unwrap();
+    unknown(&serial, "answered something else");
+    assert_eq!(serial.executions, 0);
     let zero = Component::new(|| ()).call("next", |(): &()| 0);
     unknown(&check(&next(), &matrix("next | next"), &golden(zero)).unwrap(), "answered something else");
 }
@@ -278,4 +284,83 @@ fn serial_histories_with_the_same_answers_are_shown_with_what_is_in_the_wrong_or
     // `look` answers 0 if it comes first, but `tell` precedes it.
     let tried: Vec<_> = checked.finding().unwrap().tried.iter().map(|it| it.wrong_order).collect();
     assert_eq!(tried, [Some((0, 1))]);
+}
+
+#[test]
+fn whoever_was_called_and_waits_is_told_from_whoever_was_not_called() {
+    // `last` keeps both locks for ever. If `both` has the outer one by then, it waits as well, which it does for nobody alone.
+    type Locks = (Mutex<()>, Mutex<()>, Mutex<()>);
+    let subject = Component::new(|| (Mutex::new(()), Mutex::new(()), Mutex::new(())))
+        .call("both", |(outer, inner, _): &Locks| {
+            let _outer = outer.lock().unwrap();
+            drop(inner.lock().unwrap());
+        })
+        .call("last", |(outer, inner, own): &Locks| {
+            let _inner = inner.lock().unwrap();
+            let _outer = outer.lock().unwrap();
+            let _own = own.lock().unwrap();
+            drop(own.lock());
+        });
+    let checked = check(&subject, &matrix("last | both"), &Options::default()).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::Blocking));
+    assert_eq!(checked.finding().unwrap().blocked, [1]);
+}
+
+#[test]
+fn a_program_that_ends_does_not_hide_that_it_may_wait_for_ever() {
+    // The call returns in either case; the thread that it started may have come too early.
+    let subject =
+        Component::new(|| Shared::new(AtomicU32::new(0))).call("start", |it: &Shared<AtomicU32>| {
+            let is_late = Shared::clone(it);
+            thread::spawn(move || {
+                if is_late.load(SeqCst) == 0 {
+                    thread::park();
+                }
+            });
+            it.store(1, SeqCst);
+        });
+    let options = Options { against: Against::Anything, ..Options::default() };
+    let checked = check(&subject, &matrix("start"), &options).unwrap();
+    assert_eq!((cause(&checked), checked.executions), (Some(Cause::Blocking), 2));
+}
+
+#[test]
+fn a_stuck_history_counts_once() {
+    let subject = Component::new(|| (AtomicU32::new(0), Mutex::new(())))
+        .call("stay", |(_, lock): &(AtomicU32, Mutex<()>)| {
+            let _guard = lock.lock().unwrap();
+            drop(lock.lock());
+        })
+        .call("look", |(word, _): &(AtomicU32, Mutex<()>)| {
+            word.load(SeqCst);
+            word.load(SeqCst);
+        });
+    let bounded = Options { scheduler: scheduler("bounded").unwrap(), ..Options::default() };
+    let checked = check(&subject, &matrix("stay | look"), &bounded).unwrap();
+    assert_eq!(cause(&checked), None);
+    // `look` comes before `stay`, or they overlap.
+    assert_eq!((checked.histories, checked.stuck), (2, 2));
+    assert!(2 < checked.executions, "{checked:#?}");
+}
+
+#[test]
+fn a_history_that_nobody_can_judge_is_no_success() {
+    // How far out of place is a call that waits?
+    let subject =
+        || Component::new(|| Mutex::new(())).call("stay", |it: &Mutex<()>| std::mem::forget(it.lock()));
+    let quasi = Quasi::parse("all=1").unwrap();
+    let judging = Judging::Displaced(quasi, WellFormed::Whatever);
+    let options = Options { judging, ..golden(subject()) };
+    assert_eq!(cause(&check(&subject(), &matrix("stay"), &options).unwrap()), None);
+    unknown(&check(&subject(), &matrix("stay | stay"), &options).unwrap(), "a call waits for ever");
+}
+
+#[test]
+fn what_was_not_seen_to_its_end_is_not_written_down() {
+    let boom = Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
+    let refused = observe(&boom, &matrix("boom"), &Options::default()).unwrap_err().to_string();
+    assert_eq!(refused, "a call panics, one call at a time");
+    let options = Options { limits: Limits { steps: 6, ..Limits::default() }, ..Options::default() };
+    let refused = observe(&looks(10), &matrix("look"), &options).unwrap_err().to_string();
+    assert!(refused.contains("did not come to an end"), "{refused}");
 }

@@ -8,61 +8,76 @@ use clewline_core::Random;
 
 use super::{
     Settings,
-    crew::{self, Errand, Given},
+    crew::{self, Errand, Line},
 };
 use crate::actors::{Coverage, Flow, Tally, Walk};
 
 /// Executes one schedule, from the beginning to its end. `longest` is about how many steps there are, if that is known.
 pub(super) type Draw = fn(&mut Walk, &mut Random, &Settings, usize, &mut Tally<'_>) -> Flow;
 
-// So many schedules are handed out at once.
+// After how many schedules it is looked first which is the longest.
 const BLOCK: u64 = 32;
+
+// So many blocks are handed out at once, or fewer.
+const BLOCKS_MAX: u64 = 8;
 
 /// Draws as many schedules as `settings` allow.
 pub(super) fn explore(walk: &mut Walk, draw: Draw, settings: &Settings, tally: &mut Tally<'_>) -> Flow {
     crew::lead(walk, settings, tally, |walk, tally, crew| {
-        let mut given = Given::default();
-        let mut longest = 0;
-        for block in 0..settings.schedules.div_ceil(BLOCK) {
-            if block.is_power_of_two() {
-                longest = tally.depth;
-            }
-            // What comes after the next power of two depends on what is longest until then.
-            let end = (block + 1).next_power_of_two();
-            let mut next = given.last().map_or(block + 1, |it| it as u64 + 1);
-            while crew.is_hungry() && next < end && next * BLOCK < settings.schedules {
-                let ticket = crew.give(Block { block: next, longest, draw, settings });
-                given.add(next as usize, ticket);
-                next += 1;
-            }
-            if let Some(ticket) = given.take(block as usize)
-                && let Some((seen, ())) = crew.collect(ticket)
-                && tally.add(walk, &seen)
-            {
-                continue;
-            }
-            Block { block, longest, draw, settings }.run(walk, tally)?;
-        }
+        let mut all = All { next: 0, longest: 0, draw, settings };
+        crew::in_line(walk, tally, crew, &mut all)?;
         ControlFlow::Break(Coverage::Schedules(settings.schedules))
     })
 }
 
-struct Block<'s> {
-    block: u64,
+struct All<'s> {
+    // The next block.
+    next: u64,
     longest: usize,
     draw: Draw,
     settings: &'s Settings,
 }
 
-impl Errand for Block<'_> {
+impl<'s> Line<Blocks<'s>> for All<'s> {
+    fn next(&mut self, ahead: usize, tally: &Tally<'_>) -> Option<Blocks<'s>> {
+        let All { next, draw, settings, .. } = *self;
+        if next.is_power_of_two() {
+            // What comes from here on depends on what is longest until now.
+            if ahead != 0 {
+                return None;
+            }
+            self.longest = tally.depth;
+        }
+        let end = (next + 1).next_power_of_two().min(settings.schedules.div_ceil(BLOCK));
+        if end <= next {
+            return None;
+        }
+        let share = (end - next) / (4 * settings.jobs as u64);
+        self.next += share.clamp(1, BLOCKS_MAX);
+        Some(Blocks { first: next, end: self.next, longest: self.longest, draw, settings })
+    }
+
+    fn went_through(&mut self, _blocks: &Blocks<'s>, _executions: u64) {}
+}
+
+#[derive(Clone)]
+struct Blocks<'s> {
+    first: u64,
+    end: u64,
+    longest: usize,
+    draw: Draw,
+    settings: &'s Settings,
+}
+
+impl Errand for Blocks<'_> {
     type Answer = ();
 
     fn run(self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
-        let Block { block, longest, draw, settings } = self;
-        for nth in block * BLOCK..settings.schedules.min((block + 1).saturating_mul(BLOCK)) {
+        let Blocks { first, end, longest, draw, settings } = self;
+        for nth in first * BLOCK..settings.schedules.min(end.saturating_mul(BLOCK)) {
             walk.rewind();
             // In the first block there is nothing else to go by.
-            let longest = if block == 0 { tally.depth } else { longest };
+            let longest = if first == 0 { tally.depth } else { longest };
             draw(walk, &mut random(settings.seed, nth), settings, longest, tally)?;
         }
         ControlFlow::Continue(())

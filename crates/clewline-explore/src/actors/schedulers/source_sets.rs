@@ -34,6 +34,9 @@ use crate::actors::{
     Coverage, Dependence, Flow, Footprint, Identity, Ignored, Receive, Schedule, Tally, Walk,
 };
 
+// What is handed out has at most such a part of the executions that are left until a limit is hit.
+const SHARES: u64 = 4;
+
 /// How a reduction goes about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Reduction<'a> {
@@ -80,6 +83,8 @@ struct Search<'a> {
     foreign: usize,
     wishes: Vec<Wish>,
     wished: FxHashSet<Wish>,
+    // How many executions were below the last step that was tried, by the depth of its node. 0 where that is not known.
+    sizes: Vec<u64>,
 }
 
 /// What is wanted at a node of someone else.
@@ -149,8 +154,15 @@ impl Node {
 
 impl<'a> Search<'a> {
     fn new(reduction: Reduction<'a>) -> Self {
-        let (nodes, events, wishes, wished) = (Vec::new(), Vec::new(), Vec::new(), FxHashSet::default());
-        Search { reduction, nodes, events, foreign: 0, wishes, wished }
+        Search {
+            reduction,
+            nodes: Vec::new(),
+            events: Vec::new(),
+            foreign: 0,
+            wishes: Vec::new(),
+            wished: FxHashSet::default(),
+            sizes: Vec::new(),
+        }
     }
 
     /// Tries what is wanted, until nothing is left at nodes of its own.
@@ -161,9 +173,10 @@ impl<'a> Search<'a> {
                     top.before = tally.executions();
                     if let Some(ticket) = top.given.take(top.tried)
                         && let Some((seen, answer)) = crew.collect(ticket)
-                        && tally.add(walk, &seen)
+                        && tally.add(walk, seen)
                     {
                         self.believe(answer);
+                        self.learn(tally);
                         continue;
                     }
                 }
@@ -180,15 +193,28 @@ impl<'a> Search<'a> {
                 if self.events.pop().is_some() {
                     walk.back();
                 }
+                self.learn(tally);
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// Hands out the next step that is wanted with much below it, if there is one.
+    /// A step that was made at the last node was tried.
+    fn learn(&mut self, tally: &Tally<'_>) {
+        let Some(node) = self.nodes.last() else { return };
+        if self.sizes.len() < self.nodes.len() {
+            self.sizes.resize(self.nodes.len(), 0);
+        }
+        self.sizes[self.nodes.len() - 1] = tally.executions() - node.before;
+    }
+
+    /// Hands out the next step that is wanted with much below it, if there is one: going by what was below the last one at that
+    /// depth. If it is more than a limit allows, it would be for nothing.
     fn give(&mut self, walk: &Walk, tally: &Tally<'_>, crew: &Crew<'_, Branch<'a>>) {
+        let most = tally.left();
         for (depth, node) in self.nodes.iter_mut().enumerate().rev() {
-            if node.ways.is_empty() || tally.executions() - node.before < WORTH {
+            let size = self.sizes.get(depth).copied().unwrap_or(0);
+            if node.ways.is_empty() || !(WORTH..=most / SHARES).contains(&size) {
                 continue;
             }
             let next = node.given.last().unwrap_or(node.tried) + 1;
@@ -196,7 +222,7 @@ impl<'a> Search<'a> {
             let mut prefix = Schedule::of(walk);
             prefix.0.truncate(depth);
             let (asleep, before) = (node.asleep.clone(), node.wanted[node.tried..next].to_vec());
-            let ticket = crew.give(Branch { reduction: self.reduction, prefix, asleep, before, who });
+            let ticket = crew.give(Branch { reduction: self.reduction, prefix, asleep, before, who, most });
             node.given.add(next, ticket);
             return;
         }
@@ -330,6 +356,8 @@ struct Branch<'a> {
     asleep: Vec<Sleeper>,
     before: Vec<Identity>,
     who: Identity,
+    // How many schedules there may be until a limit is hit.
+    most: u64,
 }
 
 /// What came of trying a step elsewhere.
@@ -344,7 +372,8 @@ impl Errand for Branch<'_> {
     type Answer = Answer;
 
     fn run(self, walk: &mut Walk, tally: &mut Tally<'_>) -> ControlFlow<Coverage, Answer> {
-        let Branch { reduction, prefix, asleep, before, who } = self;
+        let Branch { reduction, prefix, asleep, before, who, most } = self;
+        tally.allow(most);
         let mut search = Search::new(reduction);
         search.foreign = prefix.0.len() + 1;
         walk.rewind();

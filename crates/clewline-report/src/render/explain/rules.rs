@@ -53,17 +53,19 @@ impl Told<'_> {
             Rule::NoRoom => self.no_room(),
             Rule::Stale => self.stale(),
             Rule::ReplacedOnce if self.name(0) == self.name(1) => {
-                format!("{} happened twice, but what it found had been there only once.", self.name(0))
+                format!("{} happened twice, but {} had been there only once.", self.name(0), self.found(0))
             }
             Rule::ReplacedOnce => format!(
-                "Both {} and {} replaced the same value, which had been there only once.",
+                "Both {} and {} replaced {}, which had been there only once.",
                 self.name(0),
-                self.name(1)
+                self.name(1),
+                self.found(0)
             ),
             Rule::Chain => format!(
-                "{} comes after {} in the chain of values, but had returned before that was called.",
+                "{} belongs before {} in the chain of values, but {} had returned before it was called.",
+                self.name(1),
                 self.name(0),
-                self.name(1)
+                self.name(0)
             ),
             Rule::ThereOrNot => {
                 format!("However the others are ordered, {} has no place among them.", self.name(0))
@@ -120,6 +122,9 @@ impl Told<'_> {
                 format!("{first} found {value}, which nobody had put there, or which was gone by then.")
             }
             (Rule::Added, Some(value)) => format!("{first} found {value}, which nobody had put there."),
+            (Rule::AddedBefore, _) if first == second => {
+                format!("{first} returned before the other one was called.")
+            }
             (Rule::AddedBefore, _) => format!("{first} returned before {second} was called."),
             (Rule::TakenOnce, value) => {
                 let value =
@@ -217,18 +222,17 @@ impl Told<'_> {
         let miss = self.name(0);
         // Of those who saw something one would do.
         let removers = 1 + added..self.operations.len();
-        let counted = self.counted(1..1 + added, |id| self.teller.label(id));
-        let adders: Vec<String> = counted
-            .into_iter()
-            .map(|(name, number)| if number == 1 { name } else { format!("{name} ({})", times(number)) })
-            .collect();
-        let found = match super::halves(&self.label(0)).1.as_deref() {
-            Some("false") => format!("{miss} missed {}", self.found(0)),
-            Some(_) | None => format!("{miss} found nothing"),
+        let adders = times_each(self.counted(1..1 + added, |id| self.teller.label(id)));
+        let (found, goes_first) = match super::halves(&self.label(0)).1.as_deref() {
+            Some("false") => (format!("{miss} missed {}", self.found(0)), ""),
+            Some("null") | None => (format!("{miss} found nothing"), ""),
+            // Of a priority queue.
+            Some(_) => (format!("{miss} found {}", self.found(0)), ", which go first,"),
         };
-        let had = format!("although {} had returned before it was called", listed(&adders));
-        let names: Vec<String> = removers.clone().map(|it| self.name(it)).collect();
-        match (names.len(), added) {
+        let had = format!("although {}{goes_first} had returned before it was called", listed(&adders));
+        let number = removers.len();
+        let names = times_each(self.counted(removers, |id| self.teller.label(id)));
+        match (number, added) {
             (0, 1) => format!("{found}, {had} and nobody can have removed {} since.", self.value(1)),
             (0, _) => format!("{found}, {had} and nobody can have removed anything since."),
             (1, _) => format!("{found}, {had} and only {} can have removed one of them.", listed(&names)),
@@ -348,12 +352,15 @@ impl Told<'_> {
     fn no_room(&self) -> String {
         let late = self.name(0);
         match self.operations.get(1..) {
-            Some([first, last]) if first != last && self.is_drawn(2) => format!(
-                "{late} lies between {} and {}, but {} was there all the time from one to the other.",
-                self.name(1),
-                self.name(2),
-                self.value(1)
-            ),
+            Some([first, last]) if first != last && self.is_drawn(2) => {
+                let (value, found) = (self.value(1), self.found(2));
+                let meanwhile = if value == found {
+                    format!("{value} was there all the time from one to the other")
+                } else {
+                    format!("from one to the other {value} became {found} by swaps alone")
+                };
+                format!("{late} lies between {} and {}, but {meanwhile}.", self.name(1), self.name(2))
+            }
             rest => {
                 let there = self.stretches(rest.unwrap_or_default());
                 format!("{late} has no place: another value was there all the time, {there}.")
@@ -414,4 +421,13 @@ impl Told<'_> {
         let more = if rest.is_empty() { String::new() } else { format!(", and so on, {} more", rest.len()) };
         format!("{}{more}", told.join(", then "))
     }
+}
+
+/// `add(1)`, `add(2) (twice)`.
+fn times_each(counted: Vec<(String, usize)>) -> Vec<String> {
+    let told = |(name, number): (String, usize)| match number {
+        1 => name,
+        _ => format!("{name} ({})", times(number)),
+    };
+    counted.into_iter().map(told).collect()
 }

@@ -257,7 +257,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
         let glance = Glance {
             actors: world.actors.iter().map(|it| (it.it.0, &*it.it.2)).collect(),
             in_flight: world.in_flight.iter().map(|it| (it.it.0, it.it.1, &it.it.2)).collect(),
-            crashed: vec![],
+            crashed: [].into_iter().collect(),
         };
         for property in properties.iter().filter(|it| it.when == When::Always) {
             if !(property.holds)(&glance) {

@@ -28,6 +28,10 @@ pub trait Foreign {
     /// It has stopped, for now or for good, and no task goes on right after it.
     fn leave(&self, task: TaskId);
 
+    /// What the task that runs has in mind: `look` finds out what is in its registers and on its stack, and is not code under test,
+    /// whatever it calls. What the task has written elsewhere counts as well.
+    fn mind(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64>;
+
     /// An execution has ended. Answers what is wrong with what is left, if anything is.
     fn end(&self, ending: &Ending) -> Option<Panic>;
 }

@@ -49,6 +49,11 @@ pub(crate) fn is_ending() -> bool {
     ENDING.try_with(|it| !it.get().is_null()).unwrap_or(false)
 }
 
+/// The functions that code under control calls before its accesses. They are not inlined.
+pub(super) fn entries() -> [usize; 2] {
+    [Control::access_at as *const () as usize, Control::attempt_at as *const () as usize]
+}
+
 impl Control {
     #[allow(clippy::mut_from_ref, reason = "the handle is not the engine")]
     pub(super) fn engine(&self) -> &mut Engine {
@@ -78,6 +83,7 @@ impl Control {
         self.access_at(ptr::from_ref(object).cast::<()>() as usize, access, Place::caller());
     }
 
+    #[inline(never)]
     pub(super) fn attempt_at(self, address: usize, attempt: Attempt, place: Place) -> bool {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
@@ -102,6 +108,7 @@ impl Control {
     }
 
     // Most points are of this kind, and need much less.
+    #[inline(never)]
     pub(super) fn access_at(self, address: usize, access: Access, place: Place) {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);

@@ -105,8 +105,8 @@ impl Engine {
         }
         if object != SharedId::NONE {
             let version = self.objects.seen(object);
-            if let Some(objects) = task.rounds.note(place, object, version) {
-                self.spins(me, objects);
+            if task.rounds.note(place, object, version) {
+                self.may_spin(me, place);
             }
         }
         Passage::GoesOn
@@ -138,8 +138,9 @@ impl Engine {
         }
         if step.object != SharedId::NONE {
             let version = self.objects.seen(step.object);
-            if let Some(objects) = task.rounds.note(task.place, step.object, version) {
-                self.spins(me, objects);
+            let place = task.place;
+            if task.rounds.note(place, step.object, version) {
+                self.may_spin(me, place);
             }
         }
     }

@@ -164,6 +164,11 @@ impl Seat {
     /// Whether a turn can be handed on.
     pub(in crate::control) const IS_DIRECT: bool = true;
 
+    /// An address on the fiber's stack, above whatever its body has there.
+    pub(in crate::control) fn address(self) -> usize {
+        self.0.addr()
+    }
+
     /// Gives up the turn to the root.
     ///
     /// # Safety

@@ -7,6 +7,7 @@
 #[cfg(all(unix, target_arch = "x86_64", not(miri)))]
 mod direct;
 #[cfg(any(test, not(all(unix, target_arch = "x86_64", not(miri)))))]
+#[cfg_attr(all(unix, target_arch = "x86_64", not(miri)), allow(dead_code, reason = "only tests use it here"))]
 mod portable;
 #[cfg(test)]
 mod tests;

@@ -109,10 +109,10 @@ impl State {
         self.locations[by.object.0 as usize].messages[at].is_followed = true;
     }
 
-    fn insert(&mut self, by: By, after: usize, value: u64, mut view: View) {
+    fn insert(&mut self, by: By, after: usize, value: u64, view: View) {
         let location = &mut self.locations[by.object.0 as usize];
         let stamp = stamp_after(&location.messages, after).expect("there is room where a store is placed");
-        view.saw(by.object, stamp);
+        // `view` need not say so: whoever joins it has read this message.
         self.tasks[by.task.index()].view.saw(by.object, stamp);
         location.messages.insert(after + 1, Message { stamp, value, view, is_followed: false });
         if after + 2 == location.messages.len() {

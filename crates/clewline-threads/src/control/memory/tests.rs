@@ -22,6 +22,7 @@ use crate::{
 };
 
 mod oracle;
+mod rules;
 
 use MemoryModel::{ReleaseAcquire, SequentiallyConsistent, Tso};
 

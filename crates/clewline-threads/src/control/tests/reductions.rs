@@ -124,7 +124,7 @@ const SEED: u64 = 5;
 /// Programs in which a reduction that left out one of its rules has lost histories.
 fn hard_programs() -> Vec<Matrix> {
     use Action::{
-        Add, Barrier, Load, Lock, Once, Put, Read, Sleep, Spawn, Store, TakeOrLate, TryLock, Wake, Write,
+        Add, Barrier, Load, Lock, Once, Put, Read, Sleep, Spawn, Store, Take, TakeOrLate, TryLock, Wake, Write,
     };
     let all = [
         // A step that returns if it comes first, and does not if it comes later.
@@ -175,6 +175,15 @@ fn hard_programs() -> Vec<Matrix> {
         vec![vec![vec![Sleep, Load(0), Load(1)]], vec![vec![Wake, Store(1, 2)]], vec![vec![Store(0, 1)]]],
         // Whoever joins a task comes after all that the task did.
         vec![vec![vec![Spawn(vec![Store(0, 1), Store(1, 1)], true), Load(0)]], vec![vec![Load(0), Load(1)]]],
+        // A task that comes to wait for a lock before whoever has it goes on saves a preemption: afterwards it would not wait.
+        vec![
+            vec![vec![Lock(0, vec![Take(0), Load(1)]), Take(1)]],
+            vec![vec![Store(0, 1), Lock(0, vec![])]],
+            vec![vec![Put(0)]],
+            vec![vec![]],
+        ],
+        // Whoever waits where it is to be tried is let go by another one first.
+        vec![vec![vec![TryLock(1, vec![])]], vec![vec![Spawn(vec![], true)]]],
     ];
     all.into_iter().map(|columns| Calls { columns, ..Calls::default() }).collect()
 }
@@ -213,6 +222,7 @@ const HARD_EXECUTIONS: &[[u64; 5]] = &[
     [17, 2, 8, 21, 33],
     [21, 7, 20, 31, 33],
     [6, 4, 9, 12, 12],
+    [42, 31, 69, 69, 69],
 ];
 
 #[test]

@@ -12,7 +12,9 @@ use crate::{
             Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
             fence,
         },
+        mpsc,
     },
+    thread,
 };
 
 /// A cell and what may guard it.
@@ -277,6 +279,70 @@ fn what_comes_after_all_others_knows_what_they_did() {
         let only: &[Body] = &[|it| it.write()];
         assert_eq!(races(model, only, Some(|it| it.write())), []);
     }
+}
+
+#[test]
+fn whoever_joins_a_thread_knows_what_it_did() {
+    check(
+        &[|it| {
+            thread::scope(|scope| {
+                scope.spawn(|| it.write()).join().unwrap();
+                it.write();
+            });
+        }],
+        false,
+    );
+    check(
+        &[|it| {
+            thread::scope(|scope| {
+                scope.spawn(|| it.write());
+                it.write();
+            });
+        }],
+        true,
+    );
+}
+
+/// One thread waits and then reads; another one writes before or after it lets the first go.
+macro_rules! let_go {
+    ($wait:expr, $go:expr) => {{
+        check(
+            &[|it| {
+                thread::scope(|scope| {
+                    let (go, wait) = mpsc::channel::<()>();
+                    let waiter = scope.spawn(move || {
+                        $wait(&wait);
+                        it.read();
+                    });
+                    it.write();
+                    $go(waiter.thread(), &go);
+                });
+            }],
+            false,
+        );
+        check(
+            &[|it| {
+                thread::scope(|scope| {
+                    let (go, wait) = mpsc::channel::<()>();
+                    let waiter = scope.spawn(move || {
+                        $wait(&wait);
+                        it.read();
+                    });
+                    $go(waiter.thread(), &go);
+                    it.write();
+                });
+            }],
+            true,
+        );
+    }};
+}
+
+#[test]
+fn whoever_is_let_go_knows_what_was_done_before() {
+    let_go!(|_: &mpsc::Receiver<()>| thread::park(), |it: &thread::Thread, _: &mpsc::Sender<()>| it.unpark());
+    let_go!(|it: &mpsc::Receiver<()>| it.recv().unwrap(), |_: &thread::Thread, it: &mpsc::Sender<()>| it
+        .send(())
+        .unwrap());
 }
 
 #[test]

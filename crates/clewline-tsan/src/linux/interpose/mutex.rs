@@ -79,7 +79,7 @@ fn take(control: Control, mutex: usize) {
     let (it, key) = (at(mutex), lock_at(mutex));
     (it.lock, it.count, it.owner) = (1, 1, owner(control));
     control.sets_level(key, 1);
-    here::has_written();
+    here::takes_lock();
     taken(control, key);
 }
 
@@ -124,7 +124,7 @@ pub(super) fn unlock(control: Control, mutex: usize, is_whole: bool, pc: usize) 
     (it.lock, it.count, it.owner) = (0, 0, 0);
     given_back(control, key);
     control.sets_level(key, 0);
-    if here::has_written() {
+    if here::gives_lock_back() {
         control.changes(key);
     }
     Ok(count)

@@ -53,7 +53,7 @@ fn take(control: Control, lock: usize, mode: Mode) {
         Mode::Write => at(lock).is_written = 1,
     }
     control.sets_level(lock_at(lock), level(lock));
-    here::has_written();
+    here::takes_lock();
     taken(control, lock_at(lock));
 }
 
@@ -108,7 +108,7 @@ fn release(control: Control, lock: usize, pc: usize) -> c_int {
     }
     given_back(control, key);
     control.sets_level(key, level(lock));
-    if here::has_written() {
+    if here::gives_lock_back() {
         control.changes(key);
     }
     0

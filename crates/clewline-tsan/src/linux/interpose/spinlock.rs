@@ -23,7 +23,7 @@ fn at<'a>(lock: usize) -> &'a mut i32 {
 fn take(control: Control, lock: usize) -> c_int {
     *at(lock) = HELD;
     control.sets_level(lock_at(lock), 1);
-    here::has_written();
+    here::takes_lock();
     taken(control, lock_at(lock));
     0
 }
@@ -66,7 +66,7 @@ extern "C" fn unlock_at(lock: *mut c_void, pc: usize) -> c_int {
     *at(lock) = FREE;
     given_back(control, key);
     control.sets_level(key, 0);
-    if here::has_written() {
+    if here::gives_lock_back() {
         control.changes(key);
     }
     0

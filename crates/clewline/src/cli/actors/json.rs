@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clewline::methods::actors::{Coverage, Finding, Metrics, Options, Outcome, Scheduler, Times, Verdict};
 use clewline_core::{OperationId, Verdict as HistoryVerdict};
+use clewline_explore::actors::Places;
 use serde_json::{Map, Value as Json, json};
 
 /// The object.
@@ -35,6 +36,9 @@ pub(super) fn object(system: &str, harness: &str, options: &Options, outcome: &O
         add("ends", states.ends.into());
         add("stuck", states.stuck.into());
         add("undelivered", states.undelivered.into());
+        if states.places == Places::Few {
+            add("places", "few".into());
+        }
     }
     add("incomplete", incomplete.into());
     add("unique", unique.into());

@@ -35,7 +35,7 @@ pub use token::{BadToken, Token};
 
 use std::{fmt, time::Duration};
 
-use clewline_explore::actors::{BadHandler, BadScenario, Faults, Unfit};
+use clewline_explore::actors::{BadHandler, BadScenario, Faults, Places, Unfit};
 
 /// What came of exploring a system.
 #[derive(Debug)]
@@ -177,6 +177,8 @@ pub struct States {
     pub undelivered: u64,
     /// Whether some state can be reached from itself, so that there is no end of schedules.
     pub has_cycle: bool,
+    /// Where faults happened: schedules are those with faults there.
+    pub places: Places,
 }
 
 impl Metrics {

@@ -1,8 +1,8 @@
 //! Exploring states: every one once, and shortest ways to those in which something is wrong.
 
 use clewline_explore::actors::{
-    Compare, Count, Ended, Explored, Found, HistoryEvent, Judgement, Reach, Schedule, Search, Snapshots,
-    Trace, Until, Verdicts, Walk, When, explore_states, trace,
+    Compare, Count, Ended, Explored, Found, HistoryEvent, Judgement, Places, Reach, Schedule, Search,
+    Snapshots, Trace, Until, Verdicts, Walk, When, explore_states, trace,
 };
 
 use super::{
@@ -37,6 +37,7 @@ pub(super) fn explore(
         bytes_max: options.memory.unwrap_or(usize::MAX),
         deadline: limits.deadline,
         compare: Compare::Fingerprints,
+        places: Places::Few,
     };
     let mut verdicts = scene.verdicts();
     let note = |it: clewline_explore::actors::Progress| progress.note_states(it.unique, it.depth);
@@ -133,6 +134,7 @@ fn metrics(explored: &Explored) -> Metrics {
             stuck: explored.stuck,
             undelivered: explored.undelivered,
             has_cycle: paths.is_some_and(|it| it.has_cycle),
+            places: explored.places,
         }),
         ..Metrics::default()
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clewline_core::OperationId;
-use clewline_explore::actors::{Faults, Kind, When};
+use clewline_explore::actors::{Faults, Kind, Places, When};
 use clewline_report::render::{
     grouped,
     text::{Paint, Style, duration, evidence, hanging, painted, paragraph},
@@ -263,8 +263,15 @@ fn explored(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &O
         Some(states) => {
             let (unique, edges) = (grouped(states.unique), grouped(states.edges));
             let mut told = format!("{unique} states, {edges} edges");
+            let those = match states.places {
+                Places::All => "",
+                Places::Few => {
+                    told.push_str(", with faults where they make a difference");
+                    "such "
+                }
+            };
             match schedules {
-                Some(n) => told.push_str(&format!(": {} schedules", big(n))),
+                Some(n) => told.push_str(&format!(": {} {those}schedules", big(n))),
                 None if states.has_cycle => told.push_str("; some go round, so there is no end of schedules"),
                 None => (),
             }

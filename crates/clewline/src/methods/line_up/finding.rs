@@ -29,6 +29,9 @@ pub struct Checked {
     pub coverage: Coverage,
     /// Whether preemptions were left out, as was asked for.
     pub is_bounded: bool,
+    /// Where a loop is that was taken for one that waits and may as well count, if there is one. What happens if it ends by itself while
+    /// others could move was left out then.
+    pub guess: Option<String>,
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<Unserializable>,
     /// Which factors its histories need, if that was asked.

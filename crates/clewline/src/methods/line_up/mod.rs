@@ -231,6 +231,7 @@ impl Check<'_> {
         let asked = right.asked(self.matrix, self.options);
         let explored = explore_all(self.trial, &mut *scheduler, &asked, &mut self.texts, &extent);
         checked.is_bounded = scheduler.is_bounded();
+        checked.guess = self.trial.guess().map(|it| it.to_string());
         checked.verdict = self.verdict_of_concurrent(&explored, observed);
         checked.elapsed[1] = begun.elapsed();
         Ok(Checked {
@@ -255,6 +256,7 @@ impl Check<'_> {
             stuck: 0,
             coverage: Coverage::Limited,
             is_bounded: false,
+            guess: None,
             unserializable: None,
             needed: None,
             elapsed: [Duration::ZERO; 2],

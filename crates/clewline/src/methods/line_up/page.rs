@@ -47,8 +47,26 @@ pub fn page(
     }
     let mut fact = |name: &str, told: &str| page.facts.push((name.to_owned(), told.to_owned()));
     text::facts(&mut fact, telling, checked, finding, found);
+    if finding.cause == Cause::NotLinearizable {
+        if found.is_some() {
+            fact("core", "everything that was called; no matrix with less of it failed");
+        }
+        fact("states", no_states(&telling.options.against));
+    }
     text::explored(&mut timeless(&mut fact), telling, summary);
     page
+}
+
+/// Why a page does not say what the object was like in between.
+fn no_states(against: &Against) -> &'static str {
+    match against {
+        Against::Serial | Against::Golden(_) | Against::Observed(_) => {
+            "not told: calls one at a time show what is answered, not what the object is like"
+        }
+        Against::Specification | Against::Named(_) | Against::Anything => {
+            "not told: no order explains the answers, so there is none to tell them for"
+        }
+    }
 }
 
 /// The page of matrices in which nothing is wrong, or of which nobody knows.

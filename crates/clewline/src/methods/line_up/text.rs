@@ -75,6 +75,8 @@ pub struct Summary {
     pub stuck: u64,
     /// Matrices of which preemptions were left out.
     pub bounded: u64,
+    /// A loop that was taken for one that waits and may as well count.
+    pub guess: Option<String>,
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<u64>,
     /// Of each matrix, which factors its histories need, if that was asked.
@@ -106,6 +108,7 @@ impl Summary {
         self.histories += checked.histories as u64;
         self.stuck += checked.stuck as u64;
         self.bounded += u64::from(checked.is_bounded);
+        self.guess = self.guess.take().or_else(|| checked.guess.clone());
         if let Some(it) = &checked.unserializable {
             *self.unserializable.get_or_insert(0) += it.executions;
         }
@@ -553,7 +556,8 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
         Against::Specification | Against::Named(_) => "an order that the specification allows",
         Against::Anything => "come to an end",
     };
-    let schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.settings.preemptions) {
+    let mut schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.settings.preemptions)
+    {
         _ if telling.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
         (false, _, _) => "Schedules were drawn; others may still go wrong".to_owned(),
         (true, 0, _) => "Every schedule was explored".to_owned(),
@@ -563,6 +567,12 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
         ),
         (true, _, None) => "Not every schedule was explored; others may still go wrong".to_owned(),
     };
+    if let Some(place) = &summary.guess {
+        schedules.push_str(&format!(
+            ". But a loop reads the same again and again ({place}): it was taken for one that waits until that changes, so what happens if it \
+             gives up earlier was left out; if it does wait, `spin_loop`, `yield_now` or `sched_yield` in it settles that"
+        ));
+    }
     match &options.judging {
         Judging::Linearizable if matches!(options.against, Against::Anything) => {
             return format!(
@@ -653,7 +663,9 @@ fn fact(text: &mut String, name: &str, told: &str) {
 #[must_use]
 pub fn is_exhausted(options: &Options, checked: &Checked) -> bool {
     match &checked.coverage {
-        Coverage::Exhausted => options.scheduler.is_exhaustive && !checked.is_bounded,
+        Coverage::Exhausted => {
+            options.scheduler.is_exhaustive && !checked.is_bounded && checked.guess.is_none()
+        }
         Coverage::Limited | Coverage::Cut(_) | Coverage::Diverged(_) => false,
     }
 }

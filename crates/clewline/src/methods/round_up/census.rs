@@ -153,7 +153,7 @@ pub fn count(
         histories: counter.seen.len() as u64,
         counts: counter.enumeration.counts(),
         coverage,
-        is_bounded: scheduler.is_bounded(),
+        is_bounded: scheduler.is_bounded() || trial.guess().is_some(),
         elapsed: [Duration::ZERO, begun.elapsed().saturating_sub(counter.census.enumerated)],
         ..counter.census
     })

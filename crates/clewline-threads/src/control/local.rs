@@ -1,0 +1,105 @@
+//! What a task has in mind: its registers, and its stack.
+//!
+//! A task that comes to the same access twice with the same registers and the same stack, while nothing that it read has changed, will come
+//! there for ever. If a register or a word differs, it may be counting.
+
+use super::Place;
+
+/// A number for what the task that runs has in mind at its access at `place`: the same if that is the same. Its stack ends below `end`.
+/// `entries` are the functions of ours that its code calls. If nobody can tell, there is none.
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[cold]
+#[inline(never)]
+pub(super) fn mind(place: Place, entries: &[usize], end: usize) -> Option<u64> {
+    frames::caller(place.address(), entries).and_then(|it| it.mix(end))
+}
+
+#[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+pub(super) fn mind(_place: Place, _entries: &[usize], _end: usize) -> Option<u64> {
+    None
+}
+
+/// Looks for the frame of code that is not ours, by the way that a panic takes.
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+mod frames {
+    use std::ffi::{c_int, c_void};
+
+    // Registers that a call leaves as they are, by their numbers in DWARF. What is in others does not outlive an access.
+    #[cfg(target_arch = "x86_64")]
+    const REGISTERS: [c_int; 6] = [3, 6, 12, 13, 14, 15];
+    #[cfg(target_arch = "aarch64")]
+    const REGISTERS: [c_int; 11] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
+
+    // Whoever calls is not farther.
+    const FRAMES_MAX: usize = 32;
+    // What the unwinder is answered (Itanium C++ ABI, level I).
+    const GO_ON: c_int = 0;
+    const STOP: c_int = 4;
+
+    type Context = *mut c_void;
+
+    unsafe extern "C" {
+        fn _Unwind_Backtrace(visit: extern "C" fn(Context, *mut c_void) -> c_int, data: *mut c_void)
+        -> c_int;
+        fn _Unwind_GetIP(context: Context) -> usize;
+        fn _Unwind_GetGR(context: Context, register: c_int) -> usize;
+        fn _Unwind_GetCFA(context: Context) -> usize;
+        fn _Unwind_GetRegionStart(context: Context) -> usize;
+    }
+
+    /// A frame of the task's own code.
+    pub(super) struct Caller {
+        registers: [usize; REGISTERS.len()],
+        low: usize,
+    }
+
+    struct Walk<'a> {
+        address: Option<usize>,
+        entries: &'a [usize],
+        is_inside: bool,
+        frames: usize,
+        found: Option<Caller>,
+    }
+
+    /// The frame that calls one of `entries`; or the one that goes on at `address`, if that is known.
+    pub(super) fn caller(address: Option<usize>, entries: &[usize]) -> Option<Caller> {
+        let mut walk = Walk { address, entries, is_inside: false, frames: 0, found: None };
+        // SAFETY: `visit` takes such data, which lives longer than the walk.
+        unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
+        walk.found
+    }
+
+    extern "C" fn visit(context: Context, data: *mut c_void) -> c_int {
+        // SAFETY: it is what `caller` handed over, and nobody else has it meanwhile.
+        let walk = unsafe { &mut *data.cast::<Walk<'_>>() };
+        walk.frames += 1;
+        // SAFETY: the context is valid during this call, and may be asked these things.
+        let (goes_on, start) = unsafe { (_Unwind_GetIP(context), _Unwind_GetRegionStart(context)) };
+        let is_entry = walk.entries.contains(&start);
+        let is_found = walk.address.map_or(walk.is_inside && !is_entry, |it| it == goes_on);
+        walk.is_inside |= is_entry;
+        if is_found {
+            // SAFETY: as above; these registers exist.
+            let registers = REGISTERS.map(|it| unsafe { _Unwind_GetGR(context, it) });
+            // SAFETY: as above.
+            let low = unsafe { _Unwind_GetCFA(context) };
+            walk.found = Some(Caller { registers, low });
+        }
+        if is_found || walk.frames == FRAMES_MAX { STOP } else { GO_ON }
+    }
+
+    impl Caller {
+        /// All of it in one number.
+        pub(super) fn mix(&self, end: usize) -> Option<u64> {
+            // The first words of a stack are not the task's.
+            let stack = (self.low.next_multiple_of(8)..end).step_by(8).map(|it| {
+                // SAFETY: this is the stack that this very code runs on, above its own frames. Nobody else writes there meanwhile.
+                unsafe { std::ptr::with_exposed_provenance::<usize>(it).read_volatile() }
+            });
+            let mixed = self.registers.iter().copied().chain(stack).fold(0, |mixed: u64, word| {
+                (mixed.rotate_left(5) ^ word as u64).wrapping_mul(0x517C_C1B7_2722_0A95)
+            });
+            (self.low < end).then_some(mixed)
+        }
+    }
+}
