@@ -433,7 +433,7 @@ pub(super) fn synchronize(control: Control, address: usize, size: usize, is_writ
 #[cold]
 fn insert_all(places: [usize; KEPT]) -> bool {
     // All of them: one that is known already must not hide another.
-    places.into_iter().fold(false, |is_new, it| insert(it) || is_new)
+    places.into_iter().filter(|it| insert(*it)).count() != 0
 }
 
 fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {

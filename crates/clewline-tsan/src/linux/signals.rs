@@ -95,6 +95,10 @@ pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
     if modules::is_user(code) || !here::is_own_stack(stack) {
         return code + 1;
     }
+    while here::is_guard(stack) {
+        // Nothing can be read here.
+        stack += 8;
+    }
     for _ in 0..WORDS {
         if !here::is_own_stack(stack + 8) {
             break;
@@ -133,8 +137,8 @@ fn name(signal: c_int) -> &'static str {
 extern "C" fn crashed() -> ! {
     let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
     let (touched, place) = here::touched();
-    if modules::is_own(CODE.get()) {
-        // The runtime did what the code asked for, or something is wrong with the runtime.
+    if modules::is_own(CODE.get()) && !here::is_guard(address) {
+        // The runtime did what the code asked for, or something is wrong with the runtime; and where it was called it needs room as well.
         if address.wrapping_sub(touched) < 64 {
             code = place;
         } else {

@@ -7,7 +7,9 @@ use std::{
 
 use clewline_explore::{Access, SharedId, TaskId};
 
-use super::{Attempt, Body, ENDING, ENGINE, Engine, Limit, Next, Place, give_way, quick::Passage, unwind};
+use super::{
+    Attempt, Body, ENDING, ENGINE, Engine, Limit, Need, Next, Place, Until, give_way, quick::Passage, unwind,
+};
 
 /// What the primitives of [`sync`](crate::sync) know of the execution they are in.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +85,26 @@ impl Control {
 
     #[inline(never)]
     pub(super) fn attempt_at(self, address: usize, attempt: Attempt, place: Place) -> bool {
-        let id = self.engine().objects.id(address);
-        self.arrive(id, attempt, place)
+        let engine = self.engine();
+        let (id, me) = (engine.objects.id(address), engine.current);
+        if attempt.until != Until::Met || !attempt.after.is_empty() {
+            return self.arrive(id, attempt, place);
+        }
+        match engine.pass(me, id, attempt.access, attempt.need, place) {
+            Passage::GoesOn => true,
+            Passage::Ends => self.begin_later(me),
+            Passage::Unusual => self.arrive(id, attempt, place),
+        }
+    }
+
+    /// Waits for its turn, and makes the access with which it came to a point.
+    #[inline(always)]
+    fn begin_later(self, me: TaskId) -> bool {
+        let is_over = self.suspend_calmly(me);
+        if !is_over {
+            self.engine().begin_quickly(me);
+        }
+        !is_over
     }
 
     // Most points are of this kind, and need much less.
@@ -92,12 +112,10 @@ impl Control {
     pub(super) fn access_at(self, address: usize, access: Access, place: Place) {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
-        match engine.pass(me, id, access, place) {
+        match engine.pass(me, id, access, Need::Nothing, place) {
             Passage::GoesOn => (),
             Passage::Ends => {
-                if !self.suspend_calmly(me) {
-                    self.engine().begin_quickly(me);
-                }
+                self.begin_later(me);
             }
             Passage::Unusual => self.arrive_unusually(id, access, place),
         }

@@ -1,11 +1,11 @@
-//! The common case: a task comes to an access that is never kept waiting, and nothing is unusual.
+//! The common case: a task comes to an access that it can make, and nothing is unusual.
 //!
 //! What is done here is what [`Engine::arrive`], [`Engine::decide`] and [`Engine::begin`] do, less all that cannot matter then. Most
 //! steps are of this kind, so each instruction counts.
 
 use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
-use super::{Engine, Moment, Next, Place};
+use super::{Engine, Moment, Need, Next, Place, Until};
 
 /// What came of it.
 pub(super) enum Passage {
@@ -44,10 +44,19 @@ impl Engine {
         self.quick_until = if self.is_unusual() { 0 } else { self.limits.steps };
     }
 
-    /// `me`, who runs, is about to make an access that is never kept waiting, and begins it if it goes on.
+    /// `me`, who runs, is about to make an access that waits for nothing but its `need`, and begins it if it goes on. If it must wait, that
+    /// is unusual.
     #[inline(always)]
-    pub(super) fn pass(&mut self, me: TaskId, object: SharedId, access: Access, place: Place) -> Passage {
-        if self.quick_until <= self.steps || std::thread::panicking() {
+    pub(super) fn pass(
+        &mut self,
+        me: TaskId,
+        object: SharedId,
+        access: Access,
+        need: Need,
+        place: Place,
+    ) -> Passage {
+        let is_quick = self.steps < self.quick_until && !std::thread::panicking();
+        if !is_quick || !(need == Need::Nothing || need.is_met(self.objects.level(object))) {
             return Passage::Unusual;
         }
         debug_assert!(!self.is_unusual());
@@ -57,6 +66,11 @@ impl Engine {
         if self.waiting.contains(me) {
             self.waiting.remove(me);
             task.pending.after = TaskSet::EMPTY;
+        }
+        if need != Need::Nothing {
+            // Whoever goes on instead may see to it that it must wait.
+            self.waiting.insert(me);
+            (task.need, task.until) = (need, Until::Met);
         }
         let calls = std::mem::take(&mut task.calls);
         // All else is as it was at its last access.
