@@ -54,12 +54,12 @@ pub enum Places {
     /// At all of them.
     #[default]
     All,
-    /// Where it makes a difference: messages are lost last, when nothing else is left to happen, and partitions come after that; what can
-    /// be mended is mended at once.
+    /// Where it makes a difference: messages are lost last, when nothing else is left to happen, and partitions come after
+    /// that; what can be mended is mended at once.
     ///
-    /// To lose a message is never to receive it, and to be down or apart for long is to receive nothing for long. So clients see the same, and so
-    /// does a property that looks at actors alone; and every execution ends as one of these does. States and schedules are
-    /// fewer. If a property looks at what is in flight or at who is down, all places are tried after all. And so they are where
+    /// To lose a message is never to receive it, and to be down or apart for long is to receive nothing for long. So clients
+    /// see the same, and so does a property that looks at actors alone; and every execution ends as one of these does. States
+    /// and schedules are fewer. If a property looks at what is in flight or at who is down, all places are tried after all. And so they are where
     /// a fault changes what can arrive: if messages have an order, and where those on their way to an actor that crashes are lost.
     Few,
 }

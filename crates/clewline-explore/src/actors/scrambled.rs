@@ -145,8 +145,10 @@ impl Harness for ScrambledSystem {
     }
 }
 
+type Holds = fn(&Glance<'_, Message>) -> bool;
+
 /// Properties of actors alone.
-pub(crate) const PROPERTIES: [(When, fn(&Glance<'_, Message>) -> bool); 4] = [
+pub(crate) const PROPERTIES: [(When, Holds); 4] = [
     (When::Always, |it| !it.all::<Scrambled>().all(|it| it.state == 2)),
     (When::Sometimes, |it| it.all::<Scrambled>().all(|it| it.value == 1 && it.state == 1)),
     (When::Eventually, |it| it.all::<Scrambled>().any(|it| it.value == 1)),

@@ -8,8 +8,8 @@
 //!
 //! So what is counted is the same for any number of threads, and so is the first violation.
 //!
-//! Where it is known which branches there will be, they are handed out [in line](in_line), each soon before the leader comes to it: what was explored
-//! ahead when a limit is hit was explored for nothing.
+//! Where it is known which branches there will be, they are handed out [in line](in_line), each soon before the leader comes to
+//! it: what was explored ahead when a limit is hit was explored for nothing.
 //!
 //! Requires: what a branch has to show depends on the errand alone, and not on who runs it or when.
 
