@@ -360,6 +360,37 @@ fn a_long_history_is_looked_at_near_its_violation() {
     }
 }
 
+/// Values that are there many times, limits, and an object that may be closed: an answer in the middle of a long history is another one's.
+#[test]
+fn equal_values_limits_and_what_is_closed_leave_small_cores() {
+    let cases =
+        [("priority-queue", "poll", 8), ("queue:8", "deq", 8), ("stack:8", "pop", 8), ("channel", "recv", 4)];
+    for (name, method, most) in cases {
+        let plan =
+            Plan { operations: 6_000, values: Domain::Below(20), processes: 8, seed: 5, ..Plan::default() };
+        let specification = find(name).unwrap();
+        let mut recording = specification.generate(&plan);
+        let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if it == method);
+        let late = recording.history.operations().skip(3_000);
+        let late = late
+            .into_iter()
+            .find(|it| it.ret.is_some_and(|ret| !ret.is_absent()) && is_find(it.call))
+            .unwrap()
+            .id;
+        let change = |id: OperationId, call, ret: Option<_>| {
+            Ok::<_, ()>((call, ret.map(|ret| if id == late { clewline_core::Value::NIL } else { ret })))
+        };
+        recording.history = recording.history.try_map(change).unwrap();
+        let case = specification.load(recording).unwrap();
+        let options =
+            Options { budget: Budget::unlimited().with_configurations(1 << 20), ..Options::default() };
+        let Verdict::Violated(violation) = crate::judge(case.problems(), &options).verdict else {
+            panic!("{name}")
+        };
+        assert!(violation.is_minimal && violation.core.len() <= most, "{name}: {:?}", violation.core);
+    }
+}
+
 #[test]
 fn a_long_history_shrinks_as_well() {
     let plan = Plan { operations: 20_000, values: Domain::Below(50), seed: 3, ..Plan::default() };
