@@ -367,11 +367,11 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
         [("priority-queue", "poll", 8), ("queue:8", "deq", 8), ("stack:8", "pop", 8), ("channel", "recv", 4)];
     for (name, method, most) in cases {
         let plan =
-            Plan { operations: 6_000, values: Domain::Below(20), processes: 8, seed: 5, ..Plan::default() };
+            Plan { operations: 20_000, values: Domain::Below(20), processes: 8, seed: 5, ..Plan::default() };
         let specification = find(name).unwrap();
         let mut recording = specification.generate(&plan);
         let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if it == method);
-        let late = recording.history.operations().skip(3_000);
+        let late = recording.history.operations().skip(10_000);
         let late = late
             .into_iter()
             .find(|it| it.ret.is_some_and(|ret| !ret.is_absent()) && is_find(it.call))
