@@ -261,8 +261,9 @@ impl<'a> Shrinking<'a> {
     /// Says as little as it takes to violate.
     fn run(problem: &'a Problem<'a>, next: OperationId, overlap: Overlap, options: &Options) -> Self {
         // Judging anew takes at least a configuration an operation, however little is left out.
-        // Of a counter hardly anything can be spared, as everything adds to the sum.
-        let each = if problem.kind() == Some(Kind::Counter) { 0 } else { PER_OPERATION };
+        // Of a counter hardly anything can be spared, as everything adds to the sum. Doubts are for what is near.
+        let is_short = problem.kind() == Some(Kind::Counter) || overlap == Overlap::Doubt;
+        let each = if is_short { 0 } else { PER_OPERATION };
         let enough = |operations: usize| options.core_configurations.max(each * operations as u64);
         let mut shrinking = Shrinking {
             problem,

@@ -173,6 +173,36 @@ fn nothing_more_can_be_spared() {
     assert!(20 < doubted, "{doubted}");
 }
 
+/// Rules do not rely on whoever found a violation: of a good history, however little is said about it, none is broken.
+#[test]
+fn nothing_is_said_about_what_holds() {
+    let mut asked = 0;
+    for entry in CATALOG {
+        let specification = find(entry.name).unwrap();
+        for seed in 0..1_000 {
+            let mut random = Random::new(seed);
+            let values = Domain::Below(2);
+            let plan =
+                Plan { operations: 6, overlap: 0.7, values, keys: 1, pending: 0.1, seed, ..Plan::default() };
+            let case = specification.load(specification.generate(&plan)).unwrap();
+            let whole = &case.problems()[0];
+            let keep: Vec<Keep> = (0..whole.len())
+                .map(|_| if random.below(2) == 0 { Keep::Chance } else { Keep::Whole })
+                .collect();
+            let weak = whole.weaken(|at| keep[at]);
+            let is_whole = |at: &usize| keep[*at] == Keep::Whole;
+            let core: Vec<OperationId> =
+                (0..whole.len()).filter(is_whole).map(|at| whole.operations()[at]).collect();
+            let Some(&next) = core.first() else { continue };
+            let found = Explanation::Exhausted { prefix: Vec::new(), next };
+            let why = why::why(whole, &weak, &core, &found, &Budget::unlimited());
+            assert_eq!(why, None, "{} {seed}: {weak:#?}", entry.name);
+            asked += 1;
+        }
+    }
+    assert!(10_000 < asked, "{asked}");
+}
+
 /// Who had returned before whom was called, according to the words of a rule that is told alone.
 fn claims(rule: Rule, operations: &[OperationId], core: &[OperationId]) -> Vec<(OperationId, OperationId)> {
     let pairs = |places: &[(usize, usize)]| {
@@ -357,6 +387,37 @@ fn a_long_history_is_looked_at_near_its_violation() {
         assert!(core.len() <= if is_bounded { 40 } else { 4 }, "{name}: {core:?}");
         let work = shrunk.configurations - judged;
         assert!(work < 700_000, "{name}: {work}");
+    }
+}
+
+/// Values that are there many times, limits, and an object that may be closed: an answer in the middle of a long history is another one's.
+#[test]
+fn equal_values_limits_and_what_is_closed_leave_small_cores() {
+    let cases =
+        [("priority-queue", "poll", 8), ("queue:8", "deq", 8), ("stack:8", "pop", 8), ("channel", "recv", 4)];
+    for (name, method, most) in cases {
+        let plan =
+            Plan { operations: 20_000, values: Domain::Below(20), processes: 8, seed: 5, ..Plan::default() };
+        let specification = find(name).unwrap();
+        let mut recording = specification.generate(&plan);
+        let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if it == method);
+        let late = recording.history.operations().skip(10_000);
+        let late = late
+            .into_iter()
+            .find(|it| it.ret.is_some_and(|ret| !ret.is_absent()) && is_find(it.call))
+            .unwrap()
+            .id;
+        let change = |id: OperationId, call, ret: Option<_>| {
+            Ok::<_, ()>((call, ret.map(|ret| if id == late { clewline_core::Value::NIL } else { ret })))
+        };
+        recording.history = recording.history.try_map(change).unwrap();
+        let case = specification.load(recording).unwrap();
+        let options =
+            Options { budget: Budget::unlimited().with_configurations(1 << 20), ..Options::default() };
+        let Verdict::Violated(violation) = crate::judge(case.problems(), &options).verdict else {
+            panic!("{name}")
+        };
+        assert!(violation.is_minimal && violation.core.len() <= most, "{name}: {:?}", violation.core);
     }
 }
 

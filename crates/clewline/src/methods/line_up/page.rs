@@ -49,7 +49,7 @@ pub fn page(
     text::facts(&mut fact, telling, checked, finding, found);
     if finding.cause == Cause::NotLinearizable {
         if found.is_some() {
-            fact("core", "everything that was called; no matrix with less of it failed");
+            fact("core", "everything that was called; no smaller matrix that was tried failed");
         }
         fact("states", no_states(&telling.options.against));
     }
