@@ -27,8 +27,9 @@ fn word(problem: &Problem<'_>) -> &'static str {
 #[test]
 fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
     let (mut reads_left_out, mut elements_left_out, mut opened) = (0, 0, 0);
-    for entry in CATALOG {
-        let specification = find(entry.name).unwrap();
+    let limited = ["queue:2", "stack:2", "deque:2"];
+    for name in CATALOG.iter().map(|it| it.name).chain(limited) {
+        let specification = find(name).unwrap();
         for seed in 0..400 {
             let mut random = Random::new(seed);
             let plan = Plan {
@@ -49,7 +50,7 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
                 span if last < span.end() => Keep::Call,
                 _ => Keep::Whole,
             });
-            assert_eq!(word(&prefix), "holds", "{} seed {seed}", entry.name);
+            assert_eq!(word(&prefix), "holds", "{} seed {seed}", name);
             let mut told = shrinking(&prefix);
             told.overlap = if seed % 2 == 0 { Overlap::Chance } else { Overlap::Doubt };
             for start in 0..prefix.len() {
@@ -59,7 +60,7 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
                 }
                 let opening = Opening { start, before: Vec::new(), state };
                 let rest = told.weaker(&told.since(start), Some(&opening));
-                assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} since {start}", entry.name);
+                assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} since {start}", name);
                 opened += 1;
             }
             let (reads, elements) = (reads(&prefix), elements(&prefix));
@@ -67,7 +68,7 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
             elements_left_out += elements.len();
             for unit in reads.into_iter().chain(elements) {
                 let rest = prefix.weaken(|at| if unit.contains(&at) { Keep::Nothing } else { Keep::Whole });
-                assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} without {unit:?}", entry.name);
+                assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} without {unit:?}", name);
             }
         }
     }
