@@ -7,7 +7,7 @@ const TOLD_MAX: usize = 3;
 
 /// Why a program in Rust says that it failed, by what it said on standard output and standard error.
 pub(super) fn told([out, err]: &[String; 2]) -> Option<Panic> {
-    panicked(err).or_else(|| out.lines().find_map(lacks))
+    panicked(err).or_else(|| err.lines().chain(out.lines()).find_map(lacks))
 }
 
 /// What a test lacks that did not panic, as the harness tells of it.

@@ -177,7 +177,7 @@ fn json_gives_the_reason_of_an_unknown_verdict() {
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 3);
     let report = &ran.json()[0];
-    assert_eq!((&report["verdict"], &report["operations"]), (&"unknown".into(), &28.into()));
+    assert_eq!((&report["verdict"], &report["operations"]), (&"unknown".into(), &32.into()));
     assert_eq!(report["reason"], "the memory limit of 1 KiB was hit");
 }
 

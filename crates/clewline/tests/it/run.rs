@@ -97,23 +97,25 @@ pub(crate) const BAD: &str = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0,
 /// Hard to judge: many operations at once, and an answer that no order explains.
 pub(crate) fn hard() -> String {
     let mut text = String::new();
-    for it in 0..14 {
-        // One value comes twice: otherwise this were not hard, but a matter of a monitor.
-        let value = it.min(12);
-        text.push_str(&format!(
-            "{{\"process\": {it}, \"op\": \"enq\", \"arg\": {value}, \"call\": {it}, \"return\": {}}}\n",
-            100 + it
-        ));
+    let mut line = |process: usize, call: &str, times: (usize, usize)| {
+        let (from, to) = times;
+        text.push_str(&format!("{{\"process\": {process}, {call}, \"call\": {from}, \"return\": {to}}}\n"));
+    };
+    for it in 0..13 {
+        // All values come twice: otherwise this were not hard, but a matter of a monitor.
+        line(it, &format!("\"op\": \"enq\", \"arg\": {}", it / 2), (it, 100 + it));
     }
-    for it in 0..14 {
-        // 99 was never enqueued, but that is only found out when all others have been dequeued.
-        let value = if it == 13 { 99 } else { it };
-        text.push_str(&format!(
-            "{{\"process\": {}, \"op\": \"deq\", \"ret\": {value}, \"call\": {}, \"return\": {}}}\n",
-            20 + it,
-            200 + it,
-            300 + it
-        ));
+    line(13, "\"op\": \"enq\", \"arg\": 6", (150, 151));
+    line(13, "\"op\": \"enq\", \"arg\": 7", (160, 161));
+    line(13, "\"op\": \"enq\", \"arg\": 7", (162, 163));
+    // Both of 7 are taken before the last of 6, which nobody knows before all others were taken.
+    for it in 0..13 {
+        let value = if it < 11 { it / 2 } else { 7 };
+        line(20 + it, &format!("\"op\": \"deq\", \"ret\": {value}"), (200 + it, 300 + it));
+    }
+    for it in 0..3 {
+        let value = [5, 6, 6][it];
+        line(40, &format!("\"op\": \"deq\", \"ret\": {value}"), (400 + 2 * it, 401 + 2 * it));
     }
     text
 }

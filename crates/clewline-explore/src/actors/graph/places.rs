@@ -68,10 +68,9 @@ fn faults_at_few_places_show_the_same() {
             matters(&all).3.iter().enumerate().for_each(|(at, it)| wrong[at] += u64::from(*it));
         }
     }
-    println!(
-        "{lost} with losses, {crashed} with crashes, {apart} with partitions, {violated} violated, {wrong:?}"
-    );
-    assert!(150 < lost && 150 < crashed && 50 < apart && 50 < violated);
+    let told =
+        format!("{lost} with losses, {crashed} with crashes, {apart} with partitions, {violated} violated");
+    assert!(150 < lost && 150 < crashed && 50 < apart && 50 < violated, "{told}");
     assert!(wrong.iter().all(|it| 30 < *it), "{wrong:?}");
 }
 
