@@ -19,7 +19,7 @@ pub(super) struct Rounds {
     seen: Vec<Seen>,
     // One bit for each access that was seen: whoever is not in here has not been.
     filter: u64,
-    // Where in `seen` each round is looked for begins.
+    // How many of them were hints.
     hints: usize,
 }
 
