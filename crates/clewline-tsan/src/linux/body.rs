@@ -26,7 +26,7 @@ use super::{
     foreign::Code,
     here::{self, Own},
     interpose::real,
-    isolate, output, panics, places, register, run, signals,
+    isolate, output, panics, places, races, register, run, signals,
 };
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -131,6 +131,9 @@ impl Explorable for Body {
             "main" => Ok(()),
             other => Err(Misfit(format!("`{other}` cannot be called; what can be is main"))),
         })?;
+        races::set_starts_alone(
+            calls.columns.len() == 1 && calls.initial.is_empty() && calls.last.is_empty(),
+        );
         let call = |(): &()| {
             let Program { main, argc, argv, environment } = PROGRAM.get();
             // SAFETY: this is `main`, and what it is called with.

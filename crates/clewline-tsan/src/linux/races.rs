@@ -10,7 +10,7 @@
 //! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection", 2009; but a few accesses are kept
 //! of each word.
 
-use clewline_explore::TaskId;
+use clewline_explore::{TaskId, TaskSet};
 use clewline_threads::front::Control;
 use rustc_hash::FxHashSet;
 
@@ -49,6 +49,23 @@ type Clock = [u32; TaskId::MAX];
 const FEW: usize = 4;
 // How many tasks there may be: once there were more than a few, as many as there may be at all.
 static TASKS: Own<usize> = Own::new(FEW);
+
+// Whether every task but the first is started by another one.
+static STARTS_ALONE: Own<bool> = Own::new(false);
+// Tasks whose end nobody has waited for.
+static UNJOINED: Own<TaskSet> = Own::new(TaskSet::all(TaskId::MAX));
+
+/// Whether executions begin with one task, and have no others than those that are started.
+pub(super) fn set_starts_alone(starts_alone: bool) {
+    STARTS_ALONE.set(starts_alone);
+}
+
+/// Whether everything that others have done happened before what `task` does now, and what it does now happens before everything
+/// that others will do: then it races with nothing, and need not be remembered.
+#[inline(always)]
+fn is_alone(task: TaskId) -> bool {
+    UNJOINED.get() == TaskSet::only(task)
+}
 
 /// `task` is one of those whose times count.
 #[inline(always)]
@@ -263,6 +280,8 @@ pub(super) fn begin(is_shown: bool) {
     }
     races.words.clear();
     races.begin(0);
+    let first = TaskSet::only(TaskId(0));
+    UNJOINED.set(if STARTS_ALONE.get() { first } else { TaskSet::all(TaskId::MAX) });
 }
 
 impl Races {
@@ -356,7 +375,19 @@ pub(super) fn release(task: TaskId, object: usize) {
     }
 }
 
-/// `other` begins after what `task` did so far, or `task` goes on after the end of `other`.
+/// `by` starts `task`.
+pub(super) fn starts(task: TaskId, by: TaskId) {
+    UNJOINED.set(UNJOINED.get().union(TaskSet::only(task)));
+    follows(task, by);
+}
+
+/// `by` has waited for the end of `task`, and knows all that `task` knew.
+pub(super) fn joins(task: TaskId, by: TaskId) {
+    UNJOINED.set(UNJOINED.get().without(TaskSet::only(task)));
+    follows(by, task);
+}
+
+/// `later` begins or goes on after what `earlier` did so far.
 pub(super) fn follows(later: TaskId, earlier: TaskId) {
     if points() == Points::Racing {
         comes(later);
@@ -376,7 +407,7 @@ fn bytes(word: usize, address: usize, size: usize) -> u8 {
 /// A plain access. If it is found to race, the exploration begins again.
 #[inline(always)]
 pub(super) fn plain(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
-    if points() == Points::Racing {
+    if points() == Points::Racing && !is_alone(control.task()) {
         touch(control, address, size, is_write, pc);
     }
 }
@@ -386,7 +417,9 @@ pub(super) fn plain(control: Control, address: usize, size: usize, is_write: boo
 pub(super) fn atomic(control: Control, address: usize, size: usize, is_write: bool) {
     if points() == Points::Racing {
         look_for_owner(control, address);
-        touch(control, address, size, is_write, 0);
+        if !is_alone(control.task()) {
+            touch(control, address, size, is_write, 0);
+        }
     }
 }
 
@@ -405,6 +438,9 @@ pub(super) fn synchronize(control: Control, address: usize, size: usize, is_writ
     }
     look_for_owner(control, address);
     let (me, word) = (control.task(), address & !7);
+    if is_alone(me) {
+        return;
+    }
     let is_one = address + size <= word + 8;
     if !is_one {
         touch(control, address, size, is_write, 0);

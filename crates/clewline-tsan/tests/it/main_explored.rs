@@ -52,6 +52,17 @@ fn a_variable_on_the_stack_of_another_thread_is_shared() {
     assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);
 }
 
+/// Who is alone races with nobody; whoever has waited for one thread may still race with another.
+#[test]
+fn who_has_waited_for_a_thread_may_race_with_another() {
+    let Some(program) = build("unjoined.c", &[]) else { return };
+    for kind in ["one of two has ended", "the first has ended", "one has ended for the other"] {
+        let found = program.explore_main_with(&[kind], &[]);
+        assert_eq!(found.code, Some(1), "{kind}: {}{}", found.out, found.err);
+        assert!(found.text().contains("assertion failed: plain == 2"), "{kind}: {}", found.out);
+    }
+}
+
 #[test]
 fn who_waited_in_vain_finds_that_time_has_passed() {
     let Some(program) = build("late.c", &[]) else { return };

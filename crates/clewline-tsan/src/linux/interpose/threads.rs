@@ -51,7 +51,7 @@ pub(super) extern "C" fn create(
         }
     };
     let task = control.starts(body, place(pc));
-    races::follows(task, control.task());
+    races::starts(task, control.task());
     // SAFETY: the caller asks for it.
     unsafe { *thread = park::pointer_of(task) as libc::pthread_t };
     0
@@ -73,7 +73,7 @@ pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void,
         return libc::EDEADLK;
     }
     control.joins(task, place(pc));
-    races::follows(control.task(), task);
+    races::joins(task, control.task());
     if !result.is_null() {
         let ended = RESULTS.get()[task.index()];
         // SAFETY: the caller asks for it.

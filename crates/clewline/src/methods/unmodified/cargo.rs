@@ -243,6 +243,8 @@ impl TestId {
         command.env(BODY_VARIABLE, explored.join(OsStr::new("\u{1f}")));
         // The report shows where it panics. A backtrace would look through the runtime's symbols each time.
         command.env("RUST_BACKTRACE", "0");
+        // Whoever runs tests would read all that is known of the terminal, in each execution.
+        command.env_remove("TERM");
         call_it(&mut command, &self.name);
         command
     }
