@@ -115,12 +115,12 @@ pub(crate) trait Stamp: Copy {
 /// Waits for the loads before it, and keeps what comes after it behind it.
 #[inline(always)]
 fn order() {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: every x86-64 processor has `lfence`; it touches no memory.
     unsafe {
         std::arch::x86_64::_mm_lfence();
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     fence(Ordering::SeqCst);
 }
 

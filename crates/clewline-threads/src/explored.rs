@@ -10,11 +10,11 @@ use std::{
 use clewline_explore::{Coverage, Ending, Scheduler, explore, schedulers::exhaustive::Exhaustive};
 
 use crate::{
-    control::{Calls, Limits, Program},
+    control::{Calls, Limits, Program, explorer::explorer_local},
     sync::atomic::AtomicU32,
 };
 
-std::thread_local! {
+explorer_local! {
     static ALIVE: Cell<i64> = const { Cell::new(0) };
 }
 

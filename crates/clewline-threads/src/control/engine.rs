@@ -11,6 +11,7 @@ use clewline_explore::{Access, Ending, Pick, Schedule, Scheduler, SharedId, Step
 
 use super::{
     Panic, Place,
+    explorer::explorer_local,
     fair::Fairness,
     fiber::{Fiber, Root, Seat},
     local,
@@ -218,7 +219,7 @@ pub(crate) struct Engine {
     foreign: Option<&'static dyn Foreign>,
 }
 
-thread_local! {
+explorer_local! {
     // Of the execution whose tasks run on this thread.
     static ENGINE: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
     // Of the execution whose tasks are being unwound on this thread.
@@ -419,7 +420,8 @@ impl Engine {
         // SAFETY: as in `Control::engine`: this function and the tasks take turns, and no borrow is kept across a switch.
         let ending = unsafe { Engine::drive(engine) };
         ENGINE.set(ptr::null_mut());
-        self.unwind_all();
+        // SAFETY: the same.
+        unsafe { Engine::unwind_all(engine) };
         ENGINE.set(outer);
         self.scheduler = None;
         ending

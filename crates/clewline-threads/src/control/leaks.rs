@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::Place;
+use super::{Place, explorer::explorer_local};
 
 /// Something that was never dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Leak {
     pub place: Place,
 }
 
-thread_local! {
+explorer_local! {
     // What is alive in the execution that is watched, in the order in which it was made. Few, and mostly the youngest die first.
     static ALIVE: RefCell<Option<Vec<(usize, Leak)>>> = const { RefCell::new(None) };
 }

@@ -14,9 +14,11 @@
 //! * `fiber` has tasks run on `stacks` of their own.
 //! * `spin` notices loops that wait for someone else.
 //! * `fair` makes those who yield wait for the others.
+//! * `explorer` is where whoever explores keeps what its tasks share.
 //! * `program` runs the calls of a matrix on a subject, and is the [`System`](clewline_explore::System) that is explored.
 
 mod engine;
+pub(crate) mod explorer;
 mod fair;
 mod fiber;
 mod leaks;

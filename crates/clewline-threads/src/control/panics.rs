@@ -7,6 +7,8 @@ use std::{
     sync::Once,
 };
 
+use super::explorer::explorer_local;
+
 /// What a task said when it panicked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
@@ -16,7 +18,7 @@ pub struct Panic {
     pub place: Option<String>,
 }
 
-thread_local! {
+explorer_local! {
     // Where the last panic of a task was.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }

@@ -12,6 +12,7 @@ use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 use super::{
     Foreign, Limit, Limits, Memory, Moment, Panic, Pending, Place, Points, Race,
     engine::{Engine, control},
+    explorer::explorer_local,
     leaks::{self, Leak},
 };
 
@@ -272,7 +273,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     }
 }
 
-thread_local! {
+explorer_local! {
     static MAKING: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -7,26 +7,27 @@ use std::{
 };
 
 use clewline_explore::TaskId;
-use corosensei::stack::DefaultStack;
+
+use super::fiber::Stack;
 
 // As threads of `std` have, and with a guard page behind: what recurses there does so here. Pages that are not touched cost nothing.
 const BYTES: usize = 2 << 20;
 
 // As many as a thread of the system ever used at once.
 thread_local! {
-    static POOL: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+    static POOL: RefCell<Vec<Stack>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A stack that nobody uses.
-pub(super) fn take() -> io::Result<DefaultStack> {
+pub(super) fn take() -> io::Result<Stack> {
     match POOL.with_borrow_mut(Vec::pop) {
         Some(stack) => Ok(stack),
-        None => DefaultStack::new(BYTES),
+        None => Stack::new(BYTES),
     }
 }
 
 /// Gives a stack back.
-pub(super) fn give_back(stack: DefaultStack) {
+pub(super) fn give_back(stack: Stack) {
     POOL.with_borrow_mut(|pool| pool.push(stack));
 }
 
@@ -40,7 +41,7 @@ static OWN: [Own; TaskId::MAX] = [const { Own::new() }; TaskId::MAX];
 /// The stack of a task, while nobody uses it. It is taken and given back in every execution, which a lock would make twice as dear.
 struct Own {
     is_locked: AtomicBool,
-    stack: UnsafeCell<Option<DefaultStack>>,
+    stack: UnsafeCell<Option<Stack>>,
 }
 
 // SAFETY: whoever uses `stack` has changed `is_locked` from false to true, and changes it back afterwards.
@@ -51,7 +52,7 @@ impl Own {
         Own { is_locked: AtomicBool::new(false), stack: UnsafeCell::new(None) }
     }
 
-    fn replace(&self, stack: Option<DefaultStack>) -> Option<DefaultStack> {
+    fn replace(&self, stack: Option<Stack>) -> Option<Stack> {
         while self.is_locked.swap(true, Ordering::Acquire) {
             std::hint::spin_loop();
         }
@@ -63,14 +64,26 @@ impl Own {
 }
 
 /// The stack of `task`.
-pub(super) fn take_own(task: TaskId) -> io::Result<DefaultStack> {
+pub(super) fn take_own(task: TaskId) -> io::Result<Stack> {
     match OWN[task.index()].replace(None) {
         Some(stack) => Ok(stack),
-        None => DefaultStack::new(OWN_BYTES),
+        None => Stack::new(OWN_BYTES),
     }
 }
 
 /// Gives it back.
-pub(super) fn give_back_own(task: TaskId, stack: DefaultStack) {
+pub(super) fn give_back_own(task: TaskId, stack: Stack) {
     drop(OWN[task.index()].replace(Some(stack)));
+}
+
+/// From where to where it goes.
+#[cfg(not(miri))]
+pub(super) fn range(stack: &Stack) -> std::ops::Range<usize> {
+    use corosensei::stack::Stack as _;
+    stack.limit().get()..stack.base().get()
+}
+
+#[cfg(miri)]
+pub(super) fn range(_stack: &Stack) -> std::ops::Range<usize> {
+    0..0
 }

@@ -7,10 +7,14 @@
 use std::{io, ops::Range};
 
 use clewline_explore::{Access, Ending, SharedId, TaskId, TaskSet};
-use corosensei::stack::{DefaultStack, Stack};
 
 use super::{
-    super::{Panic, Place, fiber::Fiber, memory::Ask, stacks},
+    super::{
+        Panic, Place,
+        fiber::{Fiber, Stack},
+        memory::Ask,
+        stacks,
+    },
     Attempt, Control, ENGINE, Engine, Need, Until,
 };
 
@@ -79,10 +83,10 @@ impl Engine {
         self.foreign
     }
 
-    pub(super) fn take_stack(&self, task: TaskId) -> io::Result<DefaultStack> {
+    pub(super) fn take_stack(&self, task: TaskId) -> io::Result<Stack> {
         let Some(foreign) = self.foreign else { return stacks::take() };
         let stack = stacks::take_own(task)?;
-        foreign.stack(task, stack.limit().get()..stack.base().get());
+        foreign.stack(task, stacks::range(&stack));
         Ok(stack)
     }
 

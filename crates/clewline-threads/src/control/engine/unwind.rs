@@ -183,22 +183,29 @@ impl Engine {
     }
 
     /// Unwinds every task that has not ended.
-    pub(super) fn unwind_all(&mut self) {
-        if self.fibers.iter().all(Option::is_none) {
+    ///
+    /// # Safety
+    ///
+    /// `engine` is valid, and nobody else uses it but the tasks that are resumed here.
+    pub(super) unsafe fn unwind_all(engine: *mut Engine) {
+        // SAFETY: the borrow ends before a task is resumed.
+        let this = unsafe { &mut *engine };
+        if this.fibers.iter().all(Option::is_none) {
             return;
         }
-        self.is_ending = true;
-        self.beware();
-        if self.foreign.is_some() {
-            return self.abandon_all();
+        this.is_ending = true;
+        this.beware();
+        if this.foreign.is_some() {
+            return this.abandon_all();
         }
-        let engine: *mut Engine = self;
         let outer = ENDING.replace(engine);
-        // SAFETY: nobody else uses the engine but the tasks that are resumed.
+        // SAFETY: as the caller says.
         let is_left = (0..TURNS).all(|_| unsafe { Engine::unwind_once(engine) });
         ENDING.set(outer);
         if is_left {
-            self.fibers.iter_mut().filter_map(Option::take).for_each(mem::forget);
+            // SAFETY: no task will be resumed.
+            let this = unsafe { &mut *engine };
+            this.fibers.iter_mut().filter_map(Option::take).for_each(mem::forget);
         }
     }
 

@@ -120,7 +120,9 @@ impl Control {
         let place = Place::caller();
         self.access(object, Access::Read);
         let by = self.by(object, order, place);
-        self.with(|memory, engine| memory.load(by, held(), engine))
+        // It panics if nobody may load in this order, and then the memory must be where it belongs.
+        let held = held();
+        self.with(|memory, engine| memory.load(by, held, engine))
     }
 
     /// Stores to an atomic, which holds `held`. Answers what it is to hold from now on.
@@ -167,7 +169,8 @@ impl Control {
         let place = Place::caller();
         self.access(object, Access::Update);
         let by = self.by(object, order, place);
-        let updated = self.with(|memory, engine| memory.update(by, change, held(), engine));
+        let held = held();
+        let updated = self.with(|memory, engine| memory.update(by, change, held, engine));
         let engine = self.engine();
         if updated.new.is_some_and(|new| new != updated.old) {
             engine.changed(by.object);

@@ -2,17 +2,23 @@
 //!
 //! A fiber runs when its root resumes it, until it suspends itself or ends. On processors that we know (`direct`) one fiber also hands its
 //! turn to another without asking the root; elsewhere (`portable`) it cannot, and the root must. To go by way of the root
-//! takes two switches, each of which returns to where the processor does not expect it.
+//! takes two switches, each of which returns to where the processor does not expect it. Miri follows neither, and has `threads`.
 
 #[cfg(all(unix, target_arch = "x86_64", not(miri)))]
 mod direct;
-#[cfg(any(test, not(all(unix, target_arch = "x86_64", not(miri)))))]
-#[cfg_attr(all(unix, target_arch = "x86_64", not(miri)), allow(dead_code, reason = "only tests use it here"))]
+#[cfg(all(not(miri), any(test, not(all(unix, target_arch = "x86_64")))))]
+#[cfg_attr(all(unix, target_arch = "x86_64"), allow(dead_code, reason = "only tests use it here"))]
 mod portable;
 #[cfg(test)]
 mod tests;
+#[cfg(miri)]
+mod threads;
 
+#[cfg(not(miri))]
+pub(super) use corosensei::stack::DefaultStack as Stack;
 #[cfg(all(unix, target_arch = "x86_64", not(miri)))]
 pub(super) use direct::{Fiber, Root, Seat};
-#[cfg(not(all(unix, target_arch = "x86_64", not(miri))))]
+#[cfg(all(not(miri), not(all(unix, target_arch = "x86_64"))))]
 pub(super) use portable::{Fiber, Root, Seat};
+#[cfg(miri)]
+pub(super) use threads::{Fiber, Root, Seat, Stack};

@@ -156,4 +156,7 @@ macro_rules! kinds {
 
 #[cfg(all(unix, target_arch = "x86_64", not(miri)))]
 kinds!(direct);
+#[cfg(not(miri))]
 kinds!(portable);
+#[cfg(miri)]
+kinds!(threads);
