@@ -1,0 +1,348 @@
+//! What counts as a change, who goes on because of it, and what an execution leaves to the next: each rule in a program of a few steps.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use clewline_explore::{
+    Schedule,
+    schedulers::{causality::Dependence, dpor::Dpor, replay::Replay},
+};
+
+use super::*;
+use crate::{
+    explored::{Number, check, outcomes},
+    sync::{Condvar, atomic::Ordering::Relaxed},
+    thread::{park, park_timeout, scope, yield_now},
+};
+
+type Pair = [Number; 2];
+
+fn pair() -> Pair {
+    [Number::new(0), Number::new(0)]
+}
+
+/// Every schedule of one call by each of two tasks.
+fn schedules<T: 'static>(
+    make: impl Fn() -> T + 'static,
+    call: impl Fn(&T, usize) + 'static,
+) -> BTreeSet<String> {
+    let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+    let mut program =
+        Program::new(calls, make, move |it: &T, task: &usize| call(it, *task), Limits::default());
+    program.keep(true, false);
+    let mut seen = BTreeSet::new();
+    let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 10_000, |program, _, _| {
+        seen.extend(program.schedule().map(|it| it.to_string()));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(coverage, Coverage::Exhausted);
+    seen
+}
+
+fn waits_for(number: &Number) {
+    while number.load() == 0 {
+        spin_loop();
+    }
+}
+
+#[test]
+fn whoever_spins_goes_on_right_after_the_store_it_waits_for() {
+    let call = |it: &Pair, task: usize| {
+        if task == 0 {
+            waits_for(&it[0]);
+        } else {
+            it[0].store(1);
+            it[1].load();
+        }
+    };
+    let all = ["b2a", "bab", "ab2a", "abab", "a2b2a", "a2bab"];
+    assert_eq!(schedules(pair, call), all.map(str::to_owned).into());
+    let call = |it: &Pair, task: usize| {
+        if task == 0 {
+            waits_for(&it[0]);
+        } else {
+            it[0].add(1);
+            it[1].load();
+        }
+    };
+    assert_eq!(schedules(pair, call), all.map(str::to_owned).into());
+}
+
+#[test]
+fn whoever_spins_does_not_go_on_for_another_store_or_one_that_changes_nothing() {
+    for (at, value) in [(1, 1), (0, 0)] {
+        let call = move |it: &Pair, task: usize| {
+            if task == 0 {
+                waits_for(&it[0]);
+            } else {
+                it[at].store(value);
+                it[0].store(1);
+            }
+        };
+        let seen = schedules(pair, call);
+        assert!(seen.contains("a2b2a") && !seen.iter().any(|it| it.starts_with("a2ba")), "{seen:?}");
+    }
+}
+
+#[test]
+fn whoever_only_says_that_it_waits_goes_on_after_any_change() {
+    use std::sync::atomic::AtomicBool as Plain;
+    let call = |it: &(Plain, Pair), task: usize| {
+        if task == 0 {
+            while !it.0.load(Relaxed) {
+                spin_loop();
+            }
+        } else {
+            it.1[0].store(1);
+            it.0.store(true, Relaxed);
+            it.1[1].load();
+        }
+    };
+    let seen = schedules(|| (Plain::new(false), pair()), call);
+    assert!(seen.iter().any(|it| it.ends_with("bab")), "{seen:?}");
+}
+
+#[test]
+fn a_look_that_sees_something_new_is_no_round_in_vain() {
+    let call = |it: &Pair, task: usize| {
+        if task == 1 {
+            it[0].store(1);
+            return it[1].load();
+        }
+        let mut sum = 0;
+        for _ in 0..2 {
+            sum += it[0].load();
+            spin_loop();
+        }
+        it[1].store(1);
+        sum
+    };
+    // Two looks that see the same are taken for a loop that waits.
+    check(2, pair, call, &["0 0", "0 1", "1 0", "1 1", "2 0"]);
+}
+
+#[test]
+fn rounds_in_vain_are_counted_from_the_last_change() {
+    let call = |it: &Pair, _| {
+        for change in 1..=4 {
+            let waits = (0..5).take_while(|_| it[0].load() != 9).inspect(|_| spin_loop());
+            waits.count();
+            it[1].store(change);
+        }
+        0
+    };
+    for (rounds, expected) in [(6, "0"), (1, "-")] {
+        let limits = Limits { rounds, ..Limits::default() };
+        let seen = outcomes(&mut Exhaustive::default(), limits, 1, pair, call);
+        assert_eq!(Vec::from_iter(seen), [expected], "{rounds}");
+    }
+}
+
+#[test]
+fn those_who_give_up_waiting_do_so_in_any_order() {
+    let call = |it: &Pair, _| {
+        let waits = (0..3).take_while(|_| it[0].load() != 9).inspect(|_| spin_loop());
+        waits.count();
+        it[1].add(1)
+    };
+    check(2, pair, call, &["0 1", "1 0"]);
+}
+
+#[test]
+fn a_loop_of_waits_for_some_time_waits_though_it_counts() {
+    let call = |_: &(), _: &usize| {
+        (0..40).for_each(|_| park_timeout(Duration::from_secs(1)));
+        0
+    };
+    // It answers, and nobody had to guess.
+    assert_eq!(run(&mut Exhaustive::default(), &[&[0]], || (), call).stuck, 0);
+}
+
+#[test]
+fn whoever_parks_again_waits_for_another_token() {
+    let call = |it: &Pair, _| {
+        let parked = crate::thread::current();
+        scope(|scope| {
+            scope.spawn(move || {
+                parked.unpark();
+                parked.unpark();
+            });
+            park();
+            it[0].load();
+            it[0].load();
+            park();
+        });
+        0
+    };
+    check(1, pair, call, &["0", "-"]);
+}
+
+#[test]
+fn what_others_did_before_a_panic_is_seen_in_every_order() {
+    let call = |it: &Pair, task: usize| {
+        if task == 1 {
+            it[1].load();
+            panic!("on purpose");
+        }
+        it[0].store(1);
+        0
+    };
+    let [all, reduced] =
+        [&mut Exhaustive::default() as &mut dyn Scheduler, &mut Dpor::new(Dependence::Histories)]
+            .map(|scheduler| outcomes(scheduler, Limits::default(), 2, pair, call));
+    assert_eq!(Vec::from_iter(&all), ["- -: on purpose", "0 -: on purpose"]);
+    assert_eq!(all, reduced);
+}
+
+#[test]
+fn threads_know_what_was_stored_before_they_were_started_and_whoever_joins_them_what_they_stored() {
+    for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
+        let call = |it: &[AtomicUsize; 2], (): &()| {
+            it[0].store(1, Relaxed);
+            let seen = scope(|scope| {
+                let handle = scope.spawn(|| {
+                    it[1].store(1, Relaxed);
+                    it[0].load(Relaxed)
+                });
+                handle.join().expect("nobody panics")
+            });
+            10 * seen + it[1].load(Relaxed)
+        };
+        let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
+        let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let program = Program::new(calls, make, call, Limits::default());
+        assert_eq!(answers(program, model), [[Some(11)].into()].into(), "{model:?}");
+    }
+}
+
+#[test]
+fn whoever_is_notified_knows_what_was_stored_before() {
+    type Signal = (Mutex<()>, Condvar, AtomicUsize);
+    for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
+        let call = |it: &Signal, task: &usize| {
+            if *task == 0 {
+                it.2.store(1, Relaxed);
+                it.1.notify_one();
+                return 0;
+            }
+            drop(it.1.wait(it.0.lock().expect("nobody panics")));
+            it.2.load(Relaxed)
+        };
+        let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+        let make = || (Mutex::new(()), Condvar::new(), AtomicUsize::new(0));
+        let program = Program::new(calls, make, call, Limits::default());
+        let seen = answers(program, model);
+        assert_eq!(seen, [vec![Some(0), None], vec![Some(0), Some(1)]].into(), "{model:?}");
+    }
+}
+
+/// What each call may answer in that model of memory; `None` if it does not.
+fn answers<T: 'static, C: 'static>(
+    program: Program<T, C, usize>,
+    model: MemoryModel,
+) -> BTreeSet<Vec<Option<usize>>> {
+    let mut program = program.with_memory(Memory { model, ..Memory::default() });
+    let mut seen = BTreeSet::new();
+    let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 100_000, |program, _, _| {
+        seen.insert(program.outcome().operations.into_iter().map(|it| it.ret.map(|it| it.1)).collect());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(coverage, Coverage::Exhausted);
+    seen
+}
+
+/// What a call of each kind does: executions end in every way there is.
+fn mixed(it: &(Pair, Mutex<i32>), kind: usize) -> usize {
+    let (pair, lock) = it;
+    match kind {
+        0 => {
+            pair[0].add(1);
+            yield_now();
+            yield_now();
+            pair[0].load() as usize
+        }
+        1 => {
+            let guard = lock.lock().expect("nobody panics with it");
+            waits_for(&pair[0]);
+            *guard as usize
+        }
+        2 => {
+            let mut sum = 0;
+            for _ in 0..4 {
+                park_timeout(Duration::from_secs(1));
+                sum += pair[0].load() as usize;
+            }
+            sum
+        }
+        3 => {
+            pair[1].load();
+            let _looks = lock.try_lock();
+            panic!("on purpose");
+        }
+        _ => loop {
+            pair[1].add(1);
+        },
+    }
+}
+
+#[test]
+fn executions_leave_nothing_to_the_next() {
+    for columns in [[0, 1], [0, 2], [1, 3], [2, 3], [1, 4], [2, 4], [0, 4], [0, 0]] {
+        let calls = Calls { columns: columns.map(|it| vec![it]).to_vec(), ..Calls::default() };
+        let make = || (pair(), Mutex::new(0));
+        let limits = Limits { steps: 25, rounds: 3, spurious: 0 };
+        let mut program = Program::new(calls, make, |it, kind: &usize| mixed(it, *kind), limits);
+        program.keep(true, false);
+        let mut seen: Vec<(Schedule, String)> = Vec::new();
+        explore(&mut program, &mut Bounded::new(Some(1)), 40, |program, ending, _| {
+            let told = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
+            seen.extend(program.schedule().map(|it| (it, told)));
+            ControlFlow::Continue(())
+        });
+        assert!(2 <= seen.len(), "{columns:?}");
+        // In another order, each after each.
+        for (schedule, told) in seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other])) {
+            let ending = clewline_explore::System::run(&mut program, &mut Replay::new(schedule.clone()));
+            let again = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
+            assert_eq!(again, *told, "{columns:?}: {schedule}");
+        }
+    }
+}
+
+#[test]
+fn a_switch_where_a_task_yields_or_waits_for_some_time_is_no_preemption() {
+    let pauses: [fn(); 3] = [yield_now, || park_timeout(Duration::from_secs(1)), || ()];
+    for (pause, expected) in
+        pauses.into_iter().zip([&["0 0", "0 1", "0 2"][..]; 2].into_iter().chain([&["0 0", "0 2"][..]]))
+    {
+        let call = move |it: &Pair, task: usize| {
+            if task == 1 {
+                return it[0].load();
+            }
+            it[0].store(1);
+            pause();
+            it[0].store(2);
+            0
+        };
+        let seen = outcomes(&mut Bounded::new(Some(0)), Limits::default(), 2, pair, call);
+        assert_eq!(Vec::from_iter(seen), expected);
+    }
+}
+
+#[test]
+fn nobody_is_about_to_call_where_an_operation_waits_alone() {
+    let call = |it: &Pair, task: &usize| {
+        it[0].load();
+        if *task == 0 {
+            park();
+        }
+        0
+    };
+    let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+    let mut program = Program::new(calls, pair, call, Limits::default());
+    let mut called = Vec::new();
+    explore(&mut program, &mut Serial::default(), 10, |program, _, _| {
+        called.push(program.outcome().operations.iter().map(|it| it.call.is_some()).collect::<Vec<_>>());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(called, [[true, false], [true, true]]);
+}
