@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use clewline_explore::{
-    Schedule,
+    Choice, Point, Schedule, Step, System,
     schedulers::{causality::Dependence, dpor::Dpor, replay::Replay},
 };
 
@@ -18,6 +18,10 @@ type Pair = [Number; 2];
 
 fn pair() -> Pair {
     [Number::new(0), Number::new(0)]
+}
+
+fn dpor() -> Dpor {
+    Dpor::new(Dependence::Histories)
 }
 
 /// Every schedule of one call by each of two tasks.
@@ -178,19 +182,91 @@ fn whoever_parks_again_waits_for_another_token() {
 
 #[test]
 fn what_others_did_before_a_panic_is_seen_in_every_order() {
-    let call = |it: &Pair, task: usize| {
-        if task == 1 {
-            it[1].load();
-            panic!("on purpose");
-        }
-        it[0].store(1);
-        0
-    };
-    let [all, reduced] =
-        [&mut Exhaustive::default() as &mut dyn Scheduler, &mut Dpor::new(Dependence::Histories)]
+    for panics in [0, 1] {
+        let call = move |it: &Pair, task: usize| {
+            it[task].add(1);
+            it[task].add(1);
+            assert!(task != panics, "on purpose");
+            0
+        };
+        let [all, reduced] = [&mut Exhaustive::default() as &mut dyn Scheduler, &mut dpor()]
             .map(|scheduler| outcomes(scheduler, Limits::default(), 2, pair, call));
-    assert_eq!(Vec::from_iter(&all), ["- -: on purpose", "0 -: on purpose"]);
-    assert_eq!(all, reduced);
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert_eq!(all, reduced);
+    }
+}
+
+/// Chooses the first task so often; from then on nothing is new.
+#[derive(Default)]
+struct GivesUp {
+    choices: u32,
+    is_over: bool,
+    is_asked_later: bool,
+    never_made: Vec<(u8, Access)>,
+}
+
+impl Scheduler for GivesUp {
+    fn begin(&mut self) -> bool {
+        true
+    }
+
+    fn choose(&mut self, _point: &Point<'_>) -> Choice {
+        self.is_asked_later |= self.is_over;
+        self.is_over = self.choices == 0;
+        if self.is_over {
+            return Choice::Redundant;
+        }
+        self.choices -= 1;
+        Choice::Step(0)
+    }
+
+    fn value(&mut self, _n: u32) -> u32 {
+        self.is_asked_later |= self.is_over;
+        0
+    }
+
+    fn executed(&mut self, _step: &Step) {
+        self.is_asked_later |= self.is_over;
+    }
+
+    fn never_made(&mut self, step: &Step) {
+        self.never_made.push((step.task.0, step.access));
+    }
+
+    fn restart(&mut self) {}
+}
+
+#[test]
+fn nobody_is_told_of_what_is_redundant_and_nobody_asked() {
+    let ends: [fn(&Pair) -> usize; 5] = [
+        |_| crate::choose(2),
+        |_| {
+            park();
+            0
+        },
+        |_| panic!("on purpose"),
+        |it| loop {
+            it[1].add(1);
+        },
+        |_| loop {
+            drop(crate::thread::spawn(park));
+        },
+    ];
+    for end in ends {
+        let call = move |it: &(Mutex<()>, Pair), task: &usize| {
+            let _guard = it.0.lock().expect("nobody else panics");
+            it.1[0].add(1);
+            if *task == 0 { end(&it.1) } else { 0 }
+        };
+        let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+        let limits = Limits { steps: 50, ..Limits::default() };
+        let mut program = Program::new(calls, || (Mutex::new(()), pair()), call, limits);
+        // The first one has the lock, and the second one waits for it.
+        let mut scheduler = GivesUp { choices: 1, ..GivesUp::default() };
+        assert_eq!(program.run(&mut scheduler), Ending::Redundant);
+        assert!(scheduler.is_over && !scheduler.is_asked_later);
+        assert_eq!(scheduler.never_made, [(1, Access::Acquire)], "the others have been seen to");
+    }
 }
 
 #[test]
@@ -278,15 +354,25 @@ fn mixed(it: &(Pair, Mutex<i32>), kind: usize) -> usize {
             let _looks = lock.try_lock();
             panic!("on purpose");
         }
-        _ => loop {
-            pair[1].add(1);
-        },
+        4 => {
+            while pair[0].load() == 0 {
+                pair[1].add(1);
+            }
+            0
+        }
+        5 => {
+            spin_loop();
+            let seen = pair[0].add(1) as usize;
+            spin_loop();
+            seen
+        }
+        _ => scope(|scope| scope.spawn(|| waits_for(&pair[0])).join().map_or(1, |()| 0)),
     }
 }
 
 #[test]
 fn executions_leave_nothing_to_the_next() {
-    for columns in [[0, 1], [0, 2], [1, 3], [2, 3], [1, 4], [2, 4], [0, 4], [0, 0]] {
+    for columns in [[0, 1], [0, 2], [1, 3], [2, 3], [1, 4], [2, 4], [0, 4], [0, 0], [5, 5], [0, 6], [5, 6]] {
         let calls = Calls { columns: columns.map(|it| vec![it]).to_vec(), ..Calls::default() };
         let make = || (pair(), Mutex::new(0));
         let limits = Limits { steps: 25, rounds: 3, spurious: 0 };
@@ -301,7 +387,7 @@ fn executions_leave_nothing_to_the_next() {
         assert!(2 <= seen.len(), "{columns:?}");
         // In another order, each after each.
         for (schedule, told) in seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other])) {
-            let ending = clewline_explore::System::run(&mut program, &mut Replay::new(schedule.clone()));
+            let ending = program.run(&mut Replay::new(schedule.clone()));
             let again = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
             assert_eq!(again, *told, "{columns:?}: {schedule}");
         }
