@@ -15,6 +15,7 @@ mod concurrent;
 mod drawing;
 mod environment;
 mod every;
+mod files;
 mod finding;
 mod matrix;
 mod more;
