@@ -42,6 +42,31 @@ fn schedules<T: 'static>(
     seen
 }
 
+/// The same in another model of memory. A buffer is a task that comes after all others.
+fn weak_schedules(model: MemoryModel, store: fn(&AtomicUsize)) -> BTreeSet<String> {
+    let call = move |it: &[AtomicUsize; 2], task: &usize| {
+        if *task == 0 {
+            while it[0].load(Relaxed) == 0 {
+                spin_loop();
+            }
+        } else {
+            store(&it[0]);
+            it[1].load(Relaxed);
+        }
+    };
+    let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+    let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let memory = Memory { model, ..Memory::default() };
+    let mut program = Program::new(calls, make, call, Limits::default()).with_memory(memory);
+    program.keep(true, false);
+    let mut seen = BTreeSet::new();
+    explore(&mut program, &mut Exhaustive::default(), 10_000, |program, _, _| {
+        seen.extend(program.schedule().map(|it| it.to_string()));
+        ControlFlow::Continue(())
+    });
+    seen
+}
+
 fn waits_for(number: &Number) {
     while number.load() == 0 {
         spin_loop();
@@ -69,6 +94,67 @@ fn whoever_spins_goes_on_right_after_the_store_it_waits_for() {
         }
     };
     assert_eq!(schedules(pair, call), all.map(str::to_owned).into());
+}
+
+#[test]
+fn whoever_spins_goes_on_right_after_the_store_it_waits_for_in_other_models_of_memory() {
+    use MemoryModel::{ReleaseAcquire, Tso};
+    let stores: [fn(&AtomicUsize); 3] = [
+        |it| it.store(1, Relaxed),
+        |it| it.store(1, SeqCst),
+        |it| {
+            it.fetch_add(1, Relaxed);
+        },
+    ];
+    // A store that waits in a buffer is not seen before it leaves it.
+    for (model, begins) in [(Tso, ["a2bca", "a2ba", "a2ba"]), (ReleaseAcquire, ["a2ba"; 3])] {
+        for (store, begins) in stores.into_iter().zip(begins) {
+            let seen = weak_schedules(model, store);
+            assert!(seen.iter().any(|it| it.starts_with(begins)), "{model:?}, {begins}: {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_counts_on_its_stack_may_end_before_anybody_else_moves() {
+    let call = |it: &Pair, task: usize| {
+        if task == 1 {
+            let seen = it[1].load();
+            it[0].store(1);
+            return seen;
+        }
+        let count = Cell::new(0);
+        // From here on nobody knows that it could be in a register.
+        let count = std::hint::black_box(&count);
+        while count.get() < 9 {
+            count.set(count.get() + 1);
+            it[0].load();
+        }
+        it[1].store(1);
+        0
+    };
+    check(2, pair, call, &["0 0", "0 1"]);
+}
+
+#[test]
+fn whoever_panics_gives_a_lock_back_after_its_stores() {
+    let call = |it: &(Mutex<()>, AtomicUsize), task: &usize| {
+        if *task == 0 {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let _guard = it.0.lock().expect("the other one does not panic");
+                it.1.store(1, Relaxed);
+                panic!("on purpose");
+            }));
+            return usize::from(caught.is_err());
+        }
+        let locked = it.0.lock();
+        10 * usize::from(locked.is_err()) + it.1.load(Relaxed)
+    };
+    let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
+    let make = || (Mutex::new(()), AtomicUsize::new(0));
+    let program = Program::new(calls, make, call, Limits::default());
+    let seen = answers(program, MemoryModel::Tso);
+    assert_eq!(seen, [vec![Some(1), Some(0)], vec![Some(1), Some(11)]].into());
 }
 
 #[test]
