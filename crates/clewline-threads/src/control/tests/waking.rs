@@ -174,24 +174,6 @@ fn whoever_spins_does_not_go_on_for_another_store_or_one_that_changes_nothing() 
 }
 
 #[test]
-fn whoever_only_says_that_it_waits_goes_on_after_any_change() {
-    use std::sync::atomic::AtomicBool as Plain;
-    let call = |it: &(Plain, Pair), task: usize| {
-        if task == 0 {
-            while !it.0.load(Relaxed) {
-                spin_loop();
-            }
-        } else {
-            it.1[0].store(1);
-            it.0.store(true, Relaxed);
-            it.1[1].load();
-        }
-    };
-    let seen = schedules(|| (Plain::new(false), pair()), call);
-    assert!(seen.iter().any(|it| it.ends_with("bab")), "{seen:?}");
-}
-
-#[test]
 fn a_look_that_sees_something_new_is_no_round_in_vain() {
     let call = |it: &Pair, task: usize| {
         if task == 1 {
