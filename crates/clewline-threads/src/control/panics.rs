@@ -7,20 +7,22 @@ use std::{
     sync::Once,
 };
 
-use super::explorer::explorer_local;
+use super::{Control, explorer::explorer_local};
 
 /// What a task said when it panicked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Panic {
     /// Its message.
     pub message: String,
     /// File, line and column.
     pub place: Option<String>,
+    /// How many steps had been made when it began, if that is known.
+    pub step: Option<u32>,
 }
 
 explorer_local! {
-    // Where the last panic of a task was.
-    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+    // Where the last panic of a task was, and after how many steps.
+    static LAST: RefCell<(Option<String>, Option<u32>)> = const { RefCell::new((None, None)) };
 }
 
 /// Has panics of tasks kept, from now on. Those of others go where they went before.
@@ -30,8 +32,9 @@ pub(super) fn keep() {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
             if super::is_controlled() || super::is_ending() || super::is_making() {
-                PLACE.set(info.location().map(ToString::to_string));
-                if let Some(control) = super::here() {
+                let control = super::here();
+                LAST.set((info.location().map(ToString::to_string), control.map(Control::steps)));
+                if let Some(control) = control {
                     control.panics();
                 }
             } else {
@@ -46,5 +49,6 @@ pub(super) fn caught(payload: &(dyn Any + Send)) -> Panic {
     let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
     let message = text.or_else(|| payload.downcast_ref::<String>().cloned());
     let message = message.unwrap_or_else(|| "something that is no text".to_owned());
-    Panic { message, place: PLACE.take() }
+    let (place, step) = LAST.take();
+    Panic { message, place, step }
 }

@@ -3,6 +3,7 @@ mod counts;
 mod determinism;
 mod foreign;
 mod reductions;
+mod waking;
 
 use std::{cell::Cell, collections::HashSet, ops::ControlFlow};
 

@@ -4,7 +4,7 @@
 //! other [models](crate::control::MemoryModel), and if data races are looked for, the engine keeps what was stored, and an atomic
 //! holds the value that whoever comes last would find: the newest in modification order.
 
-use std::{fmt, mem::ManuallyDrop, sync::atomic};
+use std::{cell::Cell, fmt, mem::ManuallyDrop, sync::atomic};
 
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
@@ -280,10 +280,19 @@ macro_rules! atomic {
                     let atomic = unsafe { &*address.cast::<$std>() };
                     atomic.store(Bits::from_bits(bits), Ordering::SeqCst);
                 }
-                let held = || self.0.load(Ordering::SeqCst).to_bits();
+                let old = Cell::new(None);
+                let held = || {
+                    let held = self.0.load(Ordering::SeqCst);
+                    old.set(Some(held));
+                    held.to_bits()
+                };
                 let held = control.weak_store(self, value.to_bits(), order, &held, tell $(::<$parameter>)?);
                 self.0.store(Bits::from_bits(held), order);
-                control.detail(|| format!("-> {value:?}"));
+                control.detail(|| match old.get().filter(|_| control.is_sequential()) {
+                    Some(old) => format!("{old:?} -> {value:?}"),
+                    // Who sees what is another matter.
+                    None => format!("-> {value:?}"),
+                });
             }
 
             #[cold]

@@ -141,8 +141,8 @@ impl Explorable for Body {
                 unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
             let Some(control) = here::control() else { return status.into() };
             if status != 0 {
-                let panic = panics::told(&output::said())
-                    .unwrap_or_else(|| Panic { message: format!("main returned {status}"), place: None });
+                let unsaid = || Panic { message: format!("main returned {status}"), ..Panic::default() };
+                let panic = panics::told(&output::said()).unwrap_or_else(unsaid);
                 control.fails(panic, here::place(main as *const () as usize + 1));
             }
             control.ends_all(here::place(main as *const () as usize + 1))

@@ -75,6 +75,6 @@ impl Foreign for Code {
         }
         // What failed while the subject was made counts as well, unless there is worse.
         let is_wrong = matches!(ending, Ending::Full | Ending::Stuck | Ending::Cut);
-        register::failure().filter(|_| is_wrong).map(|message| Panic { message, place: None })
+        register::failure().filter(|_| is_wrong).map(|message| Panic { message, ..Panic::default() })
     }
 }

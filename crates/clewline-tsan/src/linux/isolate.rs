@@ -91,7 +91,7 @@ impl Isolated {
             true => format!("the process was killed by signal {}", libc::WTERMSIG(status)),
             false => format!("the process ended with code {}", libc::WEXITSTATUS(status)),
         };
-        self.outcome.panic = Some((TaskId(0), Panic { message: told, place: None }));
+        self.outcome.panic = Some((TaskId(0), Panic { message: told, ..Panic::default() }));
         Ending::Panicked
     }
 
@@ -119,6 +119,7 @@ impl Isolated {
             to.put(task.0.into());
             to.put_text(&panic.message);
             to.put_maybe(panic.place, |to, it| to.put_text(&it));
+            to.put_maybe(panic.step, |to, it| to.put(it.into()));
         });
         to.put_all(outcome.operations.iter().enumerate(), |to, (at, it)| {
             to.put_maybe(it.call, |to, it| to.put(it.into()));
@@ -157,7 +158,8 @@ impl Isolated {
         self.outcome.panic = from.take_maybe(|from| {
             let task = TaskId(from.take() as u8);
             let message = from.take_text();
-            (task, Panic { message, place: from.take_maybe(Message::take_text) })
+            let place = from.take_maybe(Message::take_text);
+            (task, Panic { message, place, step: from.take_maybe(|it| it.take() as u32) })
         });
         let operations = from.take_all(|from| {
             let call = from.take_maybe(|it| it.take() as u32);

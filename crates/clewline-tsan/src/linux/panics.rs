@@ -14,10 +14,11 @@ pub(super) fn told([out, err]: &[String; 2]) -> Option<Panic> {
 fn lacks(line: &str) -> Option<Panic> {
     if let Some(rest) = line.strip_prefix("note: test did not panic as expected") {
         let place = rest.strip_prefix(" at ").map(without_column);
-        return Some(Panic { message: "the test did not panic, though it should".to_owned(), place });
+        let message = "the test did not panic, though it should".to_owned();
+        return Some(Panic { message, place, step: None });
     }
     let error = line.strip_prefix("Error: ")?;
-    Some(Panic { message: format!("the test returned an error: {error}"), place: None })
+    Some(Panic { message: format!("the test returned an error: {error}"), ..Panic::default() })
 }
 
 /// The panics that were told of as one: each but the last has its place in the message.
@@ -29,7 +30,7 @@ fn panicked(said: &str) -> Option<Panic> {
         Some(place) => format!("{} ({place}); after that: ", it.message),
         None => format!("{}; after that: ", it.message),
     });
-    Some(Panic { message: before.chain([last.message]).collect(), place: last.place })
+    Some(Panic { message: before.chain([last.message]).collect(), place: last.place, step: None })
 }
 
 /// `thread 'a' panicked at src/lib.rs:3:5:`, and the message in the lines that follow.
@@ -41,7 +42,7 @@ fn all(said: &str) -> Vec<Panic> {
             Some(line).filter(|it| it.starts_with("thread '")).and_then(|it| it.split_once(" panicked at "));
         if let Some((_, place)) = told {
             is_message = true;
-            panics.push(Panic { message: String::new(), place: Some(without_column(place)) });
+            panics.push(Panic { place: Some(without_column(place)), ..Panic::default() });
         } else if line.starts_with("note: ") || line.starts_with("stack backtrace:") || line.is_empty() {
             is_message = false;
         } else if is_message && let Some(last) = panics.last_mut() {

@@ -49,5 +49,5 @@ pub(super) fn describe(address: usize) -> String {
 #[cold]
 pub(super) fn fail(control: Control, message: String, pc: usize) -> ! {
     let place = resolve(pc).map(|it| it.to_string());
-    control.fails(Panic { message, place }, here::place(pc))
+    control.fails(Panic { message, place, step: None }, here::place(pc))
 }

@@ -8,7 +8,7 @@ use clewline::{
     },
     render::text::Paint,
     sync::{
-        Condvar, Mutex,
+        Condvar, Mutex, UnsafeCell,
         atomic::{
             AtomicU32,
             Ordering::{Acquire, Release, SeqCst},
@@ -222,8 +222,39 @@ fn a_panic_is_told_with_its_place() {
     });
     let text = told(&touchy, "inc | inc", Shown::Full);
     assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("somebody else was here, left: 2, right: 1 ("), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("somebody else was here, left: 2, right: 1 ("), "{text}");
+    // Right behind the load that saw it, and in the place of a return.
+    assert!(words.contains(" load x1: 2 explore.rs:# panics explore.rs:# "), "{text}");
+    assert_eq!(text.matches("panics").count(), 3, "in the first line, in the next, and in its place: {text}");
+}
+
+#[test]
+fn a_panic_is_told_before_what_is_dropped() {
+    struct Falls<'a>(&'a AtomicU32);
+    impl Drop for Falls<'_> {
+        fn drop(&mut self) {
+            self.0.store(7, SeqCst);
+        }
+    }
+    let touchy = Component::new(|| AtomicU32::new(0)).call("fall", |it: &AtomicU32| {
+        let falls = Falls(it);
+        assert_eq!(falls.0.load(SeqCst), 1, "too early");
+    });
+    let text = told(&touchy, "fall", Shown::Full);
+    let told_before =
+        |one: &str, other: &str| text.find(one).zip(text.rfind(other)).is_some_and(|(a, b)| a < b);
+    assert!(told_before("load x1: 0", "   panics") && told_before("   panics", "store x1: 0 → 7"), "{text}");
+}
+
+#[test]
+fn a_store_is_told_with_what_was_there_also_where_races_are_looked_for() {
+    let cell = LineUp::new(|| (AtomicU32::new(3), UnsafeCell::new(0))).call("put", |it| {
+        it.0.store(4, SeqCst);
+        it.1.with_mut(|_| ());
+    });
+    let text = cell.matrix("put | put").run().unwrap().to_string();
+    assert!(text.starts_with("violated") && text.contains("store x1: 3 → 4"), "{text}");
 }
 
 #[test]
@@ -404,6 +435,37 @@ fn observations_are_written_and_stand_for_phase_one() {
     let ran = clewline(&folder, &other, "");
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("the file"), "{ran:?}");
+    // Nobody is accused because a file is of something else.
+    let other = [&basis[..4], &["--from-observations", "seen.xml"]].concat();
+    let ran = clewline(&folder, &other, "");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let folder = folder.with("empty.xml", "");
+    let ran = clewline(&folder, &[&basis[..], &["--from-observations", "empty.xml"]].concat(), "");
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (2, "error: empty.xml: the file has no history\n"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn whoever_is_compared_with_a_file_is_told_so() {
+    let folder = Folder::new("explore-file");
+    let basis = ["explore", "treiber-stack", "--matrix", "push(1) | pop", "--preemptions", "none"];
+    assert_eq!(clewline(&folder, &[&basis[..], &["--observations", "seen.xml"]].concat(), "").code, 0);
+    let read = [&basis[..], &["--from-observations", "seen.xml"]].concat();
+    let told = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ran = clewline(&folder, &read, "");
+    assert!(ran.code == 0 && told(&ran).contains("in a serial history of the file,"), "{ran:?}");
+    // Something else is right now.
+    let seen = folder.read("seen.xml");
+    let folder = folder.with("seen.xml", &seen.replace("result=\"1\"", "result=\"7\""));
+    let ran = clewline(&folder, &read, "");
+    let words = "First a file was read that says what the calls do one at a time, in every order, to learn what is right.";
+    assert!(ran.code == 1 && told(&ran).contains(words), "{ran:?}");
+    // A file may say now this and now that.
+    let folder = folder.with("seen.xml", &(seen.clone() + &seen.replace("result=\"1\"", "result=\"7\"")));
+    assert_eq!(clewline(&folder, &read, "").code, 0);
 }
 
 #[test]

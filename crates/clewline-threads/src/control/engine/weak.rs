@@ -98,6 +98,11 @@ impl Control {
         self.engine().memory.is_some()
     }
 
+    /// Whether it has one value at a time all the same, and is more only because somebody looks for races.
+    pub(crate) fn is_sequential(self) -> bool {
+        self.engine().weak.settings.model == MemoryModel::SequentiallyConsistent
+    }
+
     fn by<T: ?Sized>(self, object: &T, order: Ordering, place: Place) -> By {
         let engine = self.engine();
         let object = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);

@@ -126,7 +126,7 @@ fn whoever_fails_ends_the_execution() {
     let (endings, _) = explore_all(2, |control, column| {
         control.comes_to(WORD, Access::Write, place());
         if column == 1 {
-            control.fails(Panic { message: "no".to_owned(), place: None }, place());
+            control.fails(Panic { message: "no".to_owned(), ..Panic::default() }, place());
         }
         control.comes_to(WORD, Access::Write, place());
         0

@@ -10,7 +10,10 @@ use clewline_report::render::{
 };
 use clewline_threads::control::{Moment, Pending, Place, Site};
 
-use super::{Finding, Matrix, Seen};
+use super::{
+    Finding, Matrix, Seen,
+    files::{Files, split_place},
+};
 
 /// Threads as reports and replay tokens name them.
 pub(super) struct Threads {
@@ -268,7 +271,8 @@ impl Interleaving {
         let places =
             finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
         let sites: Vec<Site> = places.map(Place::site).collect();
-        let files = Files::of(sites.iter().map(|it| &*it.file));
+        let panicked = finding.panic.iter().filter_map(|it| split_place(it.1.place.as_ref()?)).map(|it| it.0);
+        let files = Files::of(sites.iter().map(|it| &*it.file).chain(panicked));
         let mut lines = lines(finding, &objects, &files);
         if shown == Shown::Short {
             lines = shortened(&threads, lines);
@@ -377,6 +381,7 @@ fn staggered(rows: &[Vec<String>], width: usize) -> Vec<String> {
 
 fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
     let mut lines = Vec::new();
+    let panics_at = |step: usize| panics(finding, files).filter(|it| it.0 == step).map(|it| it.1);
     for (at, moment) in finding.moments.iter().enumerate() {
         let (step, process) = (at + 1, moment.step.task.index());
         let is_at = |it: u32| it as usize == step;
@@ -415,8 +420,24 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
         lines.extend(
             returned.map(|(at, (_, answer))| talk(at, format!("returns {answer}").trim_end().to_owned())),
         );
+        lines.extend(panics_at(step));
     }
     lines
+}
+
+/// The panic, and after how many steps it began. What follows of that thread is what it drops.
+fn panics(finding: &Finding, files: &Files) -> Option<(usize, Line)> {
+    let (process, panic) = finding.panic.as_ref()?;
+    let open = |it: &Seen| it.process == *process && it.called.is_some() && it.returned.is_none();
+    let line = Line {
+        step: None,
+        process: *process,
+        told: "panics".to_owned(),
+        place: panic.place.as_ref().map_or_else(String::new, |it| files.show_text(it)),
+        operation: finding.operations.iter().position(open),
+        is_change: false,
+    };
+    Some((panic.step? as usize, line))
 }
 
 /// Without the middle of long runs of steps of one thread, and without the steps that nobody can get in the way of. Calls and
@@ -515,57 +536,6 @@ fn unnotified(finding: &Finding, pending: &Pending) -> Option<SharedId> {
     own.filter(|it| it.access == Access::Wait).map(|it| it.object)
 }
 
-/// How places in the source are written: as briefly as tells them apart.
-struct Files {
-    folder: String,
-}
-
-impl Files {
-    fn of<'a>(files: impl Iterator<Item = &'a str>) -> Files {
-        Files { folder: common_folder(files.filter(|it| library(it).is_none())) }
-    }
-
-    fn show(&self, place: Place) -> String {
-        let mut site = place.site();
-        match library(&site.file) {
-            // Nobody wrote that line: a guard goes out of scope.
-            Some("core/src/ptr/mod.rs") => return "when dropped".to_owned(),
-            Some(file) => site.file = file.to_owned().into(),
-            None => {
-                let file = site.file.strip_prefix(&self.folder).unwrap_or(&site.file);
-                site.file = file.to_owned().into();
-            }
-        }
-        site.to_string()
-    }
-
-    fn legend(&self) -> String {
-        if self.folder.is_empty() { String::new() } else { format!("\n  Files are in {}\n", self.folder) }
-    }
-}
-
-/// A file of the standard library, without where it is on the machine that compiled it.
-fn library(file: &str) -> Option<&str> {
-    const FOLDER: &str = "/library/";
-    let inside = &file[file.find(FOLDER)? + FOLDER.len()..];
-    let is_standard = ["core/src/", "alloc/src/", "std/src/"].iter().any(|it| inside.starts_with(it));
-    let is_compiled = file.starts_with("/rustc/") || file.contains("/rustlib/");
-    (is_standard && is_compiled).then_some(inside)
-}
-
-/// The folder, with a slash at its end, that all files are in; empty if there is none.
-fn common_folder<'a>(files: impl Iterator<Item = &'a str>) -> String {
-    let folder = |it: &'a str| it.rfind('/').map_or("", |end| &it[..=end]);
-    let common = |one: &'a str, other: &'a str| {
-        let mut end = one.bytes().zip(other.bytes()).take_while(|it| it.0 == it.1).count();
-        while !one.is_char_boundary(end) {
-            end -= 1;
-        }
-        folder(&one[..end])
-    };
-    files.map(folder).reduce(common).unwrap_or("").to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -597,23 +567,6 @@ mod tests {
         let operations = [seen(0, "x", 1, Some(2)), seen(1, "y", 4, Some(5)), seen(2, "z", 1, None)];
         let text = history(&three, &operations, 80);
         assert!(text.contains("time runs to the right") && text.contains("z → ?"), "{text}");
-    }
-
-    #[test]
-    fn the_folder_of_all_files_is_said_once() {
-        assert_eq!(common_folder(["a/b/c.rs", "a/b/d.rs"].into_iter()), "a/b/");
-        assert_eq!(common_folder(["a/b/c.rs", "a/bx/d.rs"].into_iter()), "a/");
-        assert_eq!(common_folder(["c.rs", "a/bx/d.rs"].into_iter()), "");
-        assert_eq!(common_folder(["/é/c.rs", "/è/d.rs"].into_iter()), "/");
-    }
-
-    #[test]
-    fn files_of_the_standard_library_are_told_without_their_folder() {
-        assert_eq!(library("/rustc/59807616/library/core/src/ptr/mod.rs"), Some("core/src/ptr/mod.rs"));
-        let installed = "/home/me/lib/rustlib/src/rust/library/std/src/sync/once.rs";
-        assert_eq!(library(installed), Some("std/src/sync/once.rs"));
-        assert_eq!(library("my/library/core/src/ptr/mod.rs"), None);
-        assert_eq!(library("src/lib.rs"), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod concurrent;
 mod drawing;
 mod environment;
 mod every;
+mod files;
 mod finding;
 mod matrix;
 mod more;
@@ -298,8 +299,8 @@ impl Check<'_> {
     }
 
     fn verdict_of_serial(&mut self, observed: &Observed) -> Option<Verdict> {
-        if let Against::Golden(_) = self.options.against {
-            // Its schedules are not the subject's. And if it may answer now this and now that, so may the subject.
+        if let Against::Golden(_) | Against::Observed(_) = self.options.against {
+            // Its schedules are not the subject's, and a file has none. And if it may answer now this and now that, so may the subject.
             let panicked = observed.panicked.as_ref().map(|_| "what it is compared with panics".to_owned());
             return panicked.or_else(|| observed.incomplete.clone()).map(Verdict::Unknown);
         }

@@ -82,7 +82,7 @@ impl Observations {
     ///
     /// # Errors
     ///
-    /// If it has a call that the matrix has not, or a history that is not serial.
+    /// If it has a call that the matrix has not, a history that is not serial, one that lacks a call though none waits, or no history.
     pub fn from_recording(recording: &Recording, matrix: &Matrix) -> Result<Observations, Misfit> {
         let (threads, calls) = parts(matrix);
         let n_objects = recording.names.objects.len();
@@ -90,8 +90,16 @@ impl Observations {
         for (at, object) in recording.history.objects().iter().enumerate() {
             orders[object_index(*object)].push(OperationId::from_index(at));
         }
-        let reader = Reader { recording, threads: &threads, calls: &calls };
+        let reader = Reader {
+            recording,
+            threads: &threads,
+            calls: &calls,
+            alone: (matrix.initial.len(), matrix.last.len()),
+        };
         let histories = orders.iter().map(|it| reader.serial(it)).collect::<Result<Vec<Serial>, Misfit>>()?;
+        if histories.is_empty() {
+            return Err(Misfit("the file has no history".to_owned()));
+        }
         Ok(Observations { matrix: matrix.clone(), histories })
     }
 
@@ -140,6 +148,8 @@ struct Reader<'a> {
     recording: &'a Recording,
     threads: &'a [String],
     calls: &'a [Call],
+    // How many calls are made before all others, and how many after.
+    alone: (usize, usize),
 }
 
 impl Reader<'_> {
@@ -160,7 +170,33 @@ impl Reader<'_> {
             }
             end = operation.span.ret().unwrap_or(end);
         }
-        Ok(serial)
+        match self.missing(&serial) {
+            Some(at) => Err(self.lacks(at)),
+            None => Ok(serial),
+        }
+    }
+
+    /// A call that the history goes on or ends without.
+    fn missing(&self, serial: &Serial) -> Option<usize> {
+        let order = || serial.complete.iter().map(|it| it.0).chain(serial.stuck);
+        // Those before and after all others have one place each. They are the first and the last calls of all.
+        let (first, last) = (self.alone.0, self.calls.len() - self.alone.1);
+        let has_place = |it: usize| it < first || last <= it;
+        let misplaced =
+            order().enumerate().find(|&(at, made)| at != made && (has_place(at) || has_place(made)));
+        let unmade = || (0..self.calls.len()).find(|&it| order().all(|made| made != it));
+        let late = misplaced.map(|(at, made)| at.min(made));
+        late.or_else(|| unmade().filter(|_| serial.stuck.is_none()))
+    }
+
+    fn lacks(&self, at: usize) -> Misfit {
+        let call = &self.calls[at];
+        let number = self.calls[..=at].iter().filter(|it| it.thread == call.thread).count();
+        Misfit(format!(
+            "the file is not of this matrix: a history there goes on or ends without call {number} of thread {}, which is {} here",
+            self.threads[call.thread],
+            shown(call),
+        ))
     }
 
     /// Which call of the matrix it is: the next one of its thread.
@@ -311,6 +347,10 @@ mod tests {
         assert_eq!(xml, expected);
     }
 
+    fn parsed(text: &str) -> Matrix {
+        text.parse().expect("a matrix")
+    }
+
     #[test]
     fn a_file_of_another_matrix_is_refused() {
         let matrix: Matrix = "push(1) take | push(2)".parse().expect("a matrix");
@@ -318,6 +358,32 @@ mod tests {
         for other in ["push(1) take | push(1)", "push(1) take", "push(1) | push(2)"] {
             let other: Matrix = other.parse().expect("a matrix");
             assert!(Observations::from_recording(&read(&xml), &other).is_err(), "{other}");
+        }
+        let refused = |text: &str, matrix: &str| {
+            Observations::from_recording(&read(text), &parsed(matrix)).expect_err("refused").0
+        };
+        assert_eq!(
+            refused(&xml, "push(1) take | push(2) | take"),
+            "the file is not of this matrix: a history there goes on or ends without call 1 of thread c, which is take here"
+        );
+        // What comes before and after is not in it, even where a call waits for ever.
+        let push = || vec!["push(2)".to_owned()];
+        for text in ["push(1) take | push(2)", "take | take", "push(1)"] {
+            let matrix = parsed(text);
+            let xml = observe(&bag(), &matrix, &Options::default()).expect("known calls").to_xml();
+            let before = Matrix { initial: push(), ..matrix.clone() };
+            let refused = Observations::from_recording(&read(&xml), &before).expect_err("refused");
+            assert!(refused.0.contains("call 1 of thread before, which is push(2) here"), "{refused:?}");
+            let after = Matrix { last: push(), ..matrix };
+            let waits = text == "take | take";
+            assert_eq!(Observations::from_recording(&read(&xml), &after).is_ok(), waits, "{text}");
+        }
+        let early = "<thread id=\"a\">1</thread><thread id=\"after\">2</thread><op id=\"1\" name=\"push\">value=\"1\"</op>\
+                     <op id=\"2\" name=\"take\">result=\"1\"</op><history>2[ ]2 1[ ]1</history>";
+        let after = Matrix { last: vec!["take".to_owned()], ..parsed("push(1)") };
+        assert!(Observations::from_recording(&read(early), &after).is_err_and(|it| it.0.contains("push(1)")));
+        for empty in ["", "<observationset></observationset>"] {
+            assert_eq!(refused(empty, "take"), "the file has no history");
         }
         let overlapping = "<thread id=\"a\">1</thread><thread id=\"b\">2</thread><op id=\"1\" name=\"push\">value=\"1\"</op>\
                            <op id=\"2\" name=\"take\" /><history>1[ 2[ ]1 ]2</history>";

@@ -232,14 +232,20 @@ pub(super) fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Findi
     }
 }
 
-/// Which kind of root cause it is, in plain words.
-pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
-    let right = match &telling.options.against {
-        Against::Serial | Against::Observed(_) => "the same calls were made one at a time, in every order",
+/// Where it was learned what is right.
+fn learned(against: &Against) -> &'static str {
+    match against {
+        Against::Serial => "the same calls were made one at a time, in every order",
+        Against::Observed(_) => "a file was read that says what the calls do one at a time, in every order",
         Against::Golden(_) => "the golden implementation was called one call at a time, in every order",
         Against::Specification | Against::Named(_) => "the specification was asked for every order",
         Against::Anything => "nothing was asked",
-    };
+    }
+}
+
+/// Which kind of root cause it is, in plain words.
+pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
+    let right = learned(&telling.options.against);
     match finding.cause {
         Cause::Nondeterministic => format!(
             "Called one call at a time, and with the same calls before, it does now this and now that. So no \
@@ -551,9 +557,8 @@ fn needed(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
 fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
     let options = telling.options;
     let right = match &options.against {
-        Against::Serial | Against::Observed(_) => {
-            "the same answers in a serial history of the subject itself"
-        }
+        Against::Serial => "the same answers in a serial history of the subject itself",
+        Against::Observed(_) => "the same answers in a serial history of the file",
         Against::Golden(_) => "the same answers in a serial history of the golden implementation",
         Against::Specification | Against::Named(_) => "an order that the specification allows",
         Against::Anything => "come to an end",
