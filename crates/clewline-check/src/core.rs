@@ -60,6 +60,9 @@ const OPEN: u64 = 16;
 /// An attempt among many chances may take this share of what is left.
 const SHARE: u64 = 8;
 
+/// Among many chances each configuration is compared with those that made other use of them: with so many in the time that it takes by itself.
+const COMPARED: u64 = 256;
+
 /// So many operations are seen at a glance while one configuration is visited.
 const GLANCES: u64 = 64;
 
@@ -670,11 +673,15 @@ impl<'a> Shrinking<'a> {
             self.left = self.left.saturating_sub(operations);
             return (Attempt::Undecided, self.next);
         }
-        let most = (self.attempt / weight).max(least);
+        // Each may be compared with all before it, so the time grows with their square.
+        let comparable = if open < OPEN { u64::MAX } else { (self.left / SHARE * COMPARED).isqrt() };
+        let most = (self.attempt / weight).min(comparable).max(least);
         let budget = self.budget.child().with_configurations(most).with_quota(BYTES);
         let before = self.budget.visited();
         let verdict = decide(&weaker, &budget);
-        let spent = (self.budget.visited() - before).saturating_mul(weight) + operations;
+        let visited = self.budget.visited() - before;
+        let compared = if open < OPEN { 0 } else { visited.saturating_mul(visited) / COMPARED };
+        let spent = visited.saturating_mul(weight).saturating_add(compared) + operations;
         self.left = self.left.saturating_sub(spent);
         match verdict {
             Verdict::Violated(violation) => (Attempt::Violated, last(&weaker, &violation)),

@@ -391,6 +391,40 @@ fn a_long_history_is_looked_at_near_its_violation() {
     }
 }
 
+/// Whoever overlaps nothing of the core may still have a chance, and among thousands of chances configurations are compared with each other:
+/// few of them are visited, which are counted.
+#[test]
+fn among_many_chances_attempts_are_short() {
+    let plan = Plan {
+        operations: 5_000,
+        values: Domain::Below(20),
+        processes: 8,
+        keys: 1,
+        seed: 2,
+        ..Plan::default()
+    };
+    let map = find("map").unwrap();
+    let mut recording = map.generate(&plan);
+    let is_get = |call: &clewline_core::RawCall| {
+        matches!(recording.values.get(call.method), clewline_core::Datum::Text("get"))
+    };
+    let late = recording.history.operations().skip(2_500);
+    let late = late.into_iter().find(|it| it.ret.is_some() && is_get(it.call)).unwrap().id;
+    let invented = clewline_core::Value::small(1_000_000).unwrap();
+    let change = |id: OperationId, call, ret: Option<_>| {
+        Ok::<_, ()>((call, ret.map(|ret| if id == late { invented } else { ret })))
+    };
+    recording.history = recording.history.try_map(change).unwrap();
+    let case = map.load(recording).unwrap();
+    let plain = Options { core_configurations: 0, ..Options::default() };
+    let judged = crate::judge(case.problems(), &plain).configurations;
+    let shrunk = crate::judge(case.problems(), &Options::default());
+    let Verdict::Violated(violation) = shrunk.verdict else { panic!("holds") };
+    assert!(violation.core.len() <= 3, "{:?}", violation.core);
+    let work = shrunk.configurations - judged;
+    assert!(work < 40_000, "{work}");
+}
+
 /// Values that are there many times, limits, and an object that may be closed: an answer in the middle of a long history is another one's.
 #[test]
 fn equal_values_limits_and_what_is_closed_leave_small_cores() {

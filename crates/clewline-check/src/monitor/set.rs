@@ -9,7 +9,7 @@
 //!
 //! Source: beyond H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024, whose monitor
 //! allows each element to be added and removed once. Cost: O(n), and for the operations that wait on one element at a
-//! time, their number.
+//! time and will return, their number.
 
 mod once;
 
@@ -60,6 +60,8 @@ pub(super) fn judge(columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
 #[derive(Clone, Copy)]
 struct Bit {
     waiting: [u32; 4],
+    // Of those that change the bit the pending ones, which never have to return: any is as good as another, however many there are.
+    pending: [u32; 2],
     is_set: bool,
 }
 
@@ -76,7 +78,7 @@ impl<'c> Sweep<'c> {
     fn new(columns: &'c Columns, want: Want) -> Sweep<'c> {
         Sweep {
             columns,
-            bits: vec![Bit { waiting: [NONE; 4], is_set: false }; columns.names.len()],
+            bits: vec![Bit { waiting: [NONE; 4], pending: [NONE; 2], is_set: false }; columns.names.len()],
             next: vec![NONE; columns.len()],
             is_done: vec![false; columns.len()],
             order: (want == Want::Witness).then(|| Vec::with_capacity(columns.len())),
@@ -112,6 +114,10 @@ impl<'c> Sweep<'c> {
         match act {
             Act::See if bit.is_set => self.done(at),
             Act::Miss if !bit.is_set => self.done(at),
+            Act::Add | Act::Remove if self.columns.is_pending(at as usize) => {
+                let list = &mut bit.pending[act as usize];
+                self.next[at as usize] = std::mem::replace(list, at);
+            }
             _ => {
                 let list = &mut bit.waiting[act as usize];
                 self.next[at as usize] = std::mem::replace(list, at);
@@ -135,9 +141,9 @@ impl<'c> Sweep<'c> {
     /// Changes the bit and does those that waited for it; by `at`, or else by whichever operation has to return
     /// first. False if there is none.
     fn flip(&mut self, element: usize, at: u32) -> bool {
-        let Bit { waiting, is_set } = self.bits[element];
+        let Bit { waiting, pending, is_set } = self.bits[element];
         let act = if is_set { Act::Remove } else { Act::Add };
-        if waiting[act as usize] == NONE {
+        if waiting[act as usize] == NONE && pending[act as usize] == NONE {
             return false;
         }
         let first = self.take(element, act, at);
@@ -156,6 +162,10 @@ impl<'c> Sweep<'c> {
     fn take(&mut self, element: usize, act: Act, wanted: u32) -> u32 {
         let end = |at: u32| (at != wanted, self.columns.intervals[at as usize].right);
         let head = self.bits[element].waiting[act as usize];
+        if head == NONE {
+            let pending = &mut self.bits[element].pending[act as usize];
+            return std::mem::replace(pending, self.next[*pending as usize]);
+        }
         let (mut best, mut before_best) = (head, NONE);
         let mut at = head;
         while self.next[at as usize] != NONE {

@@ -140,10 +140,11 @@ impl Teller<'_> {
         format!("The longest order found is {order}. There {next} cannot come next: {instead}.")
     }
 
-    /// An operation in an order. What one answered that may have answered anything does not matter.
+    /// An operation in an order. What one answered that may have answered anything does not matter: it has only a chance, or returned later.
     fn placed(&self, operation: OperationId) -> String {
-        if self.violation.chances.binary_search(&operation).is_ok() {
-            glued(&halves(&self.judged.case.label(operation)).0)
+        let Violation { chances, pending, .. } = self.violation;
+        if [chances, pending].iter().any(|it| it.binary_search(&operation).is_ok()) {
+            self.call(operation)
         } else {
             self.label(operation)
         }

@@ -43,6 +43,10 @@ impl Drawings {
         self.html.is_some()
     }
 
+    pub(super) fn have_picture(&self) -> bool {
+        self.svg.is_some()
+    }
+
     /// Refuses what cannot be drawn: a picture shows one history.
     pub(super) fn accept(&self, histories: usize) -> Result<(), Failure> {
         if self.svg.is_some() && 1 < histories {

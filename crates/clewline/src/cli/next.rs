@@ -14,8 +14,12 @@ pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<Strin
         Verdict::Holds(_) if args.witness || args.drawings.have_page() => Vec::new(),
         Verdict::Holds(_) => vec![format!("{} --witness", command(args, file, same))],
         Verdict::Violated(_) => {
-            let more = if args.drawings.have_page() { "--svg core.svg" } else { "--html report.html" };
-            vec![format!("{} {more}", command(args, file, same))]
+            let more = |it: &str| vec![format!("{} {it}", command(args, file, same))];
+            match (args.drawings.have_page(), args.drawings.have_picture()) {
+                (false, _) => more("--html report.html"),
+                (true, false) => more("--svg core.svg"),
+                (true, true) => Vec::new(),
+            }
         }
         Verdict::Unknown(reason) => more(args, file, reason, same),
     }

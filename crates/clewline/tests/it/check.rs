@@ -45,6 +45,42 @@ violated: lost.jsonl is not linearizable as a queue
 }
 
 #[test]
+fn what_comes_next_was_not_done_yet() {
+    let folder = Folder::new("next").with("lost.jsonl", BAD);
+    let next = |drawings: &[&str]| {
+        let ran = clewline(&folder, &[&["check", "lost.jsonl", "--spec", "queue"], drawings].concat(), "");
+        ran.stdout.lines().find_map(|it| it.strip_prefix("next: ")).map(str::to_owned)
+    };
+    let command = |more: &str| Some(format!("clewline check lost.jsonl --spec queue {more}"));
+    assert_eq!(next(&["--svg", "a.svg"]), command("--html report.html"));
+    assert_eq!(next(&["--html", "a.html"]), command("--svg core.svg"));
+    assert_eq!(next(&["--html", "a.html", "--svg", "a.svg"]), None);
+}
+
+/// One that returned after all others of a core may have answered anything: here `pop-front() → 3` would be wrong, as 2 is in front.
+#[test]
+fn an_order_does_not_tell_answers_that_do_not_matter() {
+    let line = |process: u32, op: &str, value: &str, call: u32, ret: u32| {
+        format!(
+            "{{\"process\": {process}, \"op\": \"{op}\", {value}, \"call\": {call}, \"return\": {ret}}}\n"
+        )
+    };
+    let history = [
+        line(0, "push-back", "\"arg\": 1", 1, 3),
+        line(1, "push-front", "\"arg\": 3", 2, 4),
+        line(0, "push-front", "\"arg\": 2", 5, 6),
+        line(0, "pop-front", "\"ret\": 3", 7, 14),
+        line(1, "pop-back", "\"ret\": 1", 8, 13),
+        line(2, "pop-back", "\"ret\": 2", 9, 10),
+    ];
+    let folder = Folder::new("placed").with("deque.jsonl", &history.concat());
+    let ran = clewline(&folder, &["check", "deque.jsonl", "--spec", "deque", "--format", "json"], "");
+    let text = "The longest order found is push-back(1), push-front(3), push-front(2), pop-back(), pop-front(). There \
+                pop-back() → 2 cannot come next: it could only have been pop-back() → 3.";
+    assert!(ran.stdout.contains(text), "{}", ran.stdout);
+}
+
+#[test]
 fn a_limit_that_is_hit_ends_with_3_and_is_named() {
     let folder = Folder::new("unknown").with("hard.jsonl", &hard());
     let args = ["check", "hard.jsonl", "--spec", "queue", "--memory", "1KiB"];

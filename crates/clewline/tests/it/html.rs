@@ -173,6 +173,19 @@ fn the_core_is_seen_at_first_sight() {
 }
 
 #[test]
+fn nothing_runs_through_the_words_of_what_is_there_for_comparison() {
+    let history = "{\"process\": 0, \"op\": \"pop\", \"ret\": 4, \"call\": 1, \"return\": 2}\n\
+                   {\"process\": 0, \"op\": \"push\", \"arg\": 4, \"call\": 3, \"return\": 4}\n";
+    let folder = page("html-beside", history, "stack", 1);
+    let Some(mut browser) = browse(&folder, "") else { return };
+    let fills = browser
+        .js("[...document.querySelectorAll('#core svg .beside')].map(it => getComputedStyle(it).fill)
+           .concat(getComputedStyle(document.body).backgroundColor)");
+    let fills = fills.as_array().expect("one for each operation, and the page").clone();
+    assert!(fills.len() == 2 && fills[0] == fills[1], "{fills:?}");
+}
+
+#[test]
 fn zooming_and_moving_change_what_is_shown() {
     let folder = page("html-zoom", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };

@@ -22,6 +22,7 @@ use clewline_core::OperationId;
 use serde_json::json;
 
 use super::{
+    count,
     summary::{Clock, Summary},
     svg::escaped,
 };
@@ -223,7 +224,8 @@ fn core(page: &Page) -> String {
         return String::new();
     };
     // Where others are drawn as well, they are not all of one kind.
-    let is_alone = page.picture.matches("class=\"bar\"").count() <= page.core.operations.len();
+    let drawn = page.picture.matches("class=\"bar\"").count();
+    let is_alone = drawn <= page.core.operations.len();
     let kind = if is_alone { "" } else { " class=\"others\"" };
     let mut html = format!(
         "<section id=\"core\"{kind} aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{}</h2>\n<div class=\"sides\">\n\
@@ -241,7 +243,15 @@ fn core(page: &Page) -> String {
     }
     html.push_str("</tbody>\n</table>\n</div>\n</details>\n</div>\n");
     if page.picture.contains("class=\"beside\"") {
-        html.push_str("<p>What is dotted is no part of them, and is there for comparison.</p>\n");
+        let them = if page.core.operations.len() == 1 { "it" } else { "them" };
+        html.push_str(&format!("<p>What is dotted is no part of {them}, and is there for comparison.</p>\n"));
+    }
+    let left_out = page.core.operations.len().saturating_sub(drawn);
+    if left_out != 0 {
+        let others = count(left_out as u64, "other of them is", "others of them are");
+        html.push_str(&format!(
+            "<p>The {others} not drawn here, but in the table and in the whole history.</p>\n"
+        ));
     }
     html.push_str("</section>\n");
     html

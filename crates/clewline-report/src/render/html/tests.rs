@@ -394,6 +394,30 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
 }
 
 #[test]
+fn one_operation_is_not_them() {
+    let case = overtaken();
+    let Verdict::Violated(found) = exhausted(&[2], &[], 2) else { panic!("it is violated") };
+    let why = Why::Rule { rule: Rule::AddedBefore, operations: [2, 1].map(OperationId).to_vec(), end: None };
+    let verdict = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found });
+    let page = write(&Page::of(&judged(&case, &verdict), &[]));
+    assert!(page.contains("What is dotted is no part of it, and"), "{page}");
+}
+
+/// Of a large core that is told in a few words only what they name is drawn, and the page says so.
+#[test]
+fn a_picture_that_leaves_operations_out_says_so() {
+    let enq = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
+    let case = case(&(0..14).map(enq).collect::<Vec<_>>());
+    let core: Vec<u32> = (0..14).collect();
+    let Verdict::Violated(found) = exhausted(&core, &[], 13) else { panic!("it is violated") };
+    let why = Why::Rule { rule: Rule::FirstInFirstOut, operations: vec![OperationId(0)], end: None };
+    let told = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found.clone() });
+    let note = "<p>The 13 others of them are not drawn here";
+    assert!(write(&Page::of(&judged(&case, &told), &[])).contains(note));
+    assert!(!write(&Page::of(&judged(&case, &Verdict::Violated(found)), &[])).contains("not drawn"));
+}
+
+#[test]
 fn a_message_that_is_on_its_way_does_not_end_in_a_cross() {
     let drawn = |otherwise| {
         let label = "m".to_owned();
