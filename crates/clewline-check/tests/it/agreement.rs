@@ -157,7 +157,7 @@ fn every_small_mutex_history() {
 
 #[test]
 fn random_histories_of_every_specification() {
-    const EACH: u64 = 10_000;
+    const EACH: u64 = 5_000;
     for entry in CATALOG {
         let mut tally = Tally::default();
         for seed in 0..EACH {
