@@ -317,6 +317,19 @@ impl Step {
         }
     }
 
+    /// Whether both do the same, as far as it is known before they have been executed.
+    #[inline]
+    #[must_use]
+    pub fn is_begun_like(&self, other: &Step) -> bool {
+        // All of them, since to branch after each takes longer than to look at the next.
+        (self.task == other.task)
+            & (self.cause == other.cause)
+            & (self.access == other.access)
+            & (self.calls == other.calls)
+            & (self.object == other.object)
+            & (self.after == other.after)
+    }
+
     /// Whether the order of the two can be told from values: they are of one task, or touch the same object and one
     /// changes it.
     #[must_use]

@@ -74,7 +74,7 @@ pub(super) struct Node {
     pub(super) preemptions: u32,
     /// The alternative that is no preemption, if all others are.
     pub(super) running: Option<u32>,
-    // Those who could move, if they had one step each and came in order; `EMPTY` if not.
+    // Those who could move, if they had one step each and came in order, and nobody came to wait; `EMPTY` if not.
     enabled: TaskSet,
     // Whose step is chosen now.
     task: TaskId,
@@ -179,16 +179,16 @@ impl Path {
     }
 
     /// Whom [`choose`](Self::choose) would choose again; see [`Scheduler::again`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
-        if node.enabled != enabled || node.waiting != 0 || self.different.is_some() {
+        if node.enabled != enabled || self.different.is_some() {
             return None;
         }
         if let Some(arrived) = arrived {
             // Whoever arrives without being able to go on is looked at by `choose`.
             let running = if node.is_brief { 0 } else { node.running? };
-            if self.steps[(node.start + running) as usize] != *arrived {
+            if !self.steps[(node.start + running) as usize].is_begun_like(arrived) {
                 return None;
             }
         }
@@ -198,7 +198,7 @@ impl Path {
 
     /// The same if whoever made the last step has come to `arrived`, could go on, and does so if this is the first time. `preemptions`
     /// says how many there were before it. See [`Scheduler::go_on`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn go_on(
         &mut self,
         enabled: TaskSet,
@@ -252,7 +252,11 @@ impl Path {
                 start: self.steps.len() as u32,
                 preemptions,
                 running,
-                enabled: TaskSet::of_ordered(point.enabled),
+                enabled: if point.waiting.is_empty() {
+                    TaskSet::of_ordered(point.enabled)
+                } else {
+                    TaskSet::EMPTY
+                },
                 task: point.enabled[first as usize].task,
                 waiting: point.waiting.len() as u8,
                 ..NOTHING

@@ -59,6 +59,27 @@ fn a_return_and_a_call_are_dependent_whichever_is_first() {
 }
 
 #[test]
+fn steps_begin_alike_if_all_is_the_same_that_is_known_then() {
+    let begun = step(1, Access::Read, 2);
+    let (cause, some) = (Some(TaskId(0)), TaskSet::only(TaskId(3)));
+    let others = [
+        step(2, Access::Read, 2),
+        step(1, Access::Write, 2),
+        step(1, Access::Read, 3),
+        Step { cause, ..begun },
+        Step { calls: true, ..begun },
+        Step { after: some, ..begun },
+    ];
+    for other in others {
+        assert!(!begun.is_begun_like(&other) && !other.is_begun_like(&begun), "{other:?}");
+        assert!(other.is_begun_like(&other));
+    }
+    // What comes of it is known later.
+    let made = Step { returns: true, wakes: some, frees: SharedId(4), yields: true, ..begun };
+    assert!(begun.is_begun_like(&made));
+}
+
+#[test]
 fn accesses_are_listed_by_their_numbers() {
     let numbers: Vec<usize> = Access::ALL.iter().map(|it| *it as usize).collect();
     assert_eq!(numbers, (0..=Access::Flush as usize).collect::<Vec<_>>());

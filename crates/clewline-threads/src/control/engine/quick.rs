@@ -63,7 +63,7 @@ impl Engine {
         let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else { return Passage::Unusual };
         let task = &mut *self.tasks[me.index()];
         // To write it every time would make the processor wait: what lies beside it is read below.
-        if self.waiting.contains(me) {
+        if !self.waiting.is_empty() && self.waiting.contains(me) {
             self.waiting.remove(me);
             task.pending.after = TaskSet::EMPTY;
         }
