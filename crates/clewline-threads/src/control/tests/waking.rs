@@ -10,7 +10,7 @@ use clewline_explore::{
 use super::*;
 use crate::{
     explored::{Number, check, outcomes},
-    sync::{Condvar, atomic::Ordering::Relaxed},
+    sync::{Arc, Condvar, atomic::Ordering::Relaxed},
     thread::{park, park_timeout, scope, yield_now},
 };
 
@@ -113,6 +113,64 @@ fn whoever_spins_goes_on_right_after_the_store_it_waits_for_in_other_models_of_m
             assert!(seen.iter().any(|it| it.starts_with(begins)), "{model:?}, {begins}: {seen:?}");
         }
     }
+}
+
+#[test]
+fn whoever_looks_below_a_lock_goes_on_right_after_it_was_written() {
+    let call = |it: &(Mutex<i32>, Number), task: usize| {
+        if task == 0 {
+            while *it.0.lock().expect("nobody panics") == 0 {
+                spin_loop();
+            }
+        } else {
+            *it.0.lock().expect("nobody panics") = 1;
+            it.1.load();
+        }
+    };
+    let seen = schedules(|| (Mutex::new(0), Number::new(0)), call);
+    assert!(seen.contains("a2bab"), "{seen:?}");
+}
+
+#[test]
+fn whoever_waits_for_other_owners_goes_on_right_after_the_last_is_gone() {
+    type Owners = (Arc<()>, std::sync::Mutex<Option<Arc<()>>>, Number);
+    let make = || {
+        let owner = Arc::new(());
+        (Arc::clone(&owner), std::sync::Mutex::new(Some(owner)), Number::new(0))
+    };
+    let call = |it: &Owners, task: usize| {
+        if task == 0 {
+            while Arc::strong_count(&it.0) == 2 {
+                spin_loop();
+            }
+        } else {
+            let owner = it.1.lock().expect("nobody panics").take();
+            drop(owner);
+            it.2.load();
+        }
+    };
+    let seen = schedules(make, call);
+    assert!(seen.contains("a2bab"), "{seen:?}");
+}
+
+#[test]
+fn whoever_only_says_that_it_waits_goes_on_after_any_change() {
+    // It reads what nobody can see it read.
+    let call = |it: &(Number, std::sync::atomic::AtomicBool), task: usize| {
+        if task == 0 {
+            while !it.1.load(Relaxed) {
+                spin_loop();
+            }
+        } else {
+            it.0.load();
+            it.1.store(true, Relaxed);
+            it.0.store(1);
+            it.0.load();
+        }
+    };
+    let make = || (Number::new(0), std::sync::atomic::AtomicBool::new(false));
+    let seen = schedules(make, call);
+    assert!(seen.contains("ab2ab"), "{seen:?}");
 }
 
 #[test]
