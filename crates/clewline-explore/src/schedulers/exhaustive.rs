@@ -1,6 +1,6 @@
 //! Every schedule, depth first.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, slice};
 
 use super::{Entry, Settings};
 use crate::{Access, Choice, Diverged, Point, Scheduler, Step, TaskId, TaskSet};
@@ -50,8 +50,7 @@ impl Scheduler for Exhaustive {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     nodes: Vec<Node>,
-    // The steps that were enabled at each node, and those that somebody came to there who waits, one node after the other. Of a node
-    // that `is_brief` only the step that somebody came to and could go on with: what others were about to do is at nodes before it.
+    // Of nodes that were shown all: the steps that were enabled, and then those that somebody came to there who waits.
     steps: Vec<Step>,
     depth: usize,
     started: bool,
@@ -62,75 +61,124 @@ pub(super) struct Path {
 
 /// A moment at which there was a choice.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
-    // The alternatives are tried in turn from the first one: `first`, then all others in order.
-    first: u32,
-    // How many have been tried, with the current one.
-    tried: u32,
-    n: u32,
-    // Where in `steps` those of this node begin; `NO_STEPS` if a value was drawn.
-    start: u32,
-    /// Preemptions before this choice.
-    pub(super) preemptions: u32,
-    /// The alternative that is no preemption, if all others are.
-    pub(super) running: Option<u32>,
+struct Node {
+    what: What,
+    // Preemptions before this choice.
+    preemptions: u32,
     // Those who could move, if they had one step each and came in order, and nobody came to wait; `EMPTY` if not.
     enabled: TaskSet,
     // Whose step is chosen now.
     task: TaskId,
-    // How many of its steps wait, after the `n` that were enabled.
-    waiting: u8,
-    // Only the step of whoever ran is kept. Then `first`, `tried`, `n` and `running` are not used: he is tried first, and then those in
-    // `untried`, all of whom interrupt him.
-    is_brief: bool,
-    untried: TaskSet,
-    runner: TaskId,
 }
 
-const NO_STEPS: u32 = u32::MAX;
+/// What the choice was between.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    // Whoever ran could go on. Only his step is kept: what others were about to do is at nodes before this one. He is tried first, and
+    // then those in `untried`, all of whom interrupt him.
+    Brief { arrived: Step, untried: TaskSet },
+    // Steps, and where they begin. `running` is the one that is no preemption, if all others are.
+    Shown { turns: Turns, start: u32, waiting: u8, running: Option<u32> },
+    // Numbers.
+    Value(Turns),
+}
 
-// A node without anything.
-const NOTHING: Node = Node {
-    first: 0,
-    tried: 0,
-    n: 0,
-    start: 0,
-    preemptions: 0,
-    running: None,
-    enabled: TaskSet::EMPTY,
-    task: TaskId(0),
-    waiting: 0,
-    is_brief: false,
-    untried: TaskSet::EMPTY,
-    runner: TaskId(0),
-};
+/// Alternatives are tried in turn from the first one: `first`, then all others in order.
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    first: u32,
+    // How many have been tried, with the current one.
+    tried: u32,
+    n: u32,
+}
 
-impl Node {
-    /// Of `steps`, those that were enabled and those that waited, as far as they are kept.
-    fn kept<'a>(&self, steps: &'a [Step]) -> (&'a [Step], &'a [Step]) {
-        if self.start == NO_STEPS {
-            return (&[], &[]);
-        }
-        let n = if self.is_brief { 1 } else { self.n as usize };
-        let kept = &steps[self.start as usize..][..n + usize::from(self.waiting)];
-        kept.split_at(n)
+impl Turns {
+    fn new(first: u32, n: usize) -> Turns {
+        Turns { first, tried: 1, n: n as u32 }
     }
 
-    fn alternative(&self, turn: u32) -> u32 {
-        match turn {
+    fn current(&self) -> u32 {
+        match self.tried - 1 {
             0 => self.first,
             turn if turn <= self.first => turn - 1,
             turn => turn,
         }
     }
 
-    /// What is chosen now.
-    pub(super) fn chosen(&self) -> u32 {
-        if self.is_brief {
-            return self.enabled.before(self.task).len() as u32;
-        }
-        self.alternative(self.tried - 1)
+    /// Goes on to the next one, if there is one.
+    fn advance(&mut self) -> bool {
+        let is_left = self.tried < self.n;
+        self.tried += u32::from(is_left);
+        is_left
     }
+}
+
+impl Node {
+    /// Those that were enabled and those that waited, as far as they are kept here or in `steps`.
+    fn kept<'a>(&'a self, steps: &'a [Step]) -> (&'a [Step], &'a [Step]) {
+        match &self.what {
+            What::Brief { arrived, .. } => (slice::from_ref(arrived), &[]),
+            What::Shown { turns, start, waiting, .. } => {
+                let n = turns.n as usize;
+                steps[*start as usize..][..n + usize::from(*waiting)].split_at(n)
+            }
+            What::Value(_) => (&[], &[]),
+        }
+    }
+
+    /// What is chosen now.
+    fn chosen(&self) -> u32 {
+        match &self.what {
+            What::Brief { .. } => self.enabled.before(self.task).len() as u32,
+            What::Shown { turns, .. } | What::Value(turns) => turns.current(),
+        }
+    }
+
+    /// How many preemptions there are with what is chosen now.
+    #[inline]
+    fn preemptions(&self, steps: &[Step]) -> u32 {
+        let interrupts = match &self.what {
+            What::Brief { arrived, .. } => self.task != arrived.task,
+            What::Shown { turns, start, running, .. } => {
+                let chosen = turns.current();
+                interrupts(*running, chosen, &steps[(start + chosen) as usize])
+            }
+            What::Value(_) => false,
+        };
+        self.preemptions + u32::from(interrupts)
+    }
+
+    /// Moves to another alternative with at most so many preemptions, if there is one.
+    fn advance(&mut self, steps: &[Step], preemptions_max: u32) -> bool {
+        match &mut self.what {
+            What::Brief { untried, .. } => {
+                let next = untried.first().filter(|_| self.preemptions < preemptions_max);
+                if let Some(task) = next {
+                    untried.remove(task);
+                    self.task = task;
+                }
+                next.is_some()
+            }
+            What::Value(turns) => turns.advance(),
+            What::Shown { turns, start, running, .. } => {
+                while turns.advance() {
+                    let chosen = turns.current();
+                    let step = &steps[(*start + chosen) as usize];
+                    let preemptions = self.preemptions + u32::from(interrupts(*running, chosen, step));
+                    if preemptions <= preemptions_max {
+                        self.task = step.task;
+                        return true;
+                    }
+                }
+                false
+            }
+        }
+    }
+}
+
+/// Whether `step`, which is `chosen`, is a preemption. A flush is none.
+fn interrupts(running: Option<u32>, chosen: u32, step: &Step) -> bool {
+    running.is_some_and(|it| it != chosen) && step.access != Access::Flush
 }
 
 impl Path {
@@ -144,30 +192,13 @@ impl Path {
             return true;
         }
         while let Some(node) = self.nodes.last_mut() {
-            if node.is_brief {
-                if node.preemptions < preemptions_max
-                    && let Some(task) = node.untried.first()
-                {
-                    node.untried.remove(task);
-                    node.task = task;
-                    return true;
-                }
-            } else {
-                while node.tried < node.n {
-                    node.tried += 1;
-                    if preemptions(node, &self.steps) <= preemptions_max {
-                        if node.start != NO_STEPS {
-                            node.task = self.steps[(node.start + node.chosen()) as usize].task;
-                        }
-                        return true;
-                    }
-                }
+            if node.advance(&self.steps, preemptions_max) {
+                return true;
             }
-            let start = node.start;
-            self.nodes.pop();
-            if start != NO_STEPS {
+            if let What::Shown { start, .. } = node.what {
                 self.steps.truncate(start as usize);
             }
+            self.nodes.pop();
         }
         debug_assert!(self.steps.is_empty(), "each node takes its steps with it");
         false
@@ -186,9 +217,13 @@ impl Path {
             return None;
         }
         if let Some(arrived) = arrived {
-            // Whoever arrives without being able to go on is looked at by `choose`.
-            let running = if node.is_brief { 0 } else { node.running? };
-            if !self.steps[(node.start + running) as usize].is_begun_like(arrived) {
+            let before = match &node.what {
+                What::Brief { arrived, .. } => arrived,
+                // Whoever arrives without being able to go on is looked at by `choose`.
+                What::Shown { start, running, .. } => &self.steps[(start + (*running)?) as usize],
+                What::Value(_) => return None,
+            };
+            if !before.is_begun_like(arrived) {
                 return None;
             }
         }
@@ -211,12 +246,9 @@ impl Path {
         if self.different.is_some() {
             return None;
         }
-        let task = arrived.task;
-        let (start, preemptions) = (self.steps.len() as u32, preemptions(self));
-        let untried = enabled.without(TaskSet::only(task));
-        let node = Node { start, preemptions, enabled, task, untried, runner: task, ..NOTHING };
-        self.nodes.push(Node { is_brief: true, ..node });
-        self.steps.push(*arrived);
+        let (task, preemptions) = (arrived.task, preemptions(self));
+        let what = What::Brief { arrived: *arrived, untried: enabled.without(TaskSet::only(task)) };
+        self.nodes.push(Node { what, preemptions, enabled, task });
         self.depth += 1;
         Some(task)
     }
@@ -226,7 +258,7 @@ impl Path {
         let node = &self.nodes[..=node];
         let Some((last, before)) = node.split_last() else { return (Cow::Borrowed(&[]), &[]) };
         let (kept, waiting) = last.kept(&self.steps);
-        if !last.is_brief {
+        if !matches!(last.what, What::Brief { .. }) {
             return (Cow::Borrowed(kept), waiting);
         }
         let before = before.iter().rev().flat_map(|it| <[_; 2]>::from(it.kept(&self.steps))).flatten();
@@ -244,22 +276,14 @@ impl Path {
             }
         } else {
             let running = point.running.map(|it| it as u32);
-            let first = running.unwrap_or(0);
+            let turns = Turns::new(running.unwrap_or(0), point.enabled.len());
+            let (start, waiting) = (self.steps.len() as u32, point.waiting.len() as u8);
+            let is_alone = point.waiting.is_empty();
             self.nodes.push(Node {
-                first,
-                tried: 1,
-                n: point.enabled.len() as u32,
-                start: self.steps.len() as u32,
+                what: What::Shown { turns, start, waiting, running },
                 preemptions,
-                running,
-                enabled: if point.waiting.is_empty() {
-                    TaskSet::of_ordered(point.enabled)
-                } else {
-                    TaskSet::EMPTY
-                },
-                task: point.enabled[first as usize].task,
-                waiting: point.waiting.len() as u8,
-                ..NOTHING
+                enabled: if is_alone { TaskSet::of_ordered(point.enabled) } else { TaskSet::EMPTY },
+                task: point.enabled[turns.first as usize].task,
             });
             self.steps.extend_from_slice(point.enabled);
             self.steps.extend_from_slice(point.waiting);
@@ -271,11 +295,12 @@ impl Path {
 
     pub(super) fn value(&mut self, n: u32) -> u32 {
         if self.depth == self.nodes.len() {
+            let what = What::Value(Turns::new(0, n as usize));
             let preemptions = self.preemptions();
-            self.nodes.push(Node { tried: 1, n, start: NO_STEPS, preemptions, ..NOTHING });
+            self.nodes.push(Node { what, preemptions, enabled: TaskSet::EMPTY, task: TaskId(0) });
         }
         let node = &self.nodes[self.depth];
-        if node.start != NO_STEPS || node.n != n {
+        if !matches!(node.what, What::Value(turns) if turns.n == n) {
             self.different.get_or_insert_with(|| Diverged::unseen(self.depth, &[]));
         }
         let chosen = node.chosen();
@@ -284,23 +309,14 @@ impl Path {
     }
 
     /// How many preemptions there were up to the last choice.
+    #[inline]
     pub(super) fn preemptions(&self) -> u32 {
         let last = self.depth.checked_sub(1).and_then(|it| self.nodes.get(it));
-        last.map_or(0, |it| preemptions(it, &self.steps))
+        last.map_or(0, |it| it.preemptions(&self.steps))
     }
 }
 
 /// What each of `tasks` is about to do: its first step among `steps`, which are those that somebody came to, the latest first.
 pub(super) fn latest<'a>(tasks: TaskSet, steps: impl Iterator<Item = &'a Step> + Clone) -> Vec<Step> {
     tasks.iter().filter_map(|task| steps.clone().find(|it| it.task == task).copied()).collect()
-}
-
-/// How many preemptions there are with what is chosen at `node`. A flush is none.
-fn preemptions(node: &Node, steps: &[Step]) -> u32 {
-    if node.is_brief {
-        return node.preemptions + u32::from(node.task != node.runner);
-    }
-    let chosen = node.chosen();
-    let interrupts = || steps[(node.start + chosen) as usize].access != Access::Flush;
-    node.preemptions + u32::from(node.running.is_some_and(|it| it != chosen) && interrupts())
 }
