@@ -394,6 +394,19 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
 }
 
 #[test]
+fn the_last_of_several_answers_comes_after_or() {
+    let told = |answers: i32| {
+        let all: Vec<String> = (1..=answers).map(|it| format!("take() → {it}")).collect();
+        orders::told("take() → 0", &all, None)
+    };
+    let start = "After this order take() → 0 could only have been take() → 1";
+    assert_eq!(told(1), format!("{start}."));
+    assert_eq!(told(3), format!("{start}, take() → 2 or take() → 3."));
+    assert!(told(12).ends_with(", take() → 11 or take() → 12."), "{}", told(12));
+    assert!(told(13).ends_with(", take() → 12 or 1 other."), "{}", told(13));
+}
+
+#[test]
 fn one_operation_is_not_them() {
     let case = overtaken();
     let Verdict::Violated(found) = exhausted(&[2], &[], 2) else { panic!("it is violated") };
