@@ -188,6 +188,13 @@ fn what_is_selected_comes_into_view() {
     browser.press("End");
     let place = browser.js("clewline.place(clewline.state().selected)");
     assert!(number(&place["left"]) < number(&place["width"]), "{place}");
+    // Or to the left.
+    browser.open(&folder.path("report.html"), "#op=2");
+    browser.js("clewline.look(60, 80)");
+    focus(&mut browser);
+    browser.press("ArrowDown");
+    let place = browser.js("clewline.place(clewline.state().selected)");
+    assert!(number(&place["x"]) < number(&place["right"]), "{place}");
 }
 
 #[test]
@@ -215,19 +222,27 @@ fn a_search_goes_on_and_back_and_round() {
     let Some(mut browser) = browse(&folder, "") else { return };
     browser.js("document.getElementById('search').focus()");
     // Letters count, their size does not.
-    browser.ask("Input.insertText", json!({"text": "ENQ"}));
+    browser.ask("Input.insertText", json!({"text": "EQ"}));
     assert_eq!(state(&mut browser)["matches"], 2);
+    browser.js("(it => { it.value = 'Q'; it.dispatchEvent(new Event('input')); })(document.getElementById('search'))");
+    assert_eq!(state(&mut browser)["matches"], 4);
     let found = "document.getElementById('found').textContent";
-    for (held, expected, told) in
-        [(0, 0, "1 of 2"), (0, 1, "2 of 2"), (0, 0, "1 of 2"), (SHIFT, 1, "2 of 2"), (SHIFT, 0, "1 of 2")]
-    {
+    for (held, expected, told) in [
+        (0, 0, "1 of 4"),
+        (0, 1, "2 of 4"),
+        (0, 2, "3 of 4"),
+        (SHIFT, 1, "2 of 4"),
+        (SHIFT, 0, "1 of 4"),
+        (SHIFT, 3, "4 of 4"),
+        (0, 0, "1 of 4"),
+    ] {
         browser.press_with("Enter", held);
         assert_eq!((&state(&mut browser)["selected"], &browser.js(found)), (&json!(expected), &json!(told)));
     }
     // What has a meaning elsewhere is but a letter here.
     browser.press("?");
     assert_eq!(browser.js("document.getElementById('help').open"), false);
-    assert_eq!(browser.js("document.getElementById('search').value"), "ENQ?");
+    assert_eq!(browser.js("document.getElementById('search').value"), "Q?");
     // What is typed next is all that counts.
     let type_in = |text: &str| {
         format!(
@@ -313,8 +328,10 @@ fn an_address_tells_all_that_is_chosen() {
     assert_eq!(seen["show"], "core");
     assert!(width(&seen) < 20.0, "{seen}");
     // What can hardly be seen is looked at from nearby.
+    browser.open(&folder.path("report.html"), "");
     browser.js("clewline.zoom(1e6)");
-    browser.open(&folder.path("report.html"), "#op=17");
+    browser.js("location.hash = '#op=17'");
+    browser.settle();
     let place = browser.js("clewline.place(17)");
     assert!(30.0 < number(&place["right"]) - number(&place["left"]), "{place}");
     // What is looked at stands in the address, a moment later.

@@ -229,15 +229,18 @@ fn a_card_tells_what_is_pointed_at_and_stays_in_the_window() {
     let folder = page("drawn-card", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     let card = "(it => it.hidden ? '' : it.textContent)(document.getElementById('tip'))";
-    let is_within = "(it => it.left >= 0 && it.right <= innerWidth && it.bottom <= innerHeight)(document.getElementById('tip').getBoundingClientRect())";
+    // Within the window, and wide enough to be read.
+    let is_within = "(it => it.left >= 0 && it.right <= innerWidth && it.bottom <= innerHeight && it.width > 200)(document.getElementById('tip').getBoundingClientRect())";
     assert_eq!(browser.js(card), "");
-    // Also where the window is small.
+    // Also where the window is small, and the picture at its end.
     for (wide, high) in [(1_200, 900), (700, 320)] {
         browser.resize(wide, high);
         for operation in 0..4 {
-            let (x, y) = middle(&mut browser, operation);
-            let y = y.min(f64::from(high) - 4.0);
-            browser.mouse("mouseMoved", x, y, json!({"button": "none"}));
+            let (x, _) = middle(&mut browser, operation);
+            browser.js("document.getElementById('timeline').scrollIntoView(false)");
+            let top = browser.js("document.getElementById('timeline').getBoundingClientRect().top");
+            let [_, y, _, height] = bar(&mut browser, operation);
+            browser.mouse("mouseMoved", x, number(&top) + y + height / 2.0, json!({"button": "none"}));
             browser.settle();
             assert_eq!(browser.js(is_within), true, "{operation} {wide} {}", browser.js(card));
         }
@@ -307,8 +310,8 @@ fn paper_shows_what_is_folded_and_can_be_read() {
     browser.settle();
     assert!(12.0 < number(&browser.js("document.querySelectorAll('#core tbody tr').length")));
     assert_eq!(browser.js("document.querySelector('#core details').open"), false);
-    let height = "document.querySelector('#core tbody tr:last-child').getBoundingClientRect().height > 5";
-    assert_eq!(browser.js(height), true);
+    let last = "document.querySelector('#core tbody tr:last-child').checkVisibility()";
+    assert_eq!(browser.js(last), true);
     let fits = "document.querySelector('#core svg').getBoundingClientRect().width <= innerWidth";
     assert_eq!(browser.js(fits), true);
     // All inks are dark on white.

@@ -397,7 +397,7 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
 fn the_last_of_several_answers_comes_after_or() {
     let told = |answers: i32| {
         let all: Vec<String> = (1..=answers).map(|it| format!("take() → {it}")).collect();
-        orders::told("take() → 0", &all, None)
+        super::orders::told("take() → 0", &all, None)
     };
     let start = "After this order take() → 0 could only have been take() → 1";
     assert_eq!(told(1), format!("{start}."));
