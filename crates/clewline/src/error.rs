@@ -65,6 +65,26 @@ impl Error {
         self.kind.to_string()
     }
 
+    /// The line of the file to look at, counting from one, if it is one line.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        match &self.kind {
+            ErrorKind::Read(error) => Some(error.line),
+            ErrorKind::Load(error) => Some(error.line),
+            ErrorKind::OutOfOrder { line } => Some(*line),
+            ErrorKind::Specification(_)
+            | ErrorKind::Algorithm(_)
+            | ErrorKind::Mix(_)
+            | ErrorKind::Format(_)
+            | ErrorKind::Matrix(_)
+            | ErrorKind::Quasi(_)
+            | ErrorKind::Environment { .. }
+            | ErrorKind::Unrecognised
+            | ErrorKind::Io(_)
+            | ErrorKind::Event { .. } => None,
+        }
+    }
+
     /// Whether it lies in the file, and not in what was asked of it.
     #[must_use]
     pub fn is_input(&self) -> bool {

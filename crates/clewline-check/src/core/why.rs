@@ -45,7 +45,7 @@ pub(super) fn why(
     if let Some((rule, operations)) = all().find(tells_all) {
         return Some(Why::Rule { rule, operations, end: None });
     }
-    let end = if core.len() <= LONG { dead_end(weak, core, budget) } else { None };
+    let end = if core.len() <= LONG { dead_end(whole, weak, core, budget) } else { None };
     match (all().next(), end) {
         (Some((rule, operations)), end) => Some(Why::Rule { rule, operations, end }),
         (None, Some(end)) => Some(Why::End(end)),
@@ -401,7 +401,12 @@ impl Sums<'_> {
 }
 
 /// Where the longest order of `weak` ends, with as few of its chances as possible.
-fn dead_end(weak: &Problem<'_>, core: &[OperationId], budget: &Budget) -> Option<DeadEnd> {
+fn dead_end(
+    whole: &Problem<'_>,
+    weak: &Problem<'_>,
+    core: &[OperationId],
+    budget: &Budget,
+) -> Option<DeadEnd> {
     let budget = budget.child().with_configurations(CONFIGURATIONS);
     let Verdict::Violated(found) = JitGraph.decide(weak, &budget) else { return None };
     let Explanation::Exhausted { prefix, .. } = found.explanation else { return None };
@@ -425,7 +430,26 @@ fn dead_end(weak: &Problem<'_>, core: &[OperationId], budget: &Budget) -> Option
             at = end.prefix.len();
         }
     }
+    let end = in_turn(whole, weak, &end).unwrap_or(end);
     (end.prefix.len() <= LONG).then_some(end)
+}
+
+/// The same end after an order that was possible in `whole`. A chance may come at any time, so it may stand in an order before what it really came
+/// after; nobody who sees both drawn would follow. Nothing if that order has no such flaw, or no such end when it is mended.
+fn in_turn(whole: &Problem<'_>, weak: &Problem<'_>, end: &DeadEnd) -> Option<DeadEnd> {
+    let span = |id: &OperationId| whole.position(*id).map(|at| whole.spans()[at]);
+    let comes_late = |at: usize| {
+        let late = span(&end.prefix[at]);
+        let precedes = |it: &OperationId| span(it).zip(late).is_some_and(|(it, late)| late.precedes(it));
+        end.prefix[..at].iter().any(precedes)
+    };
+    if !(1..end.prefix.len()).any(comes_late) {
+        return None;
+    }
+    // In the order of calls nobody comes before what it came after.
+    let mut prefix = end.prefix.clone();
+    prefix.sort_unstable();
+    follow(weak, &prefix).filter(|it| it.prefix == prefix && it.next == end.next)
 }
 
 /// Goes on from `prefix` as long as the operation that returns first can come next. Nothing if `prefix` itself cannot be, or if

@@ -184,16 +184,16 @@ fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
 fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style: &Style<'_>) {
     let Picture { drawn, beside, left_out } = picture(violation);
     let mut meaning = meaning(judged);
+    if left_out != 0 {
+        let others = count(left_out as u64, "other of them is", "others of them are");
+        meaning.push_str(&format!(" The {others} not drawn."));
+    }
     if 1 < drawn.len() {
         let caller = judged.source.caller();
         meaning.push_str(&format!(" Time runs to the right, one row a {caller}"));
         meaning.push_str(if beside.is_empty() { ":" } else { "; what is dotted is there for comparison:" });
     }
     paragraph(text, &meaning, style.width);
-    if left_out != 0 {
-        let others = count(left_out as u64, "other of them is", "others of them are");
-        paragraph(text, &format!("The {others} not drawn."), style.width);
-    }
     text.push('\n');
     let starts: Vec<u32> = beside.iter().map(|it| judged.case.spans()[it.index()].call()).collect();
     let drawing = timeline::draw_beside(&rows(judged, &drawn), &starts, style.width.saturating_sub(2));

@@ -96,6 +96,14 @@ fn told(judged: &Judged<'_>, events: &[Event], violation: &Violation, last: Oper
     if let Some(call) = call.filter(|it| !told.contains(it)) {
         told[0] = call;
     }
+    // One event takes no more room than to say that there is one.
+    let single = |at: &usize| {
+        let is_told = |at| told.binary_search(&at).is_ok();
+        !is_told(*at) && is_told(*at + 1) && (*at == 0 || is_told(*at - 1))
+    };
+    let singles: Vec<usize> = (0..events.len()).filter(single).collect();
+    told.extend(singles);
+    told.sort_unstable();
     told
 }
 

@@ -199,7 +199,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         // Told now, so that it is known even if the subject takes the process with it.
         eprintln!("note: the seed is {}", stress.seed());
     }
-    let outcome = stress.run()?;
+    let mut outcome = stress.run()?;
+    // Its page is written already.
+    if args.drawings.have_page() {
+        outcome.next.retain(|it| !it.ends_with(" --html report.html"));
+    }
     // The line is gone before anything else is written.
     drop(shown);
     let status = match outcome.verdict() {

@@ -12,6 +12,10 @@ use std::{
 
 use serde_json::{Value as Json, json};
 
+/// Keys that are held down while another is pressed, or the mouse is moved.
+pub(crate) const CTRL: u32 = 2;
+pub(crate) const SHIFT: u32 = 8;
+
 /// A browser with one page.
 pub(crate) struct Browser {
     child: Child,
@@ -168,9 +172,15 @@ impl Browser {
 
     /// Presses and releases a key.
     pub(crate) fn press(&mut self, key: &str) {
-        let text = if key.chars().count() == 1 { key } else { "" };
+        self.press_with(key, 0);
+    }
+
+    /// The same while others are held down: [`CTRL`], [`SHIFT`].
+    pub(crate) fn press_with(&mut self, key: &str, held: u32) {
+        let text = if key.chars().count() == 1 && held == 0 { key } else { "" };
         for kind in ["keyDown", "keyUp"] {
-            self.ask("Input.dispatchKeyEvent", json!({"type": kind, "key": key, "text": text}));
+            let event = json!({"type": kind, "key": key, "text": text, "modifiers": held});
+            self.ask("Input.dispatchKeyEvent", event);
         }
         self.settle();
     }

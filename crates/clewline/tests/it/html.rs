@@ -11,7 +11,7 @@ use crate::{
 
 /// A folder with `history.jsonl` and its page, `report.html`.
 #[track_caller]
-fn page(test: &str, history: &str, spec: &str, expected: i32) -> Folder {
+pub(crate) fn page(test: &str, history: &str, spec: &str, expected: i32) -> Folder {
     let folder = Folder::new(test).with("history.jsonl", history);
     let args = ["check", "history.jsonl", "--spec", spec, "--html", "report.html", "--svg", "core.svg"];
     let ran = clewline(&folder, &args, "");

@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod actors;
+mod around;
 mod browser;
 mod check;
 mod convert;
 mod corpus;
 #[cfg(feature = "crates")]
 mod crates;
+mod drawn;
 mod edges;
 mod explore;
 mod generate;

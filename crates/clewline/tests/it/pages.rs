@@ -95,6 +95,12 @@ fn a_stress_test_is_drawn_with_the_run_that_went_wrong() {
         browser.js("[...document.querySelectorAll('#facts dt')].some(it => it.textContent === 'seed')"),
         true
     );
+    // What is drawn already is not proposed.
+    let next = browser.js("[...document.querySelectorAll('.next')].map(it => it.textContent)");
+    assert!(
+        next.as_array().is_some_and(|it| it.len() == 1 && !it[0].to_string().contains("--html")),
+        "{next}"
+    );
     let core = browser.js("JSON.parse(document.getElementById('data').textContent).rest.core.length");
     assert!(0.0 < number(&core));
     assert_eq!(browser.js("document.querySelectorAll('#core svg .bar').length"), core);

@@ -69,7 +69,9 @@ fn files_are_summed_up() {
     assert_eq!(annotations.len(), 2, "{}", ran.stderr);
     let lost = "::error file=lost <&> \"1\".jsonl,line=3,title=violated%3A lost <&> \"1\".jsonl::lost <&> \"1\".jsonl is not linearizable as a queue%0A%0A";
     assert!(annotations[0].starts_with(lost), "{}", annotations[0]);
-    assert!(annotations[1].starts_with("::error file=broken.jsonl,title=unreadable%3A broken.jsonl::"));
+    let broken =
+        "::error file=broken.jsonl,line=1,title=unreadable%3A broken.jsonl::broken.jsonl: line 1, column 1: ";
+    assert!(annotations[1].starts_with(broken), "{}", annotations[1]);
     let markdown = folder.read("summary.md");
     for expected in [
         "## violated: 3 histories: 1 violated, 1 unreadable, 1 holds\n",
@@ -77,6 +79,7 @@ fn files_are_summed_up() {
         "\n| holds | good.jsonl | 2 |",
         "### violated: lost &lt;&amp;> \"1\".jsonl is not linearizable as a queue\n\n```text\n",
         "--html report.html\n```\n",
+        "### unreadable: broken.jsonl: line 1, column 1: expected",
     ] {
         assert!(markdown.contains(expected), "no {expected} in\n{markdown}");
     }

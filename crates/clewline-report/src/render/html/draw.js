@@ -48,6 +48,8 @@ function place(op) {
 }
 
 function draw() {
+  // On paper there is no timeline.
+  if (!overview.clientWidth) return;
   const context = prepare(canvas, size.width, size.height);
   context.fillStyle = colours.ground;
   context.fillRect(0, 0, size.width, size.height);
@@ -356,7 +358,7 @@ function drawAxis(context) {
   let step = 1;
   for (let round = 0; step * scale() < 70; round++) step *= round % 3 === 1 ? 2.5 : 2;
   const from = Math.max(1, Math.floor(view.from / step)) * step;
-  for (let number = from; number - 1 <= Math.min(view.to, layout.width); number += step) {
+  for (let number = from; number - 1 < Math.min(view.to, layout.width); number += step) {
     const x = xOf(number - 0.5);
     if (x < size.gutter + 14) continue;
     context.fillStyle = colours.rule;

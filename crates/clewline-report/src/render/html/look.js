@@ -18,8 +18,9 @@ function redraw() {
 function look(from, to) {
   const most = layout.width * 1.04 + 1;
   const wide = Math.min(Math.max(to - from, 3), Math.max(most, 6));
-  const middle = (from + to) / 2;
-  const left = Math.min(Math.max(middle - wide / 2, -wide / 2), layout.width - wide / 2);
+  // An end may come into the middle, to be looked at closely; but whoever sees it all sees all of it.
+  const beyond = Math.min(wide / 2, Math.max(most - wide, (wide - layout.width) / 2));
+  const left = Math.min(Math.max((from + to - wide) / 2, -beyond), layout.width - wide + beyond);
   view.from = left;
   view.to = left + wide;
   const all = layout.tracks.length * ROW + AXIS + 4;

@@ -261,6 +261,8 @@ function fill() {
 }
 
 function resized() {
+  // On paper there is no timeline; afterwards it is as it was.
+  if (!byId("stage").clientWidth) return;
   const before = size.width;
   measure();
   if (before !== size.width) look(view.from, view.to);

@@ -229,11 +229,12 @@ fn core(page: &Page) -> String {
     let kind = if is_alone { "" } else { " class=\"others\"" };
     let mut html = format!(
         "<section id=\"core\"{kind} aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{}</h2>\n<div class=\"sides\">\n\
-         <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Picture of these operations\">\n{}</div>\n\
+         <div class=\"drawn\">\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Picture of these operations\">\n{}</div>\n{}</div>\n\
          <details{}>\n<summary>As a table</summary>\n<div class=\"wide\">\n<table>\n\
          <thead><tr><th>{}</th><th>call</th><th>answer</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",
         escaped(&page.core.title),
         page.picture,
+        notes(page, drawn),
         if page.core.operations.len() <= TABLED { " open" } else { "" },
         escaped(page.caller),
         if history.has_lines() { "<th>line</th>" } else { "" },
@@ -241,7 +242,13 @@ fn core(page: &Page) -> String {
     for &operation in &page.core.operations {
         html.push_str(&row(history, operation));
     }
-    html.push_str("</tbody>\n</table>\n</div>\n</details>\n</div>\n");
+    html.push_str("</tbody>\n</table>\n</div>\n</details>\n</div>\n</section>\n");
+    html
+}
+
+/// What is to be said of the picture of the core, in which so many of its operations are drawn.
+fn notes(page: &Page, drawn: usize) -> String {
+    let mut html = String::new();
     if page.picture.contains("class=\"beside\"") {
         let them = if page.core.operations.len() == 1 { "it" } else { "them" };
         html.push_str(&format!("<p>What is dotted is no part of {them}, and is there for comparison.</p>\n"));
@@ -253,7 +260,6 @@ fn core(page: &Page) -> String {
             "<p>The {others} not drawn here, but in the table and in the whole history.</p>\n"
         ));
     }
-    html.push_str("</section>\n");
     html
 }
 

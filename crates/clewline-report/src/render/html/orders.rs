@@ -105,12 +105,16 @@ impl Path {
 }
 
 /// `There the state is [1, 2], and deq() → 2 could only have been deq() → 1.`
-fn told(label: &str, instead: &[String], stuck: Option<&Around>) -> String {
+pub(super) fn told(label: &str, instead: &[String], stuck: Option<&Around>) -> String {
     const TOLD: usize = 12;
     let (shown, rest) = instead.split_at(instead.len().min(TOLD));
-    let more = if rest.is_empty() { String::new() } else { format!(" or {} others", rest.len()) };
     let state = stuck.map(|it| format!("The state is then {}", it.before));
-    let could = format!("{label} could only have been {}{more}", shown.join(", "));
+    let answers = match (shown, rest.len()) {
+        ([some @ .., last], 0) if !some.is_empty() => format!("{} or {last}", some.join(", ")),
+        (all, 0) => all.join(", "),
+        (some, more) => format!("{} or {}", some.join(", "), count(more as u64, "other", "others")),
+    };
+    let could = format!("{label} could only have been {answers}");
     match (state, instead.is_empty()) {
         (Some(state), false) => format!("{state}, and {could}."),
         (None, false) => format!("After this order {could}."),

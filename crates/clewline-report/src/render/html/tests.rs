@@ -394,6 +394,19 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
 }
 
 #[test]
+fn the_last_of_several_answers_comes_after_or() {
+    let told = |answers: i32| {
+        let all: Vec<String> = (1..=answers).map(|it| format!("take() → {it}")).collect();
+        super::orders::told("take() → 0", &all, None)
+    };
+    let start = "After this order take() → 0 could only have been take() → 1";
+    assert_eq!(told(1), format!("{start}."));
+    assert_eq!(told(3), format!("{start}, take() → 2 or take() → 3."));
+    assert!(told(12).ends_with(", take() → 11 or take() → 12."), "{}", told(12));
+    assert!(told(13).ends_with(", take() → 12 or 1 other."), "{}", told(13));
+}
+
+#[test]
 fn one_operation_is_not_them() {
     let case = overtaken();
     let Verdict::Violated(found) = exhausted(&[2], &[], 2) else { panic!("it is violated") };
@@ -412,8 +425,11 @@ fn a_picture_that_leaves_operations_out_says_so() {
     let Verdict::Violated(found) = exhausted(&core, &[], 13) else { panic!("it is violated") };
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations: vec![OperationId(0)], end: None };
     let told = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found.clone() });
-    let note = "<p>The 13 others of them are not drawn here";
-    assert!(write(&Page::of(&judged(&case, &told), &[])).contains(note));
+    let page = write(&Page::of(&judged(&case, &told), &[]));
+    // Right below the picture, before the table.
+    let places =
+        ["</svg>", "<p>The 13 others of them are not drawn here", "<details"].map(|it| page.find(it));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
     assert!(!write(&Page::of(&judged(&case, &Verdict::Violated(found)), &[])).contains("not drawn"));
 }
 

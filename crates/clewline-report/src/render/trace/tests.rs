@@ -58,6 +58,25 @@ fn long() -> Vec<tests::Row> {
 }
 
 #[test]
+fn where_one_event_would_be_left_out_it_is_told() {
+    let mut rows = long();
+    rows[1] = (0, Some(1), 10, Some((None, 12)));
+    rows[100] = (1, Some(1_000), 5, Some((None, 11)));
+    let case = tests::case(&rows);
+    let late = (0..102).find(|&it| case.history.call(OperationId(it)).is_none()).unwrap();
+    // enq(1000) is the second to be called.
+    let verdict = tests::exhausted(&[1, late], &[], late);
+    let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
+    let written = trace(&tests::judged(&case, &verdict), violation, &at(late, 203, &["deq() → 0"]), 80);
+    let expected = "      …  2 events left out
+      3  1        calls enq(1000)
+      4  0        calls enq(1)
+      5  1        returns
+      …  ";
+    assert!(written.contains(expected), "{written}");
+}
+
+#[test]
 fn of_a_long_trace_the_core_and_what_overlaps_and_the_end_are_told() {
     let case = tests::case(&long());
     let position = |call: Option<i64>| {
