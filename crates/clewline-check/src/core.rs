@@ -211,7 +211,6 @@ impl<'a> Shrinking<'a> {
         // Where lives are told apart, little is left without looking at what happened when; elsewhere reads may tell where to begin.
         if comes_and_goes(problem) {
             shrinking.focus();
-            shrinking.clear();
         }
         shrinking.zoom();
         shrinking.cut();
@@ -221,6 +220,8 @@ impl<'a> Shrinking<'a> {
         // The answers of a counter are reads, each of which tells the sum.
         if problem.kind() != Some(Kind::Counter) {
             shrinking.focus();
+        }
+        if comes_and_goes(problem) {
             shrinking.clear();
         }
         shrinking.open();

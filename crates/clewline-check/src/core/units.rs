@@ -125,8 +125,17 @@ fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec
     // Whoever has not returned by the end has not happened before it was last gone.
     let is_late = |at: &usize| spans[*at].is_pending() && roles.acts[*at] != Act::Add;
     lives.last_mut().expect("one at least").extend(unit.iter().copied().filter(is_late));
-    lives.retain(|it| !it.is_empty());
-    lives
+    // Whoever found it after it was gone is told with those who took it.
+    let mut whole: Vec<Vec<usize>> = Vec::with_capacity(lives.len());
+    for life in lives {
+        let has_begun = life.iter().any(|&at| roles.acts[at] == Act::Add);
+        match whole.last_mut() {
+            Some(last) if !has_begun => last.extend(life),
+            Some(_) | None => whole.push(life),
+        }
+    }
+    whole.retain(|it| !it.is_empty());
+    whole
 }
 
 /// Elements that can only go together: a union-find over those that some operation links.
