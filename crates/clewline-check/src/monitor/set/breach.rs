@@ -56,7 +56,7 @@ impl Known {
         let past = |act: Act| {
             all.iter().filter(is_past).copied().filter(move |&at| columns.acts[at as usize] == act)
         };
-        let last_add = past(Act::Add).last();
+        let last_add = past(Act::Add).next_back();
         // The last to return, which may have come after every addition; the last to be called may not.
         let last_remove =
             past(Act::Remove).max_by_key(|&at| (columns.intervals[at as usize].right, Reverse(at)));
