@@ -12,7 +12,7 @@
 //!   Where that does not lead to a small core, only *doubt* is cast on whoever overlaps it: what came before the opening need not
 //!   have happened after it, but if it did, then in its time and with its answer.
 //! * *Leaving operations out*, if their [`Footprint`](clewline_core::Footprint) allows: a read alone; all
-//!   operations on an element together.
+//!   operations on an element together, from when it came until it was certainly gone.
 //! * *Giving an operation a chance*: it may have happened at any time, with any answer, or not at all. This is
 //!   sound for every operation of every specification.
 //!
@@ -28,21 +28,24 @@
 //! Cost: a search for each attempt, all together within a given number of configurations. Where that does not
 //! suffice the core is larger than need be, and says so.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use clewline_core::{
-    Act, Budget, Elements, Explanation, Keep, Kind, OperationId, Problem, Span, Start, Verdict, Violation,
-};
+use clewline_core::{Act, Budget, Explanation, Keep, Kind, OperationId, Problem, Span, Verdict, Violation};
 
 use crate::{
     Checker, Options, monitor,
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
 };
 
+mod focus;
+mod opening;
 mod quick;
+mod units;
 mod why;
 
+use opening::{Opening, Overlap};
 use quick::Glance;
+use units::{comes_and_goes, lives, reads};
 
 pub(crate) use quick::refute;
 
@@ -122,8 +125,13 @@ fn smallest<'a>(problem: &'a Problem<'a>, next: OperationId, options: &Options) 
 }
 
 /// Searches: a queue as a queue, which the other search may not be able to, as long as nothing forbids it. Where neither
-/// gets on, a monitor may; but who may have taken what is a long story.
+/// gets on, a monitor may; but who may have taken what is a long story. For a set it never is.
 fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
+    if problem.kind() == Some(Kind::Set)
+        && let Ok(verdict) = monitor::decide_weaker(problem, budget)
+    {
+        return verdict;
+    }
     let is_queue = problem.kind() == Some(Kind::Queue);
     let verdict = if is_queue && QueueOriented.refuses(problem).is_none() {
         QueueOriented.decide(problem, budget)
@@ -156,82 +164,12 @@ fn differently_open(problem: &Problem<'_>) -> u64 {
     labels.collect::<HashSet<_>>().len() as u64
 }
 
-/// Reads, each of which can be left out alone.
-fn reads(problem: &Problem<'_>) -> Vec<Vec<usize>> {
-    let is_read = |at: &usize| problem.footprint(*at).is_read();
-    (0..problem.len()).filter(is_read).map(|at| vec![at]).collect()
-}
-
-/// Elements, each with all operations on it; linked elements together.
-fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
-    let mut groups = Groups::default();
-    let mut seen: Vec<(usize, u64)> = Vec::new();
-    for at in 0..problem.len() {
-        match problem.footprint(at).elements() {
-            Elements::None => (),
-            Elements::One(element) => seen.push((at, element)),
-            Elements::Two(one, other) => {
-                groups.join(one, other);
-                seen.push((at, one));
-            }
-            // A pending operation need not have happened; any other may depend on every element.
-            Elements::Any if problem.spans()[at].is_pending() => (),
-            Elements::Any => return Vec::new(),
-        }
-    }
-    let mut units: Vec<Vec<usize>> = Vec::new();
-    let mut unit_of: HashMap<u64, usize> = HashMap::new();
-    for (at, element) in seen {
-        let unit = *unit_of.entry(groups.find(element)).or_insert(units.len());
-        if unit == units.len() {
-            units.push(Vec::new());
-        }
-        units[unit].push(at);
-    }
-    units
-}
-
 /// Whether so much is said about an operation that it belongs to the core.
 fn is_core(keep: Keep) -> bool {
     match keep {
         Keep::Whole | Keep::Doubt | Keep::Call => true,
         Keep::Chance | Keep::Nothing => false,
     }
-}
-
-/// Elements that can only go together: a union-find over those that some operation links.
-#[derive(Default)]
-struct Groups {
-    parent: HashMap<u64, u64>,
-}
-
-impl Groups {
-    fn find(&mut self, element: u64) -> u64 {
-        let mut root = element;
-        while let Some(&parent) = self.parent.get(&root) {
-            root = parent;
-        }
-        if root != element {
-            self.parent.insert(element, root);
-        }
-        root
-    }
-
-    fn join(&mut self, one: u64, other: u64) {
-        let (one, other) = (self.find(one), self.find(other));
-        if one != other {
-            self.parent.insert(one, other);
-        }
-    }
-}
-
-/// What is said about whoever overlaps the opening.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Overlap {
-    /// That it may have happened.
-    Chance,
-    /// Everything, if it happened since.
-    Doubt,
 }
 
 struct Shrinking<'a> {
@@ -248,16 +186,6 @@ struct Shrinking<'a> {
     left: u64,
     is_minimal: bool,
     opening: Option<Opening>,
-}
-
-/// The operation before which nothing is told.
-#[derive(Clone, Debug)]
-struct Opening {
-    start: usize,
-    // Those about which less is said for its sake.
-    before: Vec<usize>,
-    // What the object is like after it, if that is not what it is like when this is the first of all.
-    state: Option<Start>,
 }
 
 impl<'a> Shrinking<'a> {
@@ -280,6 +208,10 @@ impl<'a> Shrinking<'a> {
             is_minimal: true,
             opening: None,
         };
+        // Where lives are told apart, little is left without looking at what happened when; elsewhere reads may tell where to begin.
+        if comes_and_goes(problem) {
+            shrinking.focus();
+        }
         shrinking.zoom();
         shrinking.cut();
         let is_left = |it: &&Keep| **it != Keep::Nothing;
@@ -289,16 +221,19 @@ impl<'a> Shrinking<'a> {
         if problem.kind() != Some(Kind::Counter) {
             shrinking.focus();
         }
+        if comes_and_goes(problem) {
+            shrinking.clear();
+        }
         shrinking.open();
         shrinking.attempt = ATTEMPT;
         loop {
             shrinking.is_minimal = true;
             let told = shrinking.keep.clone();
             // Elements go first: there are fewer of them.
-            shrinking.pass(elements, Keep::Nothing);
+            shrinking.pass(lives, Keep::Nothing);
             shrinking.pass(reads, Keep::Nothing);
             // With the reads gone that see everything, elements may be free to go.
-            shrinking.pass(elements, Keep::Nothing);
+            shrinking.pass(lives, Keep::Nothing);
             shrinking.cut();
             shrinking.single();
             // Whoever is asked by itself, below, need not be known to be needed together with others.
@@ -344,29 +279,6 @@ impl<'a> Shrinking<'a> {
         }
     }
 
-    /// Forgets what happened long before and long after the operation that cannot come next, if that is enough.
-    ///
-    /// A search of a long history takes a while to find nothing, wherever the violation is.
-    fn zoom(&mut self) {
-        const AROUND: usize = 64;
-        let hint = self.hint();
-        let starts = self.starts();
-        let mut ranks: Vec<u32> = self.problem.spans().iter().filter_map(|it| it.ret()).collect();
-        ranks.sort_unstable();
-        let last = ranks.partition_point(|&it| it < hint);
-        let told = self.keep.clone();
-        let (mut before, mut after) = (1, AROUND);
-        while before <= starts.len() && after < ranks.len() && self.opening.is_none() && self.left != 0 {
-            let place = starts.len() - before;
-            let rank = ranks[(last + after).min(ranks.len() - 1)];
-            self.keep = self.until(rank);
-            if self.attempt_since(starts[place], &told) != Attempt::Violated {
-                self.keep.clone_from(&told);
-            }
-            (before, after) = (2 * before, 2 * after);
-        }
-    }
-
     /// Forgets what happened after some return, as early a one as can be found quickly.
     ///
     /// A prefix of a good history is good. The search gives a hint where to cut, but only a hint: it knew the
@@ -403,21 +315,6 @@ impl<'a> Shrinking<'a> {
         self.keep.iter().zip(self.problem.spans()).map(cut).collect()
     }
 
-    /// Leaves out all reads and elements at a stroke, but for those of the operation that cannot come next: mostly it
-    /// found what it cannot have found.
-    fn focus(&mut self) {
-        let Some(next) = self.problem.position(self.next) else { return };
-        let told = self.keep.clone();
-        let is_read = |&at: &usize| at != next && self.problem.footprint(at).is_read();
-        let reads: Vec<usize> = (0..told.len()).filter(is_read).collect();
-        reads.iter().for_each(|&at| self.keep[at] = Keep::Nothing);
-        let others = self.units(elements).into_iter().filter(|unit| !unit.contains(&next));
-        let others: Vec<usize> = others.flatten().collect();
-        let mut keep = std::mem::replace(&mut self.keep, told);
-        others.into_iter().for_each(|at| keep[at] = Keep::Nothing);
-        self.attempt(keep);
-    }
-
     /// Gives a chance to all who found or missed something, but for the one that cannot come next: often it alone shows that too much, or too
     /// little, was put there.
     fn single(&mut self) {
@@ -436,128 +333,6 @@ impl<'a> Shrinking<'a> {
         if keep != self.keep && 1 < self.core().count() {
             self.attempt(keep);
         }
-    }
-
-    /// Forgets what happened before an operation that resets the object, as late a one as can be found quickly.
-    fn open(&mut self) {
-        let starts = self.starts();
-        let told = self.keep.clone();
-        // From these on it is violated; from those it is not, or nobody knows.
-        let (mut violated, mut holds) = (None, starts.len());
-        let mut stride = 1;
-        while 0 < holds && violated.is_none() && self.left != 0 {
-            let place = holds.saturating_sub(stride);
-            match self.attempt_since(starts[place], &told) {
-                Attempt::Violated => violated = Some(place),
-                Attempt::Holds | Attempt::Undecided => holds = place,
-            }
-            stride *= 2;
-        }
-        while let Some(place) = violated
-            && place + 1 < holds
-            && self.left != 0
-        {
-            let middle = place.midpoint(holds);
-            match self.attempt_since(starts[middle], &told) {
-                Attempt::Violated => violated = Some(middle),
-                Attempt::Holds | Attempt::Undecided => holds = middle,
-            }
-        }
-    }
-
-    /// The operations before which nothing need be told, up to the one that cannot come next.
-    fn starts(&self) -> Vec<usize> {
-        let hint = self.hint();
-        let is_start = |&at: &usize| {
-            let span = self.problem.spans()[at];
-            let tells = || self.problem.resets(at) || self.problem.leads_to(at).is_some();
-            self.keep[at] == Keep::Whole && span.end() < hint && tells()
-        };
-        (0..self.problem.len()).filter(is_start).collect()
-    }
-
-    /// Forgets what happened before the operation at `start`, of all that was `told`.
-    fn attempt_since(&mut self, start: usize, told: &[Keep]) -> Attempt {
-        // It may have been forgotten for the sake of an earlier one, and then tells nothing.
-        if self.keep[start] != Keep::Whole {
-            return Attempt::Undecided;
-        }
-        let keep = self.since(start);
-        let end = self.problem.spans()[start].end();
-        let is_before = |&at: &usize| told[at] != keep[at] && self.problem.spans()[at].call() < end;
-        let mut before: Vec<usize> = (0..told.len()).filter(is_before).collect();
-        // What was left out for the sake of an earlier one comes before this one, too.
-        before.extend(self.opening.iter().flat_map(|it| &it.before));
-        before.sort_unstable();
-        before.dedup();
-        let state = if self.problem.resets(start) { None } else { self.problem.leads_to(start) };
-        let opening = Opening { start, before, state };
-        let (attempt, next) = self.judge(&keep, Some(&opening));
-        if attempt == Attempt::Violated {
-            (self.keep, self.next, self.opening) = (keep, next, Some(opening));
-        }
-        attempt
-    }
-
-    /// Gives a chance to the opening and to all that came before it, if that is enough.
-    fn close(&mut self) {
-        let Some(opening) = self.opening.take() else { return };
-        // If nothing was forgotten for its sake, what it tells may still have spared others.
-        if opening.before.is_empty() && opening.state.is_none() {
-            return;
-        }
-        let chance = |of: &[usize]| {
-            let mut keep = self.keep.clone();
-            of.iter().chain([&opening.start]).for_each(|&at| keep[at] = Keep::Chance);
-            keep
-        };
-        // If a few of them explain everything, all of them do, which may take long to find out.
-        let few = self.related(&opening.before);
-        let (few, all) = (chance(&few), chance(&opening.before));
-        if self.judge(&few, None).0 == Attempt::Holds {
-            self.opening = Some(opening);
-            return;
-        }
-        match self.attempt(all) {
-            Attempt::Violated => (),
-            Attempt::Holds => self.opening = Some(opening),
-            Attempt::Undecided => {
-                self.is_minimal = false;
-                self.opening = Some(opening);
-            }
-        }
-    }
-
-    /// Those that touch an element which the core touches.
-    fn related(&self, positions: &[usize]) -> Vec<usize> {
-        let touched = |at: usize| match self.problem.footprint(at).elements() {
-            Elements::One(element) => vec![element],
-            Elements::Two(one, other) => vec![one, other],
-            Elements::None | Elements::Any => Vec::new(),
-        };
-        let core: Vec<u64> = self.core().flat_map(touched).collect();
-        let is_related = |at: &usize| touched(*at).iter().any(|it| core.contains(it));
-        positions.iter().copied().filter(is_related).collect()
-    }
-
-    /// What is said without anything that came before the operation at `start`, which resets the object.
-    fn since(&self, start: usize) -> Vec<Keep> {
-        let first = self.problem.spans()[start];
-        let keep = |at: usize| {
-            let span = self.problem.spans()[at];
-            match self.keep[at] {
-                keep if at == start || first.end() < span.call() => keep,
-                keep if is_core(keep) && span.end() < first.call() => Keep::Nothing,
-                // Whether it came before or after the first one is not known.
-                keep if is_core(keep) && self.problem.footprint(at).is_read() => Keep::Nothing,
-                Keep::Whole | Keep::Doubt | Keep::Call if self.overlap == Overlap::Chance => Keep::Chance,
-                Keep::Whole | Keep::Doubt => Keep::Doubt,
-                Keep::Call => Keep::Call,
-                Keep::Chance => Keep::Chance,
-                Keep::Nothing => Keep::Nothing,
-            }
-        };
-        (0..self.keep.len()).map(keep).collect()
     }
 
     /// When it was last known to be violated.
@@ -592,7 +367,7 @@ impl<'a> Shrinking<'a> {
         let positions: Vec<usize> =
             (0..self.keep.len()).filter(|&at| self.keep[at] != Keep::Nothing).collect();
         // Taken from what is still said: an operation whose return is forgotten may see more than it did.
-        let now = self.problem.weaken(|at| self.keep[at]);
+        let now = self.weaker(&self.keep, self.opening.as_ref());
         let mut units = units(&now);
         units.iter_mut().flatten().for_each(|at| *at = positions[*at]);
         let start = self.opening.as_ref().map(|it| it.start);

@@ -1,6 +1,6 @@
 //! Verdicts on weaker problems that need no search.
 //!
-//! Whoever has only a chance may have happened anywhere, so a search has to look at every choice among them. Four questions are
+//! Whoever has only a chance may have happened anywhere, so a search has to look at every choice among them. Five questions are
 //! answered without:
 //!
 //! * *Nobody put it there*: an operation found an element that nobody adds in time.
@@ -8,6 +8,7 @@
 //!   whoever was called by then counts if that helps.
 //! * *One finder*: one operation found an element of a queue, stack or priority queue, or nothing, and everybody else only added something or has
 //!   only a chance. Whatever certainly was in its way had to be taken by those, each taking one.
+//! * *There or not*: a set has a monitor to which chances make no difference.
 //! * *Copies*: elements of a bag that is never found empty only need to have been added before they are taken, each once.
 //!
 //! What is answered here is right; what is not easily seen is left to a search.
@@ -16,7 +17,9 @@
 
 use std::cmp::Reverse;
 
-use clewline_core::{Act, Kind, OperationId, Problem, Roles, Span};
+use clewline_core::{Act, Budget, Kind, OperationId, Problem, Roles, Span};
+
+use crate::monitor::{self, Columns, Ruling, Want};
 
 /// What was seen at a glance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +43,22 @@ pub(super) fn judge(problem: &Problem<'_>, kind: Kind, opening: Option<usize>) -
             .nobody_put(None)
             .or_else(|| view.one_finder(kind))
             .or_else(|| view.is_of_one_element().then(|| view.copies()).flatten()),
-        Kind::Set | Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
+        Kind::Set => by_monitor(problem),
+        Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
             view.nobody_put(None)
+        }
+    }
+}
+
+/// What the monitor says, which judges sets in a pass whoever has only a chance.
+fn by_monitor(problem: &Problem<'_>) -> Option<Glance> {
+    let (columns, order) = Columns::of_weaker(problem).ok()?;
+    match monitor::judge_columns(&columns, Want::Verdict, &Budget::unlimited()).ok()? {
+        Ruling::Holds(_) => Some(Glance::Holds),
+        // The one that had to return and could not.
+        Ruling::Violated(breach) => {
+            let at = order[*breach.operations.first()? as usize];
+            Some(Glance::Violated(problem.operations()[at as usize]))
         }
     }
 }

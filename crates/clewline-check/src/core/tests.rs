@@ -1,7 +1,9 @@
+use std::collections::HashMap;
+
 use clewline_core::{Case, Domain, Plan, Random, Rule, Why};
 use clewline_specs::{CATALOG, find};
 
-use super::*;
+use super::{focus::is_finder, units::elements, *};
 use crate::search::oracle::Oracle;
 
 /// Everything is said.
@@ -26,17 +28,17 @@ fn word(problem: &Problem<'_>) -> &'static str {
 /// A prefix of a random linearizable history, judged by the oracle after each unit is left out in turn.
 #[test]
 fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
-    let (mut reads_left_out, mut elements_left_out, mut opened) = (0, 0, 0);
+    let (mut reads_left_out, mut lives_left_out, mut told_apart, mut opened) = (0, 0, 0, 0);
     let limited = ["queue:2", "stack:2", "deque:2"];
     for name in CATALOG.iter().map(|it| it.name).chain(limited) {
         let specification = find(name).unwrap();
         for seed in 0..400 {
             let mut random = Random::new(seed);
             let plan = Plan {
-                operations: 2 + random.below(9),
+                operations: 2 + random.below(if seed % 4 == 0 { 13 } else { 9 }),
                 processes: 2 + random.below(3),
-                overlap: 0.8,
-                values: Domain::Below(3),
+                overlap: if seed % 3 == 0 { 0.4 } else { 0.8 },
+                values: Domain::Below(if seed % 2 == 0 { 2 } else { 3 }),
                 keys: 1,
                 pending: 0.2,
                 seed,
@@ -63,16 +65,22 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
                 assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} since {start}", name);
                 opened += 1;
             }
-            let (reads, elements) = (reads(&prefix), elements(&prefix));
-            reads_left_out += reads.len();
-            elements_left_out += elements.len();
-            for unit in reads.into_iter().chain(elements) {
-                let rest = prefix.weaken(|at| if unit.contains(&at) { Keep::Nothing } else { Keep::Whole });
-                assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} without {unit:?}", name);
+            // As it is, and with less said about some.
+            let keep = random_keep(&prefix, &mut random);
+            for told in [prefix.clone(), prefix.weaken(|at| keep[at])] {
+                let (reads, lives) = (reads(&told), lives(&told));
+                reads_left_out += reads.len();
+                lives_left_out += lives.len();
+                told_apart += lives.len() - elements(&told).len();
+                for unit in reads.into_iter().chain(lives) {
+                    let rest = told.weaken(|at| if unit.contains(&at) { Keep::Nothing } else { Keep::Whole });
+                    assert_eq!(word(&rest), "holds", "{} seed {seed}: {told:#?} without {unit:?}", name);
+                }
             }
         }
     }
-    assert!(3_000 < reads_left_out && 3_000 < elements_left_out, "{reads_left_out}, {elements_left_out}");
+    assert!(3_000 < reads_left_out && 3_000 < lives_left_out, "{reads_left_out}, {lives_left_out}");
+    assert!(150 < told_apart, "{told_apart}");
     assert!(2_000 < opened, "{opened}");
 }
 
@@ -104,6 +112,34 @@ fn with_and_without<'a>(problem: &Problem<'a>, seed: u64) -> [Problem<'a>; 2] {
     [problem.clone(), problem.weaken(|at| if is_lost(at) { Keep::Nothing } else { Keep::Whole })]
 }
 
+/// Whatever was found, what goes before it says no more than there was to say.
+#[test]
+fn what_goes_before_the_one_that_was_found_is_not_violated_alone() {
+    let (mut held, mut violated) = (0, 0);
+    for name in ["priority-queue", "min-priority-queue"] {
+        for seed in 0..3_000 {
+            let mut random = Random::new(seed);
+            let Some(case) = changed(name, Domain::Below(4), 0.1, seed) else { continue };
+            let problem = &case.problems()[0];
+            let roles = problem.roles().unwrap();
+            let keep = random_keep(problem, &mut random);
+            let before = word(&problem.weaken(|at| keep[at]));
+            let is_sure = |&at: &usize| is_finder(&roles, at) && keep[at] == Keep::Whole;
+            for finder in (0..problem.len()).filter(is_sure) {
+                let above = shrinking(problem).above(&keep, finder, &roles);
+                let after = word(&problem.weaken(|at| above[at]));
+                assert!(
+                    before == "violated" || after == "holds",
+                    "{name} {seed}: {problem:#?} above {finder}"
+                );
+                held += usize::from(before == "holds");
+                violated += usize::from(after == "violated");
+            }
+        }
+    }
+    assert!(1_000 < held && 100 < violated, "{held}, {violated}");
+}
+
 /// What is said at the end is violated, and would not be if less were said about any operation of the core, or
 /// one more read or element were left out.
 #[track_caller]
@@ -119,7 +155,7 @@ fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId, overlap: 
     let chances = alone.map(|at| (vec![at], Keep::Chance));
     // With the opening all that came before it gets a chance.
     let opening = start.map(|it| ([&it.before[..], &[it.start]].concat(), Keep::Chance));
-    let left_out = shrunk.units(reads).into_iter().chain(shrunk.units(elements));
+    let left_out = shrunk.units(reads).into_iter().chain(shrunk.units(lives));
     for (unit, less) in chances.chain(opening).chain(left_out.map(|unit| (unit, Keep::Nothing))) {
         let less: Vec<Keep> =
             (0..keep.len()).map(|at| if unit.contains(&at) { less } else { keep[at] }).collect();
@@ -428,9 +464,15 @@ fn among_many_chances_attempts_are_short() {
 /// Values that are there many times, limits, and an object that may be closed: an answer in the middle of a long history is another one's.
 #[test]
 fn equal_values_limits_and_what_is_closed_leave_small_cores() {
-    let cases =
-        [("priority-queue", "poll", 8), ("queue:8", "deq", 8), ("stack:8", "pop", 8), ("channel", "recv", 4)];
-    for (name, method, most) in cases {
+    let (nothing, least) = (clewline_core::Value::NIL, clewline_core::Value::small(0).unwrap());
+    let cases = [
+        ("priority-queue", "poll", nothing, 8),
+        ("priority-queue", "poll", least, 8),
+        ("queue:8", "deq", nothing, 8),
+        ("stack:8", "pop", nothing, 8),
+        ("channel", "recv", nothing, 4),
+    ];
+    for (name, method, answer, most) in cases {
         let plan =
             Plan { operations: 20_000, values: Domain::Below(20), processes: 8, seed: 5, ..Plan::default() };
         let specification = find(name).unwrap();
@@ -443,7 +485,7 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
             .unwrap()
             .id;
         let change = |id: OperationId, call, ret: Option<_>| {
-            Ok::<_, ()>((call, ret.map(|ret| if id == late { clewline_core::Value::NIL } else { ret })))
+            Ok::<_, ()>((call, ret.map(|ret| if id == late { answer } else { ret })))
         };
         recording.history = recording.history.try_map(change).unwrap();
         let case = specification.load(recording).unwrap();
@@ -454,6 +496,22 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
         };
         assert!(violation.is_minimal && violation.core.len() <= most, "{name}: {:?}", violation.core);
     }
+}
+
+/// That a lock was taken too often shows wherever nobody else can have freed it, also if somebody is always busy.
+#[test]
+fn a_lost_unlock_leaves_a_small_core() {
+    let plan = Plan { operations: 20_000, processes: 8, seed: 5, ..Plan::default() };
+    let mutex = find("mutex").unwrap();
+    let case = mutex.load(mutex.generate(&plan)).unwrap();
+    let whole = &case.problems()[0];
+    let is_unlock = |&at: &usize| case.label(whole.operations()[at]).starts_with("unlock");
+    let lost = (10_000..whole.len()).find(is_unlock).unwrap();
+    let problem = whole.weaken(|at| if at == lost { Keep::Nothing } else { Keep::Whole });
+    let Verdict::Violated(violation) = crate::judge(vec![problem], &Options::default()).verdict else {
+        panic!("holds")
+    };
+    assert!(violation.is_minimal && violation.core.len() <= 4, "{:?}", violation.core);
 }
 
 #[test]
@@ -494,8 +552,8 @@ fn units_are_those_of_what_is_still_said() {
     let taken = taken.unwrap();
     let mut keep = vec![Keep::Whole; problem.len()];
     let mut shrinking = shrinking(problem);
-    assert!(shrinking.units(elements).iter().flatten().any(|&at| at == taken));
+    assert!(shrinking.units(lives).iter().flatten().any(|&at| at == taken));
     keep[taken] = Keep::Call;
     shrinking.keep = keep;
-    assert!(!shrinking.units(elements).iter().flatten().any(|&at| at == taken));
+    assert!(!shrinking.units(lives).iter().flatten().any(|&at| at == taken));
 }

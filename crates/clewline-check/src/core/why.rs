@@ -193,7 +193,9 @@ impl<'v> View<'v> {
             }
             // It had been there, and was gone: the history was empty in between, so the core need not show it.
             Some(_) => {
-                let is_before = |&it: &usize| whole.spans()[it].end() < self.problem.spans()[at].call();
+                // Whoever takes it as well took another copy, whichever came first.
+                let by = if self.act(at) == Act::Remove { end } else { self.problem.spans()[at].call() };
+                let is_before = |&it: &usize| whole.spans()[it].end() < by;
                 let takes = |it: &usize| {
                     whole_roles.acts[*it] == Act::Remove
                         && whole_roles.names[whole_roles.elements[*it] as usize] == word

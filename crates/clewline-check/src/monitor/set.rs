@@ -11,13 +11,14 @@
 //! allows each element to be added and removed once. Cost: O(n), and for the operations that wait on one element at a
 //! time and will return, their number.
 
+mod breach;
 mod once;
 
-use clewline_core::{Act, Kind, Rule};
+use clewline_core::{Act, Kind};
 
-use self::once::Once;
+use self::{breach::breach, once::Once};
 
-use super::{Breach, Columns, Monitor, NONE, Refusal, Ruling, Want};
+use super::{Columns, Monitor, NONE, Refusal, Ruling, Want};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
@@ -206,50 +207,4 @@ pub(super) fn columns_by_return(columns: &Columns) -> (Vec<u32>, Vec<u32>) {
         *place += 1;
     }
     (starts, positions)
-}
-
-/// The operations on the element since it was last at rest, and what made it as it was then.
-fn breach(columns: &Columns, stuck: u32) -> Breach {
-    let element = columns.elements[stuck as usize];
-    let now = columns.intervals[stuck as usize].right;
-    let mut evidence: Vec<u32> = Vec::new();
-    // What the element is certainly like when nothing is open.
-    let mut count = 0_i64;
-    let (mut last_add, mut last_remove) = (NONE, NONE);
-    let mut end = 0;
-    for at in 0..columns.len() {
-        let interval = columns.intervals[at];
-        if now < interval.left {
-            break;
-        }
-        if columns.elements[at] != element || columns.acts[at] == Act::Nothing {
-            continue;
-        }
-        if end < interval.left && !evidence.is_empty() {
-            evidence.clear();
-            if count == 1 {
-                evidence.push(last_add);
-            } else if last_remove != NONE {
-                // That it is gone is best told by who took it, and what they took.
-                evidence.extend([last_add.min(last_remove), last_add.max(last_remove)]);
-            }
-        }
-        evidence.push(at as u32);
-        end = end.max(interval.right);
-        match columns.acts[at] {
-            Act::Add => {
-                count += 1;
-                last_add = at as u32;
-            }
-            Act::Remove => {
-                count -= 1;
-                // The last to return, which may have come after every add; the last to be called may not.
-                if last_remove == NONE || columns.intervals[last_remove as usize].right < interval.right {
-                    last_remove = at as u32;
-                }
-            }
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
-        }
-    }
-    Breach { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
 }

@@ -2,6 +2,8 @@
 
 mod rules;
 
+use std::collections::HashSet;
+
 use clewline_core::{DeadEnd, Explanation, OperationId, Problem, Rule, Violation, Why};
 
 use super::{Judged, count, timeline::shorten, trace::halves, width::GLUE};
@@ -51,13 +53,8 @@ pub(super) fn named(violation: &Violation) -> Vec<OperationId> {
         (None, Explanation::Exhausted { .. }) => &[],
         (None, Explanation::Broken { operations, .. }) => operations.as_slice(),
     };
-    let mut named: Vec<OperationId> = Vec::new();
-    operations.iter().for_each(|it| {
-        if !named.contains(it) {
-            named.push(*it)
-        }
-    });
-    named
+    let mut seen: HashSet<OperationId> = HashSet::new();
+    operations.iter().copied().filter(|&it| seen.insert(it)).collect()
 }
 
 /// The operations that the sentences are about, besides the core: each once, in the order of their calls.

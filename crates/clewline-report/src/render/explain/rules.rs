@@ -1,5 +1,7 @@
 //! What it says that a rule is broken, a sentence or two for each.
 
+use std::collections::HashSet;
+
 use clewline_core::{OperationId, Rule};
 
 use super::{TOLD, Teller, count, found_value, listed, put_value, times};
@@ -9,10 +11,32 @@ impl Teller<'_> {
     pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
         let told = Told { teller: self, operations };
         let words = told.words(rule);
-        // Of elements that came and went nothing may be held.
-        let counts = matches!(rule, Rule::Often { .. } | Rule::AddedAgain { .. });
-        let counts = counts && self.judged.has_forgotten();
-        if counts { format!("{words} What had been settled before is not counted.") } else { words }
+        let last = |number: u32| operations.len().saturating_sub(number as usize);
+        // Those of which it is said how many there were.
+        let counted = match rule {
+            Rule::Often { added } => [&operations[..1], &operations[last(added)..]].concat(),
+            Rule::AddedAgain { removed } if 0 < removed => operations.to_vec(),
+            Rule::Left { added } if 1 < added => operations[1..].to_vec(),
+            _ => return words,
+        };
+        // Of elements that came and went nothing may be held, or told.
+        let is_settled = self.judged.has_forgotten() || self.happened_before(&counted);
+        if is_settled { format!("{words} What had been settled before is not counted.") } else { words }
+    }
+
+    /// Whether the same had happened before these operations, as far as they have returned.
+    fn happened_before(&self, operations: &[OperationId]) -> bool {
+        let case = self.judged.case;
+        let spans = case.spans();
+        let labels: HashSet<String> = operations.iter().map(|&it| case.label(it)).collect();
+        let told: HashSet<OperationId> = operations.iter().copied().collect();
+        let end = operations.iter().map(|it| spans[it.index()].end()).min();
+        let is_before = |at: &usize| end.is_some_and(|end| spans[*at].end() < end);
+        let mut before = (0..spans.len()).filter(is_before).map(OperationId::from_index);
+        let object = operations.first().map(|&it| case.object(it));
+        before.any(|it| {
+            !told.contains(&it) && Some(case.object(it)) == object && labels.contains(&case.label(it))
+        })
     }
 }
 

@@ -1,0 +1,80 @@
+//! Focus: of all elements only those that matter to the operation that cannot come next.
+
+use clewline_core::{Act, Keep, Kind, Roles};
+
+use super::{
+    Shrinking,
+    units::{is_over, lives},
+};
+
+impl Shrinking<'_> {
+    /// Leaves out all reads and elements at a stroke, but for those of the operation that cannot come next: mostly it found what it cannot have
+    /// found.
+    pub(super) fn focus(&mut self) {
+        let Some(next) = self.problem.position(self.next) else { return };
+        let keep = self.without_lives(next, |_| true);
+        if keep != self.keep {
+            self.attempt(keep);
+        }
+    }
+
+    /// Leaves out all reads, and all elements but those that may be there when the operation happens that cannot come next: mostly they are in its way.
+    pub(super) fn clear(&mut self) {
+        let (Some(next), Ok(roles)) = (self.problem.position(self.next), self.problem.roles()) else {
+            return;
+        };
+        let call = self.problem.spans()[next].call();
+        let mut keep = self.without_lives(next, |life| is_over(self.problem, &roles, life, call));
+        let is_told = keep[next] == Keep::Whole && is_finder(&roles, next);
+        if self.problem.kind() == Some(Kind::PriorityQueue) && is_told {
+            keep = self.above(&keep, next, &roles);
+        }
+        if keep != self.keep {
+            self.attempt(keep);
+        }
+    }
+
+    /// What is said without reads and without the lives that `goes` says can go, but with those of `next`.
+    fn without_lives(&mut self, next: usize, goes: impl Fn(&[usize]) -> bool) -> Vec<Keep> {
+        let told = self.keep.clone();
+        let is_read = |&at: &usize| at != next && self.problem.footprint(at).is_read();
+        let reads: Vec<usize> = (0..told.len()).filter(is_read).collect();
+        reads.iter().for_each(|&at| self.keep[at] = Keep::Nothing);
+        // With the reads gone that see everything, elements may be free to go.
+        let lives = self.units(lives).into_iter().filter(|life| !life.contains(&next) && goes(life));
+        let gone: Vec<usize> = lives.flatten().collect();
+        let mut keep = std::mem::replace(&mut self.keep, told);
+        gone.into_iter().for_each(|at| keep[at] = Keep::Nothing);
+        keep
+    }
+
+    /// What `keep` says of a priority queue about the elements that go before the one that `finder` found. That must have been added, at any time; all
+    /// else that goes with it or after it, or nothing at all, is found by nobody any more, so it can be left out.
+    pub(super) fn above(&self, keep: &[Keep], finder: usize, roles: &Roles) -> Vec<Keep> {
+        let priority = |at: usize| roles.names[roles.elements[at] as usize].cast_signed();
+        let is_added = |&at: &usize| {
+            let is_it = roles.acts[at] == Act::Add && roles.elements[at] == roles.elements[finder];
+            is_it && keep[at] != Keep::Nothing
+        };
+        let spans = self.problem.spans();
+        let added = (0..keep.len()).filter(is_added).min_by_key(|&at| spans[at].call());
+        let less = |at: usize| match (keep[at], roles.acts[at]) {
+            (keep, _) if at == finder => keep,
+            (_, _) if Some(at) == added => Keep::Chance,
+            (keep, Act::Add | Act::Remove | Act::See) if priority(finder) < priority(at) => keep,
+            // Whose answer is not told may have taken any.
+            (keep @ (Keep::Call | Keep::Chance), Act::Remove | Act::Empty)
+            | (keep, Act::Take | Act::Nothing) => keep,
+            (_, Act::Add | Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Replace) => Keep::Nothing,
+        };
+        (0..keep.len()).map(less).collect()
+    }
+}
+
+/// Whether the operation found an element, or took one away.
+pub(super) fn is_finder(roles: &Roles, at: usize) -> bool {
+    match roles.acts[at] {
+        Act::Remove | Act::See => true,
+        Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => false,
+    }
+}

@@ -1,0 +1,165 @@
+//! Sets of operations that can be left out of a history together: without them a good one stays good.
+//!
+//! A read goes alone. What changes an element goes with all that is about the element. If the element is certainly gone at some moment, what
+//! came before is another *life*, as if it had been about another element, and goes alone: each removal took what that life had added, and nothing was left.
+
+use std::collections::HashMap;
+
+use clewline_core::{Act, Elements, Kind, Problem, Roles};
+
+/// Reads, each of which can be left out alone.
+pub(super) fn reads(problem: &Problem<'_>) -> Vec<Vec<usize>> {
+    let is_read = |at: &usize| problem.footprint(*at).is_read();
+    (0..problem.len()).filter(is_read).map(|at| vec![at]).collect()
+}
+
+/// Elements, each with all operations on it; linked elements together.
+pub(super) fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
+    let roles = problem.roles().ok().filter(|_| comes_and_goes(problem));
+    let is_empty = |at: usize| roles.as_ref().is_some_and(|it| it.acts[at] == Act::Empty);
+    let mut groups = Groups::default();
+    let mut seen: Vec<(usize, u64)> = Vec::new();
+    for at in 0..problem.len() {
+        match problem.footprint(at).elements() {
+            Elements::None => (),
+            Elements::One(element) => seen.push((at, element)),
+            Elements::Two(one, other) => {
+                groups.join(one, other);
+                seen.push((at, one));
+            }
+            // A pending operation need not have happened; any other may depend on every element.
+            Elements::Any if problem.spans()[at].is_pending() => (),
+            // Nothing is found where less is there, too.
+            Elements::Any if is_empty(at) => (),
+            Elements::Any => return Vec::new(),
+        }
+    }
+    let mut units: Vec<Vec<usize>> = Vec::new();
+    let mut unit_of: HashMap<u64, usize> = HashMap::new();
+    for (at, element) in seen {
+        let unit = *unit_of.entry(groups.find(element)).or_insert(units.len());
+        if unit == units.len() {
+            units.push(Vec::new());
+        }
+        units[unit].push(at);
+    }
+    units
+}
+
+/// Lives, each with all operations in it, where elements come and go; otherwise whole elements.
+pub(super) fn lives(problem: &Problem<'_>) -> Vec<Vec<usize>> {
+    let elements = elements(problem);
+    match problem.roles() {
+        Ok(roles) if comes_and_goes(problem) => {
+            let mut lives: Vec<Vec<usize>> =
+                elements.into_iter().flat_map(|it| told_apart(problem, &roles, it)).collect();
+            // What lies near each other in time mostly goes together.
+            lives.sort_by_key(|it| it.iter().map(|&at| problem.spans()[at].call()).min());
+            lives
+        }
+        Ok(_) | Err(_) => elements,
+    }
+}
+
+/// Whether elements come and go, and it may be told that there is none.
+pub(super) fn comes_and_goes(problem: &Problem<'_>) -> bool {
+    match problem.kind() {
+        Some(
+            Kind::Queue
+            | Kind::QuasiQueue { .. }
+            | Kind::Stack
+            | Kind::QuasiStack { .. }
+            | Kind::PriorityQueue
+            | Kind::QuasiPriorityQueue { .. }
+            | Kind::Bag,
+        ) => true,
+        // Of a set the monitor names but one life, and who ended the one before, which tells that it is gone.
+        Some(Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. }) | None => false,
+    }
+}
+
+/// Whether all that this life added was removed before the moment of rank `by`.
+pub(super) fn is_over(problem: &Problem<'_>, roles: &Roles, life: &[usize], by: u32) -> bool {
+    let number = |act: Act| life.iter().filter(|&&at| roles.acts[at] == act).count();
+    life.iter().all(|&at| problem.spans()[at].end() < by) && number(Act::Add) <= number(Act::Remove)
+}
+
+/// The lives of the element that the operations in `unit` are about.
+///
+/// It is certainly gone when as many removals have returned as additions were called: then those additions have happened, and no other removal
+/// has. Whoever is seeing it then may see it before or after.
+fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec<usize>> {
+    let spans = problem.spans();
+    let calls = unit.iter().map(|&at| (spans[at].call(), false, at));
+    let returns = unit.iter().filter_map(|&at| Some((spans[at].ret()?, true, at)));
+    let mut events: Vec<(u32, bool, usize)> = calls.chain(returns).collect();
+    events.sort_unstable();
+    let mut lives: Vec<Vec<usize>> = vec![Vec::new()];
+    let (mut added, mut removed, mut seeing) = (0_usize, 0_usize, 0_usize);
+    for (_, returns, at) in events {
+        // An addition belongs to the life in which it is called, everybody else to that in which they return.
+        let belongs = match roles.acts[at] {
+            Act::Add => !returns,
+            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => {
+                returns
+            }
+        };
+        match (roles.acts[at], returns) {
+            (Act::Add, false) => added += 1,
+            (Act::Remove, true) => removed += 1,
+            (Act::See, false) => seeing += 1,
+            (Act::See, true) => seeing -= 1,
+            (Act::Add, true) | (Act::Remove, false) => (),
+            // Misses do not mind; who takes anything is not about this element.
+            (Act::Miss | Act::Empty | Act::Take | Act::Nothing, _) => (),
+            (Act::Replace, _) => return vec![unit],
+        }
+        if belongs {
+            lives.last_mut().expect("one at least").push(at);
+        }
+        if returns && 0 < added && added <= removed && seeing == 0 {
+            lives.push(Vec::new());
+            (added, removed) = (0, 0);
+        }
+    }
+    // Whoever has not returned by the end has not happened before it was last gone.
+    let is_late = |at: &usize| spans[*at].is_pending() && roles.acts[*at] != Act::Add;
+    lives.last_mut().expect("one at least").extend(unit.iter().copied().filter(is_late));
+    // Whoever found it after it was gone is told with those who took it.
+    let mut whole: Vec<Vec<usize>> = Vec::with_capacity(lives.len());
+    for life in lives {
+        let has_begun = life.iter().any(|&at| roles.acts[at] == Act::Add);
+        match whole.last_mut() {
+            Some(last) if !has_begun => last.extend(life),
+            Some(_) | None => whole.push(life),
+        }
+    }
+    whole.retain(|it| !it.is_empty());
+    whole
+}
+
+/// Elements that can only go together: a union-find over those that some operation links.
+#[derive(Default)]
+struct Groups {
+    parent: HashMap<u64, u64>,
+}
+
+impl Groups {
+    fn find(&mut self, element: u64) -> u64 {
+        let mut root = element;
+        while let Some(&parent) = self.parent.get(&root) {
+            root = parent;
+        }
+        if root != element {
+            self.parent.insert(element, root);
+        }
+        root
+    }
+
+    fn join(&mut self, one: u64, other: u64) {
+        let (one, other) = (self.find(one), self.find(other));
+        if one != other {
+            self.parent.insert(one, other);
+        }
+    }
+}
