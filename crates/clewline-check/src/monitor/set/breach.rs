@@ -1,9 +1,12 @@
 //! What shows that an operation has no place among those on its element: only those since the moment at which it was last known what the
 //! element is like.
 //!
-//! At some moments there is no doubt, although operations are open. If as many removals have returned as additions were called, the element
-//! is gone, those additions have happened, and no other removal has. If one addition more has returned than removals were called, it is there, those removals
-//! have happened, and no other addition has. What comes after such a moment does not depend on what came before, as long as nobody looks at the element then.
+//! At some moments there is no doubt, although operations are open. If nobody is adding it and it was added and removed equally often, the element is
+//! gone, and no other removal has happened. If nobody is removing it and it was added once more, it is there, and no other addition has
+//! happened. What comes after such a moment does not depend on what came before, as long as nobody looks at the element then.
+//!
+//! There are more such moments: who was told that it removed something knows that it had been added, by whoever is still at it. But that takes a
+//! reader longer to see than the whole history of most elements.
 
 use std::cmp::Reverse;
 
@@ -39,20 +42,9 @@ struct Known {
 }
 
 impl Known {
-    /// Whether the operation, which is called before that moment or returns after it, has happened by then.
-    fn is_past(self, columns: &Columns, at: u32) -> bool {
-        let interval = columns.intervals[at as usize];
-        let counts_from_its_call = match columns.acts[at as usize] {
-            Act::Add => !self.is_there,
-            Act::Remove => self.is_there,
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => false,
-        };
-        if counts_from_its_call { interval.left < self.gap } else { interval.right < self.gap }
-    }
-
     /// Of `all` operations those that happen later, after those that tell what the element is like.
     fn since(self, columns: &Columns, all: &[u32]) -> Vec<u32> {
-        let is_past = |at: &&u32| self.is_past(columns, **at);
+        let is_past = |at: &&u32| columns.intervals[**at as usize].right < self.gap;
         let past = |act: Act| {
             all.iter().filter(is_past).copied().filter(move |&at| columns.acts[at as usize] == act)
         };
@@ -90,9 +82,9 @@ fn last_known(columns: &Columns, all: &[u32]) -> Option<Known> {
         }
         let [add, remove] = [Act::Add as usize, Act::Remove as usize];
         if gap != last && looking == 0 {
-            if called[add] == returned[remove] {
+            if called[add] == returned[add] && returned[add] == returned[remove] {
                 known = Some(Known { gap, is_there: false });
-            } else if returned[add] == called[remove] + 1 {
+            } else if called[remove] == returned[remove] && returned[add] == returned[remove] + 1 {
                 known = Some(Known { gap, is_there: true });
             }
         }

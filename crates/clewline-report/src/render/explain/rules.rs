@@ -20,15 +20,15 @@ impl Teller<'_> {
             _ => return words,
         };
         // Of elements that came and went nothing may be held, or told.
-        let is_settled = self.judged.has_forgotten() || self.happened_before(&counted);
+        let is_settled = self.judged.has_forgotten() || self.happened_before(&counted, operations);
         if is_settled { format!("{words} What had been settled before is not counted.") } else { words }
     }
 
-    /// Whether the same had happened before these operations, as far as they have returned.
-    fn happened_before(&self, operations: &[OperationId]) -> bool {
+    /// Whether what is `counted` had happened before the operations that are told, too.
+    fn happened_before(&self, counted: &[OperationId], operations: &[OperationId]) -> bool {
         let case = self.judged.case;
         let spans = case.spans();
-        let labels: HashSet<String> = operations.iter().map(|&it| case.label(it)).collect();
+        let labels: HashSet<String> = counted.iter().map(|&it| case.label(it)).collect();
         let told: HashSet<OperationId> = operations.iter().copied().collect();
         let end = operations.iter().map(|it| spans[it.index()].end()).min();
         let is_before = |at: &usize| end.is_some_and(|end| spans[*at].end() < end);
