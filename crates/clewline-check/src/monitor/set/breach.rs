@@ -1,18 +1,21 @@
 //! What shows that an operation has no place among those on its element: only those since the moment at which it was last known what the
 //! element is like.
 //!
-//! At some moments there is no doubt, although operations are open. If nobody is adding it and it was added and removed equally often, the element is
-//! gone, and no other removal has happened. If nobody is removing it and it was added once more, it is there, and no other addition has
-//! happened. What comes after such a moment does not depend on what came before, as long as nobody looks at the element then.
+//! At some moments there is no doubt, although operations are open. If as many removals have returned as additions were called, the element
+//! is gone, those additions have happened, and no other removal has. If one addition more has returned than removals were called, it is there, those removals
+//! have happened, and no other addition has. What comes after such a moment does not depend on what came before, as long as nobody looks at the element then.
 //!
-//! There are more such moments: who was told that it removed something knows that it had been added, by whoever is still at it. But that takes a
-//! reader longer to see than the whole history of most elements.
+//! A moment is *plain* if none of those is still open. A reader sees that at once, and has to think about the others: who was told that it removed the element
+//! knows that it had been added, by whoever was still at it.
 
 use std::cmp::Reverse;
 
 use clewline_core::{Act, Rule};
 
 use super::super::{Breach, Columns, NONE};
+
+// So many operations are seen at a glance, whatever was open when they began.
+const FEW: usize = 4;
 
 /// The operations on the element of `stuck`, which cannot happen in time, since it was last known what the element is like; and what made
 /// it so.
@@ -26,10 +29,14 @@ pub(super) fn breach(columns: &Columns, stuck: u32) -> Breach {
             && columns.intervals[at].left <= now
     };
     let all: Vec<u32> = (0..columns.len() as u32).filter(is_on_it).collect();
-    let evidence = match last_known(columns, &all) {
+    let since = |is_plain: bool| match last_known(columns, &all, is_plain) {
         Some(known) => known.since(columns, &all),
-        None => all,
+        None => all.clone(),
     };
+    let mut evidence = since(true);
+    if FEW < evidence.len() {
+        evidence = since(false);
+    }
     Breach { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
 }
 
@@ -42,9 +49,20 @@ struct Known {
 }
 
 impl Known {
+    /// Whether the operation, which is called before that moment or returns after it, has happened by then.
+    fn is_past(self, columns: &Columns, at: u32) -> bool {
+        let interval = columns.intervals[at as usize];
+        let counts_from_its_call = match columns.acts[at as usize] {
+            Act::Add => !self.is_there,
+            Act::Remove => self.is_there,
+            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => false,
+        };
+        if counts_from_its_call { interval.left < self.gap } else { interval.right < self.gap }
+    }
+
     /// Of `all` operations those that happen later, after those that tell what the element is like.
     fn since(self, columns: &Columns, all: &[u32]) -> Vec<u32> {
-        let is_past = |at: &&u32| columns.intervals[**at as usize].right < self.gap;
+        let is_past = |at: &&u32| self.is_past(columns, **at);
         let past = |act: Act| {
             all.iter().filter(is_past).copied().filter(move |&at| columns.acts[at as usize] == act)
         };
@@ -61,8 +79,8 @@ impl Known {
     }
 }
 
-/// The last such moment before one of these operations is called, in the order of their calls.
-fn last_known(columns: &Columns, all: &[u32]) -> Option<Known> {
+/// The last such moment before one of these operations is called, in the order of their calls; the last plain one if `is_plain`.
+fn last_known(columns: &Columns, all: &[u32], is_plain: bool) -> Option<Known> {
     let mut by_return = all.to_vec();
     by_return.sort_by_key(|&at| columns.intervals[at as usize].right);
     let mut returns = by_return.into_iter().peekable();
@@ -82,9 +100,10 @@ fn last_known(columns: &Columns, all: &[u32]) -> Option<Known> {
         }
         let [add, remove] = [Act::Add as usize, Act::Remove as usize];
         if gap != last && looking == 0 {
-            if called[add] == returned[add] && returned[add] == returned[remove] {
+            let suits = |act: usize| !is_plain || called[act] == returned[act];
+            if called[add] == returned[remove] && suits(add) {
                 known = Some(Known { gap, is_there: false });
-            } else if called[remove] == returned[remove] && returned[add] == returned[remove] + 1 {
+            } else if returned[add] == called[remove] + 1 && suits(remove) {
                 known = Some(Known { gap, is_there: true });
             }
         }
