@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{Act, Elements, Kind, Problem, Roles};
+use clewline_core::{Act, Elements, Problem, Role, Roles};
 
 /// Reads, each of which can be left out alone.
 pub(super) fn reads(problem: &Problem<'_>) -> Vec<Vec<usize>> {
@@ -61,21 +61,10 @@ pub(super) fn lives(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     }
 }
 
-/// Whether elements come and go, and it may be told that there is none.
+/// Whether elements come and go, and it may be told that there is none. Of a set, which is none of those, the monitor names but one life, and who
+/// ended the one before, which tells that it is gone.
 pub(super) fn comes_and_goes(problem: &Problem<'_>) -> bool {
-    match problem.kind() {
-        Some(
-            Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag,
-        ) => true,
-        // Of a set the monitor names but one life, and who ended the one before, which tells that it is gone.
-        Some(Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. }) | None => false,
-    }
+    problem.kind().is_some_and(|it| it.resets(Role::Empty))
 }
 
 /// Whether all that this life added was removed before the moment of rank `by`.
