@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode};
 use browser::Browser;
 use serde_json::Value as Json;
 
-#[path = "../../../crates/clewline/tests/it/browser.rs"]
+#[path = "../../../crates/clewline-cli/tests/it/browser.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the tests use the rest of it")]
 mod browser;
 

@@ -12,8 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline::{Domain, Stress};
-use clewline_core::Deterministic;
+use clewline_core::{Deterministic, Domain};
 use clewline_threads::{Clock, ClockKind, Crew, Settings, Subject};
 
 fn main() {
@@ -148,7 +147,7 @@ fn end_to_end(time: Duration, only: Option<&str>) {
         };
         for (name, values) in values {
             for threads in [2, 4, 8] {
-                let stress = match Stress::subject(subject) {
+                let stress = match clewline_lab::stress(subject) {
                     Ok(stress) => stress.with_mix(mix.iter().copied()).with_values(values),
                     Err(error) => {
                         println!("| {object} | {error} |");

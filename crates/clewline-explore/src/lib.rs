@@ -9,7 +9,6 @@
 //! Everything here is a function of its inputs and one seed. Nothing knows what a thread is, or a message; dependence of
 //! steps is decided from what a [`Step`] says about itself.
 
-pub mod actors;
 mod explore;
 mod schedule;
 mod scheduler;
@@ -17,6 +16,6 @@ pub mod schedulers;
 mod step;
 
 pub use explore::{Coverage, Ending, System, explore};
-pub use schedule::{BadToken, Pick, Schedule};
+pub use schedule::{BadToken, Pick, STEPS_MAX, Schedule};
 pub use scheduler::{Choice, Diverged, Point, Scheduler};
 pub use step::{Access, SharedId, Step, TaskId, TaskSet, Tasks};

@@ -46,8 +46,10 @@ impl fmt::Display for Schedule {
 /// Not a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadToken {
-    pub(crate) at: usize,
-    pub(crate) expected: &'static str,
+    /// The character that is wrong, counting from 0.
+    pub at: usize,
+    /// What should stand there.
+    pub expected: &'static str,
 }
 
 impl fmt::Display for BadToken {
@@ -58,8 +60,8 @@ impl fmt::Display for BadToken {
 
 impl std::error::Error for BadToken {}
 
-// Nobody prints longer ones, and a number with many digits must not eat all memory.
-pub(crate) const STEPS_MAX: usize = 1 << 24;
+/// No token has more steps: a number with many digits must not eat all memory.
+pub const STEPS_MAX: usize = 1 << 24;
 
 impl FromStr for Schedule {
     type Err = BadToken;

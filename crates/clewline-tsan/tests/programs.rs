@@ -6,13 +6,11 @@
 
 use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
-use clewline::{
-    methods::{
-        line_up::Options,
-        round_up::{Census, Counting, Roles, count},
-        unmodified::{Asked, Compiler, Program, Ran, Runtime, Sources, Status},
-    },
-    subjects::find_explorable,
+use clewline_lab::find_explorable;
+use clewline_methods::{
+    line_up::Options,
+    round_up::{Census, Counting, Roles, count},
+    unmodified::{Asked, Compiler, Program, Ran, Runtime, Sources, Status},
 };
 
 /// The compilers that there are, and the runtime. To try compilers takes a while, so it is done once.
@@ -41,7 +39,7 @@ fn look_for_tools() -> Option<(Vec<Compiler>, Runtime)> {
 
 /// Where they are.
 fn programs() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../clewline/programs")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../clewline-lab/programs")
 }
 
 // Processes take their time.

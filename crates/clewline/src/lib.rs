@@ -18,7 +18,7 @@
 //! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
 //! * On files, from a program: [`check_file`], and [`Check`] for limits and other options.
-//! * From a shell: the binary, `clewline check FILE --spec queue` and, for structures that are [built in](subjects),
+//! * From a shell: the binary of `clewline-cli`, `clewline check FILE --spec queue` and, for structures that are built in,
 //!   `clewline explore NAME` and `clewline stress NAME`.
 //!
 //! No, if operations are transactions over several objects (that is serializability), or if clients may see old
@@ -84,29 +84,7 @@
 //! answer; [`Verdict::Violated`] the operations that contradict each other; [`Verdict::Unknown`] the limit that
 //! was hit. *Unknown is not a pass*: [`assert_linearizable`] panics on it, and the binary has an exit code for it.
 //!
-//! # Features
-//!
-//! `cli` (default) builds the binary. Switch it off to use the library alone, without the crates that the
-//! command line needs. `crates` adds published crates to the [subjects], and versions of them whose bugs are known.
-
-// The command line speaks of this library as others do.
-#[cfg(feature = "cli")]
-extern crate self as clewline;
-
 mod assert;
-mod check;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
-mod error;
-pub mod generate;
-mod limits;
-pub mod methods;
-mod page;
-mod quasi;
-mod report;
-mod typed;
-mod watch;
 
 pub use clewline_check as checkers;
 pub use clewline_core::{
@@ -116,32 +94,29 @@ pub use clewline_core::{
     WitnessError, Written,
 };
 pub use clewline_macros::test;
+pub use clewline_methods::{
+    Alarm, Check, Error, Factor, Factors, Keys, LineOrder, Progress, Quasi, QuasiReading, Report, Watch,
+    available_memory, check, check_file, generate, line_up::LineUp, stress::Stress,
+};
 pub use clewline_report::{Times, formats, render};
 pub use clewline_specs as specs;
-pub use clewline_subjects as subjects;
 pub use clewline_threads::{
     ClockKind, Component, Explorable, Noise, Pinning, Subject, choose, control, hint, point, sync, thread,
     thread_local,
 };
 
+/// Methods: where what makes histories meets what judges them.
+pub use clewline_methods as methods;
+
 pub use assert::assert_linearizable;
-pub use check::{Check, Keys, Progress, check, check_file};
-pub use error::Error;
-pub use limits::available_memory;
-pub use methods::{line_up::LineUp, stress::Stress};
-pub use quasi::{Factor, Factors, Quasi, QuasiReading};
-pub use report::Report;
-pub use watch::{Alarm, Watch, follow::LineOrder};
 
 /// Actor systems: what one writes to have a system of one's own explored, and [`Explore`](actors::Explore), which explores it.
 pub mod actors {
-    pub use clewline_explore::actors::{
+    pub use clewline_actors::{
         Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Glance, Harness, Mailbox,
         Message, Places, Property, Restart, Rules, Scenario, Watched, When,
     };
-    pub use clewline_subjects::actors::{SYSTEMS, find_system, systems};
-
-    pub use crate::methods::actors::{
+    pub use clewline_methods::actors::{
         Coverage, Error, Explore, Finding, Metrics, Outcome, Step, Verdict, Why,
     };
 }

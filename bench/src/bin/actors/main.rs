@@ -7,14 +7,11 @@ mod peer;
 
 use std::sync::{Arc, Mutex};
 
+use clewline_actors::{ActorSystem, Cast, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules, Search, Stepwise, Summary, Verdicts, explore_states};
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};
 use clewline_core::Specification;
-use clewline_explore::actors::{
-    ActorSystem, Cast, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules,
-    Search, Stepwise, Summary, Verdicts, explore_states,
-};
-use clewline_subjects::actors::{ReadsAndWrites, Shape, SystemVisitor, find_system};
+use clewline_lab::systems::{ReadsAndWrites, Shape, SystemVisitor, find_system};
 use cpu_time::ProcessTime;
 
 fn main() {

@@ -10,14 +10,11 @@ use std::{
     sync::Arc,
 };
 
-use clewline::{
-    Explorable, Misfit,
-    cli::{Registered, explore_registered},
-    control::Limits,
-};
+use clewline_cli::{Registered, explore_registered};
+use clewline_core::Misfit;
 use clewline_threads::{
-    Trial,
-    control::{Calls, Panic},
+    Explorable, Trial,
+    control::{Calls, Limits, Panic},
     front::{self, Control},
 };
 

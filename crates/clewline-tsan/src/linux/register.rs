@@ -4,8 +4,12 @@
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint};
 
-use clewline::{Explorable, Misfit, control::Limits};
-use clewline_threads::{Trial, control::Calls, front};
+use clewline_core::Misfit;
+use clewline_threads::{
+    Explorable, Trial,
+    control::{Calls, Limits},
+    front,
+};
 
 use super::{
     call::{call, stubs},

@@ -8,10 +8,8 @@ use std::{
     sync::Arc,
 };
 
-use clewline::{
-    cli::{Registered, explore_registered},
-    methods::unmodified::{CENSUS_VARIABLE, answer},
-};
+use clewline_cli::{Registered, explore_registered};
+use clewline_methods::unmodified::{CENSUS_VARIABLE, answer};
 use clewline_threads::front::set_resolver;
 
 use super::{

@@ -1,0 +1,94 @@
+//! What the published rules add to what is to be tried at earlier nodes.
+
+use super::{Published, Search};
+use crate::{Identity, Receive};
+
+impl Search<'_> {
+    /// `receive` was just received at the last node: adds to an earlier one.
+    pub(super) fn add_races(&mut self, receive: &Receive) {
+        let (_, earlier) = self.nodes.split_last().expect("it was received at a node");
+        let taken = |at: usize| earlier[at].taken.expect("something was received at each but the last");
+        let Some(at) = (0..earlier.len()).rev().find(|&it| self.depends(&taken(it), receive)) else { return };
+        let between: Vec<Receive> = (at + 1..earlier.len()).map(taken).collect();
+        let node = &earlier[at];
+        let who = receive.identity();
+        let candidates: Vec<Identity> = if node.find(who).is_some() {
+            vec![who]
+        } else {
+            match self.published {
+                Published::Ired | Published::LiViola => {
+                    let cause = cause(receive, &between);
+                    (cause != who && node.find(cause).is_some()).then_some(cause).into_iter().collect()
+                }
+                Published::Exhaustive | Published::Dpor | Published::TransDpor | Published::Random => {
+                    let all = between.iter().map(Receive::identity);
+                    let is_new = |it: &Identity| {
+                        node.find(*it).is_some()
+                            && !node.backtrack.contains(it)
+                            && !node.explored.contains(it)
+                    };
+                    all.filter(is_new).collect()
+                }
+            }
+        };
+        let node = &mut self.nodes[at];
+        match (self.published, candidates.first(), candidates.last()) {
+            (Published::Dpor, _, Some(&latest)) => node.add(latest),
+            (Published::Dpor, _, None) => {
+                let all: Vec<Identity> = node.enabled.iter().map(Receive::identity).collect();
+                all.into_iter().for_each(|it| node.add(it));
+            }
+            (
+                Published::Exhaustive
+                | Published::TransDpor
+                | Published::Ired
+                | Published::LiViola
+                | Published::Random,
+                Some(&earliest),
+                _,
+            ) => {
+                if !node.is_frozen && !node.backtrack.contains(&earliest) {
+                    node.add(earliest);
+                    node.is_frozen = true;
+                }
+            }
+            (
+                Published::Exhaustive
+                | Published::TransDpor
+                | Published::Ired
+                | Published::LiViola
+                | Published::Random,
+                None,
+                _,
+            ) => (),
+        }
+    }
+
+    fn depends(&self, one: &Receive, other: &Receive) -> bool {
+        if one.to != other.to {
+            return false;
+        }
+        match self.published {
+            Published::Exhaustive
+            | Published::Dpor
+            | Published::TransDpor
+            | Published::Ired
+            | Published::Random => true,
+            Published::LiViola => {
+                let key = (self.keys)(one);
+                key.is_some() && key == (self.keys)(other)
+            }
+        }
+    }
+}
+
+/// What led to `receive`, by names: anything is a cause whose receiver is the sender of the next.
+fn cause(receive: &Receive, between: &[Receive]) -> Identity {
+    let mut cause = receive;
+    for earlier in between.iter().rev() {
+        if cause.from == earlier.to {
+            cause = earlier;
+        }
+    }
+    cause.identity()
+}

@@ -1,0 +1,221 @@
+//! DS2's schedulers by the rules as published, to reproduce its tables. **Unsound**: they leave out histories.
+//!
+//! What they do, and what is wrong with it, beside the sound ones in [`schedulers`](super::schedulers):
+//!
+//! * Two messages are dependent if they have one receiver; what clients see does not count.
+//! * A race is looked for with the last such message alone, and even if that one led to the other.
+//! * [`Ired`](Published::Ired) and [`LiViola`](Published::LiViola) take any message for a cause whose receiver is the sender of
+//!   the next, and add nothing if that leads nowhere.
+//! * [`LiViola`](Published::LiViola) takes a message without a key to depend on nothing.
+//! * With [aliased snapshots](Snapshots::Aliased), which is what some of its systems amount to, actors are not brought back to what
+//!   they were.
+//! * [`Random`](Published::Random) picks somebody, and not a message.
+//! * Incomplete histories are not judged: see [`Tally::unique_complete_violated`].
+//!
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based systems",
+//! 2021, sections 2 and 3; the order in which receivers take turns, and the rules where text and tables differ, follow the tables.
+
+mod backtrack;
+mod random;
+
+use std::{fmt, ops::ControlFlow};
+
+use clewline_core::Budget;
+
+use crate::{
+    Coverage, Engine, Flow, Identity, Receive, Snapshots, Tally, Verdicts, Walk, schedulers::Settings,
+};
+
+/// One of DS2's schedulers, by the rules as published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// Every schedule (EX).
+    Exhaustive,
+    /// Dynamic partial-order reduction (DP).
+    Dpor,
+    /// TransDPOR (TD).
+    TransDpor,
+    /// IRed (IR).
+    Ired,
+    /// LiViola (LV).
+    LiViola,
+    /// Systematic random (SR).
+    Random,
+}
+
+impl Published {
+    /// All of them.
+    pub const ALL: [Published; 6] = [
+        Published::Exhaustive,
+        Published::Dpor,
+        Published::TransDpor,
+        Published::Ired,
+        Published::LiViola,
+        Published::Random,
+    ];
+
+    /// What the tables call it.
+    #[must_use]
+    pub fn column(self) -> &'static str {
+        match self {
+            Published::Exhaustive => "EX",
+            Published::Dpor => "DP",
+            Published::TransDpor => "TD",
+            Published::Ired => "IR",
+            Published::LiViola => "LV",
+            Published::Random => "SR",
+        }
+    }
+
+    /// The name used on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Published::Exhaustive => "exhaustive",
+            Published::Dpor => "dpor",
+            Published::TransDpor => "transdpor",
+            Published::Ired => "ired",
+            Published::LiViola => "liviola",
+            Published::Random => "random",
+        }
+    }
+}
+
+/// Which key LiViola sees in a message; `None` if the message is in no list of keys, and depends on nothing.
+pub type Keys<'a> = &'a dyn Fn(&Receive) -> Option<u64>;
+
+/// Explores by the rules as published.
+pub fn explore<'a>(
+    published: Published,
+    engine: Engine,
+    snapshots: Snapshots,
+    keys: Keys<'_>,
+    settings: &Settings,
+    verdicts: &'a mut Verdicts,
+    budget: &Budget,
+) -> (Coverage, Tally<'a>) {
+    let mut walk = Walk::new(engine, snapshots);
+    let mut tally = Tally::new(settings, verdicts, budget);
+    let mut search = Search { published, keys, nodes: Vec::new() };
+    let flow = match published {
+        Published::Random => random::explore(&mut walk, settings, &mut tally),
+        Published::Exhaustive
+        | Published::Dpor
+        | Published::TransDpor
+        | Published::Ired
+        | Published::LiViola => search.run(&mut walk, &mut tally),
+    };
+    tally.executed = walk.taken();
+    let coverage = match flow {
+        ControlFlow::Break(coverage) => coverage,
+        ControlFlow::Continue(()) => Coverage::Unsound,
+    };
+    (coverage, tally)
+}
+
+struct Search<'a> {
+    published: Published,
+    keys: Keys<'a>,
+    nodes: Vec<Node>,
+}
+
+// Lists of messages are in the order in which they were added.
+#[derive(Debug, Default)]
+struct Node {
+    enabled: Vec<Receive>,
+    explored: Vec<Identity>,
+    backtrack: Vec<Identity>,
+    // What was received last from here.
+    taken: Option<Receive>,
+    is_frozen: bool,
+    is_leaf: bool,
+}
+
+impl Node {
+    fn new(walk: &Walk) -> Self {
+        let mut enabled = walk.enabled().to_vec();
+        // Requests come before what actors sent when they started.
+        enabled.sort_by_key(|it| (it.sent_by.is_some(), it.sent_by.is_none() && !it.from.is_client()));
+        Node { enabled, ..Node::default() }
+    }
+
+    fn add(&mut self, who: Identity) {
+        if !self.backtrack.contains(&who) {
+            self.backtrack.push(who);
+        }
+    }
+
+    fn find(&self, who: Identity) -> Option<&Receive> {
+        self.enabled.iter().find(|it| it.identity() == who)
+    }
+}
+
+impl Search<'_> {
+    fn run(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+        let mut root = Node::new(walk);
+        let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(Receive::identity);
+        root.backtrack = match self.published {
+            Published::Exhaustive | Published::Random => Vec::new(),
+            Published::Dpor => requests.collect(),
+            Published::TransDpor | Published::Ired | Published::LiViola => requests.take(1).collect(),
+        };
+        self.nodes.push(root);
+        // Receivers take turns, the last one first.
+        let mut turns = (0..walk.engine().roots() as u32).rev().cycle();
+        while !self.nodes.is_empty() {
+            let turn = turns.next().expect("there are actors");
+            let top = self.nodes.last().expect("there is one");
+            let to_explore = self.to_explore(top);
+            let next = to_explore.iter().find(|it| !it.to.is_client() && it.to.index() == turn);
+            if let Some(&receive) = next {
+                self.receive(walk, receive);
+            }
+            let top = self.nodes.last().expect("there is one");
+            if self.to_explore(top).is_empty() {
+                if top.is_leaf {
+                    tally.is_end(walk)?;
+                }
+                self.nodes.pop();
+                if let Some(node) = self.nodes.last_mut() {
+                    walk.back();
+                    node.is_frozen = false;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn to_explore(&self, node: &Node) -> Vec<Receive> {
+        let is_new = |it: &Receive| !node.explored.contains(&it.identity());
+        match self.published {
+            Published::Exhaustive | Published::Random => {
+                node.enabled.iter().copied().filter(is_new).collect()
+            }
+            Published::Dpor | Published::TransDpor | Published::Ired | Published::LiViola => {
+                let wanted = node.backtrack.iter().filter_map(|it| node.find(*it));
+                wanted.copied().filter(is_new).collect()
+            }
+        }
+    }
+
+    fn receive(&mut self, walk: &mut Walk, receive: Receive) {
+        let top = self.nodes.last_mut().expect("something is received at a node");
+        top.explored.push(receive.identity());
+        top.taken = Some(receive);
+        let at = walk.enabled().iter().position(|it| *it == receive).expect("it is enabled");
+        walk.take(at);
+        let mut node = Node::new(walk);
+        if self.published != Published::Exhaustive {
+            self.add_races(&receive);
+            node.backtrack.extend(node.enabled.first().map(Receive::identity));
+        }
+        node.is_leaf = self.to_explore(&node).is_empty();
+        self.nodes.push(node);
+    }
+}
+
+impl fmt::Debug for Search<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search").field("published", &self.published).finish_non_exhaustive()
+    }
+}

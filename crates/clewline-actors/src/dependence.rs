@@ -1,0 +1,174 @@
+//! Dependence: which steps may not change places without anyone noticing.
+//!
+//! Two steps are independent if, wherever both can happen, neither keeps the other from happening, and both orders lead to the
+//! same world: the same actors, the same messages, and the same canonical history. Reductions rest on that alone.
+//!
+//! That two messages have different receivers is not enough. A return at one actor and a call at another leave every actor as
+//! it is in either order, but which came first is part of the history; a relation that leaves this out loses violations.
+
+use std::fmt;
+
+use crate::{ActorId, Delivery, Engine, Happened, HistoryEvent, Kind, Mailbox, Rules, Walk};
+
+/// All of a step that can matter to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// What kind of step it is.
+    pub kind: Kind,
+    /// Who sent what is received.
+    pub from: ActorId,
+    /// Who received it.
+    pub to: ActorId,
+    /// Which part of the state it is about.
+    pub key: Option<u64>,
+    /// The operations it called, a bit each.
+    pub calls: u64,
+    /// The operations that returned, a bit each.
+    pub returns: u64,
+    // Sets of those who called, were told something, and were sent something. Two may share a bit: then more is dependent than
+    // need be.
+    callers: u64,
+    told: u64,
+    receivers: u64,
+}
+
+fn bit(actor: ActorId) -> u64 {
+    1 << ((actor.index() + u32::from(actor.is_client()) * 37) % 64)
+}
+
+impl Footprint {
+    /// The footprint of a step that was made.
+    #[must_use]
+    pub fn of(happened: &Happened, engine: &Engine) -> Self {
+        let receive = &happened.receive;
+        let receivers = happened.sends.iter().map(|it| bit(engine.envelope(*it).to));
+        let copy = if receive.kind == Kind::Duplicate { bit(receive.to) } else { 0 };
+        let mut footprint = Footprint {
+            kind: receive.kind,
+            from: receive.from,
+            to: receive.to,
+            key: receive.key,
+            calls: 0,
+            returns: 0,
+            callers: 0,
+            told: happened.told.iter().fold(0, |set, it| set | bit(*it)),
+            receivers: receivers.fold(copy, |set, it| set | it),
+        };
+        for event in &happened.history {
+            match *event {
+                HistoryEvent::Call(operation) => {
+                    footprint.calls |= 1 << operation;
+                    footprint.callers |= bit(engine.client_of(operation));
+                }
+                HistoryEvent::Return(operation, _) => footprint.returns |= 1 << operation,
+            }
+        }
+        footprint
+    }
+
+    /// The footprint of the last step of `walk`.
+    ///
+    /// # Panics
+    ///
+    /// If there was none.
+    #[must_use]
+    pub fn of_last(walk: &Walk) -> Self {
+        Footprint::of(walk.events().last().expect("a step was made"), walk.engine())
+    }
+
+    fn has_place(&self) -> bool {
+        match self.kind {
+            Kind::Message | Kind::Timer | Kind::Lose | Kind::Duplicate | Kind::Crash | Kind::Restart => true,
+            Kind::Begin | Kind::Cut | Kind::Heal => false,
+        }
+    }
+
+    fn is_at_same_place(&self, other: &Footprint) -> bool {
+        self.has_place() && other.has_place() && self.to == other.to
+    }
+
+    // Whether one may keep the other from happening or change what it meets, other than by the state of an actor.
+    fn meets(&self, other: &Footprint, rules: &Rules) -> bool {
+        let is_overtaken = self.receivers & other.receivers != 0;
+        let is_fifo = match rules.delivery {
+            Delivery::Unordered => false,
+            // What one actor sends, it sends one after the other: only a copy comes in between.
+            Delivery::FifoPerChannel => self.kind == Kind::Duplicate || other.kind == Kind::Duplicate,
+            Delivery::FifoPerReceiver => true,
+        };
+        (is_fifo && is_overtaken) || self.strikes(other, rules) || other.strikes(self, rules)
+    }
+
+    fn strikes(&self, other: &Footprint, rules: &Rules) -> bool {
+        // There is one budget for all of a kind.
+        let is_rival = self.kind == other.kind;
+        match self.kind {
+            Kind::Begin => true,
+            Kind::Lose | Kind::Duplicate => is_rival,
+            Kind::Crash => {
+                is_rival || (rules.faults.mailbox == Mailbox::Lost && other.receivers & bit(self.to) != 0)
+            }
+            Kind::Cut | Kind::Heal => match other.kind {
+                Kind::Cut | Kind::Heal => true,
+                Kind::Message => !other.from.is_client() && !other.to.is_client(),
+                Kind::Begin | Kind::Timer | Kind::Lose | Kind::Duplicate | Kind::Crash | Kind::Restart => {
+                    false
+                }
+            },
+            Kind::Message | Kind::Timer | Kind::Restart => false,
+        }
+    }
+
+    // Whether clients can see which came first.
+    fn is_seen_with(&self, other: &Footprint) -> bool {
+        let is_one = |set: u64| set.is_power_of_two();
+        let precedes =
+            |calls: u64, returns: u64| calls != 0 && returns != 0 && !(calls == returns && is_one(calls));
+        // Of two answers to one client the first counts, and only after it called.
+        let is_told = self.told & (other.told | other.callers) | other.told & self.callers != 0;
+        is_told || precedes(self.calls, other.returns) || precedes(other.calls, self.returns)
+    }
+}
+
+/// Says which steps are dependent.
+pub trait Dependence: fmt::Debug + Sync {
+    /// Whether the two may not change places. Symmetric.
+    fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool;
+}
+
+/// Those at one actor, and no others. Leaves out what clients see, and so loses violations: good only to show that.
+#[derive(Clone, Copy, Debug)]
+pub struct SameReceiver;
+
+impl Dependence for SameReceiver {
+    fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
+        one.is_at_same_place(other) || one.meets(other, rules)
+    }
+}
+
+/// Those at one actor, and the return of one operation and the call of another.
+#[derive(Clone, Copy, Debug)]
+pub struct HistoryAware;
+
+impl Dependence for HistoryAware {
+    fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
+        SameReceiver.is_dependent(one, other, rules) || one.is_seen_with(other)
+    }
+}
+
+/// As [`HistoryAware`], but messages with different [keys](super::Harness::key) are independent at one actor: that is what
+/// whoever wrote the harness promises.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed;
+
+impl Dependence for Keyed {
+    fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
+        let is_reaction = |it: &Footprint| matches!(it.kind, Kind::Message | Kind::Timer);
+        // Where order is kept, someone may notice who sent first.
+        let is_apart = is_reaction(one)
+            && is_reaction(other)
+            && (rules.delivery == Delivery::Unordered || one.receivers & other.receivers == 0)
+            && one.key.zip(other.key).is_some_and(|(one, other)| one != other);
+        (one.is_at_same_place(other) && !is_apart) || one.meets(other, rules) || one.is_seen_with(other)
+    }
+}

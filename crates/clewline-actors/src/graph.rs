@@ -1,0 +1,764 @@
+//! State-graph search: every state that can be reached, each once.
+//!
+//! Executions that lead to the same state, and to the same canonical history, go on in the same way; they are merged. What
+//! comes out is the same for any number of threads: each state is expanded once, by whoever meets it first, and
+//! every number is a sum over states. Where it ends early, the order in which states are met decides what was seen: what one thread
+//! would have seen is then looked at once more, by one thread. Schedules are not enumerated but counted, as paths in the graph.
+//!
+//! States are told apart by fingerprints of 128 bits. For `n` states, the probability that two of them have the same is about
+//! `n²/2¹²⁹`: less than one in 10²³ for 41 million, which is less than that of an error in the memory they are kept in. Who
+//! does not want to rely on that [compares](Compare::Exactly) states as they are. Edges keep halves of fingerprints. Should two
+//! states have the same half, which is seen, paths are not counted.
+//!
+//! Cost: 23 to 46 bytes a state and, if paths are to be counted, 16 more and 16 an edge.
+
+use std::{
+    sync::{
+        Condvar, Mutex, RwLock,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    Faults, Judgement, Places, Verdicts, When,
+    engine::{Delivered, Engine, lock},
+    histories::HistoryId,
+    numbers::{BadHandler, Fingerprint},
+    paths::{Record, Recorded},
+    trace::trace_along,
+    visited::Visited,
+    world::{Action, World},
+};
+
+/// How far to search, and for what.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// How many threads search.
+    pub jobs: usize,
+    /// What is to be counted.
+    pub count: Count,
+    /// How states are told apart.
+    pub compare: Compare,
+    /// Where faults happen.
+    pub places: Places,
+    /// When to stop before everything was seen.
+    pub until: Until,
+    /// How many states to visit at most.
+    pub states_max: u64,
+    /// About how many bytes to use at most.
+    pub bytes_max: usize,
+    /// When to stop at the latest.
+    pub deadline: Option<Instant>,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Search {
+            jobs: 1,
+            count: Count::States,
+            compare: Compare::Fingerprints,
+            places: Places::All,
+            until: Until::Exhausted,
+            states_max: u64::MAX,
+            bytes_max: usize::MAX,
+            deadline: None,
+        }
+    }
+}
+
+/// What is to be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// States and edges.
+    States,
+    /// Paths too, for which all edges are kept. That is done also where something is to be true [eventually](When::Eventually).
+    Schedules,
+}
+
+/// How states are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    /// By fingerprints of 128 bits: two states are taken for one with a probability of `n²/2¹²⁹`.
+    Fingerprints,
+    /// As they are: some hundred bytes a state. Paths are counted by fingerprints all the same.
+    Exactly,
+}
+
+/// When to stop before everything was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Never.
+    Exhausted,
+    /// When a history or a property is violated.
+    Violated,
+}
+
+/// Why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was seen.
+    Exhausted,
+    /// Something was violated, and that was enough.
+    Violated,
+    /// The limit on states was reached.
+    States,
+    /// The limit on memory was reached.
+    Memory,
+    /// Time was up.
+    Time,
+    /// A handler is not pure, or panicked: what was seen says little.
+    BadHandler,
+}
+
+/// What a search has seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explored {
+    /// Why it ended.
+    pub ended: Ended,
+    /// Where faults happened.
+    pub places: Places,
+    /// States that were met, each as often as it was: one more for each state the system may begin in than there are edges.
+    pub generated: u64,
+    /// Different states.
+    pub unique: u64,
+    /// States in which nothing can happen any more.
+    pub ends: u64,
+    /// Those of them in which some operation did not return.
+    pub stuck: u64,
+    /// Those of them in which some message was never received.
+    pub undelivered: u64,
+    /// Different canonical histories of all states.
+    pub histories: u64,
+    /// Those of them that are violated.
+    pub violated: u64,
+    /// Those on which no verdict was found.
+    pub unknown: u64,
+    /// Different canonical histories of states in which nothing can happen any more, by number.
+    pub final_histories: Vec<HistoryId>,
+    /// How many of those are complete.
+    pub final_complete: u64,
+    /// How many of those are violated.
+    pub final_violated: u64,
+    /// Each property, in the order of the harness.
+    pub properties: Vec<Found>,
+    /// What paths there are, if they were to be counted.
+    pub paths: Option<Paths>,
+    /// A handler that is not pure, or panicked.
+    pub bad_handler: Option<BadHandler>,
+}
+
+/// What came of a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It is as it should be, in all that was seen.
+    Holds,
+    /// It is not. [`trace`](super::trace) finds where something is false that should always be true. If something is never true
+    /// that should be true eventually, these actions lead to where nothing can happen any more, or round to a state in which
+    /// they were before.
+    Violated(Vec<Action>),
+    /// It is not, in what was seen; that was not all.
+    Unknown,
+}
+
+/// What paths there are in a graph of states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// Paths from a beginning to an end, which is what schedules are; `None` if the graph has a cycle, and there is no end to
+    /// them, or if there are more than 2^128.
+    pub schedules: Option<u128>,
+    /// Steps on the longest path; if there is a cycle, steps to the state that is farthest away.
+    pub depth: u64,
+    /// Whether a state can be reached from itself.
+    pub has_cycle: bool,
+}
+
+/// How a search goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// States met so far.
+    pub generated: u64,
+    /// Different ones.
+    pub unique: u64,
+    /// Steps to the one that is farthest away, as it was met.
+    pub depth: u64,
+}
+
+/// Visits every state that can be reached.
+///
+/// `progress` is called now and then.
+pub fn explore_states(
+    engine: &Engine,
+    properties: &[When],
+    verdicts: &mut Verdicts,
+    search: &Search,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Explored {
+    let explored = explore_once(engine, properties, verdicts, search, progress);
+    let has_limit = match explored.ended {
+        Ended::Violated | Ended::States => true,
+        Ended::Exhausted | Ended::Memory | Ended::Time | Ended::BadHandler => false,
+    };
+    if search.jobs <= 1 || !has_limit {
+        return explored;
+    }
+    // What one thread sees until then is what counts, unless there is too little time for it.
+    verdicts.forget();
+    let alone = explore_once(engine, properties, verdicts, &Search { jobs: 1, ..search.clone() }, progress);
+    match alone.ended {
+        Ended::Exhausted | Ended::Violated | Ended::States | Ended::BadHandler => alone,
+        Ended::Memory | Ended::Time => explored,
+    }
+}
+
+fn explore_once(
+    engine: &Engine,
+    properties: &[When],
+    verdicts: &mut Verdicts,
+    search: &Search,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Explored {
+    let all = Search { places: Places::All, ..search.clone() };
+    if search.places == Places::Few && engine.has_few_places() {
+        let done = search_all(engine, properties, verdicts, search, progress);
+        if !lock(&engine.shared.numbers).was_looked_at() {
+            return summarize(engine, properties, verdicts, search, done);
+        }
+        verdicts.forget();
+    }
+    let done = search_all(engine, properties, verdicts, &all, progress);
+    summarize(engine, properties, verdicts, &all, done)
+}
+
+fn search_all(
+    engine: &Engine,
+    properties: &[When],
+    verdicts: &mut Verdicts,
+    search: &Search,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Vec<Seen> {
+    let records = properties.contains(&When::Eventually) || search.count == Count::Schedules;
+    let jobs = search.jobs.max(1);
+    let common = Common {
+        search,
+        properties,
+        progress,
+        records,
+        visited: RwLock::new(Visited::new((1usize << 16) * jobs.next_power_of_two())),
+        exact: Mutex::default(),
+        verdicts: Mutex::new(verdicts),
+        queue: Mutex::new(Queue { worlds: Vec::new(), idle: 0 }),
+        change: Condvar::new(),
+        hungry: AtomicUsize::new(0),
+        stop: AtomicBool::new(false),
+        generated: AtomicU64::new(0),
+        unique: AtomicU64::new(0),
+        depth: AtomicU64::new(0),
+        jobs,
+    };
+    let mut first = Worker::new(engine.another(), &common);
+    first.begin();
+    let mut workers = vec![first];
+    workers.extend((1..jobs).map(|_| Worker::new(engine.another(), &common)));
+    std::thread::scope(|scope| {
+        let mut workers = workers.into_iter();
+        let first = workers.next().expect("there is at least one");
+        let threads: Vec<_> = workers.map(|it| scope.spawn(|| it.run())).collect();
+        let mut done = vec![first.run()];
+        done.extend(threads.into_iter().map(|it| it.join().expect("no handler panicked")));
+        done
+    })
+}
+
+fn summarize(
+    engine: &Engine,
+    properties: &[When],
+    verdicts: &Verdicts,
+    search: &Search,
+    done: Vec<Seen>,
+) -> Explored {
+    let mut all = Seen::default();
+    done.into_iter().for_each(|it| all.add(it));
+    let ended = all.ended.unwrap_or(Ended::Exhausted);
+    // Paths through a part of the graph tell nothing; a part may show that something need not become true. There is no time for
+    // either when time is up.
+    let is_eventual = properties.contains(&When::Eventually);
+    let needs_graph = match ended {
+        Ended::Exhausted => is_eventual || search.count == Count::Schedules,
+        Ended::Violated | Ended::States => is_eventual,
+        Ended::Memory | Ended::Time | Ended::BadHandler => false,
+    };
+    let recorded = needs_graph.then(|| Recorded::new(std::mem::take(&mut all.record))).flatten();
+    let mut found: Vec<Found> = Vec::new();
+    for (at, when) in properties.iter().enumerate() {
+        let bit = 1 << at;
+        let violated = match when {
+            When::Always => (all.failed & bit != 0).then(Vec::new),
+            When::Sometimes => (all.held & bit == 0).then(Vec::new),
+            When::Eventually => recorded.as_ref().and_then(|it| it.avoiding(at)),
+        };
+        let is_unclear = *when == When::Eventually && recorded.is_none();
+        found.push(match (violated, when, ended) {
+            _ if is_unclear => Found::Unknown,
+            (None, When::Sometimes, _) | (None, _, Ended::Exhausted) => Found::Holds,
+            (Some(_), When::Sometimes, Ended::Exhausted) | (Some(_), When::Always, _) => {
+                Found::Violated(Vec::new())
+            }
+            (Some(way), When::Eventually, _) => Found::Violated(trace_along(&mut engine.another(), &way)),
+            (None, When::Always | When::Eventually, _) | (Some(_), When::Sometimes, _) => Found::Unknown,
+        });
+    }
+    let mut finals: Vec<HistoryId> =
+        all.finals.iter().enumerate().filter(|(_, it)| **it).map(|(at, _)| HistoryId(at as u32)).collect();
+    finals.sort_unstable();
+    let mut engine = engine.another();
+    engine.catch_up();
+    let is_violated = |id: HistoryId| verdicts.known(id) == Some(Judgement::Violated);
+    let of = |judgement| verdicts.all().filter(|&(_, it)| it == judgement).count() as u64;
+    Explored {
+        ended,
+        places: search.places,
+        generated: all.generated,
+        unique: all.unique,
+        ends: all.ends,
+        stuck: all.stuck,
+        undelivered: all.undelivered,
+        histories: verdicts.all().count() as u64,
+        violated: of(Judgement::Violated),
+        unknown: of(Judgement::Unknown),
+        final_complete: finals.iter().filter(|it| engine.summary(**it).is_complete()).count() as u64,
+        final_violated: finals.iter().filter(|it| is_violated(**it)).count() as u64,
+        final_histories: finals,
+        properties: found,
+        paths: recorded.filter(|_| search.count == Count::Schedules).map(|it| it.paths()),
+        bad_handler: all.bad_handler,
+    }
+}
+
+// What the threads of one search share.
+struct Common<'a> {
+    search: &'a Search,
+    properties: &'a [When],
+    progress: &'a (dyn Fn(Progress) + Sync),
+    records: bool,
+    visited: RwLock<Visited>,
+    // The states as they are, if they are to be told apart exactly.
+    exact: Mutex<FxHashSet<Box<[u32]>>>,
+    verdicts: Mutex<&'a mut Verdicts>,
+    queue: Mutex<Queue>,
+    change: Condvar,
+    // How many threads wait for something to do.
+    hungry: AtomicUsize,
+    stop: AtomicBool,
+    generated: AtomicU64,
+    unique: AtomicU64,
+    depth: AtomicU64,
+    jobs: usize,
+}
+
+impl Common<'_> {
+    // Tells everyone to stop.
+    fn halt(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Whoever has looked at `stop` before holds the lock until it waits, and is woken.
+        drop(self.queue.lock());
+        self.change.notify_all();
+    }
+}
+
+// Tells everyone to stop if a handler panics: nobody would wake the others.
+struct HaltOnPanic<'a>(&'a Common<'a>);
+
+impl Drop for HaltOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.halt();
+        }
+    }
+}
+
+// What nobody works on yet.
+struct Queue {
+    worlds: Vec<Met>,
+    idle: usize,
+}
+
+// A state, and after how many steps it was met.
+struct Met {
+    world: World,
+    depth: u64,
+}
+
+// What one thread has seen.
+#[derive(Default)]
+struct Seen {
+    generated: u64,
+    unique: u64,
+    ends: u64,
+    stuck: u64,
+    undelivered: u64,
+    // Whether each history was that of an end, by number.
+    finals: Vec<bool>,
+    // The properties that were true somewhere, and those that were false somewhere.
+    held: u64,
+    failed: u64,
+    // The most steps after which a state was met.
+    depth: u64,
+    ended: Option<Ended>,
+    record: Record,
+    bad_handler: Option<BadHandler>,
+}
+
+impl Seen {
+    fn add(&mut self, other: Seen) {
+        self.generated += other.generated;
+        self.unique += other.unique;
+        self.ends += other.ends;
+        self.stuck += other.stuck;
+        self.undelivered += other.undelivered;
+        if self.finals.len() < other.finals.len() {
+            self.finals.resize(other.finals.len(), false);
+        }
+        other.finals.iter().enumerate().filter(|(_, it)| **it).for_each(|(at, _)| self.finals[at] = true);
+        self.held |= other.held;
+        self.failed |= other.failed;
+        // A bad handler outweighs everything.
+        self.bad_handler = self.bad_handler.take().or(other.bad_handler);
+        self.ended =
+            if self.bad_handler.is_some() { Some(Ended::BadHandler) } else { self.ended.or(other.ended) };
+        self.record.add(other.record);
+    }
+}
+
+struct Worker<'a> {
+    engine: Engine,
+    common: &'a Common<'a>,
+    stack: Vec<Met>,
+    spare: Vec<World>,
+    seen: Seen,
+    judged: Vec<bool>,
+    actions: Vec<Action>,
+    // Lists that nobody uses now.
+    deliveries: Vec<Vec<Delivered>>,
+    // How far the shared counters know.
+    told: (u64, u64),
+    exact_bytes: usize,
+}
+
+// After so many new states a thread looks up from its work. Tests have small systems.
+const BATCH: u64 = if cfg!(test) { 8 } else { 1 << 11 };
+
+impl<'a> Worker<'a> {
+    fn new(engine: Engine, common: &'a Common<'a>) -> Self {
+        let (stack, spare, actions) = (Vec::new(), Vec::new(), Vec::new());
+        Worker {
+            engine,
+            common,
+            stack,
+            spare,
+            seen: Seen::default(),
+            judged: Vec::new(),
+            actions,
+            deliveries: Vec::new(),
+            told: (0, 0),
+            exact_bytes: 0,
+        }
+    }
+
+    // The states the system may begin in.
+    fn begin(&mut self) {
+        let void = self.engine.void();
+        let mut actions = Vec::new();
+        self.engine.enabled(&void, &mut actions);
+        let visited = self.common.visited.read().expect("no handler panicked");
+        for action in actions {
+            let world = self.engine.apply(&void, action).expect("a start is never left out");
+            self.seen.generated += 1;
+            if self.common.records {
+                self.seen.record.roots.push(world.fingerprint as u64);
+            }
+            let is_exact = self.common.search.compare == Compare::Exactly;
+            if if is_exact { self.is_new_exactly(&world) } else { visited.insert(world.fingerprint) } {
+                self.meet(&world);
+                self.stack.push(Met { world, depth: 0 });
+            }
+        }
+    }
+
+    fn run(mut self) -> Seen {
+        let _halt = HaltOnPanic(self.common);
+        loop {
+            if self.stack.is_empty() && !self.take_work() {
+                break;
+            }
+            self.batch();
+            if let Err(ended) = self.look_up() {
+                self.seen.ended.get_or_insert(ended);
+                self.common.halt();
+            }
+            if self.common.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if 0 < self.common.hungry.load(Ordering::Relaxed) {
+                self.give_work();
+            }
+        }
+        self.seen.bad_handler = self.engine.bad_handler().cloned();
+        self.seen
+    }
+
+    fn batch(&mut self) {
+        let common = self.common;
+        let left = common.search.states_max.saturating_sub(common.unique.load(Ordering::Relaxed));
+        let end = self.told.1 + BATCH.min(left.max(1));
+        let visited = common.visited.read().expect("no handler panicked");
+        // To wait for memory would be most of the work. So one is planned ahead, and what will be needed for it is asked for, while
+        // the one before is expanded.
+        let mut ahead: Option<(Met, Vec<Delivered>)> = None;
+        loop {
+            let goes_on = self.seen.unique < end && self.seen.ended.is_none();
+            let next = if goes_on { self.stack.pop() } else { None };
+            let next = next.map(|met| {
+                let deliveries = self.look_ahead(&met.world, &visited);
+                (met, deliveries)
+            });
+            match (std::mem::replace(&mut ahead, next), &ahead) {
+                (Some((met, deliveries)), _) => {
+                    self.expand(&met, &deliveries, &visited);
+                    self.spare.push(met.world);
+                    self.deliveries.push(deliveries);
+                }
+                (None, Some(_)) => (),
+                (None, None) => break,
+            }
+        }
+    }
+
+    fn look_ahead(&mut self, world: &World, visited: &Visited) -> Vec<Delivered> {
+        let mut deliveries = self.deliveries.pop().unwrap_or_default();
+        deliveries.clear();
+        self.engine.plan_deliveries(world, &mut deliveries);
+        std::hint::black_box(deliveries.iter().fold(0, |sum, it| sum ^ visited.look(it.fingerprint)));
+        deliveries
+    }
+
+    fn expand(&mut self, met: &Met, deliveries: &[Delivered], visited: &Visited) {
+        let before = self.seen.generated;
+        let world = &met.world;
+        let has_few_places = self.common.search.places == Places::Few;
+        let deliveries = if has_few_places && self.engine.must_mend(world) { &[] } else { deliveries };
+        for delivery in deliveries {
+            self.engine.plan_again(world, delivery);
+            self.reach(met, delivery.action(), Some(delivery.fingerprint), visited);
+        }
+        if self.engine.rules().faults != Faults::default() {
+            let mut actions = std::mem::take(&mut self.actions);
+            actions.clear();
+            self.engine.faults(world, &mut actions);
+            if has_few_places {
+                self.engine.leave_out(world, &mut actions);
+            }
+            for &action in &actions {
+                let fingerprint = self.engine.plan(world, action);
+                self.reach(met, action, fingerprint, visited);
+            }
+            self.actions = actions;
+        }
+        let edges = self.seen.generated - before;
+        if self.common.records {
+            self.seen.record.states.push((world.fingerprint as u64, edges as u32));
+        }
+        if edges == 0 {
+            self.end(world);
+        }
+    }
+
+    // `action`, which was planned, leads from a state to one that is new perhaps.
+    fn reach(&mut self, met: &Met, action: Action, fingerprint: Option<Fingerprint>, visited: &Visited) {
+        let Some(fingerprint) = fingerprint else { return };
+        let Met { world, depth } = met;
+        self.seen.generated += 1;
+        if self.common.records {
+            let weight = self.engine.weight(world, action);
+            self.seen.record.edges.push((fingerprint as u64, weight));
+        }
+        let is_exact = self.common.search.compare == Compare::Exactly;
+        if !is_exact && !visited.insert(fingerprint) {
+            return;
+        }
+        let mut next = self.spare.pop().unwrap_or_default();
+        self.engine.build(world, &mut next);
+        if is_exact && !self.is_new_exactly(&next) {
+            self.spare.push(next);
+            return;
+        }
+        self.meet(&next);
+        self.seen.depth = self.seen.depth.max(depth + 1);
+        self.stack.push(Met { world: next, depth: depth + 1 });
+    }
+
+    fn is_new_exactly(&mut self, world: &World) -> bool {
+        self.exact_bytes += world.key_bytes();
+        self.common.exact.lock().expect("no handler panicked").insert(world.key())
+    }
+
+    // A state that nobody met before.
+    fn meet(&mut self, world: &World) {
+        self.seen.unique += 1;
+        let history = world.history.0 as usize;
+        if self.judged.len() <= history {
+            self.judged.resize(history + 1, false);
+        }
+        if !std::mem::replace(&mut self.judged[history], true) {
+            self.judge(world.history);
+        }
+        let held = self.look_at_properties(world);
+        if self.common.properties.contains(&When::Eventually) {
+            self.seen.record.held.push((world.fingerprint as u64, held));
+        }
+    }
+
+    fn judge(&mut self, history: HistoryId) {
+        let shared = self.engine.shared.clone();
+        let mut verdicts = self.common.verdicts.lock().expect("no handler panicked");
+        let judgement = verdicts.of(&lock(&shared.histories), history);
+        if judgement == Judgement::Violated {
+            self.violated();
+        }
+    }
+
+    fn violated(&mut self) {
+        if self.common.search.until == Until::Violated {
+            self.seen.ended = Some(Ended::Violated);
+            self.common.halt();
+        }
+    }
+
+    fn look_at_properties(&mut self, world: &World) -> u64 {
+        let mut held = 0;
+        if self.common.properties.is_empty() {
+            return 0;
+        }
+        let shared = self.engine.shared.clone();
+        let numbers = lock(&shared.numbers);
+        for (at, when) in self.common.properties.iter().enumerate() {
+            if numbers.holds(at, &world.locals, &world.flying, world.down) {
+                held |= 1 << at;
+            } else if *when == When::Always {
+                self.violated();
+            }
+        }
+        self.seen.held |= held;
+        self.seen.failed |= !held;
+        held
+    }
+
+    // Nothing can happen in `world`.
+    fn end(&mut self, world: &World) {
+        self.seen.ends += 1;
+        let summary = self.engine.summary(world.history);
+        let all = u64::MAX.checked_shr(64 - self.engine.operations() as u32).unwrap_or(0);
+        self.seen.stuck += u64::from(summary.returned != all);
+        let mut flying = world.flying.iter();
+        self.seen.undelivered += u64::from(flying.any(|&it| !self.engine.envelope(it).is_timer));
+        let history = world.history.0 as usize;
+        if self.seen.finals.len() <= history {
+            self.seen.finals.resize(history + 1, false);
+        }
+        self.seen.finals[history] = true;
+    }
+
+    // Tells how far this thread is, and looks whether a limit was hit.
+    fn look_up(&mut self) -> Result<(), Ended> {
+        let common = self.common;
+        let (generated, unique) = (self.seen.generated - self.told.0, self.seen.unique - self.told.1);
+        self.told = (self.seen.generated, self.seen.unique);
+        let generated = common.generated.fetch_add(generated, Ordering::Relaxed) + generated;
+        let total = common.unique.fetch_add(unique, Ordering::Relaxed) + unique;
+        let depth = common.depth.fetch_max(self.seen.depth, Ordering::Relaxed).max(self.seen.depth);
+        (common.progress)(Progress { generated, unique: total, depth });
+        if self.engine.bad_handler().is_some() {
+            return Err(Ended::BadHandler);
+        }
+        let search = common.search;
+        if search.states_max <= total && !(self.stack.is_empty() && self.is_alone()) {
+            return Err(Ended::States);
+        }
+        if search.deadline.is_some_and(|it| it <= Instant::now()) {
+            return Err(Ended::Time);
+        }
+        let mut bytes = (self.seen.record.bytes() + self.exact_bytes) * common.jobs;
+        if search.bytes_max != usize::MAX {
+            bytes += lock(&self.engine.shared.numbers).bytes() + lock(&self.engine.shared.histories).bytes();
+        }
+        let visited = common.visited.read().expect("no handler panicked");
+        visited.count(unique);
+        let (is_crowded, now, next) = (visited.is_crowded(), visited.bytes(), visited.next_bytes());
+        drop(visited);
+        // While it grows there are both, the old set and the new one.
+        let needed = if is_crowded { now + next } else { now };
+        if search.bytes_max < bytes + needed {
+            return Err(Ended::Memory);
+        }
+        if is_crowded {
+            let mut visited = common.visited.write().expect("no handler panicked");
+            if visited.is_crowded() {
+                visited.grow();
+            }
+        }
+        Ok(())
+    }
+
+    fn is_alone(&self) -> bool {
+        self.common.jobs == 1
+    }
+
+    // Gives away the older half of what is to be done: those states usually have more behind them.
+    fn give_work(&mut self) {
+        if self.stack.len() < 2 {
+            return;
+        }
+        let half = self.stack.len() / 2;
+        let mut queue = self.common.queue.lock().expect("no handler panicked");
+        queue.worlds.extend(self.stack.drain(..half));
+        self.common.change.notify_all();
+    }
+
+    // Waits for something to do; false if there is nothing left, or everyone is to stop.
+    fn take_work(&mut self) -> bool {
+        let common = self.common;
+        let mut queue = common.queue.lock().expect("no handler panicked");
+        queue.idle += 1;
+        common.hungry.fetch_add(1, Ordering::Relaxed);
+        loop {
+            if common.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            if !queue.worlds.is_empty() {
+                break;
+            }
+            if queue.idle == common.jobs {
+                common.change.notify_all();
+                return false;
+            }
+            queue = common.change.wait(queue).expect("no handler panicked");
+        }
+        queue.idle -= 1;
+        common.hungry.fetch_sub(1, Ordering::Relaxed);
+        let share = queue.worlds.len().div_ceil(common.jobs);
+        let rest = queue.worlds.len() - share;
+        self.stack.extend(queue.worlds.drain(rest..));
+        drop(queue);
+        self.engine.catch_up();
+        true
+    }
+}
+
+#[cfg(test)]
+mod places;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;

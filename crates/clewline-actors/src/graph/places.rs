@@ -1,0 +1,143 @@
+//! Faults at few places, compared with faults at all of them.
+
+use super::*;
+use crate::{
+    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Delivery, Glance, Harness, Mailbox, Property,
+    Rules, Scenario,
+    samples::{Call, Register, judge},
+    scrambled::{self, PROPERTIES},
+};
+
+fn explore<H: Harness<Specification = Register> + 'static>(
+    system: &ActorSystem<H>,
+    properties: &[When],
+    search: &Search,
+) -> Explored {
+    let mut verdicts = Verdicts::new(Box::new(judge(system)));
+    explore_states(&system.engine(), properties, &mut verdicts, search, &|_| ())
+}
+
+// What must not depend on places.
+fn matters(seen: &Explored) -> (Ended, [u64; 8], &[HistoryId], Vec<bool>) {
+    let counts = [
+        seen.ends,
+        seen.stuck,
+        seen.undelivered,
+        seen.histories,
+        seen.violated,
+        seen.unknown,
+        seen.final_complete,
+        seen.final_violated,
+    ];
+    let is_violated = seen.properties.iter().map(|it| matches!(it, Found::Violated(_))).collect();
+    (seen.ended, counts, &seen.final_histories, is_violated)
+}
+
+#[test]
+fn faults_at_few_places_show_the_same() {
+    let (mut lost, mut crashed, mut apart, mut wrong, mut violated) = (0, 0, 0, [0; 4], 0);
+    for seed in 0..900 {
+        let (harness, scenario, mut rules) = scrambled::random(seed);
+        if seed % 7 != 0 {
+            rules.delivery = Delivery::Unordered;
+        }
+        rules.faults.lose = (seed % 4) as u8;
+        rules.faults.crash = (seed / 4 % 3) as u8;
+        rules.faults.partition = u8::from(seed / 12 % 3 == 0);
+        if seed % 5 != 0 {
+            rules.faults.mailbox = Mailbox::Kept;
+        }
+        let system = ActorSystem::new(harness, scenario, rules).unwrap();
+        let when = PROPERTIES.map(|it| it.0);
+        let search = Search { states_max: 20_000, ..Search::default() };
+        let all = explore(&system, &when, &search);
+        if all.ended != Ended::Exhausted {
+            continue;
+        }
+        let few = explore(&system, &when, &Search { places: Places::Few, ..search.clone() });
+        assert_eq!(matters(&few), matters(&all), "seed {seed}, {rules:?}");
+        let two = explore(&system, &when, &Search { places: Places::Few, jobs: 2, ..search });
+        assert_eq!(two, few, "two threads, seed {seed}, {rules:?}");
+        assert!(few.unique <= all.unique);
+        if few.unique < all.unique {
+            assert_eq!(few.places, Places::Few);
+            lost += u64::from(rules.faults.lose != 0);
+            crashed += u64::from(rules.faults.crash != 0);
+            apart += u64::from(rules.faults.partition != 0);
+            violated += u64::from(all.violated != 0);
+            matters(&all).3.iter().enumerate().for_each(|(at, it)| wrong[at] += u64::from(*it));
+        }
+    }
+    let told =
+        format!("{lost} with losses, {crashed} with crashes, {apart} with partitions, {violated} violated");
+    assert!(150 < lost && 150 < crashed && 50 < apart && 50 < violated, "{told}");
+    assert!(wrong.iter().all(|it| 30 < *it), "{wrong:?}");
+}
+
+/// Sends itself a message.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Sender(bool);
+
+impl Actor for Sender {
+    type Message = u8;
+
+    fn on_start(&mut self, context: &mut Context<u8>) {
+        context.send(context.me(), 1);
+    }
+
+    fn on_message(&mut self, _from: ActorId, _message: &u8, _context: &mut Context<u8>) {
+        self.0 = true;
+    }
+}
+
+struct Watching(fn(&Glance<'_, u8>) -> bool);
+
+impl Harness for Watching {
+    type Message = u8;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<u8>>> {
+        vec![Box::new(Sender(false)), Box::new(Sender(false))]
+    }
+
+    fn request(&self, _call: &Call, _n: u32) -> u8 {
+        0
+    }
+
+    fn response(&self, _message: &u8) -> Option<u8> {
+        None
+    }
+
+    fn properties(&self) -> Vec<Property<u8>> {
+        vec![Property { name: "", when: When::Always, holds: self.0 }]
+    }
+}
+
+#[track_caller]
+fn check_watching(holds: fn(&Glance<'_, u8>) -> bool, places: Places, found: &Found) {
+    let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
+    let faults = Faults { lose: 1, crash: 1, ..Faults::default() };
+    let system = ActorSystem::new(Watching(holds), scenario, Rules { faults, ..Rules::default() }).unwrap();
+    let search = Search { places: Places::Few, ..Search::default() };
+    let seen = explore(&system, &[When::Always], &search);
+    assert_eq!((seen.places, &seen.properties[0]), (places, found));
+}
+
+#[test]
+fn all_places_are_tried_if_a_property_looks_at_what_faults_change() {
+    check_watching(|it| it.all::<Sender>().count() == 2, Places::Few, &Found::Holds);
+    // One message was lost, and the other is still on its way.
+    let violated = Found::Violated(Vec::new());
+    check_watching(|it| it.in_flight.len() + told(it) == 2, Places::All, &violated);
+    // One is down, and the other was told.
+    check_watching(|it| it.crashed.is_empty() || told(it) == 0, Places::All, &violated);
+    check_watching(|it| format!("{it:?}") != "", Places::All, &Found::Holds);
+}
+
+fn told(glance: &Glance<'_, u8>) -> usize {
+    glance.all::<Sender>().filter(|it| it.0).count()
+}

@@ -1,0 +1,376 @@
+//! Properties of states, limits, and handlers that are not pure.
+
+use std::sync::atomic::{AtomicBool, Ordering as Order};
+
+use super::*;
+use crate::{
+    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Glance, Harness, Input, Property, Reach, Rules,
+    Scenario, Snapshots, Trace, Walk,
+    samples::{Call, Register, hasty, judge},
+    trace,
+};
+
+/// Two messages in any order: 1 and 2. The sum forgets which came first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Collector(u8);
+
+impl Actor for Collector {
+    type Message = u8;
+
+    fn on_start(&mut self, context: &mut Context<u8>) {
+        context.send(context.me(), 1);
+        context.send(context.me(), 2);
+    }
+
+    fn on_message(&mut self, _from: ActorId, message: &u8, _context: &mut Context<u8>) {
+        self.0 += message;
+    }
+}
+
+/// A lamp that blinks for ever, and a message to it that nobody need ever deliver.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Lamp {
+    is_lit: bool,
+    is_told: bool,
+}
+
+impl Actor for Lamp {
+    type Message = u8;
+
+    fn on_start(&mut self, context: &mut Context<u8>) {
+        context.set_timer(0);
+        context.send(context.me(), 1);
+    }
+
+    fn on_message(&mut self, _from: ActorId, _message: &u8, _context: &mut Context<u8>) {
+        self.is_told = true;
+    }
+
+    fn on_timer(&mut self, _timer: &u8, context: &mut Context<u8>) {
+        self.is_lit = !self.is_lit;
+        context.set_timer(0);
+    }
+}
+
+type Holds = fn(&Glance<'_, u8>) -> bool;
+
+#[derive(Clone)]
+struct Alone<A> {
+    actor: A,
+    properties: Vec<(When, Holds)>,
+}
+
+impl<A: Actor<Message = u8>> Harness for Alone<A> {
+    type Message = u8;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<u8>>> {
+        vec![Box::new(self.actor.clone())]
+    }
+
+    fn request(&self, _call: &Call, _n: u32) -> u8 {
+        0
+    }
+
+    fn response(&self, _message: &u8) -> Option<u8> {
+        None
+    }
+
+    fn properties(&self) -> Vec<Property<u8>> {
+        self.properties.iter().map(|&(when, holds)| Property { name: "", when, holds }).collect()
+    }
+}
+
+fn sum(glance: &Glance<'_, u8>) -> u8 {
+    glance.all::<Collector>().next().expect("it is there").0
+}
+
+fn lamp<'a>(glance: &'a Glance<'_, u8>) -> &'a Lamp {
+    glance.all::<Lamp>().next().expect("it is there")
+}
+
+fn explore<A: Actor<Message = u8>>(harness: Alone<A>, jobs: usize) -> (ActorSystem<Alone<A>>, Explored) {
+    let when: Vec<When> = harness.properties.iter().map(|it| it.0).collect();
+    let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
+    let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
+    let search = Search { jobs, count: Count::Schedules, ..Search::default() };
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let seen = explore_states(&system.engine(), &when, &mut verdicts, &search, &|_| ());
+    (system, seen)
+}
+
+fn is_violated(found: &Found) -> bool {
+    match found {
+        Found::Violated(_) => true,
+        Found::Holds => false,
+        Found::Unknown => panic!("everything was seen"),
+    }
+}
+
+#[test]
+fn properties_are_decided_where_executions_join() {
+    let properties: Vec<(When, Holds)> = vec![
+        (When::Always, |it| sum(it) <= 3),
+        (When::Always, |it| sum(it) != 2),
+        (When::Sometimes, |it| sum(it) == 2),
+        (When::Sometimes, |it| sum(it) == 4),
+        (When::Eventually, |it| sum(it) == 3),
+        // Only if 1 comes first; both orders end in one state, in which it is not true.
+        (When::Eventually, |it| sum(it) == 1),
+        (When::Eventually, |it| sum(it) == 1 || sum(it) == 2),
+    ];
+    let harness = Alone { actor: Collector(0), properties };
+    for jobs in [1, 2] {
+        let (system, seen) = explore(harness.clone(), jobs);
+        let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
+        assert_eq!(violated, [false, true, false, true, false, true, false]);
+        let Found::Violated(way) = &seen.properties[5] else { panic!("it is violated") };
+        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        walk.follow(way);
+        assert_eq!(walk.events()[0].receive.ordinal, 1, "2 comes first");
+        assert!(walk.enabled().is_empty());
+        assert_eq!(seen.paths, Some(Paths { schedules: Some(2), depth: 2, has_cycle: false }));
+    }
+}
+
+#[test]
+fn what_goes_round_for_ever_avoids_a_property() {
+    let properties: Vec<(When, Holds)> = vec![
+        (When::Always, |it| !lamp(it).is_lit || lamp(it).is_told),
+        (When::Eventually, |it| lamp(it).is_lit || lamp(it).is_told),
+        (When::Eventually, |it| lamp(it).is_told),
+        (When::Eventually, |it| !lamp(it).is_lit),
+    ];
+    let harness = Alone { actor: Lamp { is_lit: false, is_told: false }, properties };
+    let (_, seen) = explore(harness, 1);
+    let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
+    assert_eq!(violated, [true, false, true, false]);
+    assert_eq!(seen.paths, Some(Paths { schedules: None, depth: 2, has_cycle: true }));
+    assert_eq!((seen.unique, seen.generated, seen.ends), (4, 1 + 6, 0));
+}
+
+fn up_to(states_max: usize) -> Reach {
+    Reach { states_max, deadline: None }
+}
+
+/// Counts to 10,000, one message after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Counter(u32);
+
+impl Actor for Counter {
+    type Message = ();
+
+    fn on_start(&mut self, context: &mut Context<()>) {
+        context.send(context.me(), ());
+    }
+
+    fn on_message(&mut self, _from: ActorId, (): &(), context: &mut Context<()>) {
+        self.0 += 1;
+        if self.0 < 10_000 {
+            context.send(context.me(), ());
+        }
+    }
+}
+
+struct Counting;
+
+impl Harness for Counting {
+    type Message = ();
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<()>>> {
+        vec![Box::new(Counter(0))]
+    }
+
+    fn request(&self, _call: &Call, _n: u32) {}
+
+    fn response(&self, (): &()) -> Option<u8> {
+        None
+    }
+}
+
+#[test]
+fn a_way_that_is_long_is_given_up_when_time_is_up() {
+    let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
+    let system = ActorSystem::new(Counting, scenario, Rules::default()).unwrap();
+    let mut is_it = |_: &mut Engine, _: &World, is_end: bool| is_end;
+    let mut way = |deadline| trace(&mut system.engine(), Reach { deadline, ..up_to(100_000) }, &mut is_it);
+    assert!(matches!(way(None), Trace::Found(way) if way.len() == 10_001));
+    assert_eq!(way(Some(Instant::now())), Trace::GivenUp);
+}
+
+#[test]
+fn a_shortest_way_to_a_violation_is_found() {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let shared = system.engine().shared.clone();
+    let mut is_violated = |_: &mut Engine, world: &World, _| {
+        verdicts.of(&lock(&shared.histories), world.history) == Judgement::Violated
+    };
+    let Trace::Found(way) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
+        panic!("there is one")
+    };
+    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+    walk.follow(&way);
+    // The write, one replica, its answer; then a read at the other replica.
+    assert_eq!(walk.events().len(), 4);
+    assert_eq!(trace(&mut system.engine(), up_to(10), &mut is_violated), Trace::GivenUp);
+    assert_eq!(trace(&mut system.engine(), up_to(1000), &mut |_, _, _| false), Trace::Nowhere);
+}
+
+#[test]
+fn what_ends_early_is_the_same_for_any_number_of_threads() {
+    let system = hasty();
+    let look = |search: &Search| {
+        let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+        explore_states(&system.engine(), &[], &mut verdicts, search, &|_| ())
+    };
+    let mut ended = Vec::new();
+    let limits = (1..=240).map(|it| (it, Until::Exhausted)).chain([(u64::MAX, Until::Violated)]);
+    for (states_max, until) in limits {
+        let search = Search { states_max, until, count: Count::Schedules, ..Search::default() };
+        let alone = look(&search);
+        for jobs in [2, 4] {
+            assert_eq!(look(&Search { jobs, ..search.clone() }), alone, "{states_max}, {until:?}, {jobs}");
+        }
+        ended.push(alone.ended);
+    }
+    assert_eq!(ended.iter().filter(|it| **it == Ended::States).count(), 232);
+    assert_eq!(ended.last(), Some(&Ended::Violated));
+}
+
+#[test]
+fn progress_tells_how_deep_the_search_is() {
+    let told = Mutex::new(Vec::new());
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let note = |it: Progress| told.lock().unwrap().push((it.unique, it.depth));
+    explore_states(&system.engine(), &[], &mut verdicts, &Search::default(), &note);
+    assert_eq!(told.into_inner().unwrap().last(), Some(&(232, 7)));
+}
+
+fn limited(search: &Search) -> Explored {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    explore_states(&system.engine(), &[When::Always; 0], &mut verdicts, search, &|_| ())
+}
+
+#[test]
+fn a_limit_that_was_hit_is_told() {
+    for jobs in [1, 2] {
+        let states = limited(&Search { jobs, states_max: 50, ..Search::default() });
+        assert_eq!(states.ended, Ended::States);
+        assert!((50..232).contains(&states.unique), "{} states", states.unique);
+        let memory = limited(&Search { jobs, bytes_max: 1000, ..Search::default() });
+        assert_eq!(memory.ended, Ended::Memory);
+        let time = limited(&Search { jobs, deadline: Some(Instant::now()), ..Search::default() });
+        assert_eq!(time.ended, Ended::Time);
+        let first = limited(&Search { jobs, until: Until::Violated, ..Search::default() });
+        assert_eq!(first.ended, Ended::Violated);
+        assert_eq!(first.violated, 1);
+    }
+}
+
+static IS_STRANGE: AtomicBool = AtomicBool::new(false);
+
+/// Does something else each time, or later on, or cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Strange {
+    Each(u8),
+    Later(u8),
+    AtOnce,
+    Panics,
+}
+
+static BEGINS: AtomicBool = AtomicBool::new(false);
+static FLIPS: AtomicBool = AtomicBool::new(false);
+
+impl Actor for Strange {
+    type Message = u8;
+
+    fn on_start(&mut self, context: &mut Context<u8>) {
+        let is_odd = matches!(self, Strange::AtOnce) && BEGINS.fetch_not(Order::Relaxed);
+        context.send(context.me(), if is_odd { 8 } else { 7 });
+    }
+
+    fn on_message(&mut self, _from: ActorId, _message: &u8, _context: &mut Context<u8>) {
+        match self {
+            Strange::AtOnce => (),
+            Strange::Panics => panic!("no idea what to do"),
+            Strange::Each(it) => *it = u8::from(FLIPS.fetch_not(Order::Relaxed)) + 1,
+            Strange::Later(it) => *it = u8::from(IS_STRANGE.load(Order::Relaxed)) + 1,
+        }
+    }
+}
+
+#[test]
+fn a_handler_that_is_not_pure_is_named() {
+    let (_, seen) = explore(Alone { actor: Strange::Each(0), properties: Vec::new() }, 1);
+    assert_eq!(seen.ended, Ended::BadHandler);
+    let text = seen.bad_handler.expect("it is not pure").to_string();
+    assert_eq!(
+        text,
+        "the handler of N1 is not pure: message 7 from N1 in the same state did something else the second time"
+    );
+}
+
+#[test]
+fn a_handler_that_panics_is_named() {
+    for jobs in [1, 2] {
+        let (_, seen) = explore(Alone { actor: Strange::Panics, properties: Vec::new() }, jobs);
+        assert_eq!(seen.ended, Ended::BadHandler);
+        assert_eq!(
+            seen.bad_handler.expect("it panicked").to_string(),
+            "the handler of N1 panicked at message 7 from N1: no idea what to do"
+        );
+    }
+}
+
+#[test]
+#[should_panic(expected = "cannot tell")]
+fn a_property_that_panics_leaves_nobody_waiting() {
+    fn is_new(glance: &Glance<'_, u8>) -> bool {
+        glance.all().next() == Some(&Strange::Later(0)) || panic!("cannot tell")
+    }
+    explore(Alone { actor: Strange::Later(0), properties: vec![(When::Always, is_new)] }, 2);
+}
+
+#[test]
+fn states_whose_halves_coincide_have_no_paths() {
+    let record = |states, held| Record { roots: vec![1], states, edges: vec![(2, 1)], held };
+    let recorded = Recorded::new(record(vec![(1, 1), (2, 0)], Vec::new()));
+    assert_eq!(recorded.unwrap().paths().schedules, Some(1));
+    assert!(Recorded::new(record(vec![(1, 1), (2, 0), (2, 0)], Vec::new())).is_none());
+    // One of them was met, and not expanded.
+    assert!(Recorded::new(record(vec![(1, 1), (2, 0)], vec![(1, 0), (2, 0), (2, 1)])).is_none());
+}
+
+#[test]
+fn a_start_that_is_not_pure_is_named() {
+    let (_, seen) = explore(Alone { actor: Strange::AtOnce, properties: Vec::new() }, 1);
+    assert_eq!(seen.ended, Ended::BadHandler);
+    assert_eq!(seen.bad_handler.expect("it is not pure").input, "its start");
+}
+
+#[test]
+fn a_handler_that_changes_its_mind_later_is_found_by_a_sample() {
+    let harness = Alone { actor: Strange::Later(0), properties: Vec::new() };
+    let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
+    let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
+    let mut engine = system.engine();
+    let world = engine.apply(&engine.void(), Action::Begin { outcome: 0 }).unwrap();
+    let input = Input::Envelope(world.flying[0]);
+    engine.reaction(world.locals[0], input);
+    assert_eq!(engine.bad_handler(), None);
+    IS_STRANGE.store(true, Order::Relaxed);
+    (0..1 << 12).for_each(|_| _ = engine.reaction(world.locals[0], input));
+    assert!(engine.bad_handler().is_some());
+}

@@ -1,0 +1,161 @@
+//! Small violations: fewer calls, fewer faults, fewer steps.
+//!
+//! Calls are left out one after the other, and budgets of faults lowered, as long as a scheduler still finds a violation in what
+//! remains. Then the schedule is shortened: it ends where its history is violated first, and each step is left out with all
+//! that it led to, as long as the history stays violated. Every candidate is executed and judged, so that what comes out is as
+//! real as what went in.
+//!
+//! It is minimal in that nothing more can be left out by itself; there may be a smaller one elsewhere.
+//!
+//! Cost: one search for each call and each fault of the budgets, twice at most for each that is left out; then a number of
+//! executions that is quadratic in the length of the schedule.
+
+use clewline_core::Budget;
+
+use crate::{
+    Engine, Faults, FirstViolation, Identity, Judgement, Receive, Schedule, Snapshots, Verdicts, Walk,
+    engine::lock,
+    schedulers::{Entry, Settings, explore},
+};
+
+/// What is left of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The calls, by their places in the scenario at first.
+    pub calls: Vec<usize>,
+    /// What may go wrong.
+    pub faults: Faults,
+}
+
+/// Makes the system of a case, and someone who judges it; `None` if there is none.
+pub type Make<'a> = &'a mut dyn FnMut(&Case) -> Option<(Engine, Verdicts)>;
+
+/// How to look for violations in what remains.
+#[derive(Clone, Copy, Debug)]
+pub struct Again<'a> {
+    /// The scheduler.
+    pub entry: &'a Entry,
+    /// What it is told; one violation is enough.
+    pub settings: &'a Settings,
+    /// What may be spent.
+    pub budget: &'a Budget,
+}
+
+/// A small violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Minimal {
+    /// What is left of the scenario.
+    pub case: Case,
+    /// What shows the violation there.
+    pub schedule: Schedule,
+}
+
+/// Makes a violation that `schedule` shows in `case` small. `None` if it shows none.
+pub fn minimize(case: Case, schedule: Schedule, make: Make<'_>, again: Again<'_>) -> Option<Minimal> {
+    let mut best = Minimal { case, schedule };
+    // A search that has nothing left to spend finds nothing.
+    while let Some(smaller) = smaller(&best.case).find_map(|case| search(case, make, again)) {
+        best = smaller;
+    }
+    let (engine, mut verdicts) = make(&best.case)?;
+    let mut walk = Walk::new(engine, Snapshots::Sound);
+    best.schedule = shorten(&mut walk, &mut verdicts, &best.schedule, again.budget)?;
+    Some(best)
+}
+
+/// Makes a schedule short whose history is violated, as far as the budget lasts. `None` if it is not, or if the schedule does not
+/// fit.
+pub fn shorten(
+    walk: &mut Walk,
+    verdicts: &mut Verdicts,
+    schedule: &Schedule,
+    budget: &Budget,
+) -> Option<Schedule> {
+    schedule.replay(walk).ok()?;
+    let steps: Vec<Receive> = walk.events().iter().map(|it| it.receive).collect();
+    let all = vec![true; steps.len()];
+    let mut best = attempt(walk, verdicts, &steps, &all)?;
+    // Later steps have fewer consequences: leaving them out succeeds more often.
+    let mut at = best.len();
+    while 0 < at && budget.allow(0).is_ok() {
+        at -= 1;
+        let mut kept = vec![true; best.len()];
+        kept[at] = false;
+        if let Some(shorter) = attempt(walk, verdicts, &best, &kept)
+            && shorter.len() < best.len()
+        {
+            best = shorter;
+            at = best.len();
+        }
+    }
+    attempt(walk, verdicts, &best, &vec![true; best.len()])?;
+    Some(Schedule::of(walk))
+}
+
+/// Cases with one call less, or one fault less of some kind.
+fn smaller(case: &Case) -> impl Iterator<Item = Case> + use<> {
+    let Case { calls, faults } = case.clone();
+    let fewer_calls = (0..calls.len()).rev().map({
+        let calls = calls.clone();
+        move |at| {
+            let mut calls = calls.clone();
+            calls.remove(at);
+            Case { calls, faults }
+        }
+    });
+    let less: [fn(&mut Faults) -> &mut u8; 4] =
+        [|it| &mut it.partition, |it| &mut it.crash, |it| &mut it.duplicate, |it| &mut it.lose];
+    let fewer_faults = less.into_iter().filter_map(move |budget| {
+        let mut faults = faults;
+        *budget(&mut faults) = budget(&mut faults).checked_sub(1)?;
+        Some(Case { calls: calls.clone(), faults })
+    });
+    fewer_calls.chain(fewer_faults)
+}
+
+fn search(case: Case, make: Make<'_>, again: Again<'_>) -> Option<Minimal> {
+    let (engine, mut verdicts) = make(&case)?;
+    let settings = Settings { violations: 1, ..again.settings.clone() };
+    let (_, tally) = explore(again.entry, engine, &settings, &mut verdicts, again.budget);
+    let FirstViolation { schedule, .. } = tally.first_violation?;
+    Some(Minimal { case, schedule })
+}
+
+/// Makes those of `steps` again that are kept, as far as they can happen, until the history is violated. Answers what was
+/// done, or `None` if it never is.
+fn attempt(
+    walk: &mut Walk,
+    verdicts: &mut Verdicts,
+    steps: &[Receive],
+    kept: &[bool],
+) -> Option<Vec<Receive>> {
+    walk.rewind();
+    // Where each step happens now.
+    let mut places: Vec<Option<u32>> = Vec::new();
+    for (step, is_kept) in steps.iter().zip(kept) {
+        let at = is_kept
+            .then(|| now(step, &places))
+            .flatten()
+            .and_then(|who| walk.enabled().iter().position(|it| it.identity() == who));
+        places.push(at.map(|_| walk.events().len() as u32));
+        let Some(at) = at else { continue };
+        walk.take(at);
+        let id = walk.history();
+        if verdicts.of(&lock(&walk.engine().shared.histories), id) == Judgement::Violated {
+            return Some(walk.events().iter().map(|it| it.receive).collect());
+        }
+    }
+    None
+}
+
+/// What `step` is called, where the event that sent its message has moved; `None` if that one did not happen.
+fn now(step: &Receive, places: &[Option<u32>]) -> Option<Identity> {
+    let sent_by = match step.sent_by {
+        Some(event) => Some(places[event as usize]?),
+        None => None,
+    };
+    Some(Receive { sent_by, ..*step }.identity())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! Paths in a graph of states that was kept whole: how many there are, how long, and which avoid a property.
+
+use rustc_hash::FxHashMap;
+
+use crate::graph::Paths;
+
+/// What one thread kept of the graph. States are known by the lower halves of their fingerprints.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) roots: Vec<u64>,
+    /// Each state that was expanded, with how many edges lead from it.
+    pub(crate) states: Vec<(u64, u32)>,
+    /// Where they lead, state by state, and how many messages that say the same lead there.
+    pub(crate) edges: Vec<(u64, u32)>,
+    /// Each state that was met, with a bit for each property that is true in it. Empty if nobody asks for that.
+    pub(crate) held: Vec<(u64, u64)>,
+}
+
+impl Record {
+    pub(crate) fn add(&mut self, other: Record) {
+        if self.states.is_empty() && self.roots.is_empty() {
+            *self = other;
+            return;
+        }
+        self.roots.extend(other.roots);
+        self.states.extend(other.states);
+        self.edges.extend(other.edges);
+        self.held.extend(other.held);
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        (self.states.capacity() + self.edges.capacity() + self.held.capacity()) * size_of::<(u64, u64)>()
+    }
+
+    // What tells a state from another must not be the same for two.
+    fn is_ambiguous(&self) -> bool {
+        let mut met: Vec<u64> = self.held.iter().map(|it| it.0).collect();
+        met.sort_unstable();
+        met.windows(2).any(|it| it[0] == it[1])
+    }
+}
+
+/// A graph of states.
+///
+/// States are numbered as they were recorded. Nothing that is told depends on that.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    fingerprints: Vec<u64>,
+    roots: Vec<u32>,
+    // Empty if nobody asks for that.
+    held: Vec<u64>,
+    is_end: Vec<bool>,
+    // The edges from state `it` are those in `starts[it]..starts[it + 1]`.
+    starts: Vec<usize>,
+    edges: Vec<(u32, u32)>,
+}
+
+// What is known of a state while paths are counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reached {
+    // How many ways lead there.
+    ways: u128,
+    // How many edges that lead there were not looked at.
+    missing: u32,
+    // Steps on the longest way.
+    steps: u32,
+}
+
+impl Recorded {
+    /// `None` if two states have the same lower half, so that edges do not tell where they lead.
+    pub(crate) fn new(mut record: Record) -> Option<Self> {
+        let count = record.states.len();
+        let mut number: FxHashMap<u64, u32> = FxHashMap::default();
+        number.reserve(count);
+        for (at, &(fingerprint, _)) in record.states.iter().enumerate() {
+            if number.insert(fingerprint, at as u32).is_some() {
+                return None;
+            }
+        }
+        if record.is_ambiguous() {
+            return None;
+        }
+        let mut starts = Vec::with_capacity(count + 1);
+        let mut edges = Vec::with_capacity(record.edges.len());
+        let mut rest = &mut record.edges[..];
+        for &(_, from_here) in &record.states {
+            let (these, others) = rest.split_at_mut(from_here as usize);
+            rest = others;
+            starts.push(edges.len());
+            // Whoever looks for a path must find the same, whoever recorded this.
+            if !record.held.is_empty() {
+                these.sort_unstable();
+            }
+            // A search that was stopped may not have come to where an edge leads.
+            let known = these.iter().filter_map(|&(to, weight)| Some((*number.get(&to)?, weight)));
+            edges.extend(known);
+        }
+        starts.push(edges.len());
+        let mut held = vec![0; if record.held.is_empty() { 0 } else { count }];
+        for (fingerprint, bits) in &record.held {
+            if let Some(&at) = number.get(fingerprint) {
+                held[at as usize] = *bits;
+            }
+        }
+        let roots = record.roots.iter().filter_map(|it| number.get(it).copied()).collect();
+        let is_end = record.states.iter().map(|it| it.1 == 0).collect();
+        let fingerprints = record.states.iter().map(|it| it.0).collect();
+        Some(Recorded { fingerprints, roots, held, is_end, starts, edges })
+    }
+
+    fn edges(&self, from: u32) -> &[(u32, u32)] {
+        &self.edges[self.starts[from as usize]..self.starts[from as usize + 1]]
+    }
+
+    /// What paths there are. Each state is looked at when all that lead there were.
+    pub(crate) fn paths(&self) -> Paths {
+        let count = self.fingerprints.len();
+        let mut reached = vec![Reached::default(); count];
+        self.edges.iter().for_each(|&(to, _)| reached[to as usize].missing += 1);
+        self.roots.iter().for_each(|&it| reached[it as usize].ways += 1);
+        let mut ready: Vec<u32> = (0..count as u32).filter(|&it| reached[it as usize].missing == 0).collect();
+        let (mut looked, mut depth, mut schedules) = (0, 0, Some(0u128));
+        while let Some(state) = ready.pop() {
+            looked += 1;
+            let Reached { ways, steps, .. } = reached[state as usize];
+            depth = depth.max(u64::from(steps));
+            if self.is_end[state as usize] {
+                schedules = schedules.and_then(|sum| sum.checked_add(ways));
+            }
+            for &(to, weight) in self.edges(state) {
+                let next = &mut reached[to as usize];
+                // Where more ways lead than can be counted, as many go on to some end.
+                let more = ways.checked_mul(u128::from(weight)).and_then(|it| next.ways.checked_add(it));
+                schedules = schedules.filter(|_| more.is_some());
+                next.ways = more.unwrap_or(0);
+                next.steps = next.steps.max(steps + 1);
+                next.missing -= 1;
+                if next.missing == 0 {
+                    ready.push(to);
+                }
+            }
+        }
+        if looked < count {
+            return Paths { schedules: None, depth: self.farthest(), has_cycle: true };
+        }
+        Paths { schedules, depth, has_cycle: false }
+    }
+
+    // Steps to the state that is farthest away.
+    fn farthest(&self) -> u64 {
+        let mut seen = vec![false; self.fingerprints.len()];
+        let mut layer: Vec<u32> = self.roots.clone();
+        layer.iter().for_each(|&it| seen[it as usize] = true);
+        let mut depth = 0;
+        loop {
+            let mut next = Vec::new();
+            for &state in &layer {
+                for &(to, _) in self.edges(state) {
+                    if !std::mem::replace(&mut seen[to as usize], true) {
+                        next.push(to);
+                    }
+                }
+            }
+            if next.is_empty() {
+                return depth;
+            }
+            layer = next;
+            depth += 1;
+        }
+    }
+
+    /// A path from a beginning on which a property is never true, and which cannot go on or has come round: the
+    /// lower halves of the fingerprints of its states.
+    pub(crate) fn avoiding(&self, property: usize) -> Option<Vec<u64>> {
+        let is_avoided = |it: u32| self.held[it as usize] >> property & 1 == 0;
+        // Depth first; what is on the path now is grey, what was left is black.
+        #[derive(Clone, Copy, PartialEq)]
+        enum Colour {
+            White,
+            Grey,
+            Black,
+        }
+        let mut colours = vec![Colour::White; self.fingerprints.len()];
+        for &root in self.roots.iter().filter(|&&it| is_avoided(it)) {
+            if colours[root as usize] != Colour::White {
+                continue;
+            }
+            let mut path: Vec<(u32, usize)> = vec![(root, 0)];
+            colours[root as usize] = Colour::Grey;
+            while let Some(&mut (state, ref mut next)) = path.last_mut() {
+                let fingerprints = |path: &[(u32, usize)]| -> Vec<u64> {
+                    path.iter().map(|&(it, _)| self.fingerprints[it as usize]).collect()
+                };
+                if self.is_end[state as usize] {
+                    return Some(fingerprints(&path));
+                }
+                let Some(&(to, _)) = self.edges(state).get(*next) else {
+                    colours[state as usize] = Colour::Black;
+                    path.pop();
+                    continue;
+                };
+                *next += 1;
+                if !is_avoided(to) {
+                    continue;
+                }
+                match colours[to as usize] {
+                    Colour::White => {
+                        colours[to as usize] = Colour::Grey;
+                        path.push((to, 0));
+                    }
+                    Colour::Grey => {
+                        path.push((to, 0));
+                        return Some(fingerprints(&path));
+                    }
+                    Colour::Black => (),
+                }
+            }
+        }
+        None
+    }
+}

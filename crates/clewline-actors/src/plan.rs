@@ -1,0 +1,438 @@
+//! Plans: what comes of an action, as differences to the world it happens in.
+
+use std::ops::Range;
+
+use crate::{
+    Clients, Ignored,
+    engine::{Engine, RECENT, Reacted, lock},
+    histories::{HistoryEvent, HistoryId},
+    numbers::{
+        ABSENT, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, Misdeed, Outcome, ReturnId, mix,
+    },
+    world::{Delivery, World},
+};
+
+// One of this many reactions that are remembered is run again, to see whether the same comes of it.
+const SAMPLE: u64 = 1 << 12;
+
+// No envelope has this number.
+const RESTART: u32 = u32::MAX;
+
+impl Engine {
+    pub(crate) fn begin(&mut self, outcome: usize) {
+        let (locals, effects) = self.starts[outcome].clone();
+        let mut next = World { locals, is_begun: true, ..World::default() };
+        effects.into_iter().for_each(|it| self.plan_effect(&next, it));
+        let firsts =
+            (0..self.mates.len() as u32).filter(|&it| self.mates[it as usize].trailing_zeros() == it);
+        firsts.collect::<Vec<_>>().into_iter().for_each(|it| self.plan_request(it));
+        next.history = self.plan.history;
+        for &(slot, local) in &self.plan.created {
+            put(&mut next.locals, slot, local);
+        }
+        for &id in &self.plan.sent {
+            self.send(&mut next, id);
+        }
+        next.fingerprint = self.fingerprint(&next);
+        self.spare = next;
+        self.plan.is_built = true;
+    }
+
+    /// The fingerprint of what comes of a delivery, as [`plan`](Self::plan) has it, and in how many ways it can go.
+    pub(crate) fn plan_delivery(
+        &mut self,
+        world: &World,
+        at: usize,
+        outcome: u16,
+    ) -> (Option<Fingerprint>, u16) {
+        let id = world.flying[at];
+        let hot = self.hot[id.0 as usize];
+        if hot.is_plain {
+            let (start, end) = self.reaction(world.locals[hot.slot as usize], Input::Envelope(id));
+            let which = start + u32::from(outcome);
+            let reacted = &self.outcomes[which as usize];
+            let ways = (end - start) as u16;
+            if self.is_left_out(reacted, hot) {
+                return (None, ways);
+            }
+            if reacted.is_plain {
+                return (Some(self.plan_plainly(world, at, hot.slot, which)), ways);
+            }
+        }
+        self.plan.clear(world);
+        self.plan.removed = Some(at);
+        let mut ways = 1;
+        if hot.is_to_client {
+            self.plan_return(id);
+        } else {
+            if hot.is_request {
+                self.plan_call(id);
+            }
+            ways = self.plan_reaction(world, hot.slot, Input::Envelope(id), outcome);
+        }
+        if self.rules.ignored == Ignored::Stays && !hot.is_timer && self.is_ignored(world) {
+            return (None, ways);
+        }
+        self.plan.fingerprint = self.planned_fingerprint(world);
+        (Some(self.plan.fingerprint), ways)
+    }
+
+    /// Plans a delivery that is plain, by the number of its outcome.
+    pub(crate) fn plan_plainly(&mut self, world: &World, at: usize, slot: u32, which: u32) -> Fingerprint {
+        let Reacted { local, change, .. } = self.outcomes[which as usize];
+        let gone = self.hot[world.flying[at].0 as usize].hash;
+        let plan = &mut self.plan;
+        (plan.is_built, plan.plain, plan.history) = (false, Some(which), world.history);
+        (plan.removed, plan.local) = (Some(at), Some((slot, local)));
+        plan.fingerprint = world.fingerprint.wrapping_add(change).wrapping_sub(gone);
+        plan.fingerprint
+    }
+
+    fn is_ignored(&self, world: &World) -> bool {
+        let plan = &self.plan;
+        plan.local.is_none_or(|(slot, it)| world.locals[slot as usize] == it)
+            && plan.sent.is_empty()
+            && plan.cancelled.is_empty()
+            && plan.created.is_empty()
+            && plan.events.is_empty()
+    }
+
+    // In how many ways this can go, of which `outcome` is planned.
+    pub(crate) fn plan_reaction(&mut self, world: &World, slot: u32, input: Input, outcome: u16) -> u16 {
+        let (start, end) = self.reaction(world.locals[slot as usize], input);
+        let Reacted { local, first, last, .. } = self.outcomes[start as usize + outcome as usize];
+        self.plan.local = Some((slot, local));
+        for at in first..last {
+            let effect = self.effects[at as usize];
+            self.plan_effect(world, effect);
+        }
+        (end - start) as u16
+    }
+
+    /// Where the outcomes of a reaction are.
+    pub(crate) fn reaction(&mut self, local: LocalId, input: Input) -> (u32, u32) {
+        let key = match input {
+            Input::Envelope(id) => id.0,
+            Input::Restart => RESTART,
+        };
+        let key = u64::from(local.0) << 32 | u64::from(key);
+        let place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (RECENT - 1);
+        let (known, found) = self.recent[place];
+        let found = if known == key { Some(found) } else { self.reactions.get(&key).copied() };
+        if let Some(found) = found {
+            self.hits += 1;
+            if self.hits.is_multiple_of(SAMPLE) {
+                self.run_again(local, input, found);
+            }
+            self.recent[place] = (key, found);
+            return found;
+        }
+        let shared = self.shared.clone();
+        let mut numbers = lock(&shared.numbers);
+        let outcomes = match numbers.react(local, input) {
+            Ok(outcomes) => outcomes,
+            Err((bad_handler, outcomes)) => {
+                self.bad_handler.get_or_insert(bad_handler);
+                outcomes
+            }
+        };
+        self.copy_numbers(&*numbers);
+        let start = self.outcomes.len() as u32;
+        outcomes.into_iter().for_each(|it| self.remember(local, it));
+        let range = (start, self.outcomes.len() as u32);
+        self.reactions.insert(key, range);
+        range
+    }
+
+    fn remember(&mut self, before: LocalId, Outcome { local, effects }: Outcome) {
+        let is_plain = |it: &Effect| match *it {
+            Effect::Send(id) => self.clients == Clients::Waiting || !self.hot[id.0 as usize].is_to_client,
+            Effect::SetTimer(_) | Effect::CancelTimer(_) | Effect::Create(..) => false,
+        };
+        let is_plain = self.rules.delivery == Delivery::Unordered && effects.iter().all(is_plain);
+        let mut change = self.local_hash(local).wrapping_sub(self.local_hash(before));
+        for effect in &effects {
+            if let (true, Effect::Send(id)) = (is_plain, *effect) {
+                change = change.wrapping_add(self.in_flight_hash(id, 0));
+            }
+        }
+        let is_nothing = local == before && effects.is_empty();
+        let first = self.effects.len() as u32;
+        self.effects.extend(effects);
+        let last = self.effects.len() as u32;
+        self.outcomes.push(Reacted { local, first, last, is_plain, is_nothing, change });
+    }
+
+    /// Says in the plan what is sent, of which only the fingerprint was planned.
+    pub(crate) fn fill_in(&mut self, world: &World, outcome: u32) {
+        let (removed, local) = (self.plan.removed, self.plan.local);
+        self.plan.clear(world);
+        (self.plan.removed, self.plan.local) = (removed, local);
+        let Reacted { first, last, .. } = self.outcomes[outcome as usize];
+        for at in first..last {
+            let effect = self.effects[at as usize];
+            self.plan_effect(world, effect);
+        }
+    }
+
+    fn run_again(&mut self, local: LocalId, input: Input, (start, end): (u32, u32)) {
+        let shared = self.shared.clone();
+        let mut numbers = lock(&shared.numbers);
+        let known = &self.outcomes[start as usize..end as usize];
+        let is_same = |outcomes: &[Outcome]| {
+            outcomes.len() == known.len()
+                && outcomes.iter().zip(known).all(|(now, it)| {
+                    now.local == it.local && now.effects == self.effects[it.first as usize..it.last as usize]
+                })
+        };
+        let bad = match numbers.react(local, input) {
+            Ok(outcomes) if is_same(&outcomes) => None,
+            Ok(_) => Some(numbers.blame(local, input, Misdeed::NotPure)),
+            Err((bad, _)) => Some(bad),
+        };
+        self.bad_handler = self.bad_handler.take().or(bad);
+        self.copy_numbers(&*numbers);
+    }
+
+    fn plan_effect(&mut self, world: &World, effect: Effect) {
+        match effect {
+            Effect::Send(id) => {
+                if self.clients == Clients::Tight && self.hot[id.0 as usize].is_to_client {
+                    self.plan_return(id);
+                } else {
+                    self.plan.sent.push(id);
+                }
+            }
+            Effect::SetTimer(id) => {
+                if !self.is_set(world, id) {
+                    self.plan.sent.push(id);
+                }
+            }
+            Effect::CancelTimer(id) => {
+                if self.is_set(world, id) {
+                    self.plan.cancelled.push(id);
+                }
+            }
+            Effect::Create(slot, local) => self.plan.created.push((slot, local)),
+        }
+    }
+
+    // Whether a timer is set, and not just going off.
+    fn is_set(&self, world: &World, timer: EnvelopeId) -> bool {
+        let mut flying = world.flying.iter().enumerate();
+        flying.any(|(at, &it)| it == timer && self.plan.removed != Some(at))
+    }
+
+    // Puts the request of an operation in flight. Where clients wait, this is when it is called.
+    fn plan_request(&mut self, operation: u32) {
+        if self.clients == Clients::Waiting {
+            self.plan_event(HistoryEvent::Call(operation));
+        }
+        self.plan.sent.push(self.requests[operation as usize]);
+    }
+
+    // A request is received, which is when a call counts as having happened.
+    fn plan_call(&mut self, id: EnvelopeId) {
+        if let Some(operation) = self.called_by(self.plan.history, self.envelope(id)) {
+            self.plan_event(HistoryEvent::Call(operation));
+        }
+    }
+
+    /// The operation that is called when `envelope` is received, if calls happen then. A request that was duplicated calls nothing.
+    pub(crate) fn called_by(&self, history: HistoryId, envelope: &Envelope) -> Option<u32> {
+        let summary = self.summary(history);
+        let asked = envelope.asks & !summary.called;
+        if asked == 0 || self.clients != Clients::Tight {
+            return None;
+        }
+        let operation = asked.trailing_zeros();
+        let earlier = self.mates[operation as usize] & ((1 << operation) - 1);
+        (earlier & !summary.returned == 0).then_some(operation)
+    }
+
+    // A client is told something. What does not answer its open call is nothing to it.
+    fn plan_return(&mut self, id: EnvelopeId) {
+        let envelope = *self.envelope(id);
+        let summary = self.summary(self.plan.history);
+        let open = summary.called & !summary.returned & envelope.answers;
+        if envelope.response.is_some() {
+            self.plan.told.push(envelope.to);
+        }
+        let Some(ret) = envelope.response.filter(|_| open != 0) else { return };
+        let operation = open.trailing_zeros();
+        self.plan_event(HistoryEvent::Return(operation, ret));
+        let next = self.mates[operation as usize] & !summary.called;
+        if next != 0 {
+            self.plan_request(next.trailing_zeros());
+        }
+    }
+
+    fn plan_event(&mut self, event: HistoryEvent) {
+        self.plan.events.push(event);
+        self.plan.history = self.step(self.plan.history, event);
+    }
+
+    pub(crate) fn step(&mut self, history: HistoryId, event: HistoryEvent) -> HistoryId {
+        let code = match event {
+            HistoryEvent::Call(operation) => operation,
+            HistoryEvent::Return(operation, ReturnId(ret)) => (ret + 1) << 6 | operation,
+        };
+        if let Some(&found) = self.steps.get(&(history, code)) {
+            return found;
+        }
+        let shared = self.shared.clone();
+        let hash = match event {
+            HistoryEvent::Call(_) => 0,
+            HistoryEvent::Return(_, ret) => lock(&shared.numbers).return_hashes()[ret.0 as usize],
+        };
+        let mut histories = lock(&shared.histories);
+        let next = histories.step(history, event, hash);
+        self.copy_histories(&histories);
+        self.steps.insert((history, code), next);
+        next
+    }
+
+    fn planned_fingerprint(&self, world: &World) -> Fingerprint {
+        let plan = &self.plan;
+        let mut sum = world.fingerprint;
+        if let Some((slot, local)) = plan.local {
+            let before = world.locals[slot as usize];
+            sum = sum.wrapping_sub(self.local_hash(before)).wrapping_add(self.local_hash(local));
+        }
+        for &(_, local) in &plan.created {
+            sum = sum.wrapping_add(self.local_hash(local));
+        }
+        if plan.history != world.history {
+            let hash = |it: HistoryId| self.history_hashes[it.0 as usize];
+            sum = sum.wrapping_sub(hash(world.history)).wrapping_add(hash(plan.history));
+        }
+        for &timer in &plan.cancelled {
+            sum = sum.wrapping_sub(self.in_flight_hash(timer, 0));
+        }
+        match self.rules.delivery {
+            Delivery::Unordered => sum.wrapping_add(self.in_flight_change(world)),
+            Delivery::FifoPerChannel | Delivery::FifoPerReceiver => {
+                sum.wrapping_add(self.in_flight_change_in_lanes(world))
+            }
+        }
+    }
+
+    // By what goes out of flight and into it the fingerprint changes, if order means nothing: messages that say the same add
+    // the same, each once.
+    fn in_flight_change(&self, world: &World) -> Fingerprint {
+        let sent = self.plan.sent.iter();
+        let sum = sent.fold(0, |sum: u128, &id| sum.wrapping_add(self.in_flight_hash(id, 0)));
+        let removed = self.plan.removed.map_or(0, |at| self.in_flight_hash(world.flying[at], 0));
+        sum.wrapping_sub(removed)
+    }
+
+    fn in_flight_change_in_lanes(&self, world: &World) -> Fingerprint {
+        let plan = &self.plan;
+        let mut sum: Fingerprint = 0;
+        if let Some(at) = plan.removed {
+            let run = self.run(world, self.lane(world.flying[at]));
+            for (place, &id) in world.flying[run.clone()].iter().enumerate() {
+                sum = sum.wrapping_sub(self.in_flight_hash(id, place));
+                // It was the first, and the others move up.
+                if place != 0 {
+                    sum = sum.wrapping_add(self.in_flight_hash(id, place - 1));
+                }
+            }
+        }
+        for (nth, &id) in plan.sent.iter().enumerate() {
+            let lane = self.lane(id);
+            let run = self.run(world, lane);
+            let removed = plan.removed.is_some_and(|it| run.contains(&it));
+            let before = plan.sent[..nth].iter().filter(|&&it| self.lane(it) == lane).count();
+            sum = sum.wrapping_add(self.in_flight_hash(id, run.len() - usize::from(removed) + before));
+        }
+        sum
+    }
+
+    pub(crate) fn build_into(&self, world: &World, next: &mut World) {
+        let plan = &self.plan;
+        next.clone_from(world);
+        next.history = plan.history;
+        if let Some((slot, local)) = plan.local {
+            next.locals[slot as usize] = local;
+        }
+        for &(slot, local) in &plan.created {
+            put(&mut next.locals, slot, local);
+        }
+        if let Some(at) = plan.removed {
+            next.flying.remove(at);
+        }
+        if !plan.cancelled.is_empty() {
+            next.flying.retain(|it| !plan.cancelled.contains(it));
+        }
+        for &id in &plan.sent {
+            self.send(next, id);
+        }
+    }
+
+    /// Puts an envelope in flight, as the last of its lane.
+    pub(crate) fn send(&self, world: &mut World, id: EnvelopeId) {
+        let lane = self.lane(id);
+        let end = world.flying.partition_point(|&it| self.lane(it) <= lane);
+        world.flying.insert(end, id);
+    }
+
+    /// Where the messages of a lane are.
+    pub(crate) fn run(&self, world: &World, lane: u32) -> Range<usize> {
+        let start = world.flying.partition_point(|&it| self.lane(it) < lane);
+        start..world.flying.partition_point(|&it| self.lane(it) <= lane)
+    }
+
+    pub(crate) fn lane(&self, id: EnvelopeId) -> u32 {
+        match self.rules.delivery {
+            // Every envelope has a lane of its own.
+            Delivery::Unordered => id.0,
+            Delivery::FifoPerChannel | Delivery::FifoPerReceiver => self.hot[id.0 as usize].lane,
+        }
+    }
+
+    fn local_hash(&self, local: LocalId) -> Fingerprint {
+        if local == ABSENT { 0 } else { self.local_hashes[local.0 as usize] }
+    }
+
+    // Depends on the place in the lane, where order matters.
+    fn in_flight_hash(&self, id: EnvelopeId, place: usize) -> Fingerprint {
+        let hash = self.hot[id.0 as usize].hash;
+        match self.rules.delivery {
+            Delivery::Unordered => hash,
+            Delivery::FifoPerChannel | Delivery::FifoPerReceiver if place == 0 => hash,
+            Delivery::FifoPerChannel | Delivery::FifoPerReceiver => mix(hash.wrapping_add(place as u128)),
+        }
+    }
+
+    /// The fingerprint of a world, from scratch.
+    pub(crate) fn fingerprint(&self, world: &World) -> Fingerprint {
+        let used = world.used;
+        let budgets = u32::from_le_bytes([used.lose, used.duplicate, used.crash, used.partition]);
+        // Each of them is told from the others by what stands above it.
+        let parts = [
+            1 << 64 | u128::from(budgets),
+            2 << 64 | u128::from(world.down),
+            3 << 64 | u128::from(world.cut),
+        ];
+        let mut sum = parts.into_iter().fold(0, |sum: u128, it| sum.wrapping_add(mix(it)));
+        sum = sum.wrapping_add(self.history_hashes[world.history.0 as usize]);
+        sum = world.locals.iter().fold(sum, |sum, &it| sum.wrapping_add(self.local_hash(it)));
+        let (mut lane, mut place) = (None, 0);
+        for &id in &world.flying {
+            let this = self.lane(id);
+            place = if lane == Some(this) { place + 1 } else { 0 };
+            lane = Some(this);
+            sum = sum.wrapping_add(self.in_flight_hash(id, place));
+        }
+        sum
+    }
+}
+
+fn put(locals: &mut Vec<LocalId>, slot: u32, local: LocalId) {
+    let slot = slot as usize;
+    if locals.len() <= slot {
+        locals.resize(slot + 1, ABSENT);
+    }
+    locals[slot] = local;
+}

@@ -1,0 +1,28 @@
+//! One schedule of every canonical history, or few: partial-order reduction that finds out as it goes.
+//!
+//! See [`source_sets`]. Where two steps race, the later one itself is tried first if it can be, as in the first
+//! algorithm of this kind.
+//!
+//! Source: C. Flanagan, P. Godefroid, "Dynamic partial-order reduction for model checking software", 2005; source sets as in
+//! [`source_sets`].
+
+use super::{
+    Entry,
+    source_sets::{self, Reduction},
+};
+use crate::{HistoryAware, Identity};
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "dpor",
+    about: "every canonical history, from few schedules (source sets and sleep sets)",
+    is_exhaustive: true,
+    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
+};
+
+/// How it goes about it.
+pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: later };
+
+fn later(race: &source_sets::Race<'_>) -> Identity {
+    if race.candidates.contains(&race.later) { race.later } else { race.candidates[0] }
+}

@@ -1,0 +1,30 @@
+//! Every schedule, one after the other.
+//!
+//! Two messages that say the same are two, so schedules are as many as there are paths through the system.
+
+use super::{
+    Entry,
+    tree::{self, Branches, Order},
+};
+use crate::Walk;
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "exhaustive",
+    about: "every schedule",
+    is_exhaustive: true,
+    explore: |walk, settings, tally| tree::explore(walk, &All, settings, tally),
+};
+
+#[derive(Debug)]
+struct All;
+
+impl Order for All {
+    fn start(&self) -> usize {
+        0
+    }
+
+    fn branches(&self, walk: &Walk, left: usize) -> Branches {
+        Branches { all: (0..walk.enabled().len()).map(|it| (it, left)).collect(), is_bounded: false }
+    }
+}

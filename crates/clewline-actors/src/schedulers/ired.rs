@@ -1,0 +1,32 @@
+//! Reduction by causes: to reverse a race, the message is tried that led to the later step.
+//!
+//! If the later step of a race was not possible yet where the earlier one was made, some message was that set the chain in
+//! motion that led to it: its root. The published algorithm takes for a link of that chain any message whose receiver is the
+//! sender of the next, and adds nothing if the chain ends elsewhere, so it may leave out histories. Here a message knows
+//! exactly which event sent it; and if the root alone does not reverse the race, the earliest message is tried that does. Which one is
+//! tried is all that differs from [`dpor`](super::dpor).
+//!
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
+//! systems", 2021, section 3.
+
+use super::{
+    Entry,
+    source_sets::{self, Race, Reduction},
+};
+use crate::{HistoryAware, Identity};
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "ired",
+    about: "as dpor, but tries the message that led to the later step of a race",
+    is_exhaustive: true,
+    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
+};
+
+/// How it goes about it.
+pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: root };
+
+/// The root of the chain that led to the later step, if that is enough.
+pub(super) fn root(race: &Race<'_>) -> Identity {
+    if race.candidates.contains(&race.root) { race.root } else { race.candidates[0] }
+}

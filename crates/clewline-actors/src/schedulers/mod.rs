@@ -1,0 +1,120 @@
+//! Schedulers of messages, one file each.
+//!
+//! A scheduler drives a [`Walk`] from one execution to the next and tells a [`Tally`] about each that ended. To add one: write
+//! its file with an `ENTRY`, and add its name to the list. Being in the table, it owes that it reports no history the system
+//! does not have and, if it says that it is exhaustive, that it leaves out none.
+
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, atomic::AtomicU64},
+};
+
+use clewline_core::Budget;
+
+use crate::{Coverage, Engine, Flow, Snapshots, Tally, Verdicts, Walk};
+
+/// A scheduler the command line can name.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name used on the command line.
+    pub name: &'static str,
+    /// One line for the help.
+    pub about: &'static str,
+    /// Whether it sees every canonical history, and ends.
+    pub is_exhaustive: bool,
+    /// Explores, until nothing is left to try or the tally breaks.
+    pub explore: fn(&mut Walk, &Settings, &mut Tally<'_>) -> Flow,
+}
+
+/// What schedulers can be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where random choices come from.
+    pub seed: u64,
+    /// How many schedules to see at most. Those that choose at random see as many.
+    pub schedules: u64,
+    /// After how many violated canonical histories to stop.
+    pub violations: u64,
+    /// How many steps an execution may have; longer ones are cut.
+    pub steps: usize,
+    /// How often an execution may depart from the base order, for `delay-bounded`.
+    pub delays: u32,
+    /// How many orderings a bug needs, for `pct`.
+    pub depth: u32,
+    /// How many threads explore. What is counted, and the first violation, are the same for any number.
+    pub jobs: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            seed: 0,
+            schedules: 50_000,
+            violations: u64::MAX,
+            steps: 10_000,
+            delays: 3,
+            depth: 3,
+            jobs: 1,
+        }
+    }
+}
+
+/// Explores what `engine` knows under a scheduler of the table. What was seen is in the tally.
+pub fn explore<'a>(
+    entry: &Entry,
+    engine: Engine,
+    settings: &Settings,
+    verdicts: &'a mut Verdicts,
+    budget: &Budget,
+) -> (Coverage, Tally<'a>) {
+    explore_watched(entry, engine, settings, verdicts, budget, &Arc::default())
+}
+
+/// The same; `deepest` tells meanwhile how many steps the longest execution has.
+pub fn explore_watched<'a>(
+    entry: &Entry,
+    engine: Engine,
+    settings: &Settings,
+    verdicts: &'a mut Verdicts,
+    budget: &Budget,
+    deepest: &Arc<AtomicU64>,
+) -> (Coverage, Tally<'a>) {
+    let mut walk = Walk::new(engine, Snapshots::Sound);
+    let mut tally = Tally::new(settings, verdicts, budget);
+    tally.deepest = Arc::clone(deepest);
+    let flow = (entry.explore)(&mut walk, settings, &mut tally);
+    tally.executed += walk.taken();
+    let coverage = match flow {
+        ControlFlow::Break(coverage) => coverage,
+        ControlFlow::Continue(()) => tally.coverage(&walk),
+    };
+    (coverage, tally)
+}
+
+/// Looks a scheduler up by the name used on the command line.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    SCHEDULERS.iter().find(|it| it.name == name)
+}
+
+clewline_core::registry! {
+    /// Every scheduler of messages, in alphabetical order.
+    SCHEDULERS: Entry;
+    delay_bounded,
+    dpor,
+    exhaustive,
+    ired,
+    liviola,
+    pct,
+    pos,
+    random,
+    transdpor,
+}
+
+mod crew;
+mod drawn;
+pub mod source_sets;
+mod tree;
+
+#[cfg(test)]
+mod tests;

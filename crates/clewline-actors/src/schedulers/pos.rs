@@ -1,0 +1,54 @@
+//! Random priorities of messages, drawn again for those that race: samples partial orders more evenly than random steps do.
+//!
+//! Each message gets a random priority when it is first seen, and the enabled one with the highest is next. All that depend on it draw
+//! again: so of two that race each comes first equally often, however long they have waited. Whether a message will make an
+//! operation return is known only when it has been received, so it does not draw again for that.
+//!
+//! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
+
+use std::ops::ControlFlow;
+
+use clewline_core::Random;
+use rustc_hash::FxHashMap;
+
+use super::{Entry, Settings, drawn};
+use crate::{
+    Dependence, Flow, Footprint, Happened, HistoryAware, HistoryEvent, Identity, Receive, Tally, Walk,
+};
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "pos",
+    about: "random priorities of messages, drawn again for those that race",
+    is_exhaustive: false,
+    explore: |walk, settings, tally| drawn::explore(walk, draw, settings, tally),
+};
+
+fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tally: &mut Tally<'_>) -> Flow {
+    let mut priorities: FxHashMap<Identity, u64> = FxHashMap::default();
+    while !tally.is_end(walk)? {
+        let (mut chosen, mut highest) = (0, 0);
+        for (at, it) in walk.enabled().iter().enumerate() {
+            let priority = *priorities.entry(it.identity()).or_insert_with(|| random.next() | 1);
+            if highest < priority {
+                (chosen, highest) = (at, priority);
+            }
+        }
+        walk.take(chosen);
+        let made = Footprint::of_last(walk);
+        let rules = walk.engine().rules();
+        for it in walk.enabled() {
+            if HistoryAware.is_dependent(&made, &foresee(it, walk), &rules) {
+                priorities.remove(&it.identity());
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// The footprint of a step, as far as it is known before it is made.
+fn foresee(receive: &Receive, walk: &Walk) -> Footprint {
+    let history = receive.calls.map(HistoryEvent::Call).into_iter().collect();
+    let step = Happened { receive: *receive, history, sends: Vec::new(), told: Vec::new() };
+    Footprint::of(&step, walk.engine())
+}

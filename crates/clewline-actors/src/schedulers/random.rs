@@ -1,0 +1,23 @@
+//! A random step of all that are enabled, every time.
+
+use std::ops::ControlFlow;
+
+use clewline_core::Random;
+
+use super::{Entry, Settings, drawn};
+use crate::{Flow, Tally, Walk};
+
+/// This file's line in the table.
+pub const ENTRY: Entry = Entry {
+    name: "random",
+    about: "any enabled step, each as likely",
+    is_exhaustive: false,
+    explore: |walk, settings, tally| drawn::explore(walk, draw, settings, tally),
+};
+
+fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tally: &mut Tally<'_>) -> Flow {
+    while !tally.is_end(walk)? {
+        walk.take(random.below(walk.enabled().len()));
+    }
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,141 @@
+mod dice;
+mod jobs;
+mod random_systems;
+
+use super::*;
+use crate::{
+    Judgement,
+    samples::{hasty, judge},
+};
+
+/// Schedules, incomplete, unique, canonical, violated.
+type Counts = (u64, u64, usize, usize, usize);
+
+fn run(name: &str, settings: &Settings) -> (Coverage, Counts, Option<(u64, String)>) {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let budget = Budget::unlimited();
+    let entry = find(name).unwrap();
+    let (coverage, tally) = explore(entry, system.engine(), settings, &mut verdicts, &budget);
+    let counts = (tally.schedules, tally.incomplete, tally.unique(), tally.canonical(), tally.violated());
+    let first = tally.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string()));
+    (coverage, counts, first)
+}
+
+#[test]
+fn every_schedule_of_the_hasty_register_is_counted() {
+    let (coverage, counts, first) = run("exhaustive", &Settings::default());
+    assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));
+    assert!(first.is_some());
+}
+
+#[test]
+fn a_limit_that_was_hit_is_not_success_and_one_that_was_not_hit_is_no_limit() {
+    let limited = |schedules| run("exhaustive", &Settings { schedules, ..Settings::default() });
+    assert_eq!(limited(252).0, Coverage::Exhausted);
+    let (coverage, counts, _) = limited(251);
+    assert_eq!((coverage, counts.0), (Coverage::Schedules(251), 251));
+}
+
+#[test]
+fn long_executions_are_cut_and_judged_as_far_as_they_went() {
+    let (coverage, counts, _) = run("exhaustive", &Settings { steps: 6, ..Settings::default() });
+    assert!(matches!(coverage, Coverage::Cut(n) if 0 < n), "{coverage}");
+    assert_eq!(counts.0, 0);
+    assert!(0 < counts.4, "violations show before the end");
+}
+
+#[test]
+fn the_first_violation_is_enough_where_that_is_said() {
+    let settings = Settings { violations: 1, ..Settings::default() };
+    let (coverage, counts, first) = run("exhaustive", &settings);
+    assert_eq!((coverage, counts.4), (Coverage::Violations(1), 1));
+    assert_eq!(first.unwrap().0, counts.0);
+}
+
+#[test]
+fn someone_else_may_stop_it() {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let budget = Budget::unlimited();
+    budget.stop(clewline_core::Reason::Outrun);
+    let entry = find("exhaustive").unwrap();
+    let (coverage, tally) = explore(entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
+    assert_eq!((coverage, tally.schedules), (Coverage::Stopped(clewline_core::Reason::Outrun), 0));
+}
+
+#[test]
+fn delays_bound_what_is_seen() {
+    let counts = [(1, 0), (7, 0), (21, 0), (47, 2), (93, 8)];
+    for (delays, (schedules, violated)) in (0..).zip(counts) {
+        let (coverage, counts, _) = run("delay-bounded", &Settings { delays, ..Settings::default() });
+        assert_eq!((coverage, counts.0, counts.4), (Coverage::Bounded, schedules, violated), "{delays}");
+    }
+    let (coverage, counts, _) = run("delay-bounded", &Settings { delays: 100, ..Settings::default() });
+    assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));
+}
+
+#[test]
+fn random_schedules_depend_on_the_seed_alone() {
+    let some = |seed| run("random", &Settings { seed, schedules: 100, ..Settings::default() });
+    assert_eq!(some(1), some(1));
+    assert_ne!(some(1), some(2));
+    assert_eq!(some(1).0, Coverage::Schedules(100));
+    let many = run("random", &Settings { schedules: 5_000, ..Settings::default() });
+    assert_eq!((many.1.3, many.1.4), (32, 12));
+}
+
+#[test]
+fn the_first_violation_can_be_seen_again() {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let budget = Budget::unlimited();
+    for entry in SCHEDULERS {
+        let settings = Settings { schedules: 1_000, violations: 1, delays: 4, ..Settings::default() };
+        let (_, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+        let found = tally.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
+        let token = found.schedule.to_string();
+        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        token.parse::<crate::Schedule>().unwrap().replay(&mut walk).unwrap();
+        assert_eq!(walk.history(), found.history, "{} {token}", entry.name);
+        assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
+    }
+}
+
+#[test]
+fn names_are_unique_and_in_order() {
+    assert!(SCHEDULERS.is_sorted_by(|one, other| one.name < other.name));
+}
+
+#[test]
+fn reductions_find_every_history_from_few_schedules() {
+    for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
+        let (coverage, counts, _) = run(entry.name, &Settings::default());
+        assert_eq!((coverage, counts.3, counts.4), (Coverage::Exhausted, 32, 12), "{}", entry.name);
+        if entry.name != "exhaustive" {
+            assert_eq!(counts.0, 54, "{}", entry.name);
+        }
+    }
+}
+
+#[test]
+fn the_receiver_alone_is_not_enough_to_find_violations() {
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let budget = Budget::unlimited();
+    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+    let mut tally = Tally::new(&Settings::default(), &mut verdicts, &budget);
+    let reduction = source_sets::Reduction { dependence: &crate::SameReceiver, ..dpor::REDUCTION };
+    assert!(source_sets::explore(&mut walk, reduction, &Settings::default(), &mut tally).is_continue());
+    assert_eq!(tally.schedules, 8);
+    assert!(tally.canonical() <= 8 && tally.violated() <= 3, "of 32 and of 12");
+}
+
+#[test]
+fn samplers_find_violations_of_the_hasty_register() {
+    for name in ["pct", "pos", "random"] {
+        let (coverage, counts, _) = run(name, &Settings { schedules: 5_000, ..Settings::default() });
+        assert_eq!(coverage, Coverage::Schedules(5_000), "{name}");
+        assert!(6 <= counts.4, "{name} found {} of 12", counts.4);
+    }
+}

@@ -1,0 +1,165 @@
+//! Whatever is counted is the same for any number of threads.
+
+use super::{super::*, dice::draw};
+use crate::{
+    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, FirstViolation, Harness, HistoryId, Judgement,
+    Rules, Scenario, Schedule,
+    samples::{Call, Register, hasty, judge},
+    scrambled,
+};
+
+/// Everything that was counted, and the first violation.
+#[derive(Debug, PartialEq, Eq)]
+struct All {
+    coverage: Coverage,
+    // Schedules, incomplete, redundant, cut, steps, depth, unique, and those that are complete and violated.
+    counts: [u64; 8],
+    before_violated: Option<u64>,
+    histories: Vec<(HistoryId, Judgement)>,
+    first: Option<(u64, Schedule, HistoryId)>,
+}
+
+/// What is seen, and how many branches helpers have explored.
+fn look<H>(entry: &Entry, system: &ActorSystem<H>, settings: &Settings) -> (All, u64)
+where
+    H: Harness<Specification = Register> + 'static,
+{
+    let mut verdicts = Verdicts::new(Box::new(judge(system)));
+    let budget = Budget::unlimited();
+    let (coverage, tally) = explore(entry, system.engine(), settings, &mut verdicts, &budget);
+    let first = |it: &FirstViolation| (it.nth, it.schedule.clone(), it.history);
+    let all = All {
+        coverage,
+        counts: [
+            tally.schedules,
+            tally.incomplete,
+            tally.redundant,
+            tally.cut,
+            tally.steps,
+            tally.depth as u64,
+            tally.unique() as u64,
+            tally.unique_complete_violated() as u64,
+        ],
+        before_violated: tally.before_violated,
+        histories: tally.histories(),
+        first: tally.first_violation.as_ref().map(first),
+    };
+    (all, tally.added)
+}
+
+/// Answers how many branches helpers have explored.
+fn compare<H>(entry: &Entry, system: &ActorSystem<H>, settings: &Settings, about: &str) -> u64
+where
+    H: Harness<Specification = Register> + 'static,
+{
+    let (alone, added) = look(entry, system, settings);
+    assert_eq!(added, 0, "there is nobody to help");
+    let together = [2, 4].map(|jobs| {
+        let (together, added) = look(entry, system, &Settings { jobs, ..settings.clone() });
+        assert_eq!(together, alone, "{} with {jobs} threads, {settings:?}, {about}", entry.name);
+        added
+    });
+    together.iter().sum()
+}
+
+#[test]
+fn any_number_of_threads_sees_the_same_of_the_hasty_register() {
+    let system = hasty();
+    for entry in SCHEDULERS {
+        let whole = Settings { schedules: 300, delays: 4, ..Settings::default() };
+        assert!(0 < compare(entry, &system, &whole, "whole"), "{} has helpers", entry.name);
+        for schedules in 1..60 {
+            compare(entry, &system, &Settings { schedules, ..whole.clone() }, "schedules");
+        }
+        for violations in 1..13 {
+            compare(entry, &system, &Settings { violations, ..whole.clone() }, "violations");
+        }
+        for steps in 1..9 {
+            compare(entry, &system, &Settings { steps, ..whole.clone() }, "steps");
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_sees_the_same_of_random_systems() {
+    let (mut helped, mut wrong) = (0, 0);
+    for seed in 0..150 {
+        let settings = Settings { schedules: 100, steps: 40, seed, ..Settings::default() };
+        let (system, about) = draw(seed);
+        let (harness, scenario, rules) = scrambled::random(seed);
+        let scrambled = ActorSystem::new(harness, scenario, rules).unwrap();
+        for entry in SCHEDULERS {
+            helped += compare(entry, &system, &settings, &about);
+            helped += compare(entry, &scrambled, &settings, &format!("scrambled {seed}"));
+            wrong += u64::from(look(entry, &system, &settings).0.first.is_some());
+        }
+    }
+    assert!(5_000 < helped, "{helped} branches were explored by helpers");
+    assert!(150 < wrong, "{wrong} are wrong");
+}
+
+#[test]
+fn helpers_end_when_someone_stops_the_exploration() {
+    for entry in SCHEDULERS {
+        let system = hasty();
+        let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+        let budget = Budget::unlimited();
+        budget.stop(clewline_core::Reason::Outrun);
+        let settings = Settings { jobs: 4, ..Settings::default() };
+        let (coverage, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+        assert_eq!((coverage, tally.schedules), (Coverage::Stopped(clewline_core::Reason::Outrun), 0));
+    }
+}
+
+/// Is sent four numbers, and panics if they come in the order in which they should not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Picky(Vec<u8>);
+
+impl Actor for Picky {
+    type Message = u8;
+
+    fn on_start(&mut self, context: &mut Context<u8>) {
+        (0..4).for_each(|it| context.send(context.me(), it));
+    }
+
+    fn on_message(&mut self, _from: ActorId, message: &u8, _context: &mut Context<u8>) {
+        self.0.push(*message);
+        assert_ne!(self.0, [3, 2, 1, 0]);
+    }
+}
+
+struct Pick;
+
+impl Harness for Pick {
+    type Message = u8;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<u8>>> {
+        vec![Box::new(Picky(Vec::new()))]
+    }
+
+    fn request(&self, _call: &Call, _n: u32) -> u8 {
+        0
+    }
+
+    fn response(&self, _message: &u8) -> Option<u8> {
+        None
+    }
+}
+
+#[test]
+fn a_handler_that_panics_is_told_whoever_meets_it() {
+    let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
+    for entry in SCHEDULERS {
+        for jobs in [1, 2, 4] {
+            let system = ActorSystem::new(Pick, scenario.clone(), Rules::default()).unwrap();
+            let settings = Settings { jobs, schedules: 1_000, delays: 9, ..Settings::default() };
+            let (All { coverage, .. }, _) = look(entry, &system, &settings);
+            assert!(matches!(coverage, Coverage::BadHandler(_)), "{} with {jobs}: {coverage}", entry.name);
+        }
+    }
+}

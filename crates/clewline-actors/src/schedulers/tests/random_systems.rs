@@ -1,0 +1,157 @@
+//! All exhaustive schedulers, the search of states and brute force agree on random systems.
+
+use std::collections::BTreeSet;
+
+use super::{
+    super::*,
+    dice::{draw, draw_choosing},
+};
+use crate::{
+    ActorSystem, Count, Delivery, Dependence, Ended, Faults, Harness, HistoryAware, HistoryId, Ignored,
+    Judgement, Keyed, Rules, SameReceiver, Search, explore_states, refute,
+    samples::{Register, judge},
+    scrambled,
+};
+
+/// Small enough to be explored in every order.
+const SCHEDULES_MAX: u64 = 1_000;
+const SEEDS: u64 = 1_000;
+
+/// Schedules, canonical histories, and those of them that are violated; `None` if there are too many.
+type Seen = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
+
+fn look<H>(entry: &Entry, system: &ActorSystem<H>, schedules: u64) -> Option<Seen>
+where
+    H: Harness<Specification = Register> + 'static,
+{
+    let mut verdicts = Verdicts::new(Box::new(judge(system)));
+    let budget = Budget::unlimited();
+    let settings = Settings { schedules, steps: 60, ..Settings::default() };
+    let (coverage, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+    if coverage != Coverage::Exhausted {
+        return None;
+    }
+    let all = tally.histories();
+    let violated = all.iter().filter(|(_, it)| *it == Judgement::Violated).map(|(id, _)| *id).collect();
+    Some((tally.schedules, all.iter().map(|(id, _)| *id).collect(), violated))
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    systems: u64,
+    wrong: u64,
+    reduced: u64,
+}
+
+impl Counts {
+    /// Every exhaustive scheduler, and the search of states, sees what is seen in every order.
+    fn compare<H>(&mut self, system: &ActorSystem<H>, about: &str)
+    where
+        H: Harness<Specification = Register> + 'static,
+    {
+        let Some((schedules, expected, violated)) = look(&exhaustive::ENTRY, system, SCHEDULES_MAX) else {
+            return;
+        };
+        self.systems += 1;
+        self.wrong += u64::from(!violated.is_empty());
+        for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
+            let (few, found, bad) = look(entry, system, 1 << 20)
+                .unwrap_or_else(|| panic!("{} ends where exhaustive does, {about}", entry.name));
+            assert_eq!((&found, &bad), (&expected, &violated), "{}, {about}", entry.name);
+            assert!(few <= schedules, "{} sees {few} of {schedules} schedules, {about}", entry.name);
+            self.reduced += u64::from(few < schedules);
+        }
+        let search = Search { count: Count::Schedules, ..Search::default() };
+        let mut verdicts = Verdicts::new(Box::new(judge(system)));
+        let states = explore_states(&system.engine(), &[], &mut verdicts, &search, &|_| ());
+        assert_eq!(states.ended, Ended::Exhausted, "{about}");
+        assert_eq!(states.final_histories.iter().copied().collect::<BTreeSet<_>>(), expected, "{about}");
+        assert_eq!(states.final_violated, violated.len() as u64, "{about}");
+        assert_eq!(states.paths.and_then(|it| it.schedules), Some(u128::from(schedules)), "{about}");
+    }
+}
+
+#[test]
+fn every_exhaustive_scheduler_sees_the_histories_of_random_systems() {
+    let mut counts = Counts::default();
+    for seed in 0..SEEDS {
+        let (system, about) = draw(seed);
+        counts.compare(&system, &about);
+        let (harness, scenario, rules) = scrambled::random(seed);
+        let about = format!("scrambled {seed}: {harness:?}, {rules:?}, {scenario:?}");
+        counts.compare(&ActorSystem::new(harness, scenario, rules).unwrap(), &about);
+    }
+    let Counts { systems, wrong, reduced } = counts;
+    assert!(SEEDS / 2 < systems, "{counts:?}: few are small enough");
+    assert!(systems / 8 < wrong && wrong < systems * 7 / 8, "{counts:?}: some are wrong");
+    assert!(systems < reduced, "{counts:?}: reductions reduce");
+}
+
+#[test]
+fn a_step_that_can_go_in_several_ways_wakes_as_one() {
+    let mut counts = Counts::default();
+    for seed in 2_750..2_850 {
+        let (system, about) = draw_choosing(seed, 1);
+        counts.compare(&system, &about);
+    }
+    assert!(30 < counts.systems, "{counts:?}");
+}
+
+fn check_independence(seed: u64, dependence: &dyn Dependence) -> Option<String> {
+    let settings = Settings { schedules: 1, steps: 40, seed, ..Settings::default() };
+    let (system, about) = draw(seed);
+    let refuted = refute(&mut Walk::new(system.engine(), Snapshots::Sound), dependence, &settings);
+    if let Some(refuted) = refuted {
+        return Some(format!("{refuted}, {about}"));
+    }
+    let (harness, scenario, rules) = scrambled::random(seed);
+    let system = ActorSystem::new(harness, scenario, rules).unwrap();
+    let refuted = refute(&mut Walk::new(system.engine(), Snapshots::Sound), dependence, &settings)?;
+    Some(format!("{refuted}, scrambled {seed}: {harness:?}, {rules:?}"))
+}
+
+#[test]
+fn what_is_said_to_be_independent_is() {
+    for seed in 0..SEEDS * 2 {
+        assert_eq!(check_independence(seed, &HistoryAware), None);
+        assert_eq!(check_independence(seed, &Keyed), None);
+    }
+}
+
+#[test]
+fn a_wrong_relation_is_refuted() {
+    let refuted = (0..SEEDS / 10).filter(|it| check_independence(*it, &SameReceiver).is_some()).count();
+    assert!(SEEDS / 40 < refuted as u64, "{refuted} of {} are refuted", SEEDS / 10);
+}
+
+#[test]
+fn a_copy_comes_after_what_was_sent_before_it() {
+    let faults = Faults { duplicate: 1, ..Faults::default() };
+    let rules = Rules { delivery: Delivery::FifoPerChannel, ignored: Ignored::Gone, faults };
+    for seed in 0..SEEDS / 2 {
+        let settings = Settings { schedules: 2, steps: 40, seed, ..Settings::default() };
+        let (harness, scenario, _) = scrambled::random(seed);
+        let system = ActorSystem::new(harness, scenario, rules).unwrap();
+        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        assert_eq!(refute(&mut walk, &HistoryAware, &settings), None, "scrambled {seed}: {harness:?}");
+    }
+}
+
+/// What led to a message cannot change places with it. Whoever forgets that wants more than need be, and gives it up later.
+#[test]
+fn what_led_to_a_message_is_no_rival_of_it() {
+    let (mut schedules, mut redundant) = (0, 0);
+    for seed in 0..SEEDS / 2 {
+        let (harness, scenario, _) = scrambled::random(seed);
+        let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
+        let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+        let budget = Budget::unlimited();
+        let settings = Settings { schedules: 2_000, steps: 60, ..Settings::default() };
+        let (coverage, tally) = explore(&dpor::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
+        if coverage == Coverage::Exhausted {
+            schedules += tally.schedules;
+            redundant += tally.redundant;
+        }
+    }
+    assert_eq!((schedules, redundant), (30_852, 1_409));
+}

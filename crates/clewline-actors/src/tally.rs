@@ -1,0 +1,433 @@
+//! Tallies: what the schedules that were explored had to show, and when to stop.
+//!
+//! A scheduler tells its tally about every execution that ended. Histories are told apart in two ways: *chronologically*, by the
+//! order of their calls and returns, and *canonically*, by operations, results and which had returned before which was called.
+//! Only the latter matters to a checker, and each is judged once, pending operations and all.
+
+use std::{
+    collections::hash_map::Entry,
+    fmt,
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use clewline_core::{Budget, Reason};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    BadHandler, HistoryEvent, HistoryId, Judgement, Schedule, Verdicts, Walk, engine::lock,
+    schedulers::Settings,
+};
+
+/// How much of the space was seen. A limit that was hit is never reported as success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Everything: every canonical history that the system has.
+    Exhausted,
+    /// Everything within a bound, and there is more beyond it.
+    Bounded,
+    /// All but what comes after the longest executions, so many of which were cut.
+    Cut(u64),
+    /// As many schedules as were allowed.
+    Schedules(u64),
+    /// As many violations as were wanted.
+    Violations(u64),
+    /// What the budget allowed.
+    Stopped(Reason),
+    /// A handler is not pure: what was seen says little.
+    BadHandler(BadHandler),
+    /// All that rules offer which are known to leave out histories.
+    Unsound,
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Coverage::Exhausted => f.write_str("everything was seen"),
+            Coverage::Bounded => f.write_str("everything within the bound was seen"),
+            Coverage::Cut(1) => f.write_str("one execution was cut"),
+            Coverage::Cut(n) => write!(f, "{n} executions were cut"),
+            Coverage::Schedules(n) => write!(f, "the limit of {n} schedules was hit"),
+            Coverage::Violations(1) => f.write_str("a violation was found, and that was enough"),
+            Coverage::Violations(n) => write!(f, "{n} violations were found, and that was enough"),
+            Coverage::Stopped(reason) => reason.fmt(f),
+            Coverage::BadHandler(bad_handler) => bad_handler.fmt(f),
+            Coverage::Unsound => f.write_str("these rules are known to leave out histories"),
+        }
+    }
+}
+
+// After so many executions it is looked how much memory is used, and told how many there were.
+const LOOK_UP_EVERY: u64 = 64;
+
+/// What a scheduler answers: it goes on, or breaks because the tally said so.
+pub type Flow = ControlFlow<Coverage>;
+
+/// What schedules had to show.
+#[derive(Debug)]
+pub struct Tally<'a> {
+    // `None` if others will ask them.
+    verdicts: Option<&'a mut Verdicts>,
+    budget: Budget,
+    schedules_max: u64,
+    violations_max: u64,
+    steps_max: usize,
+    /// Executions that were seen to their end.
+    pub schedules: u64,
+    /// Those of them with an operation that did not return.
+    pub incomplete: u64,
+    /// Executions that were given up because nothing new could come of them.
+    pub redundant: u64,
+    /// Executions that were longer than allowed. Their histories are judged as far as they went.
+    pub cut: u64,
+    /// Steps of all of them together: what it would take to execute each from its beginning.
+    pub steps: u64,
+    /// Steps that were made: where schedules begin alike, those are made once.
+    pub executed: u64,
+    /// How long it took to judge histories.
+    pub judging: Duration,
+    /// How many complete histories, told apart by the order of their calls and returns, were seen before the first that is
+    /// violated.
+    pub before_violated: Option<u64>,
+    /// Steps of the longest.
+    pub depth: usize,
+    /// The first schedule that showed a violation.
+    pub first_violation: Option<FirstViolation>,
+    /// Whether something was left out because of a bound.
+    pub is_bounded: bool,
+    chronological: FxHashMap<Vec<HistoryEvent>, HistoryId>,
+    canonical: FxHashMap<HistoryId, Judgement>,
+    complete: FxHashSet<HistoryId>,
+    complete_unique: u64,
+    begun: Instant,
+    // What clients saw of the execution that ended last: memory to be used again.
+    chronicle: Vec<HistoryEvent>,
+    // How many executions the budget has not been told of.
+    untold: u64,
+    // How often something was added that was seen elsewhere.
+    pub(crate) added: u64,
+    // Whoever wants to know meanwhile how many steps the longest has.
+    pub(crate) deepest: Arc<AtomicU64>,
+}
+
+/// The first schedule that showed a violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstViolation {
+    /// The how manieth schedule it was, from 1.
+    pub nth: u64,
+    /// What shows it.
+    pub schedule: Schedule,
+    /// What clients saw.
+    pub history: HistoryId,
+    /// How long it took to find it.
+    pub after: Duration,
+}
+
+impl<'a> Tally<'a> {
+    /// Nothing was seen yet.
+    pub fn new(settings: &Settings, verdicts: &'a mut Verdicts, budget: &Budget) -> Self {
+        Tally { verdicts: Some(verdicts), ..Tally::unjudged(settings, budget) }
+    }
+
+    /// Nothing was seen yet, and nothing will be judged before it is [added](Self::add) elsewhere.
+    pub(crate) fn unjudged(settings: &Settings, budget: &Budget) -> Self {
+        Tally {
+            verdicts: None,
+            budget: budget.clone(),
+            schedules_max: settings.schedules,
+            violations_max: settings.violations,
+            steps_max: settings.steps,
+            schedules: 0,
+            incomplete: 0,
+            redundant: 0,
+            cut: 0,
+            steps: 0,
+            executed: 0,
+            judging: Duration::ZERO,
+            before_violated: None,
+            depth: 0,
+            first_violation: None,
+            is_bounded: false,
+            chronological: FxHashMap::default(),
+            canonical: FxHashMap::default(),
+            complete: FxHashSet::default(),
+            complete_unique: 0,
+            begun: Instant::now(),
+            chronicle: Vec::new(),
+            untold: 0,
+            added: 0,
+            deepest: Arc::default(),
+        }
+    }
+
+    /// Whether the execution ends where `walk` is: because nothing can happen any more, or because it must not become longer.
+    /// If so, it is counted.
+    ///
+    /// # Errors
+    ///
+    /// Breaks if the exploration is to end.
+    pub fn is_end(&mut self, walk: &Walk) -> ControlFlow<Coverage, bool> {
+        let is_over = walk.enabled().is_empty();
+        if !is_over && walk.events().len() < self.steps_max {
+            return ControlFlow::Continue(false);
+        }
+        self.go_on(walk)?;
+        if is_over {
+            self.schedules += 1;
+            self.incomplete += u64::from(!walk.summary().is_complete());
+        } else {
+            self.cut += 1;
+        }
+        self.deepen(walk.events().len());
+        let mut chronicle = std::mem::take(&mut self.chronicle);
+        walk.chronicle_into(&mut chronicle);
+        let flow = self.look(walk, walk.history(), &chronicle);
+        self.chronicle = chronicle;
+        flow.map_continue(|()| true)
+    }
+
+    /// Counts an execution that ended, of which clients saw this.
+    ///
+    /// # Errors
+    ///
+    /// Breaks if the exploration is to end.
+    pub(crate) fn saw(&mut self, walk: &mut Walk, chronicle: Vec<HistoryEvent>) -> Flow {
+        self.go_on(walk)?;
+        let history = walk.canonical(&chronicle);
+        self.schedules += 1;
+        self.incomplete += u64::from(!walk.engine().summary(history).is_complete());
+        self.deepen(walk.events().len());
+        self.look(walk, history, &chronicle)
+    }
+
+    /// Counts an execution that is given up because nothing new can come of it.
+    ///
+    /// # Errors
+    ///
+    /// Breaks if the exploration is to end.
+    pub fn give_up(&mut self, walk: &Walk) -> Flow {
+        self.go_on(walk)?;
+        self.redundant += 1;
+        ControlFlow::Continue(())
+    }
+
+    /// Adds what was seen elsewhere, as if it had been seen here, execution by execution. Adds nothing, and answers false, if what
+    /// comes of that depends on their order: where a limit is hit, or where the first violation is.
+    pub(crate) fn add(&mut self, walk: &Walk, seen: Tally<'_>) -> bool {
+        if self.left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
+            return false;
+        }
+        let new: Vec<HistoryId> =
+            seen.canonical.keys().copied().filter(|it| !self.canonical.contains_key(it)).collect();
+        let judged: Vec<(HistoryId, Judgement)> =
+            new.into_iter().map(|id| (id, self.judge(walk, id))).collect();
+        let mut violated = judged.iter().filter(|it| it.1 == Judgement::Violated);
+        let is_first = self.first_violation.is_none()
+            || self.before_violated.is_none() && violated.clone().any(|it| seen.complete.contains(&it.0));
+        if violated.clone().count() as u64 >= self.violations_max.saturating_sub(self.violated() as u64)
+            || violated.next().is_some() && is_first
+        {
+            return false;
+        }
+        self.canonical.extend(judged);
+        self.complete.extend(&seen.complete);
+        for (chronicle, id) in seen.chronological {
+            if let Entry::Vacant(free) = self.chronological.entry(chronicle) {
+                free.insert(id);
+                self.complete_unique += u64::from(seen.complete.contains(&id));
+            }
+        }
+        self.schedules += seen.schedules;
+        self.incomplete += seen.incomplete;
+        self.redundant += seen.redundant;
+        self.cut += seen.cut;
+        self.steps += seen.steps;
+        self.executed += seen.executed;
+        self.deepen(seen.depth);
+        self.is_bounded |= seen.is_bounded;
+        self.added += 1;
+        true
+    }
+
+    /// How many schedules there may be until the limit is hit.
+    pub(crate) fn left(&self) -> u64 {
+        self.schedules_max - (self.schedules + self.cut)
+    }
+
+    /// Allows no more than so many schedules.
+    pub(crate) fn allow(&mut self, most: u64) {
+        self.schedules_max = self.schedules_max.min(most);
+    }
+
+    /// How many executions there were, of any kind.
+    pub(crate) fn executions(&self) -> u64 {
+        self.schedules + self.cut + self.redundant
+    }
+
+    /// What may be spent.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Tells the budget about executions that it does not know of.
+    pub(crate) fn tell(&mut self) {
+        self.budget.visit(std::mem::take(&mut self.untold));
+    }
+
+    /// How long ago it began.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Different histories, by the order of their calls and returns.
+    #[must_use]
+    pub fn unique(&self) -> usize {
+        self.chronological.len()
+    }
+
+    /// Different canonical histories.
+    #[must_use]
+    pub fn canonical(&self) -> usize {
+        self.canonical.len()
+    }
+
+    /// The canonical histories and what was said about them, in the order of their numbers.
+    #[must_use]
+    pub fn histories(&self) -> Vec<(HistoryId, Judgement)> {
+        let mut all: Vec<_> = self.canonical.iter().map(|(id, it)| (*id, *it)).collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
+    }
+
+    /// Canonical histories that are violated.
+    #[must_use]
+    pub fn violated(&self) -> usize {
+        self.count(Judgement::Violated)
+    }
+
+    /// Canonical histories about which nobody found out.
+    #[must_use]
+    pub fn unknown(&self) -> usize {
+        self.count(Judgement::Unknown)
+    }
+
+    /// Different histories, by the order of their calls and returns, that are complete and violated. This is what DS2 counts, who
+    /// does not look at others.
+    #[must_use]
+    pub fn unique_complete_violated(&self) -> usize {
+        let violated =
+            |id: &&HistoryId| self.complete.contains(id) && self.canonical[id] == Judgement::Violated;
+        self.chronological.values().filter(violated).count()
+    }
+
+    /// The share of histories that are violated.
+    #[must_use]
+    pub fn quality(&self) -> f64 {
+        ratio(self.violated() as u64, self.canonical() as u64)
+    }
+
+    /// The share of schedules that showed a history for the first time.
+    #[must_use]
+    pub fn progression(&self) -> f64 {
+        ratio(self.canonical() as u64, self.schedules)
+    }
+
+    /// The share of schedules that showed a violated history for the first time.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        ratio(self.violated() as u64, self.schedules)
+    }
+
+    /// How much was seen, if nobody broke off.
+    #[must_use]
+    pub fn coverage(&self, walk: &Walk) -> Coverage {
+        match walk.bad_handler() {
+            Some(bad_handler) => Coverage::BadHandler(bad_handler.clone()),
+            None if self.cut != 0 => Coverage::Cut(self.cut),
+            None if self.is_bounded => Coverage::Bounded,
+            None => Coverage::Exhausted,
+        }
+    }
+
+    fn count(&self, judgement: Judgement) -> usize {
+        self.canonical.values().filter(|it| **it == judgement).count()
+    }
+
+    fn go_on(&mut self, walk: &Walk) -> Flow {
+        if let Some(bad_handler) = walk.bad_handler() {
+            return ControlFlow::Break(Coverage::BadHandler(bad_handler.clone()));
+        }
+        if self.schedules + self.cut == self.schedules_max {
+            return ControlFlow::Break(Coverage::Schedules(self.schedules_max));
+        }
+        self.steps += walk.events().len() as u64;
+        self.untold += 1;
+        // To ask the system how much memory there is takes about as long as an execution; and so does it to count where others do.
+        let limit = match self.executions() % LOOK_UP_EVERY {
+            0 => {
+                self.tell();
+                self.budget.allow(self.schedules).err()
+            }
+            _ => self.budget.stopped(),
+        };
+        limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Stopped(it)))
+    }
+
+    fn look(&mut self, walk: &Walk, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
+        let is_complete = walk.engine().summary(id).is_complete();
+        // Most were seen before.
+        if !self.chronological.contains_key(chronicle) {
+            self.chronological.insert(chronicle.to_vec(), id);
+            self.complete_unique += u64::from(is_complete);
+        }
+        if self.canonical.contains_key(&id) {
+            return ControlFlow::Continue(());
+        }
+        let judgement = self.judge(walk, id);
+        self.canonical.insert(id, judgement);
+        if is_complete {
+            self.complete.insert(id);
+            if judgement == Judgement::Violated {
+                self.before_violated.get_or_insert(self.complete_unique - 1);
+            }
+        }
+        if judgement != Judgement::Violated {
+            return ControlFlow::Continue(());
+        }
+        let nth = self.schedules + self.cut;
+        self.first_violation.get_or_insert_with(|| FirstViolation {
+            nth,
+            schedule: Schedule::of(walk),
+            history: id,
+            after: self.begun.elapsed(),
+        });
+        if self.violated() as u64 == self.violations_max {
+            return ControlFlow::Break(Coverage::Violations(self.violations_max));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn deepen(&mut self, steps: usize) {
+        if self.depth < steps {
+            self.depth = steps;
+            self.deepest.fetch_max(steps as u64, Ordering::Relaxed);
+        }
+    }
+
+    fn judge(&mut self, walk: &Walk, id: HistoryId) -> Judgement {
+        let Some(verdicts) = &mut self.verdicts else { return Judgement::Unknown };
+        let begun = Instant::now();
+        let judgement = verdicts.of(&lock(&walk.engine().shared.histories), id);
+        self.judging += begun.elapsed();
+        judgement
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

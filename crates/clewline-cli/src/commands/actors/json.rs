@@ -1,0 +1,109 @@
+//! What was found, for programs: one JSON object.
+//!
+//! The names of the fields are promised to other people's scripts. What a scheduler cannot know is null.
+
+use std::time::Duration;
+
+use clewline_actors::Places;
+use clewline_core::{OperationId, Verdict as HistoryVerdict};
+use clewline_methods::actors::{Coverage, Finding, Metrics, Options, Outcome, Scheduler, Times, Verdict};
+use serde_json::{Map, Value as Json, json};
+
+/// The object.
+pub(super) fn object(system: &str, harness: &str, options: &Options, outcome: &Outcome) -> Json {
+    let Metrics { incomplete, unique, canonical, violated, .. } = outcome.metrics;
+    let metrics = &outcome.metrics;
+    let faults = outcome.faults;
+    let mut object = Map::new();
+    let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
+    add("system", system.into());
+    add("harness", harness.into());
+    add("scheduler", options.scheduler.name().into());
+    if matches!(options.scheduler, Scheduler::Published(_)) {
+        add("compat", "ds2".into());
+    }
+    add("verdict", outcome.verdict.word().into());
+    if let Verdict::Unknown(reason) = &outcome.verdict {
+        add("reason", reason.as_str().into());
+    }
+    if let Some(finding) = outcome.finding() {
+        add("cause", finding.why.name().into());
+    }
+    add("schedules", metrics.schedules.map_or(Json::Null, big));
+    if let Some(states) = &metrics.states {
+        add("states", states.unique.into());
+        add("edges", states.edges.into());
+        add("ends", states.ends.into());
+        add("stuck", states.stuck.into());
+        add("undelivered", states.undelivered.into());
+        if states.places == Places::Few {
+            add("places", "few".into());
+        }
+    }
+    add("incomplete", incomplete.into());
+    add("unique", unique.into());
+    add("canonical", canonical.into());
+    add("violated", violated.into());
+    add("quality", metrics.quality().into());
+    add("progression", metrics.progression().into());
+    add("precision", metrics.precision().into());
+    if let Some((canonical, violated)) = metrics.existing {
+        add("existing", json!({"canonical": canonical, "violated": violated}));
+    }
+    if let Some(spent) = metrics.times {
+        add("times_ms", times(spent));
+    }
+    add("coverage", outcome.coverage.word().into());
+    if let Coverage::Limited(why) = &outcome.coverage {
+        add("limit", why.as_str().into());
+    }
+    add(
+        "faults",
+        json!({
+            "lose": faults.lose,
+            "duplicate": faults.duplicate,
+            "crash": faults.crash,
+            "partition": faults.partition,
+        }),
+    );
+    if let Some(finding) = outcome.finding() {
+        add("first_violation", first(finding, metrics));
+        if !finding.steps.is_empty() {
+            add("replay", finding.token.to_string().into());
+        }
+    }
+    add("elapsed_ms", u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX).into());
+    object.into()
+}
+
+fn times(Times { exploring, from_scratch, judging, first_violation }: Times) -> Json {
+    let ms = |it: Duration| 1e3 * it.as_secs_f64();
+    json!({
+        "exploring": ms(exploring),
+        "from_scratch": ms(from_scratch),
+        "judging": ms(judging),
+        "first_violation": first_violation.map(ms),
+    })
+}
+
+/// The violation, made as small as can be. `schedule` is which schedule was the first to show one, where they are counted.
+fn first(finding: &Finding, metrics: &Metrics) -> Json {
+    let operations = 0..finding.case.spans().len();
+    let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
+    let core: Vec<usize> = match &finding.judgement.verdict {
+        HistoryVerdict::Violated(violation) => violation.core.iter().map(|it| it.index()).collect(),
+        HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),
+    };
+    json!({
+        "schedule": metrics.first_violation,
+        "steps": finding.steps.len(),
+        "calls": finding.program,
+        "history": history,
+        "core": core,
+    })
+}
+
+/// A number; as a text if it is more than a program can be expected to read as one.
+fn big(number: u128) -> Json {
+    u64::try_from(number).map_or_else(|_| number.to_string().into(), Json::from)
+}

@@ -1,0 +1,184 @@
+//! `clewline cc`: a test in C or C++ compiled, linked with the runtime, and explored.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clewline_methods::unmodified::{Compiler, Language, Program, Runtime, Sources};
+use clewline_report::render::text::shell_word;
+
+use super::{Failure, Status};
+
+/// Compile a test in C or C++, and explore every interleaving of its calls
+///
+/// The code under test stays as it is; a few lines with `clewline.h` say what can be called on it. What it does one call at a
+/// time is taken for right, unless the test names a specification. Then the calls are made at the same time, under every
+/// schedule within a bound, as by `clewline explore`, whose options come after the files. A call that crashes, waits for ever
+/// or touches memory that was freed is found as well.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "clewline cc [--compiler NAME] FILE… [-FLAG OF THE COMPILER]… [OPTION OF EXPLORE]… [-- MORE FLAGS…]")]
+pub(super) struct Args {
+    /// Who compiles: gcc, clang, or another name of theirs [default: what the environment variable CC says, or cc]
+    #[arg(long, value_name = "NAME")]
+    compiler: Option<String>,
+
+    /// Files in C and C++; flags of the compiler, which begin with one dash; options as of `clewline explore`; after `--`, whatever
+    /// else the compiler is told
+    #[arg(value_name = "FILE", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline cc stack_test.c stack.c
+  clewline cc stack_test.c stack.c --matrix \"push(1) pop | push(2) pop\"
+  clewline cc queue_test.cpp -std=c++20 -DNDEBUG --compiler clang --preemptions 3
+  clewline cc quasi_queue.c --quasi deq=?
+  clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
+
+`clewline explore --help` tells of its options; `clewline header` prints clewline.h.
+Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not compile, 3 unknown.";
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let mut words = Words::of(&args.words, args.compiler.clone())?;
+    words.compiler = words.compiler.or_else(|| usual(&std::env::var("CC").unwrap_or_default()));
+    let runtime = Runtime::find()?;
+    let compiler = Compiler::find(words.compiler.as_deref())?;
+    let sources = Sources { files: words.files.clone(), flags: words.flags.clone() };
+    let program = Program::build(&sources, &compiler, &runtime)?.with_command(words.command());
+    tell_blind_spots(program.blind_spots());
+    match &words.output {
+        Some(file) => {
+            program.copy_to(file)?;
+            Ok(Status::Done)
+        }
+        None => Ok(program.run(&words.arguments)?.status.into()),
+    }
+}
+
+/// The compiler that the environment names. Where it says more than a name, nobody can tell which word that is.
+fn usual(named: &str) -> Option<String> {
+    let mut words = named.split_whitespace();
+    words.next().filter(|_| words.next().is_none()).map(str::to_owned)
+}
+
+/// Says what is not seen.
+pub(super) fn tell_blind_spots(all: &[impl std::fmt::Display]) {
+    // Whoever writes in assembly does so often, and a few lines tell as much as all.
+    const TOLD_MAX: usize = 8;
+    all.iter().take(TOLD_MAX).for_each(|it| eprintln!("note: {it}"));
+    if TOLD_MAX < all.len() {
+        eprintln!("note: the same of {} more", all.len() - TOLD_MAX);
+    }
+}
+
+/// What was typed, sorted.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Words {
+    compiler: Option<String>,
+    files: Vec<PathBuf>,
+    /// Where to leave the program, instead of exploring it.
+    output: Option<PathBuf>,
+    /// For the exploration.
+    arguments: Vec<OsString>,
+    /// For the compiler.
+    flags: Vec<OsString>,
+}
+
+impl Words {
+    fn of(words: &[OsString], compiler: Option<String>) -> Result<Words, Failure> {
+        let mut sorted = Words { compiler, ..Words::default() };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy();
+            if text == "--" {
+                sorted.flags.extend(words.cloned());
+                break;
+            }
+            if text == "-o" {
+                let file = words.next().ok_or_else(|| Failure::Told("-o: expected a file".to_owned()))?;
+                sorted.output = Some(file.into());
+                continue;
+            }
+            if text == "--compiler" {
+                let name =
+                    words.next().ok_or_else(|| Failure::Told("--compiler: expected a name".to_owned()))?;
+                sorted.compiler = Some(name.to_string_lossy().into_owned());
+            } else if let Some(name) = text.strip_prefix("--compiler=") {
+                sorted.compiler = Some(name.to_owned());
+            } else if let Some(flag) = text.strip_prefix("--flag=") {
+                sorted.flags.push(flag.into());
+            } else if text.starts_with('-') && !text.starts_with("--") {
+                sorted.flags.push(word.clone());
+            } else if !text.starts_with('-') && Language::of(word.as_ref()).is_some() {
+                sorted.files.push(word.into());
+            } else {
+                sorted.arguments.push(word.clone());
+            }
+        }
+        Ok(sorted)
+    }
+
+    /// What a report's commands begin with.
+    fn command(&self) -> String {
+        let mut command = "clewline cc".to_owned();
+        let mut add = |word: &str| command.push_str(&format!(" {}", shell_word(word)));
+        if let Some(name) = &self.compiler {
+            add("--compiler");
+            add(name);
+        }
+        self.files.iter().for_each(|it| add(&it.display().to_string()));
+        // Options are appended, so nothing may come after `--`.
+        for flag in self.flags.iter().map(|it| it.to_string_lossy()) {
+            let is_plain = flag.starts_with('-') && !flag.starts_with("--");
+            add(&if is_plain { flag.into_owned() } else { format!("--flag={flag}") });
+        }
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(words: &[&str]) -> Words {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        Words::of(&words, None).unwrap()
+    }
+
+    #[test]
+    fn files_options_and_flags_are_told_apart() {
+        let words = sorted(&[
+            "a_test.c",
+            "-O2",
+            "--matrix",
+            "push(1) | pop",
+            "b.cpp",
+            "--compiler",
+            "clang",
+            "--",
+            "-DX",
+            "--param",
+            "n=1",
+        ]);
+        assert_eq!(words.files, [PathBuf::from("a_test.c"), PathBuf::from("b.cpp")]);
+        assert_eq!(words.arguments, ["--matrix", "push(1) | pop"]);
+        assert_eq!(words.flags, ["-O2", "-DX", "--param", "n=1"]);
+        assert_eq!(words.compiler.as_deref(), Some("clang"));
+        let command = "clewline cc --compiler clang a_test.c b.cpp -O2 -DX --flag=--param --flag=n=1";
+        assert_eq!(words.command(), command);
+        // What a report says is read as it was.
+        let again = sorted(&command.split(' ').skip(2).collect::<Vec<_>>());
+        assert_eq!(again, Words { arguments: Vec::new(), ..words });
+    }
+
+    #[test]
+    fn the_environment_may_name_a_compiler() {
+        assert_eq!(usual(" clang-14 ").as_deref(), Some("clang-14"));
+        assert_eq!([usual(""), usual("ccache gcc")], [None, None]);
+    }
+
+    #[test]
+    fn a_compiler_needs_a_name() {
+        assert!(Words::of(&["a.c".into(), "--compiler".into()], None).is_err());
+        assert_eq!(sorted(&["--compiler=gcc-12", "a.c"]).compiler.as_deref(), Some("gcc-12"));
+    }
+}

@@ -1,0 +1,385 @@
+//! `clewline check`: judges recorded histories.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use clewline_check::checkers;
+use clewline_core::Verdict;
+use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report};
+use clewline_report::{
+    formats,
+    render::{
+        WitnessShown, json,
+        summary::{self, Clock, Entry, Word},
+        table::{self, Table},
+        text::{Paint, Style},
+    },
+};
+
+use super::{
+    DASH, Failure, Output, Status,
+    drawings::{Drawings, Judged},
+    next,
+    output::{Stdout, paint},
+    progress, quasi,
+    summaries::{Nouns, Summaries},
+    ticking::Ticking,
+    units,
+};
+
+/// Judge recorded histories: did the object behave as if its operations happened one at a time?
+///
+/// A history is a record of what several processes called and what they were told, with times. It is judged
+/// against a specification, which says what the object does when one process uses it. The verdict is `holds`
+/// if some order of the operations explains every answer, each operation happening at one moment between its
+/// call and its return; `violated` if no order does; and `unknown` if a limit was hit before that was clear.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The histories; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// What the object should do; `clewline specs` lists what there is
+    #[arg(long, value_name = "NAME")]
+    pub(super) spec: String,
+
+    // Documented from the table of formats.
+    #[arg(long, value_name = "FORMAT", default_value = "auto", help = "The format of the files", long_help = input_help())]
+    pub(super) input: String,
+
+    /// Jepsen values are [key value] pairs, each key an object of its own
+    #[arg(long)]
+    pub(super) keyed: bool,
+
+    // Documented from the table of searches.
+    #[arg(long, value_name = "NAME", default_value = "auto", help = "Who decides", long_help = algorithm_help())]
+    pub(super) algorithm: String,
+
+    /// Judge quasi linearizability: by how many places which operations may be out of order
+    ///
+    /// As in deq=2; enq=0,deq=2; all=1, for all operations together; deq=?, for the least factor that is enough.
+    #[arg(long, value_name = "METHOD=K,…")]
+    pub(super) quasi: Option<String>,
+
+    /// What out of order means: relaxed or displacement [default: relaxed where there is such a specification]
+    ///
+    /// relaxed: a removal may pass over K elements, and an element may be passed K times; real-time order is kept. For
+    /// queues, stacks and priority queues. displacement: places in an order that real time allows, and in one that
+    /// the specification allows, differ by at most K.
+    #[arg(long, value_name = "READING", requires = "quasi")]
+    pub(super) reading: Option<String>,
+
+    /// Give up on a file after this long, as in 500ms, 10s, 1m30s [default: never]
+    #[arg(long, value_name = "DURATION", value_parser = units::duration)]
+    pub(super) timeout: Option<Duration>,
+
+    /// Give up on a file beyond this much memory, as in 512MiB, 4GiB [default: most of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = units::size)]
+    pub(super) memory: Option<usize>,
+
+    /// How many threads may work at once [default: one a processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+
+    /// Show an order of the operations that explains every answer, if there is one
+    #[arg(long)]
+    pub(super) witness: bool,
+
+    /// The lines of standard input come in the order of calls, so a violation can be told at once
+    ///
+    /// Standard input is judged as it comes, and only what may still matter is held. Lines that are events are in
+    /// order anyway. Lines that are operations need not be, and if one comes too late a violation may turn out to be
+    /// none; so unless this is said, it is told when the input ends.
+    #[arg(long)]
+    ordered: bool,
+
+    /// How to write verdicts
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+
+    #[command(flatten)]
+    pub(super) drawings: Drawings,
+
+    #[command(flatten)]
+    summaries: Summaries,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline check recorded.jsonl --spec queue
+  clewline check runs/*.jsonl --spec map --timeout 30s --format json
+  clewline check etcd.log --spec cas-register --algorithm jit-graph+wg-graph
+  clewline check k-fifo.jsonl --spec queue --quasi deq=?
+  clewline generate --spec stack --violate swap | clewline check - --spec stack
+  tail -n +1 -f live.jsonl | clewline check - --spec queue
+  clewline check recorded.jsonl --spec queue --html report.html
+  clewline check runs/*.jsonl --spec map --html runs.html --junit runs.xml
+
+Exit codes: 0 all hold, 1 one is violated, 2 bad usage or unreadable input, 3 unknown (and nothing violated).";
+
+fn input_help() -> String {
+    let mut help = "The format of the files:\n  auto: what the file looks like".to_owned();
+    for format in formats::FORMATS {
+        help.push_str(&format!("\n  {}: {}", format.name(), format.about()));
+    }
+    help
+}
+
+fn algorithm_help() -> String {
+    let mut help = "Who decides:\n  auto: what suits the history".to_owned();
+    for checker in checkers() {
+        help.push_str(&format!("\n  {}: {}", checker.name(), checker.about()));
+    }
+    help.push_str("\n  A+B: A and B in competition; the first to know answers");
+    help
+}
+
+const NOUNS: Nouns = Nouns { tool: "clewline check", nouns: ("history", "histories"), work: "operations" };
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let check = configure(args)?;
+    let mut stdout = Stdout::new();
+    let mut tally = Tally::default();
+    let mut entries = Vec::new();
+    for (number, path) in args.files.iter().enumerate() {
+        let outcome = judge(args, &check, path);
+        let mut written = Vec::new();
+        match &outcome {
+            Ok(report) => {
+                tally.count(report.verdict());
+                write_report(args, path, report, number, &mut written)?;
+            }
+            Err(error) if error.is_input() => {
+                tally.unreadable += 1;
+                eprintln!("error: {error}");
+                if args.format == Output::Json {
+                    json::failure(&path.display().to_string(), &error.message(), &mut written)?;
+                }
+            }
+            // What was asked for makes no sense, for this file or any other.
+            Err(error) => return Err(Failure::Told(error.to_string())),
+        }
+        stdout.print(&written)?;
+        // Afterwards, so that a file that cannot be written hides no verdict.
+        entries.push(draw(args, &check, number, path, &outcome)?);
+    }
+    let summary = NOUNS.summary(entries);
+    if args.format == Output::Text && 1 < args.files.len() {
+        if tally.hold < args.files.len() {
+            let table = summary::table(&summary, Clock::Told, TABLED);
+            let title = "All histories, the worst first:".to_owned();
+            stdout.print(format!("\n{}", table::text(&Table { title, ..table }, WIDTH)).as_bytes())?;
+        }
+        stdout.print(format!("\n{}\n", tally.summary()).as_bytes())?;
+    }
+    args.summaries.write(&summary)?;
+    if 1 < args.files.len() {
+        args.drawings.write_all(summary, &args.summaries)?;
+    }
+    Ok(tally.status())
+}
+
+// A longer table is not read any more.
+const TABLED: usize = 60;
+const WIDTH: usize = 80;
+
+/// Writes the page and the picture of a history, if they were asked for; answers what a summary says about it.
+fn draw(
+    args: &Args,
+    check: &Check,
+    number: usize,
+    path: &Path,
+    outcome: &Result<Report<'static>, Error>,
+) -> Result<Entry, Failure> {
+    match outcome {
+        Ok(report) => {
+            let next = next::commands(args, path, report.verdict());
+            let mut entry = report.entry(&next);
+            let judged = Judged { check, file: path, report, next: &next };
+            if args.files.len() == 1 {
+                args.drawings.write_history(&judged)?;
+            } else {
+                entry.page = args.drawings.write_one_of_many(number, &judged)?;
+            }
+            Ok(entry)
+        }
+        Err(error) => Ok(Entry {
+            name: path.display().to_string(),
+            verdict: Word::Unreadable,
+            headline: error.to_string(),
+            told: String::new(),
+            work: None,
+            algorithm: String::new(),
+            elapsed: Duration::ZERO,
+            place: Some((path.display().to_string(), error.line())),
+            next: Vec::new(),
+            page: None,
+        }),
+    }
+}
+
+fn configure(args: &Args) -> Result<Check, Failure> {
+    if 1 < args.files.iter().filter(|it| it.as_os_str() == DASH).count() {
+        return Err(Failure::Told("standard input (`-`) can be read only once".to_owned()));
+    }
+    args.drawings.accept(args.files.len())?;
+    // Asked for now, so that a mistyped name is not told once a file.
+    clewline_specs::find(&args.spec).map_err(|it| Failure::Told(format!("--spec: {it}")))?;
+    let quasi = quasi(args)?;
+    let jobs = args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let mut check = Check::new()
+        .with_algorithm(&args.algorithm)
+        .map_err(|it| Failure::at("--algorithm", it))?
+        .with_input(&args.input)
+        .map_err(|it| Failure::at("--input", it))?
+        .with_keys(if args.keyed { Keys::InValues } else { Keys::None })
+        .with_jobs(jobs);
+    if let Some(quasi) = quasi {
+        check = check.with_quasi(quasi);
+    }
+    if let Some(timeout) = args.timeout {
+        check = check.with_timeout(timeout);
+    }
+    // Without a limit the system would end the process, and with it every verdict to come.
+    if let Some(memory) = args.memory.or_else(clewline_methods::available_memory) {
+        check = check.with_memory(memory);
+    }
+    Ok(check)
+}
+
+/// The factors that were asked for, if any were; says what should be known about them.
+fn quasi(args: &Args) -> Result<Option<Quasi>, Failure> {
+    quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), &args.spec)
+}
+
+fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {
+    let name = name(args, path);
+    let state: Arc<progress::State> = Arc::default();
+    let _shown = {
+        let (name, state) = (name.clone(), Arc::clone(&state));
+        progress::Shown::start(move |elapsed| state.message(&name, elapsed))
+    };
+    let check = check.clone().with_progress(move |it| state.note(it));
+    let is_input = path.as_os_str() == DASH;
+    // A witness names every operation, and a page shows it, so every one of them has to be held.
+    if args.witness || args.drawings.are_asked_for() {
+        return if is_input {
+            check.reader(&name, io::stdin().lock(), &args.spec)
+        } else {
+            check.with_files_streamed_from(u64::MAX).file(path, &args.spec)
+        };
+    }
+    if is_input {
+        let order = if args.ordered { LineOrder::Promised } else { LineOrder::Seen };
+        return check.stream(&name, Ticking::stdin(), &args.spec, order);
+    }
+    check.file(path, &args.spec)
+}
+
+/// What a report calls the file.
+fn name(args: &Args, path: &Path) -> String {
+    match args.format {
+        Output::Text if path.as_os_str() == DASH => "standard input".to_owned(),
+        Output::Text | Output::Json => path.display().to_string(),
+    }
+}
+
+/// The whole report; of many files, one line for each that holds.
+fn write_report(
+    args: &Args,
+    path: &Path,
+    report: &Report<'_>,
+    number: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let witness = if args.witness { WitnessShown::Whole } else { WitnessShown::Not };
+    if args.format == Output::Json {
+        report.write_json(witness, out)?;
+        return Ok(());
+    }
+    let paint: Paint = paint();
+    let is_brief = 1 < args.files.len() && report.holds() && !args.witness;
+    if is_brief {
+        out.extend(format!("{}\n", report.headline(paint)).bytes());
+        return Ok(());
+    }
+    if number != 0 {
+        out.push(b'\n');
+    }
+    let next = next::commands(args, path, report.verdict());
+    let style = Style { paint, witness, next: &next, ..Style::default() };
+    out.extend(report.text(&style).bytes());
+    Ok(())
+}
+
+/// How many files got which verdict.
+#[derive(Debug, Default)]
+struct Tally {
+    hold: usize,
+    violated: usize,
+    unknown: usize,
+    unreadable: usize,
+}
+
+impl Tally {
+    fn count(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Holds(_) => self.hold += 1,
+            Verdict::Violated(_) => self.violated += 1,
+            Verdict::Unknown(_) => self.unknown += 1,
+        }
+    }
+
+    /// A violation is never hidden, and what could not be read never looks like success.
+    fn status(&self) -> Status {
+        if self.violated != 0 {
+            Status::Violated
+        } else if self.unreadable != 0 {
+            Status::Failed
+        } else if self.unknown != 0 {
+            Status::Unknown
+        } else {
+            Status::Done
+        }
+    }
+
+    fn summary(&self) -> String {
+        let Tally { hold, violated, unknown, unreadable } = self;
+        let files = hold + violated + unknown + unreadable;
+        let kinds =
+            [(violated, "violated"), (unreadable, "unreadable"), (unknown, "unknown"), (hold, "hold")];
+        let told: Vec<String> =
+            kinds.iter().filter(|it| *it.0 != 0).map(|(count, word)| format!("{count} {word}")).collect();
+        format!("{files} files: {}", told.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_status(hold: usize, violated: usize, unknown: usize, unreadable: usize, expected: Status) {
+        assert_eq!(Tally { hold, violated, unknown, unreadable }.status(), expected);
+    }
+
+    #[test]
+    fn the_worst_verdict_is_the_status() {
+        check_status(3, 0, 0, 0, Status::Done);
+        check_status(3, 0, 1, 0, Status::Unknown);
+        check_status(3, 0, 1, 1, Status::Failed);
+        check_status(3, 1, 1, 1, Status::Violated);
+    }
+
+    #[test]
+    fn a_summary_tells_the_worst_first() {
+        let tally = Tally { hold: 10, violated: 1, unknown: 0, unreadable: 2 };
+        assert_eq!(tally.summary(), "13 files: 1 violated, 2 unreadable, 10 hold");
+    }
+}

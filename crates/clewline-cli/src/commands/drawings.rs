@@ -1,0 +1,164 @@
+//! Reports that are looked at: a page, and a picture of the core.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clewline_methods::{Check, Report};
+use clewline_report::render::{
+    html::{self, Page},
+    summary::Summary,
+};
+
+use super::{DASH, Failure, summaries::Summaries};
+
+/// Which of them to write, and where.
+#[derive(Debug, clap::Args)]
+pub(super) struct Drawings {
+    /// Write a page with the whole history as a timeline, to open in a browser
+    ///
+    /// One file, which needs no network. `docs/reports.md` tells what is on it.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Write a picture of the operations that contradict each other, for a paper or an issue
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// Writes a file.
+pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
+}
+
+impl Drawings {
+    pub(super) fn are_asked_for(&self) -> bool {
+        self.html.is_some() || self.svg.is_some()
+    }
+
+    pub(super) fn have_page(&self) -> bool {
+        self.html.is_some()
+    }
+
+    pub(super) fn have_picture(&self) -> bool {
+        self.svg.is_some()
+    }
+
+    /// Refuses what cannot be drawn: a picture shows one history.
+    pub(super) fn accept(&self, histories: usize) -> Result<(), Failure> {
+        if self.svg.is_some() && 1 < histories {
+            let why = format!("--svg draws one history; found {histories} files to judge");
+            return Err(Failure::Told(why));
+        }
+        Ok(())
+    }
+
+    /// Writes what was asked for, from what makes a page, and a picture if there is something to draw.
+    pub(super) fn write(
+        &self,
+        page: impl FnOnce() -> Page,
+        svg: impl FnOnce() -> Option<String>,
+    ) -> Result<(), Failure> {
+        if let Some(path) = &self.html {
+            save(path, &html::write(&page()))?;
+        }
+        if let Some(path) = &self.svg {
+            match svg() {
+                Some(svg) => save(path, &svg)?,
+                None => eprintln!("note: there is no history to draw, so {} was not written", path.display()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what was asked for about the one history that was judged.
+    pub(super) fn write_history(&self, judged: &Judged<'_>) -> Result<(), Failure> {
+        self.write(|| judged.page(), || Some(judged.report.svg()))
+    }
+
+    /// Writes the page of one of several histories into a folder that is named after the page of all of them. Answers its address, as seen from
+    /// there.
+    pub(super) fn write_one_of_many(
+        &self,
+        number: usize,
+        judged: &Judged<'_>,
+    ) -> Result<Option<String>, Failure> {
+        let Some(all) = &self.html else { return Ok(None) };
+        let folder = all.with_extension("");
+        // A name without an extension would be both a file and a folder.
+        let folder = if folder == *all { all.with_extension("pages") } else { folder };
+        fs::create_dir_all(&folder).map_err(|it| Failure::at(&folder.display().to_string(), it))?;
+        let name = format!("{:03}-{}.html", number + 1, plain_name(judged.file));
+        save(&folder.join(&name), &html::write(&judged.page()))?;
+        let folder = folder.file_name().unwrap_or_default().to_string_lossy();
+        Ok(Some(format!("{}/{name}", in_address(&folder))))
+    }
+
+    /// Writes the page of several histories: a table of what became of each.
+    pub(super) fn write_all(&self, summary: Summary, summaries: &Summaries) -> Result<(), Failure> {
+        let Some(path) = &self.html else { return Ok(()) };
+        save(path, &html::write(&page_of_all(summary, summaries)))
+    }
+}
+
+/// A page that tells what became of everything.
+fn page_of_all(summary: Summary, summaries: &Summaries) -> Page {
+    let word = summary.word().as_str();
+    let mut page = Page::new(format!("{word}: {}", summary.tally()), word, summary.tally());
+    page.words = vec!["Each history has a page of its own, which its name leads to.".to_owned()];
+    page.summary = Some((summary, summaries.clock()));
+    page
+}
+
+/// A history that was judged.
+pub(super) struct Judged<'a> {
+    pub(super) check: &'a Check,
+    pub(super) file: &'a Path,
+    pub(super) report: &'a Report<'a>,
+    /// Commands to type next.
+    pub(super) next: &'a [String],
+}
+
+impl Judged<'_> {
+    /// Its page, with the times that stand in the file, which is read again. What came from standard input is gone.
+    fn page(&self) -> Page {
+        let mut page = self.report.page(self.next);
+        let times = if self.file.as_os_str() == DASH { None } else { self.check.times(self.file) };
+        if let (Some(times), Some(history)) = (times, &mut page.history) {
+            history.tell_times(&times);
+        }
+        page
+    }
+}
+
+/// What a file is called, of letters that mean nothing to an address or a shell.
+fn plain_name(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |it: char| if it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.') { it } else { '-' };
+    stem.chars().take(60).map(plain).collect()
+}
+
+/// A name as it stands in an address.
+fn in_address(name: &str) -> String {
+    let mut address = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            address.push(char::from(byte));
+        } else {
+            address.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    address
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_pages_and_folders_mean_nothing_to_a_browser() {
+        assert_eq!(plain_name(Path::new("a b/my #1 run?.jsonl")), "my--1-run-");
+        assert_eq!(in_address("50 % of ä"), "50%20%25%20of%20%C3%A4");
+    }
+}

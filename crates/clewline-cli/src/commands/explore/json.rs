@@ -1,0 +1,91 @@
+//! What was found, for programs: one JSON object a matrix.
+//!
+//! The names of the fields are promised to other people's scripts.
+
+use std::time::Duration;
+
+use clewline_methods::line_up::{Checked, Finding, Matrix, Options, Seen, Verdict, text::is_exhausted};
+use serde_json::{Map, Value as Json, json};
+
+/// The object. `smallest` is what was left when the matrix was made smaller.
+pub(super) fn object(
+    subject: &str,
+    options: &Options,
+    checked: &Checked,
+    smallest: Option<&Checked>,
+) -> Json {
+    let mut object = Map::new();
+    object.insert("subject".to_owned(), subject.into());
+    calls(&mut object, &checked.matrix);
+    object.insert("verdict".to_owned(), checked.verdict.word().into());
+    match &checked.verdict {
+        Verdict::Holds => (),
+        Verdict::Violated(finding) => found(&mut object, finding),
+        Verdict::Unknown(reason) => {
+            object.insert("reason".to_owned(), reason.as_str().into());
+        }
+    }
+    let elapsed_ms: u128 = checked.elapsed.iter().map(Duration::as_millis).sum();
+    let counts = json!({
+        "serial_histories": checked.serial_histories(),
+        "executions": checked.executions,
+        "histories": checked.histories,
+        "stuck": checked.stuck,
+        "coverage": if is_exhausted(options, checked) { "exhausted" } else { "limited" },
+        "elapsed_ms": u64::try_from(elapsed_ms).unwrap_or(u64::MAX),
+    });
+    if let Json::Object(counts) = counts {
+        object.extend(counts);
+    }
+    if let Some(it) = &checked.unserializable {
+        object.insert("unserializable".to_owned(), it.executions.into());
+    }
+    if let Some(needed) = &checked.needed {
+        // Where some history needs more than any factor, or nobody knows, there is none.
+        let least = matches!(checked.verdict, Verdict::Holds).then(|| needed.factor());
+        object.insert("least_factor".to_owned(), least.into());
+        let histories = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
+        object.insert("histories_by_factor".to_owned(), Json::Object(histories.collect()));
+    }
+    if let Some((smallest, finding)) = smallest.and_then(|it| Some((it, it.finding()?))) {
+        let mut less = Map::new();
+        calls(&mut less, &smallest.matrix);
+        found(&mut less, finding);
+        object.insert("smallest".to_owned(), less.into());
+    }
+    object.into()
+}
+
+fn calls(object: &mut Map<String, Json>, matrix: &Matrix) {
+    object.insert("matrix".to_owned(), matrix.to_string().into());
+    for (name, calls) in [("initial", &matrix.initial), ("final", &matrix.last)] {
+        if !calls.is_empty() {
+            object.insert(name.to_owned(), calls.join(" ").into());
+        }
+    }
+}
+
+fn found(object: &mut Map<String, Json>, finding: &Finding) {
+    object.insert("cause".to_owned(), finding.cause.name().into());
+    object.insert("replay".to_owned(), finding.schedule.to_string().into());
+    object.insert("preemptions".to_owned(), finding.preemptions.into());
+    object.insert("history".to_owned(), finding.operations.iter().map(operation).collect());
+    if let Some((_, panic)) = &finding.panic {
+        object.insert("message".to_owned(), panic.message.as_str().into());
+        object.insert("place".to_owned(), panic.place.as_deref().into());
+    }
+    if let Some(told) = &finding.told {
+        object.insert("explanation".to_owned(), told.as_str().into());
+    }
+}
+
+fn operation(seen: &Seen) -> Json {
+    let (returned, answer) = seen.returned.as_ref().map(|(step, answer)| (*step, answer.as_str())).unzip();
+    json!({
+        "process": seen.process,
+        "call": seen.call,
+        "called": seen.called,
+        "returned": returned,
+        "answer": answer,
+    })
+}

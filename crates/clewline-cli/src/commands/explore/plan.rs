@@ -1,0 +1,336 @@
+//! Which matrices are checked, how, and what to type next.
+
+use std::sync::Arc;
+
+use clewline_explore::schedulers::SCHEDULERS;
+use clewline_methods::line_up::{
+    Against, Checked, Entry, Matrix, Options, Plan, calls, observations::Observations, scheduler,
+    text::Summary,
+};
+use clewline_report::{ReadOptions, formats, render::text::shell_word};
+use clewline_specs as specs;
+use clewline_threads::control::MemoryModel;
+
+use super::{Args, subject, subject::Subject};
+use crate::commands::{Failure, units};
+
+/// How many preemptions there may be; `None`: any number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Preemptions(Option<u32>);
+
+pub(super) fn preemptions(text: &str) -> Result<Preemptions, String> {
+    match text.parse() {
+        Ok(most) => Ok(Preemptions(Some(most))),
+        Err(_) if text == "none" => Ok(Preemptions(None)),
+        Err(_) => Err(format!("expected a number or `none`; found `{text}`")),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nondeterminism {
+    Forbid,
+    Allow,
+}
+
+pub(super) fn nondeterminism(text: &str) -> Result<Nondeterminism, String> {
+    match text {
+        "forbid" => Ok(Nondeterminism::Forbid),
+        "allow" => Ok(Nondeterminism::Allow),
+        _ => Err(format!("expected `forbid` or `allow`; found `{text}`")),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shrinking {
+    Auto,
+    None,
+}
+
+pub(super) fn shrinking(text: &str) -> Result<Shrinking, String> {
+    match text {
+        "auto" => Ok(Shrinking::Auto),
+        "none" => Ok(Shrinking::None),
+        _ => Err(format!("expected `auto` or `none`; found `{text}`")),
+    }
+}
+
+/// Who can pick the schedules, one a line.
+pub(super) fn schedulers() -> String {
+    let width = SCHEDULERS.iter().map(|it| it.name.len()).max().unwrap_or(0);
+    let line = |it: &clewline_explore::schedulers::Entry| format!("\n  {:width$}  {}", it.name, it.about);
+    format!("Who picks the schedules:{}", SCHEDULERS.iter().map(line).collect::<String>())
+}
+
+// The engine names tasks by letters, and has so many.
+const COLUMNS_MAX: usize = 14;
+
+/// Which matrices are checked.
+pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
+    let plan = Plan {
+        initial: calls(&args.initial).map_err(|it| Failure::at("--initial", it))?,
+        last: calls(&args.last).map_err(|it| Failure::at("--final", it))?,
+        seed: args.seed.unwrap_or_default(),
+        ..Plan::default()
+    };
+    if let Some(text) = &args.matrix {
+        let matrix: Matrix = text.parse().map_err(|it| Failure::at("--matrix", it))?;
+        few(matrix.columns.len())?;
+        return Ok(Plan { matrices: vec![matrix], ..plan });
+    }
+    if args.wants_usual_matrices() && !subject.matrices().is_empty() {
+        return Ok(Plan { matrices: subject.matrices().to_vec(), ..plan });
+    }
+    let entries = entries(args, subject)?.into_iter().map(Entry::new).collect();
+    if let Some(most) = args.auto {
+        return Ok(Plan { entries, auto: Some(few(most)?), ..plan });
+    }
+    let seed = args.seed.unwrap_or_else(|| {
+        let seed = new_seed();
+        // Told now, so that it is known even if the subject takes the process with it.
+        eprintln!("note: the seed is {seed}");
+        seed
+    });
+    Ok(Plan {
+        entries,
+        rows: args.rows.unwrap_or(plan.rows),
+        columns: few(args.columns.unwrap_or(plan.columns))?,
+        samples: args.samples.map(|it| it as u64),
+        seed,
+        ..plan
+    })
+}
+
+fn few(columns: usize) -> Result<usize, Failure> {
+    if columns <= COLUMNS_MAX {
+        return Ok(columns);
+    }
+    Err(Failure::Told(format!("there are at most {COLUMNS_MAX} columns; found {columns}")))
+}
+
+fn new_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    // Short enough to be typed again.
+    std::hash::RandomState::new().build_hasher().finish() >> 40
+}
+
+/// What matrices are made of.
+fn entries(args: &Args, subject: &Subject) -> Result<Vec<Vec<String>>, Failure> {
+    let mut entries = Vec::new();
+    if let Some(text) = &args.invocations {
+        for call in invocations(text)? {
+            entries.push(vec![call]);
+        }
+    }
+    for text in &args.sequence {
+        let sequence = calls(text).map_err(|it| Failure::at("--sequence", it))?;
+        if sequence.is_empty() {
+            return Err(Failure::Told("--sequence: expected at least one call".to_owned()));
+        }
+        entries.push(sequence);
+    }
+    if entries.is_empty() {
+        entries = subject.invocations().into_iter().map(|it| vec![it]).collect();
+    }
+    Ok(entries)
+}
+
+/// Calls between commas or blanks that are in no brackets.
+fn invocations(text: &str) -> Result<Vec<String>, Failure> {
+    let mut depth = 0_usize;
+    let apart: String = text
+        .chars()
+        .map(|it| {
+            match it {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => (),
+            }
+            if it == ',' && depth == 0 { ' ' } else { it }
+        })
+        .collect();
+    calls(&apart).map_err(|it| Failure::at("--invocations", it))
+}
+
+/// How each is checked.
+pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Options, Failure> {
+    let mut options = Options {
+        scheduler: scheduler(&args.scheduler).ok_or_else(|| {
+            let names: Vec<&str> = SCHEDULERS.iter().map(|it| it.name).collect();
+            let meant = specs::closest(&args.scheduler, names.iter().copied());
+            let meant = meant.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
+            let (name, names) = (&args.scheduler, names.join(", "));
+            Failure::Told(format!("--scheduler: no scheduler is called `{name}`{meant} (there are {names})"))
+        })?,
+        time: args.timeout,
+        against: against(args, subject, plan)?,
+        allows_nondeterminism: args.nondeterminism == Nondeterminism::Allow,
+        counts_unserializable: args.serializability,
+        sequences: plan.sequences(),
+        ..Options::default()
+    };
+    options.settings.preemptions = args.preemptions.0;
+    options.settings.seed = plan.seed;
+    options.limits.steps = args.steps;
+    let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory);
+    options.memory.model = model.unwrap_or_default();
+    (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
+    options.limits.spurious = args.spurious;
+    options.settings.depth = args.depth;
+    if let Some(most) = args.executions {
+        (options.executions_max, options.settings.executions) = (most as u64, most as u64);
+    }
+    Ok(options)
+}
+
+/// What is right.
+fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failure> {
+    if let Some(golden) = &args.golden {
+        return Ok(Against::Golden(subject::find(golden).map_err(golden_of)?.into_explorable()));
+    }
+    if let (Some(path), Some(matrix)) = (&args.from_observations, plan.only()) {
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|it| Failure::at(&name, it))?;
+        let format = formats::find("observations").expect("it is in the table");
+        let reading = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+        let recording = format.read(&mut &bytes[..], &reading).map_err(|it| Failure::at(&name, it))?;
+        let observed =
+            Observations::from_recording(&recording, &matrix).map_err(|it| Failure::at(&name, it))?;
+        return Ok(Against::Observed(Arc::new(observed)));
+    }
+    match args.spec.as_str() {
+        "serial" if subject.is_body() => Ok(Against::Anything),
+        "serial" => Ok(Against::Serial),
+        name if subject.spec() == Some(name) => Ok(Against::Specification),
+        name => match specs::find(name) {
+            Ok(_) => Ok(Against::Named(name.to_owned())),
+            Err(error) => Err(Failure::at("--spec", error)),
+        },
+    }
+}
+
+fn golden_of(failure: Failure) -> Failure {
+    match failure {
+        Failure::Told(told) => Failure::at("--golden", told),
+        Failure::BrokenPipe => Failure::BrokenPipe,
+    }
+}
+
+/// What to type next, best first. `shown` is what is wrong.
+pub(super) fn next(
+    args: &Args,
+    subject: &Subject,
+    plan: &Plan,
+    summary: &Summary,
+    shown: Option<&Checked>,
+) -> Vec<String> {
+    // What decides which schedules are explored has no say in a replay.
+    let picked =
+        if args.scheduler == "bounded" { String::new() } else { format!(" --scheduler {}", args.scheduler) };
+    if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
+        let command = of_matrix(args, subject, &checked.matrix);
+        let (again, more) = match (&args.replay, finding.is_serial) {
+            (None, true) => (command.clone(), Some(format!("{command} --full"))),
+            (None, false) => {
+                let again = format!("{command} --replay {}", finding.schedule);
+                (again.clone(), Some(again))
+            }
+            (Some(token), _) => {
+                let again = format!("{command} --replay {token}");
+                (again.clone(), Some(format!("{again} --full")).filter(|_| !args.full))
+            }
+        };
+        let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
+        return more.into_iter().chain(page).collect();
+    }
+    let command = match (plan.only(), plan.auto) {
+        (Some(matrix), _) => of_matrix(args, subject, &matrix),
+        (None, Some(most)) => format!("{} --auto {most}", basis(args, subject)),
+        (None, None) => {
+            let (rows, columns, samples) = (plan.rows, plan.columns, plan.samples_or_usual());
+            let seed = plan.seed;
+            format!(
+                "{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}",
+                basis(args, subject)
+            )
+        }
+    };
+    let command = command + &picked;
+    if summary.verdict() == "unknown" {
+        return match (args.timeout, args.executions) {
+            (Some(time), _) => vec![format!("{command} --timeout {}", units::show_duration(10 * time))],
+            (None, Some(most)) => vec![format!("{command} --executions {}", most.saturating_mul(10))],
+            (None, None) => Vec::new(),
+        };
+    }
+    if scheduler(&args.scheduler).is_some_and(|it| !it.is_exhaustive) {
+        let drawn = args.executions.unwrap_or(10_000);
+        return vec![format!("{command} --executions {}", drawn.saturating_mul(10))];
+    }
+    match (plan.only(), args.preemptions.0) {
+        (Some(_), Some(_)) if summary.bounded != 0 => vec![format!("{command} --preemptions none")],
+        (Some(_), _) => vec![basis(args, subject)],
+        (None, Some(most)) if summary.bounded != 0 => vec![format!("{command} --preemptions {}", most + 1)],
+        (None, _) => Vec::new(),
+    }
+}
+
+/// The command, with what decides what is right.
+fn judged_by(args: &Args, subject: &Subject) -> String {
+    let mut command = subject.command(&args.subject);
+    let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
+    if args.spec != "serial" {
+        add("spec", &args.spec);
+    }
+    if let Some(golden) = &args.golden {
+        add("golden", golden);
+    }
+    if args.nondeterminism == Nondeterminism::Allow {
+        add("nondeterminism", "allow");
+    }
+    command.push_str(&args.typed_quasi());
+    if args.memory != "sc" {
+        command.push_str(&format!(" --memory {}", args.memory));
+    }
+    if args.weak_failures {
+        command.push_str(" --weak-failures");
+    }
+    if args.spurious != 0 {
+        command.push_str(&format!(" --spurious {}", args.spurious));
+    }
+    command
+}
+
+/// The command, with what matrices are made of besides.
+fn basis(args: &Args, subject: &Subject) -> String {
+    let mut command = judged_by(args, subject);
+    let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
+    if args.matrix.is_none() {
+        for (name, value) in [("initial", &args.initial), ("final", &args.last)] {
+            if !value.is_empty() {
+                add(name, value);
+            }
+        }
+        if let Some(invocations) = &args.invocations {
+            add("invocations", invocations);
+        }
+        for sequence in &args.sequence {
+            add("sequence", sequence);
+        }
+    }
+    command
+}
+
+fn of_matrix(args: &Args, subject: &Subject, matrix: &Matrix) -> String {
+    let mut command = judged_by(args, subject);
+    let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
+    add("matrix", &matrix.to_string());
+    for (name, calls) in [("initial", &matrix.initial), ("final", &matrix.last)] {
+        if !calls.is_empty() {
+            add(name, &calls.join(" "));
+        }
+    }
+    if let Some(path) = args.from_observations.as_ref() {
+        add("from-observations", &path.display().to_string());
+    }
+    command
+}

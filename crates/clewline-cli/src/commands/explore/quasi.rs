@@ -1,0 +1,50 @@
+//! `--quasi`: what it asks of histories, and of matrices.
+
+use clewline_methods::{
+    line_up::{Options, calls},
+    round_up::{Asking, Matrices, Roles},
+};
+use clewline_report::render::text::shell_word;
+
+use super::{Args, subject::Subject};
+use crate::commands::{Failure, quasi};
+
+/// Has histories judged as `--quasi` says. Answers what matrices that are drawn put in and take out alike, if anything.
+pub(super) fn ask(args: &Args, subject: &Subject, options: &mut Options) -> Result<Option<Roles>, Failure> {
+    let Some(quasi) = quasi::parse(args.quasi.as_deref(), args.reading.as_deref())? else { return Ok(None) };
+    let spec = if args.spec == "serial" { subject.spec() } else { Some(args.spec.as_str()) };
+    let given = [&args.initial, &args.last].into_iter().chain(&args.invocations).chain(&args.sequence);
+    let columns = args.matrix.iter().flat_map(|it| it.split('|'));
+    let written = given.map(String::as_str).chain(columns);
+    // What is no call is complained about elsewhere.
+    let mut called: Vec<String> =
+        written.flat_map(|it| calls(&it.replace(',', " ")).unwrap_or_default()).collect();
+    called.extend(subject.invocations());
+    if let (None, Some(spec)) = (&args.golden, spec) {
+        quasi::warn(&quasi, Roles::plain(spec))?;
+    }
+    let asking = Asking { quasi: &quasi, spec, calls: &called, matrices: args.matrices() };
+    asking.ask(options).map_err(|it| Failure::at("--quasi", it))
+}
+
+impl Args {
+    fn matrices(&self) -> Matrices {
+        if self.ill_formed == "allow" { Matrices::Any } else { Matrices::WellFormed }
+    }
+
+    /// The options that say so, as they are typed.
+    pub(super) fn typed_quasi(&self) -> String {
+        let mut typed = String::new();
+        let mut add = |name: &str, value: &str| typed.push_str(&format!(" --{name} {}", shell_word(value)));
+        if let Some(factors) = &self.quasi {
+            add("quasi", factors);
+        }
+        if let Some(reading) = &self.reading {
+            add("reading", reading);
+        }
+        if self.matrices() == Matrices::Any {
+            add("ill-formed", "allow");
+        }
+        typed
+    }
+}

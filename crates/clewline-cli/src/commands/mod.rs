@@ -1,0 +1,210 @@
+//! The command line, one file a subcommand.
+//!
+//! Data goes to standard output, talk to standard error. What an exit code means is said once, in `Status`.
+
+#[cfg(feature = "lab")]
+mod actors;
+mod cargo;
+mod cc;
+mod check;
+mod completions;
+mod convert;
+mod drawings;
+mod explore;
+mod generate;
+mod header;
+mod next;
+mod output;
+mod progress;
+mod quasi;
+mod registered;
+#[cfg(feature = "lab")]
+mod reproduce;
+mod run;
+mod specs;
+#[cfg(feature = "lab")]
+mod stress;
+#[cfg(feature = "lab")]
+mod subjects;
+mod summaries;
+#[cfg(feature = "lab")]
+mod systems;
+#[cfg(feature = "lab")]
+mod tables;
+mod ticking;
+mod units;
+
+use std::{fmt, io, process::ExitCode};
+
+pub use registered::{Registered, explore_registered};
+
+use clap::{Parser, Subcommand};
+use clewline_methods::unmodified;
+
+/// Does this object behave as if its operations happened one at a time?
+///
+/// Clewline reads a record of what several processes called and what they were told, or makes one, with
+/// threads that are real or under control, or with actors that send each other messages, and says whether some order of the operations explains every answer. If none does, it shows the few
+/// operations that contradict each other.
+#[derive(Debug, Parser)]
+#[command(name = "clewline", version, max_term_width = 100, after_long_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline check recorded.jsonl --spec queue       judge a recorded history
+  clewline stress ms-queue:unlinked-tail           let real threads find a bug
+  clewline explore treiber-stack:aba               try every interleaving of a few calls
+  clewline actors edr                              try every order of messages between actors
+  clewline cc stack_test.c stack.c                 the same for code in C or C++, as it is
+  clewline cargo test                              the same for the tests of a Rust crate
+  clewline subjects                                list what `stress` and `explore` can test
+  clewline systems                                 list what `actors` can explore
+  clewline specs                                   list the objects that are built in
+  clewline generate --spec queue --operations 50   make a history to play with
+
+Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    #[cfg(feature = "lab")]
+    Stress(stress::Args),
+    Explore(Box<explore::Args>),
+    #[cfg(feature = "lab")]
+    Actors(Box<actors::Args>),
+    Cc(cc::Args),
+    Run(run::Args),
+    Cargo(cargo::Args),
+    Header(header::Args),
+    #[cfg(feature = "lab")]
+    Subjects(subjects::Args),
+    #[cfg(feature = "lab")]
+    Systems(systems::Args),
+    Specs(specs::Args),
+    Generate(generate::Args),
+    Convert(convert::Args),
+    #[cfg(feature = "lab")]
+    Reproduce(reproduce::Args),
+    #[cfg(feature = "lab")]
+    Tables(tables::Args),
+    Completions(completions::Args),
+}
+
+/// How a command ended. The numbers are promised to other people's scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// It did what it was asked to do, and every verdict is `holds`.
+    Done = 0,
+    /// A history is violated.
+    Violated = 1,
+    /// Bad usage, or an input that cannot be read.
+    Failed = 2,
+    /// A verdict is unknown, and none is worse.
+    Unknown = 3,
+}
+
+/// What keeps a command from doing its work; told on standard error, as `error: …`.
+#[derive(Debug)]
+enum Failure {
+    /// Told in these words.
+    Told(String),
+    /// Standard output was closed by whoever reads it, who has seen enough.
+    BrokenPipe,
+}
+
+impl Failure {
+    /// `error`, which befell `what`.
+    fn at(what: &str, error: impl fmt::Display) -> Failure {
+        Failure::Told(format!("{what}: {error}"))
+    }
+}
+
+impl From<clewline_methods::Error> for Failure {
+    fn from(error: clewline_methods::Error) -> Self {
+        Failure::Told(error.to_string())
+    }
+}
+
+impl From<unmodified::Error> for Failure {
+    fn from(error: unmodified::Error) -> Self {
+        Failure::Told(error.to_string())
+    }
+}
+
+impl From<unmodified::Status> for Status {
+    fn from(status: unmodified::Status) -> Self {
+        match status {
+            unmodified::Status::Holds => Status::Done,
+            unmodified::Status::Violated => Status::Violated,
+            unmodified::Status::Failed => Status::Failed,
+            unmodified::Status::Unknown => Status::Unknown,
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::at("standard output", error),
+        }
+    }
+}
+
+/// Does what the arguments of the process say.
+#[must_use]
+pub fn run() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Check(args) => check::run(&args),
+        #[cfg(feature = "lab")]
+        Command::Stress(args) => stress::run(&args),
+        Command::Explore(args) => explore::run(&args),
+        #[cfg(feature = "lab")]
+        Command::Actors(args) => actors::run(&args),
+        Command::Cc(args) => cc::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Cargo(args) => cargo::run(&args),
+        Command::Header(args) => header::run(&args),
+        #[cfg(feature = "lab")]
+        Command::Subjects(args) => subjects::run(&args),
+        #[cfg(feature = "lab")]
+        Command::Systems(args) => systems::run(&args),
+        Command::Specs(args) => specs::run(&args),
+        Command::Generate(args) => generate::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        #[cfg(feature = "lab")]
+        Command::Reproduce(args) => reproduce::run(&args),
+        #[cfg(feature = "lab")]
+        Command::Tables(args) => tables::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    };
+    ExitCode::from(told(outcome) as u8)
+}
+
+/// How the command ended. What kept it from doing its work is told.
+fn told(outcome: Result<Status, Failure>) -> Status {
+    match outcome {
+        Ok(status) => status,
+        Err(Failure::BrokenPipe) => Status::Done,
+        Err(Failure::Told(message)) => {
+            eprintln!("error: {message}");
+            Status::Failed
+        }
+    }
+}
+
+/// The name that stands for standard input or output.
+const DASH: &str = "-";
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    /// For people.
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}

@@ -1,0 +1,101 @@
+//! Standard output, and files that may be standard output.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
+    path::Path,
+};
+
+use clewline_core::Recording;
+use clewline_report::{Format, WriteError, formats, render::text::Paint};
+
+use super::{DASH, Failure};
+
+/// Standard output that goes on in silence when nobody reads it any more.
+///
+/// Whoever pipes verdicts into `head` still wants the exit code of all files.
+pub(super) struct Stdout {
+    // None when the reader is gone.
+    lock: Option<StdoutLock<'static>>,
+}
+
+impl Stdout {
+    pub(super) fn new() -> Stdout {
+        Stdout { lock: Some(io::stdout().lock()) }
+    }
+
+    /// Writes all of `text`, at once.
+    pub(super) fn print(&mut self, text: &[u8]) -> Result<(), Failure> {
+        let Some(lock) = &mut self.lock else { return Ok(()) };
+        match lock.write_all(text).and_then(|()| lock.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.lock = None;
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// Colours only on a terminal, and only if nobody objects (<https://no-color.org>).
+pub(super) fn paint() -> Paint {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty())
+        || std::env::var_os("TERM").is_some_and(|it| it == "dumb");
+    if io::stdout().is_terminal() && !unwanted { Paint::Coloured } else { Paint::Plain }
+}
+
+/// The format called `name`; or, if none is named, the one that `path` is usually written in.
+pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn Format, Failure> {
+    let extension = path.extension().and_then(|it| it.to_str());
+    let name = match (name, extension) {
+        (Some(name), _) => name,
+        (None, None) => "jsonl",
+        (None, Some(extension)) => {
+            let usual = formats::FORMATS.iter().copied().find(|it| it.extensions().contains(&extension));
+            return usual.ok_or_else(|| {
+                let known = format_names();
+                Failure::Told(format!("which format is `.{extension}`? Say it with --output, one of {known}"))
+            });
+        }
+    };
+    formats::find(name).ok_or_else(|| {
+        Failure::Told(format!("--output: expected one of the formats {}; found `{name}`", format_names()))
+    })
+}
+
+pub(super) fn format_names() -> String {
+    formats::FORMATS.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes `recording` to `path`, or to standard output.
+///
+/// A file that cannot be written whole is removed, so that nobody takes a part for the whole.
+pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> Result<(), Failure> {
+    if path.as_os_str() == DASH {
+        let mut out = BufWriter::new(io::stdout().lock());
+        return match format.write(recording, &mut out).and_then(|()| Ok(out.flush()?)) {
+            Ok(()) => Ok(()),
+            Err(WriteError::Io(error)) => Err(error.into()),
+            Err(error) => Err(Failure::Told(cannot(format, &error))),
+        };
+    }
+    let name = path.display().to_string();
+    let file = File::create(path).map_err(|it| Failure::at(&name, it))?;
+    let is_file = file.metadata().is_ok_and(|it| it.is_file());
+    let mut out = BufWriter::new(file);
+    let written = format.write(recording, &mut out).and_then(|()| Ok(out.flush()?));
+    written.map_err(|error| {
+        if is_file {
+            let _best_effort = std::fs::remove_file(path);
+        }
+        Failure::at(&name, cannot(format, &error))
+    })
+}
+
+fn cannot(format: &dyn Format, error: &WriteError) -> String {
+    match error {
+        WriteError::CannotHold(why) => format!("cannot be written as {}: {why}", format.name()),
+        WriteError::Io(error) => error.to_string(),
+    }
+}

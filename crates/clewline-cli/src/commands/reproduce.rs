@@ -1,0 +1,156 @@
+//! `clewline reproduce`: a table or a figure of a paper, run again.
+
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use clewline_lab::reproduce::{
+    self, Compiled, FETCHED, Form, Options, Size, Step, TABLES, find, in_c, names_in_c,
+};
+use clewline_report::render::{plot, table};
+
+use super::{Failure, Output, Status, output::Stdout, progress::Shown};
+
+/// Run a table or a figure of a paper again, our figures beside the paper's
+///
+/// Times are those of this machine. Everything else follows from the seed. Where the paper gives no figure there is a
+/// dash, and a note says why.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The table, as `clewline tables` lists them
+    table: String,
+
+    /// Smaller sizes, to see in seconds what it looks like
+    #[arg(long)]
+    quick: bool,
+
+    /// What everything random follows from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// In which language the programs are that are tested: `c` needs a compiler
+    #[arg(long, value_name = "rust|c", default_value = "rust", value_parser = ["rust", "c"])]
+    lang: String,
+
+    /// How to write the figures
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+
+    /// Write the figures to a file as well, as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Draw the figures, as SVG
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline reproduce monitoring-fig1 --quick
+  clewline reproduce monitoring-fig1 --svg fig1.svg --csv fig1.csv
+  clewline reproduce monitoring-fig2 --format json --seed 7
+  clewline reproduce round-up-table-2 --lang c
+  clewline reproduce crates-unmodified           published crates, fetched, built and explored";
+
+const WIDTH: usize = 80;
+
+/// What is run.
+enum Run {
+    Sure(reproduce::Run),
+    /// May fail: something has to be compiled.
+    Compiled(Compiled),
+}
+
+/// The table that was named, and how it is run.
+fn table(args: &Args) -> Result<(&'static str, Form, Run), Failure> {
+    if let Some(fetched) = FETCHED.iter().find(|it| it.name == args.table) {
+        return Ok((fetched.name, Form::Table, Run::Compiled(fetched.run)));
+    }
+    let entry = find(&args.table).map_err(|it| Failure::Told(it.to_string()))?;
+    let run = match args.lang.as_str() {
+        "c" => Run::Compiled(in_c(entry.name).ok_or_else(|| not_in_c(entry.name))?),
+        _ => Run::Sure(entry.run),
+    };
+    Ok((entry.name, entry.form, run))
+}
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let (name, form, run) = table(args)?;
+    if args.svg.is_some() && form != Form::Plot {
+        let drawn: Vec<&str> = TABLES.iter().filter(|it| it.form == Form::Plot).map(|it| it.name).collect();
+        return Err(Failure::Told(format!(
+            "--svg: {name} has no plot; those that have one are {}",
+            drawn.join(", ")
+        )));
+    }
+    // Before anything is run: a file that cannot be written should not be found out about after minutes.
+    let csv = args.csv.as_deref().map(Target::create).transpose()?;
+    let svg = args.svg.as_deref().map(Target::create).transpose()?;
+    let size = if args.quick { Size::Quick } else { Size::Full };
+    let outcome = {
+        let step = Arc::new(Mutex::new(String::new()));
+        let message = {
+            let step = Arc::clone(&step);
+            move |_| format!("{name}: {}", step.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        let _shown = Shown::start(message);
+        let note = |it: Step<'_>| {
+            let text = format!("{} of {}, {}", it.done + 1, it.of, it.what);
+            *step.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        };
+        let options = Options { size, seed: args.seed };
+        match run {
+            Run::Sure(run) => run(&options, &note),
+            Run::Compiled(run) => run(&options, &note)?,
+        }
+    };
+    if let Some(target) = csv {
+        target.write(&table::csv(&outcome.table))?;
+    }
+    if let (Some(target), Some(drawn)) = (svg, &outcome.plot) {
+        target.write(&plot::svg(drawn))?;
+    }
+    let text = match args.format {
+        Output::Json => table::json(&outcome.table, name),
+        Output::Text => {
+            let text = table::text(&outcome.table, WIDTH);
+            if args.quick {
+                format!(
+                    "{text}\nA quick run, of smaller sizes than the paper's: leave out --quick for all of it.\n"
+                )
+            } else {
+                text
+            }
+        }
+    };
+    Stdout::new().print(text.as_bytes())?;
+    Ok(Status::Done)
+}
+
+fn not_in_c(name: &str) -> Failure {
+    let names: Vec<&str> = names_in_c().collect();
+    Failure::Told(format!("--lang: {name} has no programs in C; those that have are {}", names.join(", ")))
+}
+
+/// A file that was created, and will be written.
+struct Target<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> Target<'a> {
+    fn create(path: &'a Path) -> Result<Target<'a>, Failure> {
+        let file = File::create(path).map_err(|it| Failure::at(&path.display().to_string(), it))?;
+        Ok(Target { path, file })
+    }
+
+    fn write(mut self, text: &str) -> Result<(), Failure> {
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|it| Failure::at(&self.path.display().to_string(), it))
+    }
+}

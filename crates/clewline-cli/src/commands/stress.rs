@@ -1,0 +1,397 @@
+//! `clewline stress`: random testing with real threads.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use clewline_core::Domain;
+use clewline_lab as subjects;
+use clewline_methods::stress::{Outcome, Phase, Progress, Saved, Shrinking, Stress};
+use clewline_report::render::{WitnessShown, grouped};
+use clewline_specs as specs;
+use clewline_threads::{ClockKind, Noise, Pinning};
+use serde_json::{Value as Json, json};
+
+use super::{
+    Failure, Output, Status,
+    drawings::Drawings,
+    generate,
+    output::{Stdout, paint},
+    progress, quasi,
+    summaries::{Nouns, Summaries},
+    units,
+};
+
+/// Test a subject with real threads and random operations until something goes wrong
+///
+/// Threads make random calls on the subject, all at once. What they were told is recorded, and every run is judged
+/// while the next one is recorded: can its operations be put in one order that explains every answer? It ends with
+/// the first run for which there is none, in which an operation panics, or in which nothing returns any more; or when
+/// the number of runs or the time is reached.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// What to test; `clewline subjects` lists what there is
+    #[arg(value_name = "SUBJECT")]
+    subject: String,
+
+    /// How many threads make calls [default: what suits the subject]
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    threads: Option<usize>,
+
+    /// How many operations each calls in a run [default: what suits the subject]
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    operations: Option<usize>,
+
+    /// Stop after so many runs
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    runs: Option<usize>,
+
+    /// Stop after so long [default: 10s, or the number of runs]
+    #[arg(long, value_name = "DURATION", value_parser = units::duration)]
+    time: Option<Duration>,
+
+    /// How often each method is called, as in enq=3,deq=7 [default: what suits the subject]
+    #[arg(long, value_name = "METHOD=WEIGHT,…", value_delimiter = ',', value_parser = generate::weight)]
+    mix: Vec<(String, u32)>,
+
+    /// How many keys there are, for maps [default: what suits the subject]
+    #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
+    keys: Option<usize>,
+
+    /// Values are the integers below N; or `distinct`: 1, 2, 3, … and none twice; or `shuffled`: none twice, in no order
+    #[arg(long, value_name = "N|distinct|shuffled", value_parser = generate::domain)]
+    values: Option<Domain>,
+
+    /// Disturb threads before a share of the operations, or at a share of the points inside them [default: what suits
+    /// the subject]
+    #[arg(
+        long,
+        value_name = "none|between=SHARE|inside=SHARE,…",
+        value_delimiter = ',',
+        value_parser = disturbance
+    )]
+    noise: Vec<Disturbance>,
+
+    /// What everything random follows from, but for the schedule of the threads [default: a new one]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// How far out of order answers may be, as in deq=2; enq=0,deq=2; all=1; deq=? finds out [default: what the subject promises]
+    #[arg(long, value_name = "METHOD=K,…")]
+    quasi: Option<String>,
+
+    /// What out of order means: relaxed (an element may be overtaken) or displacement (operations change places)
+    #[arg(long, value_name = "READING", requires = "quasi")]
+    reading: Option<String>,
+
+    /// Who judges
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    algorithm: String,
+
+    /// How many histories are judged at once, while others are recorded
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = generate::at_least_one)]
+    jobs: usize,
+
+    /// Where the times of calls and returns come from: the processor's time-stamp counter, the system's monotonic clock, or
+    /// a counter in memory that all threads share, which hides bugs; auto is the first that can be trusted here
+    #[arg(long, value_name = "auto|counter|monotonic|shared", default_value = "auto", value_parser = clock)]
+    clock: ClockChoice,
+
+    /// Let the system move threads between processors
+    #[arg(long)]
+    no_pin: bool,
+
+    /// A run in which nothing has returned for so long is stuck
+    #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = patience)]
+    patience: Duration,
+
+    /// How long to look for a smaller workload that goes wrong, too; `none`: not at all
+    #[arg(long, value_name = "DURATION|none", default_value = "5s", value_parser = shrink)]
+    shrink: Duration,
+
+    /// Where to save the history that went wrong
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    save: PathBuf,
+
+    /// How to write the outcome
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+
+    #[command(flatten)]
+    drawings: Drawings,
+
+    #[command(flatten)]
+    summaries: Summaries,
+}
+
+const NOUNS: Nouns = Nouns { tool: "clewline stress", nouns: ("subject", "subjects"), work: "operations" };
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline stress treiber-stack --time 60s
+  clewline stress register:unsynchronized --seed 42
+  clewline stress treiber-stack --threads 8 --mix push=2,pop=1 --noise between=0.1,inside=0.02
+  clewline stress bk-queue --quasi deq=?
+  clewline stress treiber-stack --html report.html --junit stress.xml
+
+Exit codes: 0 no violation found, 1 violated (or stuck, or a panic), 2 bad usage, 3 unknown (and nothing violated).";
+
+/// One part of `--noise`.
+#[derive(Clone, Copy, Debug)]
+enum Disturbance {
+    None,
+    Between(f64),
+    Inside(f64),
+}
+
+fn disturbance(text: &str) -> Result<Disturbance, String> {
+    match text.split_once('=') {
+        None if text == "none" => Ok(Disturbance::None),
+        Some(("between", share)) => units::share(share).map(Disturbance::Between),
+        Some(("inside", share)) => units::share(share).map(Disturbance::Inside),
+        None | Some(_) => Err(format!(
+            "expected `none`, or a share from 0 to 1 as in between=0.1 or inside=0.02; found `{text}`"
+        )),
+    }
+}
+
+/// Which clock was asked for; `None`: the best there is.
+#[derive(Clone, Copy, Debug)]
+struct ClockChoice(Option<ClockKind>);
+
+fn clock(text: &str) -> Result<ClockChoice, String> {
+    if text == "auto" {
+        return Ok(ClockChoice(None));
+    }
+    let kind = ClockKind::ALL.into_iter().find(|it| it.name() == text);
+    kind.map(|it| ClockChoice(Some(it)))
+        .ok_or_else(|| format!("expected auto, counter, monotonic or shared; found `{text}`"))
+}
+
+fn patience(text: &str) -> Result<Duration, String> {
+    // Less, and a thread that waits for its turn would look stuck.
+    const LEAST: Duration = Duration::from_millis(50);
+    let patience = units::duration(text)?;
+    if patience < LEAST { Err(format!("expected at least 50ms; found `{text}`")) } else { Ok(patience) }
+}
+
+fn shrink(text: &str) -> Result<Duration, String> {
+    if text == "none" { Ok(Duration::ZERO) } else { units::duration(text) }
+}
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let state: Arc<State> = Arc::default();
+    let stress = {
+        let state = Arc::clone(&state);
+        configure(args)?.with_progress(move |it| state.note(it))
+    };
+    let shown = {
+        let (name, limit) = (args.subject.clone(), Limit::of(args));
+        progress::Shown::start(move |elapsed| state.message(&name, limit, elapsed))
+    };
+    if args.seed.is_none() {
+        // Told now, so that it is known even if the subject takes the process with it.
+        eprintln!("note: the seed is {}", stress.seed());
+    }
+    let mut outcome = stress.run()?;
+    // Its page is written already.
+    if args.drawings.have_page() {
+        outcome.next.retain(|it| !it.ends_with(" --html report.html"));
+    }
+    // The line is gone before anything else is written.
+    drop(shown);
+    let status = match outcome.verdict() {
+        "holds" => Status::Done,
+        "violated" => Status::Violated,
+        _ => Status::Unknown,
+    };
+    let text = match args.format {
+        Output::Text => outcome.text(paint()),
+        Output::Json => format!("{}\n", as_json(&outcome)?),
+    };
+    Stdout::new().print(text.as_bytes())?;
+    args.summaries.write(&NOUNS.summary(vec![outcome.entry()]))?;
+    args.drawings.write(|| outcome.page(), || outcome.svg())?;
+    Ok(status)
+}
+
+fn configure(args: &Args) -> Result<Stress, Failure> {
+    let found = subjects::find(&args.subject).map_err(|it| Failure::Told(it.to_string()))?;
+    specs::check_mix(&found.spec(), &args.mix).map_err(|it| Failure::at("--mix", it))?;
+    if let Some((method, _)) = args.mix.iter().find(|it| found.entry.lacks.contains(&it.0.as_str())) {
+        return Err(Failure::Told(format!("--mix: {} does not offer `{method}`", found.entry.name)));
+    }
+    let mut stress = subjects::stress(&args.subject)
+        .map_err(|it| Failure::Told(it.to_string()))?
+        .with_algorithm(&args.algorithm)
+        .map_err(|it| Failure::at("--algorithm", it))?
+        .with_jobs(args.jobs)
+        .with_patience(args.patience)
+        .with_shrinking(args.shrink)
+        .with_saving(&args.save)
+        // Options are what a command goes by.
+        .without_environment();
+    let quasi = quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), found.entry.spec)?;
+    if let Some(quasi) = quasi {
+        stress = stress.with_quasi(quasi).map_err(|it| Failure::at("--quasi", it))?;
+    }
+    if let ClockChoice(Some(kind)) = args.clock {
+        stress = stress.with_clock(kind).map_err(|it| Failure::at("--clock", it))?;
+    }
+    if args.no_pin {
+        stress = stress.with_pinning(Pinning::Free);
+    }
+    if let Some(runs) = args.runs {
+        stress = stress.with_runs(runs as u64);
+    }
+    if let Some(time) = args.time {
+        stress = stress.with_time(time);
+    }
+    if let Some(seed) = args.seed {
+        stress = stress.with_seed(seed);
+    }
+    Ok(with_workload(args, stress))
+}
+
+fn with_workload(args: &Args, mut stress: Stress) -> Stress {
+    if let Some(threads) = args.threads {
+        stress = stress.with_threads(threads);
+    }
+    if let Some(operations) = args.operations {
+        stress = stress.with_operations(operations);
+    }
+    if let Some(keys) = args.keys {
+        stress = stress.with_keys(keys);
+    }
+    if let Some(values) = args.values {
+        stress = stress.with_values(values);
+    }
+    if !args.mix.is_empty() {
+        stress = stress.with_mix(args.mix.iter().map(|(method, weight)| (method.as_str(), *weight)));
+    }
+    let mut noise = stress.workload().noise;
+    for disturbance in &args.noise {
+        match *disturbance {
+            Disturbance::None => noise = Noise::NONE,
+            Disturbance::Between(share) => noise.between = share,
+            Disturbance::Inside(share) => noise.inside = share,
+        }
+    }
+    stress.with_noise(noise)
+}
+
+/// How far it has come.
+#[derive(Debug, Default)]
+struct State {
+    runs: AtomicU64,
+    operations: AtomicU64,
+    is_shrinking: AtomicBool,
+}
+
+/// When it ends, if nothing is found.
+#[derive(Clone, Copy)]
+struct Limit {
+    runs: Option<u64>,
+    time: Option<Duration>,
+}
+
+impl Limit {
+    fn of(args: &Args) -> Limit {
+        let usual = args.runs.is_none().then_some(Duration::from_secs(10));
+        Limit { runs: args.runs.map(|it| it as u64), time: args.time.or(usual) }
+    }
+}
+
+impl State {
+    fn note(&self, progress: Progress) {
+        self.is_shrinking.store(progress.phase == Phase::Shrinking, Ordering::Relaxed);
+        self.runs.store(progress.runs, Ordering::Relaxed);
+        self.operations.store(progress.operations, Ordering::Relaxed);
+    }
+
+    /// `ms-queue: 1,234 runs, 10,108,928 operations, 1,010,892 a second, ends after 1m`.
+    fn message(&self, name: &str, limit: Limit, elapsed: Duration) -> String {
+        if self.is_shrinking.load(Ordering::Relaxed) {
+            return format!("{name}: found something; looking for less that shows it, too");
+        }
+        let runs = grouped(self.runs.load(Ordering::Relaxed));
+        let runs = limit.runs.map_or_else(|| runs.clone(), |it| format!("{runs} of {}", grouped(it)));
+        let operations = self.operations.load(Ordering::Relaxed);
+        let rate = operations as f64 / elapsed.as_secs_f64().max(1e-3);
+        let time =
+            limit.time.map_or_else(String::new, |it| format!(", ends after {}", units::show_duration(it)));
+        format!(
+            "{name}: {runs} runs, {} operations, {} a second{time}",
+            grouped(operations),
+            grouped(rate as u64)
+        )
+    }
+}
+
+/// The outcome for programs. The names of the first seven fields are promised to other people's scripts.
+fn as_json(outcome: &Outcome) -> Result<Json, Failure> {
+    let mut object = json!({
+        "subject": outcome.subject,
+        "verdict": outcome.verdict(),
+        "runs": outcome.runs,
+        "operations": outcome.operations,
+        "elapsed_ms": outcome.elapsed.as_millis() as u64,
+        "seed": outcome.seed,
+        "spec": outcome.spec,
+        "threads": outcome.workload.threads,
+        "operations_per_thread": outcome.workload.operations,
+        "clock": outcome.clock.name(),
+        "unknown_runs": outcome.unknown,
+    });
+    if let Some(reason) = &outcome.reason {
+        object["reason"] = reason.to_string().into();
+    }
+    if let Some(needed) = &outcome.needed {
+        // Where some run needs more than any factor, or nobody knows, there is none.
+        object["least_factor"] = outcome.holds().then(|| needed.factor()).into();
+        let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
+        object["runs_by_factor"] = Json::Object(runs.collect());
+    }
+    match &outcome.saved {
+        Saved::File(path) => object["file"] = path.display().to_string().into(),
+        Saved::Failed(_, why) => object["save_error"] = why.clone().into(),
+        Saved::NoNotation | Saved::Off => (),
+    }
+    let Some(finding) = outcome.shown() else { return Ok(object) };
+    object["cause"] = finding.cause.kind().name().into();
+    // As `check` would tell it.
+    let mut report = Vec::new();
+    finding.report.write_json(WitnessShown::Not, &mut report)?;
+    let report: Json = serde_json::from_slice(&report).expect("a JSON object was written");
+    if let Some(explanation) = report.get("explanation") {
+        object["explanation"] = explanation.clone();
+    }
+    if let Shrinking::Tried { smallest: Some(smallest), .. } = &outcome.shrinking {
+        object["smallest"] =
+            json!({"threads": smallest.threads, "operations_per_thread": smallest.operations});
+    }
+    Ok(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_tells_how_much_has_been_done_and_for_how_long_it_goes_on() {
+        let state = State::default();
+        state.note(Progress { runs: 1_234, operations: 20_000, phase: Phase::Looking });
+        let told = |runs, time| state.message("queue", Limit { runs, time }, Duration::from_secs(10));
+        assert_eq!(
+            told(None, Some(Duration::from_secs(60))),
+            "queue: 1,234 runs, 20,000 operations, 2,000 a second, ends after 1m"
+        );
+        assert_eq!(told(Some(5_000), None), "queue: 1,234 of 5,000 runs, 20,000 operations, 2,000 a second");
+    }
+}

@@ -1,0 +1,134 @@
+//! `clewline subjects`: what can be tested without writing anything.
+
+use clewline_lab::{
+    Class, ClassVariant, Found, FoundExplorable, classes::CLASSES, find_explorable, subjects,
+};
+use clewline_report::render::text::{hanging, paragraph};
+use serde_json::{Value as Json, json};
+
+use super::{Failure, Output, Status, output::Stdout};
+
+/// List the subjects that `stress` and `explore` test
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// How to write them
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline subjects                 all of them
+  clewline subjects --format json   one JSON object a line";
+
+// As wide as help is.
+const WIDTH: usize = 100;
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let text: String = match args.format {
+        Output::Json => {
+            let classes = CLASSES.iter().flat_map(|class| class.variants.iter().map(move |it| (class, it)));
+            let classes = classes.map(|(class, it)| class_as_json(class, it));
+            subjects().map(|it| as_json(&it)).chain(classes).map(|it| format!("{it}\n")).collect()
+        }
+        Output::Text => as_text() + &classes_as_text(),
+    };
+    Stdout::new().print(text.as_bytes())?;
+    Ok(Status::Done)
+}
+
+/// A paragraph for each structure, with a line for each of its variants.
+fn as_text() -> String {
+    let mut text = String::new();
+    let found: Vec<Found> = subjects().collect();
+    for (place, variants) in found.chunk_by(|one, other| one.entry.name == other.entry.name).enumerate() {
+        let entry = variants[0].entry;
+        text.push_str(if place == 0 { "" } else { "\n" });
+        text.push_str(&format!("{}: {}\n", entry.name, entry.about));
+        paragraph(&mut text, &format!("should be a {}; from {}", entry.spec, entry.source), WIDTH);
+        if variants.iter().all(|it| it.variant.flaw.is_some() && !it.variant.name.is_empty()) {
+            // Somebody may want the right one to compare with.
+            text.push_str(
+                "  in versions that are wrong only: those that are right cannot be built beside them\n",
+            );
+        }
+        let width = variants.iter().map(|it| it.name().chars().count()).max().unwrap_or(0);
+        for variant in variants {
+            let told = match (variant.variant.flaw, variant.variant.quasi) {
+                (Some(flaw), _) => format!("a bug: {flaw}"),
+                (None, None) => RIGHT.to_owned(),
+                (None, Some((method, factor))) => format!("{RIGHT}, with {method} out of order by {factor}"),
+            };
+            hanging(&mut text, &format!("  {:width$}  ", variant.name()), &told, WIDTH);
+        }
+    }
+    text
+}
+
+/// The same for each class, which has no specification, and can only be explored.
+fn classes_as_text() -> String {
+    let mut text = String::new();
+    for class in CLASSES {
+        text.push_str(&format!("\n{}: {}\n", class.name, class.about));
+        paragraph(&mut text, &format!("for `explore` only; from {}", class.source), WIDTH);
+        hanging(&mut text, "  calls: ", &calls(class).join(", "), WIDTH);
+        let width = class.variants.iter().map(|it| class_name(class, it).chars().count()).max().unwrap_or(0);
+        for variant in class.variants {
+            let told = match &variant.flaw {
+                Some(flaw) => format!("root cause {}: {} ({})", flaw.letter, flaw.about, flaw.cause),
+                None => RIGHT.to_owned(),
+            };
+            hanging(&mut text, &format!("  {:width$}  ", class_name(class, variant)), &told, WIDTH);
+        }
+    }
+    text
+}
+
+const RIGHT: &str = "right, as far as anyone knows";
+
+/// What matrices are made of, of any of the variants.
+fn calls(class: &'static Class) -> Vec<String> {
+    let mut calls = Vec::new();
+    for variant in class.variants {
+        for call in (variant.build)().invocations() {
+            if !calls.contains(&call) {
+                calls.push(call);
+            }
+        }
+    }
+    calls
+}
+
+fn class_name(class: &'static Class, variant: &'static ClassVariant) -> String {
+    FoundExplorable::Class(class, variant).name()
+}
+
+fn class_as_json(class: &'static Class, variant: &'static ClassVariant) -> Json {
+    let flaw = variant.flaw.as_ref();
+    json!({
+        "name": class_name(class, variant),
+        "about": class.about,
+        "source": class.source,
+        "spec": null,
+        "calls": (variant.build)().invocations(),
+        "flaw": flaw.map(|it| it.about),
+        "letter": flaw.map(|it| it.letter.to_string()),
+        "cause": flaw.map(|it| it.cause.name()),
+        "matrix": flaw.map(|it| it.matrix),
+        "initial": flaw.map(|it| it.initial),
+    })
+}
+
+fn as_json(found: &Found) -> Json {
+    let Found { entry, variant } = found;
+    json!({
+        "name": found.name(),
+        "about": entry.about,
+        "source": entry.source,
+        "spec": found.spec(),
+        "calls": find_explorable(&found.name()).ok().map(|it| it.invocations()),
+        "quasi": variant.quasi.map(|(method, factor)| format!("{method}={factor}")),
+        "flaw": variant.flaw,
+    })
+}

@@ -1,0 +1,39 @@
+//! `clewline tables`: the tables and figures that can be run again.
+
+use clewline_lab::reproduce::{FETCHED, TABLES};
+use serde_json::{Value as Json, json};
+
+use super::{Failure, Output, Status, output::Stdout};
+
+/// List the tables and figures of the papers that `reproduce` runs
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct Args {
+    /// How to write them
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  clewline tables                 all of them
+  clewline tables --format json   one JSON object a line";
+
+pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let papers = TABLES.iter().map(|it| [it.name, it.about, it.paper]);
+    let all = papers.chain(FETCHED.iter().map(|it| [it.name, it.about, it.source]));
+    let text: String = match args.format {
+        Output::Json => all.map(|it| format!("{}\n", as_json(it))).collect(),
+        Output::Text => all.map(as_text).collect::<Vec<_>>().join("\n"),
+    };
+    Stdout::new().print(text.as_bytes())?;
+    Ok(Status::Done)
+}
+
+fn as_text([name, about, paper]: [&str; 3]) -> String {
+    format!("{name}: {about}\n  {paper}\n")
+}
+
+fn as_json([name, about, paper]: [&str; 3]) -> Json {
+    json!({"name": name, "about": about, "paper": paper})
+}

@@ -1,0 +1,5 @@
+//! The command line of Clewline, as a library: the binary runs it, and a program that explores itself takes `clewline explore` from it.
+
+mod commands;
+
+pub use commands::{Registered, explore_registered, run};

@@ -1,0 +1,587 @@
+//! `clewline actors` and `clewline systems`: what people and scripts see of them; and `Explore`, for those with a system of their
+//! own.
+
+use serde_json::Value as Json;
+
+use crate::run::{Folder, Ran, clewline};
+
+#[path = "../../../clewline/examples/noticeboard.rs"]
+mod noticeboard;
+
+#[track_caller]
+fn actors(name: &str, args: &[&str]) -> Ran {
+    let all: Vec<&str> = std::iter::once("actors").chain(args.iter().copied()).collect();
+    clewline(&Folder::new(&format!("actors-{name}")), &all, "")
+}
+
+#[track_caller]
+fn json(name: &str, args: &[&str]) -> (i32, Json) {
+    let all: Vec<&str> = args.iter().copied().chain(["--format", "json"]).collect();
+    let ran = actors(name, &all);
+    let mut objects = ran.json();
+    assert_eq!((objects.len(), ran.stderr.as_str()), (1, ""), "{}", ran.stdout);
+    (ran.code, objects.remove(0))
+}
+
+/// The numbers of those fields.
+fn numbers(object: &Json, fields: &[&str]) -> Vec<Option<u64>> {
+    fields.iter().map(|it| object[it].as_u64()).collect()
+}
+
+/// Schedules, canonical histories and violated ones, by counting states and by executing every schedule.
+#[track_caller]
+fn check_counts(system: &str, harness: &str, counts: [u64; 3], exhaustive: bool) {
+    let fields = ["schedules", "canonical", "violated"];
+    let code = i32::from(counts[2] != 0);
+    let name = format!("counts-{system}-{harness}");
+    for scheduler in ["states", "exhaustive"] {
+        if scheduler == "exhaustive" && !exhaustive {
+            continue;
+        }
+        let (status, object) = json(&name, &[system, "--harness", harness, "--scheduler", scheduler]);
+        let expected: Vec<Option<u64>> = counts.into_iter().map(Some).collect();
+        assert_eq!(numbers(&object, &fields), expected, "{system} {harness} {scheduler}");
+        assert_eq!((status, object["coverage"].as_str()), (code, Some("exhausted")), "{system} {scheduler}");
+    }
+}
+
+#[test]
+fn three_calls_on_the_papers_systems_have_the_known_counts() {
+    check_counts("dr", "2r+1w", [4_200, 44, 0], true);
+    check_counts("edr", "2r+1w", [252, 32, 12], true);
+    check_counts("adr", "2r+1w", [1_680, 35, 0], true);
+    check_counts("open-chord", "2r+1w", [18_396, 41, 9], true);
+    check_counts("paxos", "2r+1w", [5_765_760, 32, 0], false);
+}
+
+#[test]
+fn four_calls_on_the_papers_systems_have_the_known_counts() {
+    check_counts("dr", "2r+2w", [4_204_200, 399, 0], false);
+    check_counts("edr", "2r+2w", [1_197_504, 562, 272], false);
+    check_counts("adr", "2r+2w", [369_600, 551, 0], false);
+    check_counts("open-chord", "2r+2w", [1_672_440, 432, 91], false);
+}
+
+#[test]
+fn counts_are_the_same_for_any_number_of_threads() {
+    let fields = ["schedules", "states", "edges", "ends", "stuck", "canonical", "violated"];
+    let (_, alone) = json("alone", &["edr", "--harness", "2r+2w"]);
+    let (_, together) = json("together", &["edr", "--harness", "2r+2w", "--jobs", "2"]);
+    assert_eq!(numbers(&alone, &fields), numbers(&together, &fields));
+    assert_eq!(alone["replay"], together["replay"]);
+    assert_eq!(numbers(&alone, &["states", "edges"]), [Some(46_495), Some(98_948)]);
+}
+
+#[test]
+fn whoever_goes_through_schedules_counts_the_same_with_any_number_of_threads() {
+    let fields = ["schedules", "incomplete", "unique", "canonical", "violated"];
+    for scheduler in
+        ["exhaustive", "delay-bounded", "dpor", "transdpor", "ired", "liviola", "random", "pct", "pos"]
+    {
+        for limit in [&["--schedules", "900"][..], &["--schedules", "900", "--first"]] {
+            let mut args = vec!["open-chord", "--scheduler", scheduler, "--bound", "5", "--jobs", "1"];
+            args.extend(limit);
+            let name = format!("threads-{scheduler}-{}", limit.len());
+            let (_, alone) = json(&format!("{name}-1"), &args);
+            args[6] = "3";
+            let (_, together) = json(&format!("{name}-3"), &args);
+            assert_eq!(numbers(&alone, &fields), numbers(&together, &fields), "{args:?}");
+            assert_eq!(alone["first_violation"], together["first_violation"], "{args:?}");
+            assert_eq!((&alone["replay"], &alone["limit"]), (&together["replay"], &together["limit"]));
+        }
+    }
+}
+
+#[test]
+fn states_that_are_not_all_visited_are_the_same_for_any_number_of_threads() {
+    let fields = ["states", "edges", "ends", "stuck", "canonical", "violated"];
+    for limit in [&["--first"][..], &["--states", "20000"]] {
+        let args = |jobs| [&["edr", "--harness", "2r+2w", "--jobs", jobs][..], limit].concat();
+        let (_, alone) = json(&format!("some-states-1{}", limit[0]), &args("1"));
+        let (_, together) = json(&format!("some-states-3{}", limit[0]), &args("3"));
+        assert_eq!(numbers(&alone, &fields), numbers(&together, &fields), "{limit:?}");
+        assert_eq!(alone["first_violation"], together["first_violation"], "{limit:?}");
+    }
+}
+
+#[test]
+fn reductions_need_fewer_schedules_and_see_the_same() {
+    for scheduler in ["dpor", "transdpor", "ired", "liviola"] {
+        let (code, object) = json(scheduler, &["open-chord", "--scheduler", scheduler]);
+        let counts = numbers(&object, &["schedules", "canonical", "violated"]);
+        assert_eq!((code, counts), (1, vec![Some(1_708), Some(41), Some(9)]), "{scheduler}");
+    }
+}
+
+#[test]
+fn samplers_say_how_much_of_what_exists_they_saw() {
+    for scheduler in ["random", "pct", "pos"] {
+        let args = ["edr", "--scheduler", scheduler, "--schedules", "300", "--seed", "3"];
+        let (code, object) = json(scheduler, &args);
+        assert_eq!((code, object["coverage"].as_str()), (1, Some("limited")), "{object}");
+        assert_eq!(object["schedules"], 300, "{object}");
+        assert_eq!(object["existing"]["canonical"], 32, "{object}");
+        assert_eq!(object["existing"]["violated"], 12, "{object}");
+        assert!(object["canonical"].as_u64() <= Some(32), "{object}");
+        assert!(object["first_violation"]["schedule"].as_u64().is_some(), "{object}");
+    }
+    let (code, object) = json("drawn", &["adr", "--scheduler", "random", "--schedules", "50"]);
+    assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
+    assert_eq!(object["coverage"], "limited");
+}
+
+#[test]
+fn few_delays_see_few_schedules() {
+    for (bound, schedules, violated) in [("0", 1, 0), ("3", 47, 2), ("4", 93, 8)] {
+        let args = ["edr", "--scheduler", "delay-bounded", "--bound", bound];
+        let (_, object) = json(&format!("delays-{bound}"), &args);
+        assert_eq!(numbers(&object, &["schedules", "violated"]), [Some(schedules), Some(violated)]);
+        assert_eq!(object["coverage"], "limited");
+    }
+}
+
+#[test]
+fn objects_have_the_fields_that_scripts_rely_on() {
+    let (code, object) = json("fields", &["edr"]);
+    assert_eq!(code, 1);
+    for (field, value) in
+        [("system", "edr"), ("harness", "2r+1w"), ("scheduler", "states"), ("verdict", "violated")]
+    {
+        assert_eq!(object[field], value);
+    }
+    assert_eq!(object["cause"], "not-linearizable");
+    for field in ["incomplete", "unique"] {
+        assert!(object.as_object().unwrap().contains_key(field), "{field}");
+        assert!(object[field].is_null(), "states cannot tell: {object}");
+    }
+    let (_, object) = json("fields-walk", &["edr", "--scheduler", "exhaustive"]);
+    assert_eq!(numbers(&object, &["incomplete", "unique"]), [Some(0), Some(32)]);
+    assert!(object["elapsed_ms"].is_u64() && object["first_violation"].is_object(), "{object}");
+    assert!(object.get("states").is_none(), "{object}");
+    for time in ["exploring", "from_scratch", "judging", "first_violation"] {
+        assert!(object["times_ms"][time].is_f64(), "{time}: {object}");
+    }
+}
+
+#[test]
+fn a_violation_is_told_message_by_message_and_can_be_seen_again() {
+    let ran = actors("told", &["edr", "--harness", "2r+2w"]);
+    assert_eq!(
+        (ran.code, ran.first_line()),
+        (1, "violated: edr is not linearizable as a register"),
+        "{ran:?}"
+    );
+    assert!(ran.stdout.contains("\n  1: C"), "{}", ran.stdout);
+    assert!(ran.stdout.contains(" ──Write──► N1"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("found in: 4 calls, of which 2 could be left out"), "{}", ran.stdout);
+    let next = ran.stdout.lines().find_map(|it| it.strip_prefix("next: clewline ")).unwrap();
+    let args: Vec<&str> = next.split(' ').collect();
+    let again = clewline(&Folder::new("actors-again"), &args, "");
+    assert_eq!((again.code, again.first_line()), (1, ran.first_line()), "{again:?}");
+    let shown = |text: &str| -> Vec<String> {
+        let evidence = text.split("\ncalls:").next().unwrap();
+        evidence.lines().skip(1).map(ToOwned::to_owned).collect()
+    };
+    assert_eq!(shown(&ran.stdout), shown(&again.stdout), "the same history and the same messages");
+    let twice = clewline(&Folder::new("actors-twice"), &args, "");
+    assert_eq!(shown(&again.stdout), shown(&twice.stdout));
+}
+
+#[test]
+fn who_looks_at_schedules_does_not_vouch_for_states() {
+    let harness = ["--harness", "1r+1w", "--scheduler", "dpor"];
+    for (name, args) in [
+        ("properties", &["two-phase-commit", "--scheduler", "dpor"][..]),
+        ("stuck", &["dr", "--stuck", "forbid"][..]),
+    ] {
+        let args = if name == "stuck" { [args, &harness[..]].concat() } else { args.to_vec() };
+        let (code, object) = json(&format!("vouch-{name}"), &args);
+        assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+        assert_eq!(object["coverage"], "limited", "{object}");
+    }
+}
+
+#[test]
+fn tokens_that_do_not_fit_are_refused() {
+    for (token, told) in [
+        ("?", "not a replay token"),
+        ("9:a", "the token names call 9, and there are 3"),
+        ("z40", "the schedule does not fit this system"),
+    ] {
+        let ran = actors("unfit", &["edr", "--replay", token]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_limit_that_was_hit_is_not_success() {
+    for (name, args, told) in [
+        ("states", &["adr", "--states", "10"][..], "the limit of 10 states was hit"),
+        ("schedules", &["adr", "--scheduler", "exhaustive", "--schedules", "10"], "10 schedules"),
+        ("time", &["adr", "--scheduler", "exhaustive", "--time", "0s"], "time"),
+        ("memory", &["paxos:stateright", "--memory", "1KiB"], "memory"),
+        ("steps", &["adr", "--scheduler", "exhaustive", "--steps", "3"], "cut"),
+    ] {
+        let (code, object) = json(&format!("limit-{name}"), args);
+        assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+        assert_eq!(object["coverage"], "limited", "{object}");
+        assert!(object["reason"].as_str().is_some_and(|it| it.contains(told)), "{object}");
+        let ran = actors(&format!("limit-text-{name}"), args);
+        assert_eq!((ran.code, ran.first_line().split(':').next()), (3, Some("unknown")), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_is_violated_within_a_limit_is_violated() {
+    let args = ["edr", "--scheduler", "exhaustive", "--schedules", "200"];
+    let (code, object) = json("within", &args);
+    assert_eq!((code, object["verdict"].as_str()), (1, Some("violated")), "{object}");
+    assert_eq!(object["coverage"], "limited");
+    let (code, object) = json("first", &["edr", "--scheduler", "exhaustive", "--first"]);
+    assert_eq!((code, object["violated"].as_u64()), (1, Some(1)), "{object}");
+}
+
+#[test]
+fn rules_as_published_are_never_taken_for_proof() {
+    for scheduler in ["exhaustive", "random"] {
+        let args = ["paxos", "--scheduler", scheduler, "--compat", "ds2", "--schedules", "200"];
+        let (code, object) = json(&format!("compat-limit-{scheduler}"), &args);
+        assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+        assert_eq!(object["schedules"], 200, "{object}");
+    }
+    for (system, scheduler, counts) in [
+        ("dr", "liviola", [88, 83, 22]),
+        ("dr", "dpor", [2_984, 2_979, 37]),
+        ("adr", "ired", [802, 412, 124]),
+    ] {
+        let args = [system, "--scheduler", scheduler, "--compat", "ds2"];
+        let (code, object) = json(&format!("compat-{system}-{scheduler}"), &args);
+        let expected: Vec<Option<u64>> = counts.into_iter().map(Some).collect();
+        assert_eq!(numbers(&object, &["schedules", "incomplete", "unique"]), expected);
+        assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+    }
+    let ran = actors("compat-states", &["dr", "--compat", "ds2"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("--compat: expected --scheduler to be one of exhaustive"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_the_rules_as_published_show_can_be_seen_again() {
+    let args = ["open-chord", "--harness", "2r+2w", "--scheduler", "dpor", "--compat", "ds2"];
+    let ran = actors("compat-found", &args);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let next = ran.stdout.lines().find_map(|it| it.strip_prefix("next: clewline actors ")).unwrap();
+    let again = actors("compat-again", &next.split(' ').collect::<Vec<_>>());
+    let steps = |text: &str| -> Vec<String> {
+        text.lines().filter(|it| it.contains("──►")).map(str::to_owned).collect()
+    };
+    assert_eq!((again.code, steps(&again.stdout)), (1, steps(&ran.stdout)), "{next}");
+}
+
+#[test]
+fn faults_are_allowed_from_none_upward() {
+    let (code, object) = json("lossy", &["single-copy", "--lose", "2"]);
+    assert_eq!(code, 0, "{object}");
+    assert_eq!(object["faults"]["lose"], 2, "{object}");
+    let (code, object) = json("lossy-edr", &["edr", "--lose", "2", "--crash", "1"]);
+    assert_eq!(code, 1);
+    assert_eq!(object["faults"]["lose"], 0, "none is needed: {object}");
+}
+
+#[test]
+fn calls_that_never_return_are_a_violation_where_that_is_said() {
+    let (code, object) = json("stuck-allowed", &["dr"]);
+    assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
+    assert!(object["stuck"].as_u64() > Some(0), "{object}");
+    let (code, object) = json("stuck-forbidden", &["dr", "--stuck", "forbid"]);
+    assert_eq!((code, object["cause"].as_str()), (1, Some("stuck")), "{object}");
+    let token = object["replay"].as_str().unwrap();
+    let (code, object) = json("stuck-again", &["dr", "--stuck", "forbid", "--replay", token]);
+    assert_eq!((code, object["cause"].as_str()), (1, Some("stuck")), "{object}");
+}
+
+#[test]
+fn harnesses_may_come_from_a_file() {
+    let text = "# a write and two reads by one client\nC1 N1 write(1)\nC2 N2 read\nC2 N3 read\n";
+    let folder = Folder::new("actors-file").with("calls.txt", text);
+    let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("--harness calls.txt"), "{}", ran.stdout);
+    let folder = Folder::new("actors-bad-file").with("calls.txt", "C1 N1 write(1)\nC2 N9 read\n");
+    let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
+    assert_eq!(ran.code, 2);
+    let told = "error: calls.txt: line 2: expected one of the actors N1 to N3, found N9\n";
+    assert_eq!(ran.stderr, told);
+    let folder = Folder::new("actors-many").with("calls.txt", "\nactors 99\nC1 N1 read\n");
+    let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
+    assert_eq!(ran.stderr, "error: calls.txt: line 2: edr has from 2 to 9 actors, found 99\n");
+}
+
+#[test]
+fn bad_usage_gets_a_clear_error() {
+    for (name, args, told) in [
+        ("system", &["pax0s"][..], "did you mean `paxos`?"),
+        ("scheduler", &["dr", "--scheduler", "dporr"], "did you mean `dpor`?"),
+        ("no-reads", &["dr", "--harness", "0r+2w"], "the harness has no reads"),
+        ("harness", &["dr", "--harness", "two"], "found `two`, and there is no such file"),
+        ("actors", &["dr", "--actors", "99"], "dr has from"),
+        ("nothing", &["dr", "--harness", "none"], "there is nothing to judge"),
+        ("only-writes", &["dr", "--harness", "2w"], "the harness has no reads"),
+        ("negative-shape", &["dr", "--harness", "-1r"], "found `-1r`, and there is no such file"),
+        ("negative-faults", &["dr", "--lose", "-1"], "-1 is not in 0..=255"),
+        ("negative-schedules", &["dr", "--schedules", "-5"], "invalid value '-5' for '--schedules <N>'"),
+        ("negative-states", &["dr", "--states", "-5"], "invalid value '-5' for '--states <N>'"),
+        ("negative-time", &["dr", "--time", "-1s"], "invalid value '-1s' for '--time <DURATION>'"),
+        ("negative-memory", &["dr", "--memory", "-1"], "invalid value '-1' for '--memory <SIZE>'"),
+        ("negative-jobs", &["dr", "--jobs", "-1"], "invalid value '-1' for '--jobs <N>'"),
+    ] {
+        let ran = actors(&format!("bad-{name}"), args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(told), "{}", ran.stderr);
+    }
+}
+
+/// Answers every message; what goes wrong is said by the call.
+mod odd {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+    use clewline_core::Deterministic;
+    use clewline_methods::actors::Explore;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub(crate) enum Call {
+        Nothing,
+        Set,
+        Clear,
+        Flip,
+        Panic,
+    }
+
+    #[derive(Clone, Debug)]
+    struct Anything;
+
+    impl Deterministic for Anything {
+        type State = ();
+        type Call = Call;
+        type Return = ();
+
+        fn initial(&self) {}
+
+        fn apply(&self, _state: &mut (), _call: &Call) -> Option<()> {
+            Some(())
+        }
+    }
+
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct Odd(bool);
+
+    static FLIPPED: AtomicBool = AtomicBool::new(false);
+
+    impl Actor for Odd {
+        type Message = Option<Call>;
+
+        fn on_message(&mut self, from: ActorId, call: &Self::Message, context: &mut Context<Self::Message>) {
+            if from.is_client() && matches!(call, Some(Call::Set | Call::Clear)) {
+                context.send(ActorId::new(1), *call);
+                return context.send(from, None);
+            }
+            match call {
+                Some(Call::Flip) => self.0 = FLIPPED.fetch_not(Ordering::Relaxed),
+                Some(Call::Panic) => panic!("there is no such call"),
+                Some(Call::Set) => self.0 = true,
+                Some(Call::Clear) => self.0 = false,
+                Some(Call::Nothing) | None => (),
+            }
+            if from.is_client() {
+                context.send(from, None);
+            }
+        }
+    }
+
+    struct System {
+        has_keys: bool,
+    }
+
+    impl Harness for System {
+        type Message = Option<Call>;
+        type Specification = Anything;
+
+        fn specification(&self) -> Anything {
+            Anything
+        }
+
+        fn actors(&self) -> Vec<Box<dyn AnyActor<Self::Message>>> {
+            vec![Box::new(Odd(false)), Box::new(Odd(false))]
+        }
+
+        fn request(&self, call: &Call, _n: u32) -> Self::Message {
+            Some(*call)
+        }
+
+        fn response(&self, message: &Self::Message) -> Option<()> {
+            message.is_none().then_some(())
+        }
+
+        fn key(&self, message: &Self::Message) -> Option<u64> {
+            message.filter(|_| self.has_keys).map(|it| it as u64)
+        }
+    }
+
+    /// What keeps a system from being explored that is asked for this.
+    pub(crate) fn error(call: Call, scheduler: &str) -> Option<String> {
+        let harness = System { has_keys: false };
+        let explore = Explore::new(harness).client([(0, Call::Nothing), (1, call)]).scheduler(scheduler);
+        explore.run().err().map(|it| it.to_string())
+    }
+
+    /// What is wrong with keys that say that to set and to clear commute.
+    pub(crate) fn error_of_keys() -> Option<String> {
+        let explore = Explore::new(System { has_keys: true });
+        let explore = explore.client([(0, Call::Set)]).client([(0, Call::Clear)]).scheduler("liviola");
+        explore.run().err().map(|it| it.to_string())
+    }
+}
+
+#[test]
+fn a_handler_that_cannot_be_explored_is_an_error_that_names_it() {
+    for scheduler in ["states", "dpor", "random", "exhaustive"] {
+        assert_eq!(odd::error(odd::Call::Nothing, scheduler), None, "{scheduler}");
+        assert_eq!(
+            odd::error(odd::Call::Flip, scheduler).unwrap(),
+            "the handler of N2 is not pure: message Some(Flip) from C1 in the same state did something else the second time",
+            "{scheduler}"
+        );
+        assert_eq!(
+            odd::error(odd::Call::Panic, scheduler).unwrap(),
+            "the handler of N2 panicked at message Some(Panic) from C1: there is no such call",
+            "{scheduler}"
+        );
+    }
+}
+
+#[test]
+fn keys_that_promise_too_much_are_an_error() {
+    let told = odd::error_of_keys().unwrap();
+    assert!(told.starts_with("the keys promise too much: a message at N2 from N1"), "{told}");
+}
+
+#[test]
+fn who_uses_one_thread_says_so() {
+    let ran = actors("one-thread", &["edr", "--scheduler", "dpor", "--compat", "ds2", "--jobs", "2"]);
+    assert!(ran.stderr.contains("note: the rules as published go from one schedule"), "{ran:?}");
+    let ran = actors("two-threads", &["edr", "--scheduler", "dpor", "--jobs", "2"]);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn what_clients_saw_is_shown_where_there_is_no_time_to_find_the_messages() {
+    let args = ["edr:waits-for-all", "--harness", "3c", "--time", "0s"];
+    let ran = actors("given-up", &args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.stdout.contains("C2:"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("A limit was hit before it was found out which messages"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("next: clewline actors edr:waits-for-all --harness 3c\n"), "{}", ran.stdout);
+    let (_, object) = json("given-up-json", &args);
+    assert!(object.get("replay").is_none(), "{object}");
+    assert!(object["first_violation"]["core"].as_array().is_some_and(|it| !it.is_empty()), "{object}");
+}
+
+#[test]
+fn little_memory_is_enough_to_show_a_small_violation() {
+    let (code, object) = json("little-memory", &["edr", "--memory", "1KiB"]);
+    assert_eq!((code, object["first_violation"]["steps"].as_u64()), (1, Some(4)), "{object}");
+}
+
+#[test]
+fn what_nobody_calls_is_judged_by_its_properties() {
+    let ran = actors("no-calls", &["two-phase-commit"]);
+    let told = "holds: two-phase-commit is as its properties say in every schedule";
+    assert_eq!((ran.code, ran.first_line()), (0, told), "{ran:?}");
+}
+
+#[test]
+fn making_smaller_obeys_the_time_limit() {
+    let args = ["edr", "--harness", "2r+2w", "--scheduler", "exhaustive", "--time", "0s"];
+    let (code, object) = json("no-time", &args);
+    assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
+    assert!(object.get("existing").is_none(), "nobody counts what exists when time is up: {object}");
+}
+
+#[test]
+fn message_flow_is_written_for_graphviz() {
+    let folder = Folder::new("actors-dot");
+    let ran = clewline(&folder, &["actors", "edr", "--dot", "flow.dot"], "");
+    assert_eq!(ran.code, 1);
+    let text = folder.read("flow.dot");
+    assert!(text.starts_with("digraph \"edr\" {\n") && text.ends_with("}\n"), "{text}");
+    assert!(text.contains("C1 -> N1 [label=\"1: Write\", penwidth=2];"), "{text}");
+    assert!(text.contains("N1 -> N2 [label=\"WriteReplica\""), "{text}");
+}
+
+#[test]
+fn systems_are_listed() {
+    let folder = Folder::new("systems");
+    let ran = clewline(&folder, &["systems", "--format", "json"], "");
+    let names: Vec<String> = ran.json().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect();
+    for name in ["dr", "edr", "adr", "open-chord", "paxos", "abd", "single-copy", "raft", "dr:repaired"] {
+        assert!(names.iter().any(|it| it == name), "{names:?}");
+    }
+    let text = clewline(&folder, &["systems"], "");
+    assert_eq!(text.code, 0);
+    assert!(names.iter().all(|it| text.stdout.contains(it.as_str())), "{}", text.stdout);
+}
+
+/// The blocks of a page that begin with such a fence.
+fn blocks<'a>(page: &'a str, fence: &str) -> Vec<&'a str> {
+    let fence = format!("\n```{fence}\n");
+    page.split(&*fence).skip(1).map(|it| it.split("\n```").next().unwrap()).collect()
+}
+
+#[test]
+fn the_code_of_the_manual_is_that_of_the_example() {
+    let plain = |text: &str| -> String {
+        let lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && *it != "#[test]");
+        let lines = lines.filter(|it| !it.starts_with("use ") && !it.starts_with("#!"));
+        lines.map(|it| it.trim_start_matches("pub(crate) ")).collect::<Vec<_>>().join("\n")
+    };
+    let example = plain(include_str!("../../../clewline/examples/noticeboard.rs"));
+    let page = include_str!("../../../../docs/actors.md");
+    let all = blocks(page, "rust,ignore");
+    assert_eq!(all.len(), 8);
+    for block in all {
+        assert!(example.contains(&plain(block)), "{block}");
+    }
+}
+
+/// The page shows the reports as they are, but for how long it took.
+#[test]
+fn the_reports_of_the_manual_are_real() {
+    let page = include_str!("../../../../docs/actors.md");
+    let untimed = |text: &str| -> String {
+        let lines = text.lines().filter(|it| !it.starts_with("took:")).map(str::trim_end);
+        lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+    };
+    let shown: Vec<String> = blocks(page, "text").into_iter().map(untimed).collect();
+    let told = [noticeboard::hasty(), noticeboard::careful()].map(|it| untimed(&it.unwrap()));
+    assert_eq!(shown, told);
+}
+
+#[test]
+fn the_first_notice_board_of_the_manual_answers_too_early() {
+    let told = noticeboard::hasty().unwrap();
+    assert!(told.starts_with("violated: Noticeboard is not linearizable as a Board\n"), "{told}");
+    assert!(told.contains("C1 ──Post──► N1"), "{told}");
+}
+
+#[test]
+fn the_second_notice_board_of_the_manual_goes_back_in_time() {
+    let told = noticeboard::careful().unwrap();
+    assert!(told.contains("Look → 7") && told.contains("Look → 0"), "{told}");
+}
+
+#[test]
+fn the_third_notice_board_of_the_manual_is_right() {
+    assert_eq!(noticeboard::right(), None);
+}

@@ -1,0 +1,40 @@
+//! Published crates as subjects: the right ones hold, and all of them can be built.
+//!
+//! Runs here are few and short: that bugs are found is for longer runs to show.
+
+use std::time::Duration;
+
+use clewline_lab::{Found, crates::CRATES, subjects};
+use clewline_methods::stress::Stress;
+
+fn crates() -> impl Iterator<Item = Found> {
+    subjects().filter(|it| CRATES.iter().any(|entry| entry.name == it.entry.name))
+}
+
+#[test]
+fn right_crates_hold_in_short_runs() {
+    let mut held = 0;
+    for found in crates().filter(|it| it.variant.flaw.is_none()) {
+        let stress = clewline_lab::stress(&found.name()).unwrap();
+        // The watchdog is for threads that hang, not for a machine that is busy.
+        stress.with_seed(4).with_operations(40).with_runs(5).with_patience(Duration::from_secs(60)).assert();
+        held += 1;
+    }
+    assert!(10 <= held, "{held} crates are right");
+}
+
+#[test]
+fn every_crate_is_what_its_specification_says() {
+    for found in crates() {
+        let testable = (found.variant.build)();
+        assert_eq!(testable.specification().as_deref(), Some(found.entry.spec), "{}", found.name());
+    }
+}
+
+#[test]
+fn known_bugs_name_their_version() {
+    for found in crates().filter(|it| it.variant.flaw.is_some()) {
+        let version = found.variant.name;
+        assert!(version.starts_with(|it: char| it.is_ascii_digit()), "{}", found.name());
+    }
+}

@@ -1,0 +1,487 @@
+//! `clewline explore`: what people and scripts see of it.
+
+use clewline_methods::line_up::{
+    Checked, LineUp, Matrix, Options, check, shrink,
+    text::{Reader, Shown, Summary, Telling, summary, violated},
+};
+use clewline_report::render::text::Paint;
+use clewline_threads::{
+    Component, Explorable,
+    sync::{
+        Condvar, Mutex, UnsafeCell,
+        atomic::{
+            AtomicU32,
+            Ordering::{Acquire, Release, SeqCst},
+        },
+    },
+};
+use serde_json::Value as Json;
+
+use crate::run::{Folder, Ran, clewline};
+
+const ABA: [&str; 8] = [
+    "explore",
+    "treiber-stack:aba",
+    "--matrix",
+    "pop | pop pop | push(4)",
+    "--initial",
+    "push(1) push(2)",
+    "--format",
+    "json",
+];
+
+#[track_caller]
+fn explore(name: &str, args: &[&str]) -> Ran {
+    clewline(&Folder::new(name), args, "")
+}
+
+/// A counter that reads, and then writes.
+fn losing() -> Component<AtomicU32> {
+    Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| {
+        let count = it.load(SeqCst);
+        it.store(count + 1, SeqCst);
+        count + 1
+    })
+}
+
+/// The report; of something wrong, made as small as can be.
+fn told(subject: &dyn Explorable, matrix: &str, shown: Shown) -> String {
+    told_of(subject, matrix, shown, |checked, options| shrink(subject, checked, options).unwrap())
+}
+
+fn told_of(
+    subject: &dyn Explorable,
+    matrix: &str,
+    shown: Shown,
+    smaller: impl Fn(Checked, &Options) -> Checked,
+) -> String {
+    let options = Options::default();
+    let matrix: Matrix = matrix.parse().unwrap();
+    let checked = check(subject, &matrix, &options).unwrap();
+    let mut all = Summary::default();
+    all.add(&checked);
+    let next = ["clewline explore …".to_owned()];
+    let telling = Telling {
+        subject: "it",
+        reader: Reader::Shell,
+        is_replay: false,
+        options: &options,
+        next: &next,
+        shown,
+        paint: Paint::Plain,
+    };
+    let text = if checked.finding().is_some() {
+        let small = smaller(checked, &options);
+        let found = Some(&matrix).filter(|it| **it != small.matrix);
+        violated(&telling, &small, small.finding().unwrap(), found, &all)
+    } else {
+        summary(&telling, &all)
+    };
+    redacted(&text)
+}
+
+/// Without times, without the numbers of lines of this file, and without what depends on how many executions there are.
+fn redacted(text: &str) -> String {
+    let (drawn, facts) =
+        text.split_at(text.find("\nmatrix:").or(text.find("\nphase 1:")).map_or(0, |it| it + 1));
+    let place = |line: &str| match line.find("explore.rs:") {
+        Some(at) => format!("{}explore.rs:#\n", &line[..at]),
+        None => format!("{line}\n"),
+    };
+    let fact = |line: &str| match line.split(':').next() {
+        Some("took") => "took:     # ms\n".to_owned(),
+        Some("phase 2") => "phase 2:  # by bounded\n".to_owned(),
+        _ => format!("{line}\n"),
+    };
+    let facts = facts.replace("\n          ", " ");
+    drawn.lines().map(place).chain(facts.lines().map(fact)).collect()
+}
+
+#[test]
+fn a_lost_update_is_shown_step_by_step() {
+    assert_eq!(told(&losing(), "inc inc | inc", Shown::Short), LOST);
+}
+
+const LOST: &str = "\
+violated: it is not linearizable: no order of its calls explains the answers
+
+  First the same calls were made one at a time, in every order, to learn what is
+  right. When the calls overlap, they can be told what they never are then, in
+  any order that keeps what had returned before something else was called.
+
+  The smallest matrix in which it shows; its columns run at the same time:
+
+  a    b
+  inc  inc
+
+  What the calls answered. What is above a line had returned before anything
+  below it was called:
+
+  a        b
+  ----------------
+  inc → 1  inc → 1
+
+  There are 2 serial histories: in none did the calls answer this.
+
+  How it came about, one step a line (x1, x2, … are atomics and locks):
+
+  step  a                b                where
+        calls inc
+     1  load x1: 0                        explore.rs:#
+                         calls inc
+     2                   load x1: 0       explore.rs:#
+     3                   store x1: 0 → 1  explore.rs:#
+                         returns 1
+     4  store x1: 1 → 1                   explore.rs:#
+        returns 1
+
+  Files are in crates/clewline-cli/tests/it/
+
+matrix:   --matrix \"inc | inc\"
+found in: --matrix \"inc inc | inc\"
+schedule: ab2a with 1 preemption
+phase 1:  3 serial histories
+phase 2:  # by bounded
+took:     # ms
+next: clewline explore …
+";
+
+#[test]
+fn who_waits_for_ever_is_named_with_the_place() {
+    let two_locks = Component::new(|| (Mutex::new(0), Mutex::new(0)))
+        .call("one", |it: &(Mutex<u32>, Mutex<u32>)| *it.0.lock().unwrap() + *it.1.lock().unwrap())
+        .call("other", |it: &(Mutex<u32>, Mutex<u32>)| *it.1.lock().unwrap() + *it.0.lock().unwrap());
+    let text = told(&two_locks, "one | other", Shown::Short);
+    assert!(text.starts_with("violated: it waits for ever in one where it should not\n"), "{text}");
+    for part in [
+        "  Then nobody can go on:\n  a in one waits: lock x2 (explore.rs:#",
+        "  b in other waits: lock x1 (explore.rs:#",
+        "a lost wake-up, or a deadlock",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn a_step_says_which_lock_was_given_back_after_it() {
+    type Pair = (Mutex<u32>, AtomicU32);
+    let pair = Component::new(|| (Mutex::new(0), AtomicU32::new(0))).call("inc", |it: &Pair| {
+        let guard = it.0.lock().unwrap();
+        let count = it.1.load(SeqCst);
+        drop(guard);
+        it.1.store(count + 1, SeqCst);
+        count + 1
+    });
+    let text = told(&pair, "inc | inc", Shown::Short);
+    assert!(text.contains("load x2: 0, unlock x1  "), "{text}");
+}
+
+#[test]
+fn who_was_never_notified_is_told_from_those_who_returned() {
+    type Event = (AtomicU32, Mutex<()>, Condvar);
+    let event = Component::new(|| (AtomicU32::new(0), Mutex::new(()), Condvar::new()))
+        .call("set", |it: &Event| {
+            it.0.store(1, SeqCst);
+            it.2.notify_all();
+        })
+        .call("wait", |it: &Event| {
+            if it.0.load(SeqCst) == 0 {
+                // Nobody looks again under the lock.
+                drop(it.2.wait(it.1.lock().unwrap()));
+            }
+        });
+    let text = told(&event, "set | wait", Shown::Short);
+    assert!(text.starts_with("violated: it waits for ever in wait where it should not\n"), "{text}");
+    for part in ["b in wait waits to be notified: x3 (explore.rs:#", "in none does wait wait for ever after"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn who_answers_now_this_and_now_that_is_told_so() {
+    use std::sync::atomic::{AtomicU32 as Plain, Ordering::Relaxed};
+    static CALLS: Plain = Plain::new(0);
+    let moody = Component::new(|| AtomicU32::new(0)).call("get", |it: &AtomicU32| {
+        it.load(SeqCst);
+        CALLS.fetch_add(1, Relaxed) % 2
+    });
+    // What no scheduler controls need not be there in a smaller matrix.
+    let text = told_of(&moody, "get get | get", Shown::Short, |checked, _| checked);
+    assert!(text.starts_with("violated: it is not deterministic, one call at a time\n"), "{text}");
+    assert!(text.contains("--nondeterminism allow") && text.contains("\n  2. "), "{text}");
+}
+
+#[test]
+fn a_panic_is_told_with_its_place() {
+    let touchy = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| {
+        let count = it.load(SeqCst);
+        it.store(count + 1, SeqCst);
+        assert_eq!(it.load(SeqCst), count + 1, "somebody else was here");
+    });
+    let text = told(&touchy, "inc | inc", Shown::Full);
+    assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("somebody else was here, left: 2, right: 1 ("), "{text}");
+    // Right behind the load that saw it, and in the place of a return.
+    assert!(words.contains(" load x1: 2 explore.rs:# panics explore.rs:# "), "{text}");
+    assert_eq!(text.matches("panics").count(), 3, "in the first line, in the next, and in its place: {text}");
+}
+
+#[test]
+fn a_panic_is_told_before_what_is_dropped() {
+    struct Falls<'a>(&'a AtomicU32);
+    impl Drop for Falls<'_> {
+        fn drop(&mut self) {
+            self.0.store(7, SeqCst);
+        }
+    }
+    let touchy = Component::new(|| AtomicU32::new(0)).call("fall", |it: &AtomicU32| {
+        let falls = Falls(it);
+        assert_eq!(falls.0.load(SeqCst), 1, "too early");
+    });
+    let text = told(&touchy, "fall", Shown::Full);
+    let told_before =
+        |one: &str, other: &str| text.find(one).zip(text.rfind(other)).is_some_and(|(a, b)| a < b);
+    assert!(told_before("load x1: 0", "   panics") && told_before("   panics", "store x1: 0 → 7"), "{text}");
+}
+
+#[test]
+fn a_store_is_told_with_what_was_there_also_where_races_are_looked_for() {
+    let cell = LineUp::new(|| (AtomicU32::new(3), UnsafeCell::new(0))).call("put", |it| {
+        it.0.store(4, SeqCst);
+        it.1.with_mut(|_| ());
+    });
+    let text = cell.matrix("put | put").run().unwrap().to_string();
+    assert!(text.starts_with("violated") && text.contains("store x1: 3 → 4"), "{text}");
+}
+
+#[test]
+fn whose_stores_leave_a_buffer_is_told() {
+    let flags = LineUp::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
+        .call("left", |[left, right]| {
+            left.store(1, Release);
+            right.load(Acquire)
+        })
+        .call("right", |[left, right]| {
+            right.store(1, Release);
+            left.load(Acquire)
+        });
+    let text = flags.matrix("left | right").memory("tso").run().unwrap().to_string();
+    assert!(text.contains("\n  Steps of c are stores of a that others see from then on.\n"), "{text}");
+    assert!(text.contains("\n  Steps of d are stores of b that others see from then on.\n"), "{text}");
+}
+
+#[test]
+fn what_holds_says_what_was_not_tried() {
+    let right = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst));
+    let text = told(&right, "inc | inc", Shown::Short);
+    assert!(text.starts_with("holds: no violation found in \"inc | inc\" on it\n\n"), "{text}");
+    assert!(text.contains("phase 1:  2 serial histories\n"), "{text}");
+    assert!(text.contains("Every schedule was explored. Other calls"), "{text}");
+}
+
+#[test]
+fn json_has_the_fields_that_were_promised() {
+    let ran = explore("explore-json", &ABA);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
+    let objects = ran.json();
+    assert_eq!(objects.len(), 1);
+    let object = &objects[0];
+    assert_eq!(object["subject"], "treiber-stack:aba");
+    assert_eq!(object["matrix"], "pop | pop pop | push(4)");
+    assert_eq!(object["initial"], "push(1) push(2)");
+    assert_eq!((&object["verdict"], &object["cause"]), (&"violated".into(), &"not-linearizable".into()));
+    assert_eq!((&object["serial_histories"], &object["coverage"]), (&12.into(), &"limited".into()));
+    for number in ["executions", "histories", "stuck", "elapsed_ms", "preemptions"] {
+        assert!(object[number].is_u64(), "{number} in {object}");
+    }
+    assert!(object["replay"].is_string() && object["smallest"]["replay"].is_string(), "{object}");
+    let history = object["history"].as_array().unwrap();
+    let calls: Vec<&str> = history.iter().map(|it| it["call"].as_str().unwrap()).collect();
+    assert_eq!(calls, ["push(1)", "push(2)", "pop", "pop", "pop", "push(4)"]);
+    for operation in history {
+        let is_there = |it: &str| operation[it].is_u64();
+        assert!(is_there("process") && is_there("called") && is_there("returned"), "{operation}");
+        assert!(operation["answer"].is_string(), "{operation}");
+    }
+}
+
+#[test]
+fn a_token_shows_the_same_execution_again() {
+    let found = explore("explore-found", &ABA).json().remove(0);
+    let token = found["replay"].as_str().unwrap();
+    let mut args = ABA.to_vec();
+    args.extend(["--replay", token]);
+    let again = explore("explore-again", &args);
+    assert_eq!(again.code, 1);
+    let object = again.json().remove(0);
+    assert_eq!((&object["replay"], &object["cause"]), (&found["replay"], &found["cause"]));
+    let text = explore("explore-again-text", &args[..6]);
+    let command = text.stdout.lines().rev().find(|it| it.starts_with("next: ")).unwrap();
+    assert!(command.starts_with("next: clewline explore treiber-stack:aba --matrix 'pop"), "{command}");
+    let page = text.stdout.lines().last().unwrap();
+    assert!(page.starts_with("  or: clewline explore") && page.ends_with(" --html report.html"), "{page}");
+}
+
+#[test]
+fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
+    let told = |jobs: &str| {
+        let args =
+            ["explore", "treiber-stack", "--rows", "2", "--columns", "2", "--samples", "8", "--seed", "7"];
+        let args = [&args[..], &["--jobs", jobs, "--format", "json"]].concat();
+        let ran = explore(&format!("explore-jobs-{jobs}"), &args);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let mut objects = ran.json();
+        for object in &mut objects {
+            object["elapsed_ms"] = Json::Null;
+        }
+        objects
+    };
+    let one = told("1");
+    assert_eq!(one.len(), 8);
+    assert_eq!(one, told("3"));
+}
+
+#[test]
+fn all_small_matrices_are_checked_and_sequences_are_entries() {
+    let args =
+        ["explore", "treiber-stack", "--auto", "2", "--invocations", "push(1), pop", "--format", "json"];
+    let ran = explore("explore-auto", &args);
+    // One of one call, and ten pairs of the four columns of two calls: who is in which column does not matter.
+    assert_eq!((ran.code, ran.json().len()), (0, 1 + 10), "{ran:?}");
+    let args = ["explore", "treiber-stack", "--auto", "1", "--sequence", "push(1) pop", "--format", "json"];
+    let ran = explore("explore-sequence", &args);
+    assert_eq!(ran.json()[0]["matrix"], "push(1) pop", "{ran:?}");
+    assert_eq!(ran.json()[0]["coverage"], "exhausted", "{ran:?}");
+}
+
+#[test]
+fn a_new_seed_is_told() {
+    let ran = explore("explore-seed", &["explore", "treiber-stack", "--samples", "1", "--rows", "1"]);
+    assert!(ran.stderr.starts_with("note: the seed is ") && ran.code == 0, "{ran:?}");
+    assert!(ran.first_line().starts_with("holds: no violation found in \""), "{ran:?}");
+}
+
+#[test]
+fn a_limit_that_is_reached_is_unknown() {
+    let args = ["explore", "ms-queue", "--matrix", "enq(1) deq | enq(2) deq", "--executions", "20"];
+    let ran = explore("explore-limit", &args);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.first_line().starts_with("unknown: "), "{ran:?}");
+    assert!(ran.stdout.contains("--executions 200\n"), "{ran:?}");
+    let args = ["explore", "ms-queue", "--timeout", "0ms", "--seed", "1"];
+    let ran = explore("explore-timeout", &args);
+    assert_eq!(ran.code, 3, "{ran:?}");
+}
+
+#[test]
+fn bad_usage_says_what_was_expected() {
+    for (args, told) in [
+        (&["treiber-stak"][..], "did you mean `treiber-stack`?"),
+        (&["treiber-stack", "--matrix", "push(1"], "--matrix: `push(1` has a bracket"),
+        (&["treiber-stack", "--matrix", "fly | pop"], "fly"),
+        (&["treiber-stack", "--matrix", " | "], "--matrix: a matrix needs at least one call"),
+        (&["lazy", "--spec", "queue", "--seed", "1"], "expected one of the operations `enq`"),
+        (&["treiber-stack", "--scheduler", "bound", "--seed", "1"], "did you mean `bounded`?"),
+        (&["treiber-stack", "--spec", "stak", "--seed", "1"], "--spec: no specification is called `stak`"),
+        (&["treiber-stack", "--matrix", "pop", "--replay", "a!"], "--replay: not a replay token"),
+        (&["treiber-stack", "--matrix", "pop | pop", "--replay", "c9"], "the token is not of this matrix"),
+        (&["treiber-stack", "--replay", "a1"], "--matrix"),
+        (&["treiber-stack", "--replay", "a1", "--samples", "1"], "--replay is about one matrix"),
+        (&["treiber-stack", "--observations", "no.xml", "--rows", "1"], "--observations is about one matrix"),
+        (
+            &["treiber-stack", "--from-observations", "no.xml", "--auto"],
+            "--from-observations is about one matrix",
+        ),
+        (&["treiber-stack", "--preemptions", "few"], "expected a number or `none`"),
+        (
+            &["treiber-stack", "--invocations", "", "--sequence", " "],
+            "--sequence: expected at least one call",
+        ),
+        (&["treiber-stack", "--matrix", "pop", "--from-observations", "missing.xml"], "missing.xml: "),
+        (&["treiber-stack", "--columns", "99", "--seed", "1"], "at most 14 columns"),
+    ] {
+        let args = [&["explore"], args].concat();
+        let ran = explore("explore-usage", &args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(told), "{args:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn observations_are_written_and_stand_for_phase_one() {
+    let folder = Folder::new("explore-observations");
+    let basis = ["explore", "treiber-stack:aba", "--matrix", "pop | pop pop | push(4)"];
+    let basis = [&basis[..], &["--initial", "push(1) push(2)", "--format", "json"]].concat();
+    let write = [&basis[..], &["--observations", "seen.xml", "--violation", "wrong.xml"]].concat();
+    let written = clewline(&folder, &write, "");
+    assert_eq!(written.code, 1, "{written:?}");
+    assert_eq!(folder.read("seen.xml").matches("<history>").count(), 12);
+    let read = [&basis[..], &["--from-observations", "seen.xml"]].concat();
+    let again = clewline(&folder, &read, "");
+    assert_eq!(again.code, 1, "{again:?}");
+    let (one, other) = (&written.json()[0], &again.json()[0]);
+    for field in ["cause", "serial_histories", "executions", "histories", "replay"] {
+        assert_eq!(one[field], other[field], "{field}");
+    }
+    // What was seen one call at a time is right for a stack, and what has no witness is not.
+    for (file, code) in [("seen.xml", 0), ("wrong.xml", 1)] {
+        let ran = clewline(&folder, &["check", file, "--spec", "stack"], "");
+        assert_eq!(ran.code, code, "{file}: {ran:?}");
+    }
+    let other = ["explore", "treiber-stack", "--matrix", "pop | push(1)", "--from-observations", "seen.xml"];
+    let ran = clewline(&folder, &other, "");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("the file"), "{ran:?}");
+    // Nobody is accused because a file is of something else.
+    let other = [&basis[..4], &["--from-observations", "seen.xml"]].concat();
+    let ran = clewline(&folder, &other, "");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let folder = folder.with("empty.xml", "");
+    let ran = clewline(&folder, &[&basis[..], &["--from-observations", "empty.xml"]].concat(), "");
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (2, "error: empty.xml: the file has no history\n"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn whoever_is_compared_with_a_file_is_told_so() {
+    let folder = Folder::new("explore-file");
+    let basis = ["explore", "treiber-stack", "--matrix", "push(1) | pop", "--preemptions", "none"];
+    assert_eq!(clewline(&folder, &[&basis[..], &["--observations", "seen.xml"]].concat(), "").code, 0);
+    let read = [&basis[..], &["--from-observations", "seen.xml"]].concat();
+    let told = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ran = clewline(&folder, &read, "");
+    assert!(ran.code == 0 && told(&ran).contains("in a serial history of the file,"), "{ran:?}");
+    // Something else is right now.
+    let seen = folder.read("seen.xml");
+    let folder = folder.with("seen.xml", &seen.replace("result=\"1\"", "result=\"7\""));
+    let ran = clewline(&folder, &read, "");
+    let words = "First a file was read that says what the calls do one at a time, in every order, to learn what is right.";
+    assert!(ran.code == 1 && told(&ran).contains(words), "{ran:?}");
+    // A file may say now this and now that.
+    let folder = folder.with("seen.xml", &(seen.clone() + &seen.replace("result=\"1\"", "result=\"7\"")));
+    assert_eq!(clewline(&folder, &read, "").code, 0);
+}
+
+#[test]
+fn a_specification_or_another_subject_says_what_is_right() {
+    for right in [["--spec", "stack"], ["--golden", "treiber-stack"]] {
+        let ran = explore("explore-right", &[&ABA[..], &right].concat());
+        assert_eq!((ran.code, ran.json()[0]["cause"].as_str()), (1, Some("not-linearizable")), "{ran:?}");
+    }
+}
+
+#[test]
+fn classes_are_listed_with_their_root_causes() {
+    let folder = Folder::new("explore-subjects");
+    let text = clewline(&folder, &["subjects"], "").stdout;
+    assert!(text.contains("\nmanual-reset-event: an event that is set and reset by hand\n"), "{text}");
+    assert!(text.contains("root cause A: "), "{text}");
+    let objects = clewline(&folder, &["subjects", "--format", "json"], "").json();
+    let pre = objects.iter().find(|it| it["name"] == "manual-reset-event:pre").unwrap();
+    assert_eq!((&pre["letter"], &pre["cause"]), (&"A".into(), &"blocking".into()));
+}

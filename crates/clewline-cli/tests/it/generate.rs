@@ -1,0 +1,102 @@
+//! `clewline generate`.
+
+use clewline_specs::CATALOG;
+
+use crate::run::{Folder, clewline};
+
+#[test]
+fn what_is_generated_holds_for_every_specification() {
+    let folder = Folder::new("generate-all");
+    for entry in CATALOG {
+        for more in [
+            &[][..],
+            &["--values", "distinct"],
+            &["--values", "shuffled"],
+            &["--pending", "0.1", "--objects", "3"],
+        ] {
+            let args =
+                [&["generate", "--spec", entry.name, "--operations", "60", "--seed", "7"], more].concat();
+            let made = clewline(&folder, &args, "");
+            assert_eq!((made.code, made.stderr.as_str()), (0, ""), "{args:?}");
+            let judged = clewline(&folder, &["check", "-", "--spec", entry.name], &made.stdout);
+            assert_eq!(judged.code, 0, "{args:?}: {judged:?}");
+        }
+    }
+}
+
+#[test]
+fn a_planted_violation_is_found_for_every_specification() {
+    let folder = Folder::new("plant-all");
+    for entry in CATALOG {
+        // A lock answers nothing, so no answer can be wrong; but an unlock can be missing, if none is to spare.
+        let (spec, kind) = match entry.name {
+            "mutex" => ("mutex", "lost"),
+            "semaphore" => ("semaphore:0", "lost"),
+            name => (name, "invented"),
+        };
+        let args = ["generate", "--spec", spec, "--operations", "60", "--violate", kind];
+        let made = clewline(&folder, &args, "");
+        assert_eq!((made.code, made.stderr.as_str()), (0, ""), "{args:?}");
+        let judged = clewline(&folder, &["check", "-", "--spec", spec], &made.stdout);
+        assert_eq!(judged.code, 1, "{args:?}: {judged:?}");
+    }
+}
+
+#[test]
+fn every_kind_of_violation_can_be_planted() {
+    let folder = Folder::new("plant-kinds");
+    for spec in ["queue", "map", "stack", "cas-register"] {
+        for kind in ["swap", "stale", "lost", "duplicate", "invented"] {
+            let args = ["generate", "--spec", spec, "--operations", "120", "--keys", "3", "--violate", kind];
+            let made = clewline(&folder, &args, "");
+            assert_eq!((made.code, made.stderr.as_str()), (0, ""), "{args:?}");
+            assert_eq!(clewline(&folder, &args, "").stdout, made.stdout, "one seed, one history");
+            let judged = clewline(&folder, &["check", "-", "--spec", spec], &made.stdout);
+            assert_eq!(judged.code, 1, "{args:?}: {judged:?}");
+        }
+    }
+}
+
+#[test]
+fn a_violation_that_does_not_fit_is_an_error() {
+    let folder = Folder::new("plant-none");
+    let ran = clewline(&folder, &["generate", "--spec", "mutex", "--violate", "swap"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.starts_with("error: no violation of kind `swap` fits"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_mix_is_obeyed() {
+    let folder = Folder::new("mix");
+    let args = ["generate", "--spec", "queue", "--operations", "50", "--mix", "enq=1,deq=0"];
+    let made = clewline(&folder, &args, "");
+    assert_eq!(made.stdout.lines().filter(|it| it.contains("\"enq\"")).count(), 50);
+}
+
+#[test]
+fn bad_usage_says_what_was_expected() {
+    let folder = Folder::new("generate-usage");
+    for (more, expected) in [
+        (["--mix", "push=1"], "--mix: a queue has the operations enq, deq, peek; found `push`"),
+        (["--mix", "enq"], "expected METHOD=WEIGHT, as in enq=3; found `enq`"),
+        (["--mix", "enq=0"], "--mix: expected at least one weight above 0"),
+        (["--overlap", "2"], "expected a number from 0 to 1; found `2`"),
+        (["--values", "0"], "expected `distinct`, `shuffled` or a number from 1; found `0`"),
+        (["--processes", "0"], "expected a number from 1; found `0`"),
+        (["--violate", "typo"], "expected one of swap, stale, lost, duplicate, invented; found `typo`"),
+        (["--output", "xml"], "--output: expected one of the formats"),
+        (["-o", "out.xyz"], "which format is `.xyz`? Say it with --output"),
+    ] {
+        let ran = clewline(&folder, &[&["generate", "--spec", "queue"][..], &more].concat(), "");
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{more:?}");
+        assert!(ran.stderr.contains(expected), "expected `{expected}` in:\n{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_file_is_written_when_named() {
+    let folder = Folder::new("generate-file");
+    let ran = clewline(&folder, &["generate", "--spec", "set", "-o", "made.jsonl"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert_eq!(folder.read("made.jsonl").lines().count(), 100);
+}

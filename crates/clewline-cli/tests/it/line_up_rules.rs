@@ -1,0 +1,349 @@
+//! Rules of the check of a matrix, each by a subject that is told wrongly without it.
+
+use std::{sync::Arc, time::Duration};
+
+use clewline_core::Cause;
+use clewline_explore::schedulers::{SCHEDULERS, Settings};
+use clewline_methods::{
+    Quasi,
+    line_up::{
+        Against, Checked, Matrix, Options, Verdict, calls, check, observations::observe, scheduler, shrink,
+    },
+    round_up::{Judging, WellFormed},
+};
+use clewline_threads::{
+    Component, choose,
+    control::Limits,
+    sync::{
+        Arc as Shared, Mutex, UnsafeCell,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    thread,
+};
+
+fn matrix(text: &str) -> Matrix {
+    text.parse().unwrap()
+}
+
+fn golden<T: 'static>(it: Component<T>) -> Options {
+    Options { against: Against::Golden(Arc::new(it)), ..Options::default() }
+}
+
+#[track_caller]
+fn unknown(checked: &Checked, reason: &str) {
+    assert!(matches!(&checked.verdict, Verdict::Unknown(it) if it.contains(reason)), "{checked:#?}");
+}
+
+fn cause(checked: &Checked) -> Option<Cause> {
+    assert!(!matches!(checked.verdict, Verdict::Unknown(_)), "{checked:#?}");
+    checked.finding().map(|it| it.cause)
+}
+
+fn looks(n: usize) -> Component<AtomicU32> {
+    Component::new(|| AtomicU32::new(0)).call("look", move |it: &AtomicU32| {
+        for _ in 0..n {
+            it.load(SeqCst);
+        }
+    })
+}
+
+#[test]
+fn executions_that_are_cut_are_no_success_in_either_phase() {
+    let limits = Limits { steps: 6, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let serial = check(&looks(10), &matrix("look | look"), &options).unwrap();
+    unknown(&serial, "serial executions did not come to an end");
+    let options = Options { limits, ..golden(looks(1)) };
+    unknown(&check(&looks(10), &matrix("look | look"), &options).unwrap(), "longer than 6 steps");
+    assert_eq!(cause(&check(&looks(2), &matrix("look | look"), &options).unwrap()), None);
+}
+
+/// What it does second depends on how many of it were made before.
+fn wavering(first: std::ops::Range<u32>) -> Component<(bool, AtomicU32)> {
+    let made = std::sync::atomic::AtomicU32::new(0);
+    let make = move || (first.contains(&made.fetch_add(1, SeqCst)), AtomicU32::new(0));
+    Component::new(make).call("look", |it: &(bool, AtomicU32)| {
+        it.1.load(SeqCst);
+        if it.0 {
+            it.1.swap(0, SeqCst)
+        } else {
+            it.1.load(SeqCst)
+        };
+    })
+}
+
+#[test]
+fn what_is_not_deterministic_is_no_success_in_either_phase() {
+    // The executions of the first phase differ, and those of the second do not.
+    let serial = check(&wavering(0..1), &matrix("look look | look"), &Options::default()).unwrap();
+    unknown(&serial, "uncontrolled");
+    assert_eq!(serial.executions, 0);
+    // Another implementation makes the first phase.
+    let concurrent = check(&wavering(0..1), &matrix("look look | look"), &golden(looks(1))).unwrap();
+    unknown(&concurrent, "uncontrolled");
+}
+
+#[test]
+fn answers_that_are_others_when_an_execution_is_made_again_accuse_nobody() {
+    // No execution can be seen again, and no access shows it.
+    let next = || {
+        let made = std::sync::atomic::AtomicU32::new(0);
+        Component::new(|| ()).call("next", move |(): &()| made.fetch_add(1, SeqCst))
+    };
+    let serial = check(&next(), &matrix("next | next"), &Options::default()).unwrap();
+    unknown(&serial, "answered something else");
+    // Here two executions of the first phase begin with the same call, which answers something else.
+    let serial = check(&next(), &matrix("next | next | next"), &Options::default()).unwrap();
+    unknown(&serial, "answered something else");
+    assert_eq!(serial.executions, 0);
+    let zero = Component::new(|| ()).call("next", |(): &()| 0);
+    unknown(&check(&next(), &matrix("next | next"), &golden(zero)).unwrap(), "answered something else");
+}
+
+#[test]
+fn a_panic_of_one_call_at_a_time_is_told_before_any_other() {
+    let boom = || Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
+    let checked = check(&boom(), &matrix("boom | boom"), &Options::default()).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::Panic));
+    assert!(checked.finding().unwrap().is_serial && checked.executions == 0);
+    // A panic of what it is compared with says nothing of the subject.
+    let calm = Component::new(|| ()).call("boom", |(): &()| 1);
+    unknown(&check(&calm, &matrix("boom | boom"), &golden(boom())).unwrap(), "compared with panics");
+}
+
+#[test]
+fn answers_that_differ_are_wrong_unless_they_are_allowed() {
+    let draw = || Component::new(|| ()).call("draw", |(): &()| choose(2)).call("rest", |(): &()| 7);
+    let draws = matrix("rest draw | rest");
+    let checked = check(&draw(), &draws, &Options::default()).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::Nondeterministic));
+    // The execution is the second of the two that differ.
+    let finding = checked.finding().unwrap();
+    assert_ne!(finding.tried[0].complete, finding.tried[1].complete);
+    for (at, answer) in &finding.tried[1].complete {
+        assert_eq!(finding.operations[*at].returned.as_ref().map(|it| &it.1), Some(answer), "{finding:#?}");
+    }
+    let options = Options { allows_nondeterminism: true, ..Options::default() };
+    assert_eq!(cause(&check(&draw(), &draws, &options).unwrap()), None);
+    assert_eq!(cause(&check(&draw(), &draws, &golden(draw())).unwrap()), None);
+}
+
+#[test]
+fn observations_of_another_matrix_are_refused() {
+    let seen = observe(&looks(1), &matrix("look | look"), &Options::default()).unwrap();
+    let options = Options { against: Against::Observed(Arc::new(seen)), ..Options::default() };
+    assert_eq!(cause(&check(&looks(1), &matrix("look | look"), &options).unwrap()), None);
+    assert!(check(&looks(1), &matrix("look look"), &options).is_err());
+}
+
+#[test]
+fn a_pointer_that_was_taken_is_no_race() {
+    let cell = || {
+        Component::new(|| UnsafeCell::new(0))
+            .call("take", |it: &UnsafeCell<u32>| it.get().is_null())
+            .call("put", |it: &UnsafeCell<u32>| it.with_mut(|_| ()))
+    };
+    assert_eq!(cause(&check(&cell(), &matrix("take | put"), &Options::default()).unwrap()), None);
+    let checked = check(&cell(), &matrix("put | put"), &Options::default()).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::Race));
+}
+
+#[test]
+fn another_fault_of_a_smaller_matrix_is_another_story() {
+    let subject = Component::new(|| AtomicU32::new(0))
+        .call("boom", |_: &AtomicU32| -> u32 { panic!("always") })
+        .call("inc", |it: &AtomicU32| {
+            let count = it.load(SeqCst);
+            it.store(count + 1, SeqCst);
+            count
+        });
+    let options = Options::default();
+    let other = check(&subject, &matrix("inc | inc"), &options).unwrap();
+    assert_eq!(cause(&other), Some(Cause::NotLinearizable));
+    for text in ["boom inc | boom inc", "inc boom | inc boom", "boom | inc | inc", "inc | inc | boom"] {
+        let checked = check(&subject, &matrix(text), &options).unwrap();
+        assert_eq!(cause(&checked), Some(Cause::Panic), "{text}");
+        let small = shrink(&subject, checked, &options).unwrap();
+        assert_eq!((cause(&small), small.matrix.to_string()), (Some(Cause::Panic), "boom".to_owned()));
+    }
+}
+
+/// `slow` is wrong if `quick` is interrupted as well, which is seen first; `quick` is wrong or panics after one interruption.
+fn interrupted(panics: bool) -> Component<[AtomicU32; 2]> {
+    let slow = |[early, middle]: &[AtomicU32; 2]| {
+        early.store(1, SeqCst);
+        early.store(0, SeqCst);
+        middle.load(SeqCst)
+    };
+    let quick = move |[early, middle]: &[AtomicU32; 2]| {
+        let is_early = early.load(SeqCst) == 1;
+        assert!(!(panics && is_early), "too early");
+        middle.store(1, SeqCst);
+        middle.store(0, SeqCst);
+        is_early
+    };
+    Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)]).call("slow", slow).call("quick", quick)
+}
+
+#[test]
+fn the_fewest_interruptions_that_show_the_same_fault_are_shown() {
+    let options = Options::default();
+    for (panics, fewest) in [(false, 1), (true, 2)] {
+        let subject = interrupted(panics);
+        let checked = check(&subject, &matrix("slow | quick"), &options).unwrap();
+        assert_eq!(cause(&checked), Some(Cause::NotLinearizable));
+        assert_eq!(checked.finding().unwrap().preemptions, 2);
+        let small = shrink(&subject, checked, &options).unwrap();
+        assert_eq!(cause(&small), Some(Cause::NotLinearizable));
+        assert_eq!(small.finding().unwrap().preemptions, fewest, "{small:#?}");
+    }
+}
+
+#[test]
+fn the_fewest_interruptions_are_shown_whoever_found_it() {
+    let subject = interrupted(false);
+    let found_with = |name: &str| {
+        let mut options = Options { scheduler: scheduler(name).unwrap(), ..Options::default() };
+        options.settings = Settings { seed: 1, preemptions: None, ..options.settings };
+        let checked = check(&subject, &matrix("slow | quick"), &options).unwrap();
+        assert_eq!(cause(&checked), Some(Cause::NotLinearizable), "{name}");
+        let before = checked.finding().unwrap().preemptions;
+        let small = shrink(&subject, checked, &options).unwrap();
+        assert_eq!(
+            (cause(&small), small.finding().unwrap().preemptions),
+            (Some(Cause::NotLinearizable), 1),
+            "{name}"
+        );
+        before
+    };
+    let before: Vec<usize> = SCHEDULERS.iter().map(|it| found_with(it.name)).collect();
+    assert!(before.iter().filter(|it| 1 < **it).count() > 1, "{before:?}");
+}
+
+#[test]
+fn calls_that_are_always_made_one_after_the_other_are_taken_away_together() {
+    // Whoever has not entered, and leaves, is wrong in the same way as the bug.
+    let subject = || {
+        let count = |it: &AtomicU32| {
+            let count = it.load(SeqCst);
+            it.store(count + 1, SeqCst);
+            count
+        };
+        Component::new(|| AtomicU32::new(0))
+            .call("enter", count)
+            .call("leave", count)
+            .call("look", |_: &AtomicU32| 0)
+    };
+    let shrunk = |sequences: &[&str]| {
+        let sequences = sequences.iter().map(|it| calls(it).unwrap()).collect();
+        let options = Options { sequences, ..Options::default() };
+        let checked = check(&subject(), &matrix("enter leave look | look enter leave"), &options).unwrap();
+        shrink(&subject(), checked, &options).unwrap().matrix.to_string()
+    };
+    assert_eq!(shrunk(&[]), "enter | enter");
+    assert_eq!(shrunk(&["enter leave"]), "enter leave | enter leave");
+}
+
+#[test]
+fn histories_of_many_operations_are_told_apart() {
+    let subject =
+        Component::new(|| AtomicU32::new(0)).call("one", |_: &AtomicU32| ()).call("two", |it: &AtomicU32| {
+            it.load(SeqCst);
+            it.load(SeqCst);
+        });
+    let mut options = Options { against: Against::Anything, ..Options::default() };
+    options.settings.preemptions = None;
+    let text = format!("{} | two", ["one"; 33].join(" "));
+    let checked = check(&subject, &matrix(&text), &options).unwrap();
+    // So many come before the other is called, and at least as many before it returns.
+    assert_eq!((checked.executions, checked.histories), (34 * 35 / 2, 34 * 35 / 2));
+}
+
+#[test]
+fn more_operations_than_a_word_has_bits_are_judged_as_well() {
+    let inc = |it: &AtomicU32| it.fetch_add(1, SeqCst);
+    let subject = Component::new(|| AtomicU32::new(0)).call("inc", inc);
+    let checked = check(&subject, &matrix(&["inc"; 65].join(" ")), &Options::default()).unwrap();
+    assert_eq!((cause(&checked), checked.serial_full), (None, 1));
+}
+
+#[test]
+fn time_that_is_up_is_no_success() {
+    let options = Options { time: Some(Duration::ZERO), ..Options::default() };
+    unknown(&check(&looks(9), &matrix("look | look | look"), &options).unwrap(), "the limit was reached");
+}
+
+#[test]
+fn serial_histories_with_the_same_answers_are_shown_with_what_is_in_the_wrong_order() {
+    // Whoever looks sees what was told with the next telling only.
+    let late = Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
+        .call("tell", |it: &[AtomicU32; 2]| it[0].store(1, SeqCst))
+        .call("look", |it: &[AtomicU32; 2]| it[1].load(SeqCst));
+    let prompt = Component::new(|| AtomicU32::new(0))
+        .call("tell", |it: &AtomicU32| it.store(1, SeqCst))
+        .call("look", |it: &AtomicU32| it.load(SeqCst));
+    let checked = check(&late, &matrix("tell | look"), &golden(prompt)).unwrap();
+    assert_eq!(cause(&checked), Some(Cause::NotLinearizable));
+    // `look` answers 0 if it comes first, but `tell` precedes it.
+    let tried: Vec<_> = checked.finding().unwrap().tried.iter().map(|it| it.wrong_order).collect();
+    assert_eq!(tried, [Some((0, 1))]);
+}
+
+#[test]
+fn a_program_that_ends_does_not_hide_that_it_may_wait_for_ever() {
+    // The call returns in either case; the thread that it started may have come too early.
+    let subject =
+        Component::new(|| Shared::new(AtomicU32::new(0))).call("start", |it: &Shared<AtomicU32>| {
+            let is_late = Shared::clone(it);
+            thread::spawn(move || {
+                if is_late.load(SeqCst) == 0 {
+                    thread::park();
+                }
+            });
+            it.store(1, SeqCst);
+        });
+    let options = Options { against: Against::Anything, ..Options::default() };
+    let checked = check(&subject, &matrix("start"), &options).unwrap();
+    assert_eq!((cause(&checked), checked.executions), (Some(Cause::Blocking), 2));
+}
+
+#[test]
+fn a_stuck_history_counts_once() {
+    let subject = Component::new(|| (AtomicU32::new(0), Mutex::new(())))
+        .call("stay", |(_, lock): &(AtomicU32, Mutex<()>)| {
+            let _guard = lock.lock().unwrap();
+            drop(lock.lock());
+        })
+        .call("look", |(word, _): &(AtomicU32, Mutex<()>)| {
+            word.load(SeqCst);
+            word.load(SeqCst);
+        });
+    let bounded = Options { scheduler: scheduler("bounded").unwrap(), ..Options::default() };
+    let checked = check(&subject, &matrix("stay | look"), &bounded).unwrap();
+    assert_eq!(cause(&checked), None);
+    // `look` comes before `stay`, or they overlap.
+    assert_eq!((checked.histories, checked.stuck), (2, 2));
+    assert!(2 < checked.executions, "{checked:#?}");
+}
+
+#[test]
+fn a_history_that_nobody_can_judge_is_no_success() {
+    // How far out of place is a call that waits?
+    let subject =
+        || Component::new(|| Mutex::new(())).call("stay", |it: &Mutex<()>| std::mem::forget(it.lock()));
+    let quasi = Quasi::parse("all=1").unwrap();
+    let judging = Judging::Displaced(quasi, WellFormed::Whatever);
+    let options = Options { judging, ..golden(subject()) };
+    assert_eq!(cause(&check(&subject(), &matrix("stay"), &options).unwrap()), None);
+    unknown(&check(&subject(), &matrix("stay | stay"), &options).unwrap(), "a call waits for ever");
+}
+
+#[test]
+fn what_was_not_seen_to_its_end_is_not_written_down() {
+    let boom = Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
+    let refused = observe(&boom, &matrix("boom"), &Options::default()).unwrap_err().to_string();
+    assert_eq!(refused, "a call panics, one call at a time");
+    let options = Options { limits: Limits { steps: 6, ..Limits::default() }, ..Options::default() };
+    let refused = observe(&looks(10), &matrix("look"), &options).unwrap_err().to_string();
+    assert!(refused.contains("did not come to an end"), "{refused}");
+}

@@ -1,0 +1,98 @@
+//! Violations planted in long histories are found, with a few operations that show them, and nothing is found
+//! where nothing was planted.
+//!
+//! With `CLEWLINE_AT_LENGTH` set in the environment histories of up to a million operations are judged.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use clewline_check::{Options, judge, monitor};
+use clewline_core::{Case, Catalogued, Domain, Plan, Recording, Verdict};
+use clewline_methods::generate::{Violate, plant};
+use clewline_specs::{CATALOG, find};
+
+/// A core of more operations than this is of little use to a reader.
+const SMALL: usize = 40;
+
+/// Whether what is wrong can be shown by a few operations. That there is one lock, or one increment, too few is a
+/// matter of counting, and each of them counts.
+fn has_small_cores(spec: &str) -> bool {
+    !["mutex", "counter"].contains(&spec)
+}
+
+/// Histories that the monitor for the specification decides.
+fn plan(spec: &str, operations: usize, seed: u64) -> Plan {
+    let (values, mix): (Domain, &[(&str, u32)]) = match spec {
+        "set" | "mutex" => (Domain::Below(50), &[]),
+        "multiset" => (Domain::Below(50), &[("add", 1), ("remove", 4), ("contains", 2)]),
+        "counter" => (Domain::Distinct, &[("inc", 1), ("read", 1)]),
+        "cas-register" => (Domain::Distinct, &[("read", 1), ("write", 1)]),
+        "map" => (Domain::Distinct, &[("get", 2), ("put", 1), ("insert", 1)]),
+        // What looks at a relaxed container saw is judged last, and may be left to a search that does not end.
+        "quasi-queue" => (Domain::Distinct, &[("enq", 1), ("deq", 1)]),
+        "quasi-stack" => (Domain::Distinct, &[("push", 1), ("pop", 1)]),
+        "quasi-priority-queue" | "quasi-min-priority-queue" => (Domain::Distinct, &[("add", 1), ("poll", 1)]),
+        _ => (Domain::Distinct, &[]),
+    };
+    let mix = mix.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect();
+    Plan { operations, processes: 8, overlap: 0.6, values, mix, keys: 50, seed, ..Plan::default() }
+}
+
+/// Whether a violation of that kind can be planted at all.
+fn fits(spec: &str, kind: Violate) -> bool {
+    match (spec, kind) {
+        // Locks answer nothing.
+        ("mutex", kind) => kind == Violate::Lost,
+        _ => true,
+    }
+}
+
+fn load(spec: &dyn Catalogued, recording: Recording) -> Box<dyn Case> {
+    spec.load(recording).expect("a specification reads what it generated")
+}
+
+/// Judges one history of each kind; adds the sizes of the cores.
+fn check_planted(name: &str, operations: usize, seed: u64, cores: &mut BTreeMap<usize, usize>) {
+    let spec = find(name).expect("in the catalog");
+    let good = spec.generate(&plan(name, operations, seed));
+    let start = Instant::now();
+    let case = load(&*spec, good.clone());
+    let judgement = judge(case.problems(), &Options::default());
+    let about = format!("{name}, {operations} operations, seed {seed}");
+    assert_eq!(judgement.verdict.word(), "holds", "{about}");
+    eprintln!("{about}: holds by {} in {:?}", judgement.algorithm, start.elapsed());
+    for kind in Violate::ALL.into_iter().filter(|&it| fits(name, it)) {
+        let about = format!("{about}, {}", kind.name());
+        let start = Instant::now();
+        // Not every seed finds a place.
+        let mut attempts = (seed..seed + 3).map(|seed| plant(&*spec, &good, kind, seed));
+        let bad = attempts.find_map(Result::ok).unwrap_or_else(|| panic!("{about}: nothing was planted"));
+        let planted = start.elapsed();
+        let start = Instant::now();
+        let case = load(&*spec, bad);
+        let judgement = judge(case.problems(), &Options::default());
+        let Verdict::Violated(violation) = judgement.verdict else {
+            panic!("{about}: {}", judgement.verdict.word());
+        };
+        let size = violation.core.len();
+        eprintln!("{about}: a core of {size} in {:?}, planted in {planted:?}", start.elapsed());
+        assert!(0 < size && (size <= SMALL || !has_small_cores(name)), "{about}: a core of {size}");
+        *cores.entry(size).or_default() += 1;
+    }
+}
+
+#[test]
+fn planted_violations_are_found_by_a_few_operations() {
+    let is_long = std::env::var_os("CLEWLINE_AT_LENGTH").is_some();
+    let sizes: &[usize] = if is_long { &[1_000, 10_000, 100_000, 1_000_000] } else { &[1_000, 10_000] };
+    for entry in CATALOG {
+        let case = load(&*find(entry.name).unwrap(), find(entry.name).unwrap().generate(&Plan::default()));
+        if case.problems()[0].kind().and_then(monitor::find).is_none() {
+            continue;
+        }
+        let mut cores: BTreeMap<usize, usize> = BTreeMap::new();
+        for &operations in sizes {
+            (1..=2).for_each(|seed| check_planted(entry.name, operations, seed, &mut cores));
+        }
+        eprintln!("{}: cores by size {cores:?}", entry.name);
+    }
+}

@@ -1,0 +1,124 @@
+//! `clewline reproduce` and `clewline tables`.
+
+use clewline_lab::reproduce::{FETCHED, Form, TABLES};
+use serde_json::Value as Json;
+
+use crate::run::{Folder, clewline};
+
+#[test]
+fn every_table_is_listed_with_its_paper() {
+    let folder = Folder::new("tables");
+    let text = clewline(&folder, &["tables"], "").stdout;
+    let objects = clewline(&folder, &["tables", "--format", "json"], "").json();
+    assert_eq!(objects.len(), TABLES.len() + FETCHED.len());
+    for (entry, object) in FETCHED.iter().zip(&objects[TABLES.len()..]) {
+        assert!(text.contains(&format!("{}: {}\n", entry.name, entry.about)), "{text}");
+        assert_eq!(object["name"], entry.name);
+    }
+    for (entry, object) in TABLES.iter().zip(objects) {
+        assert!(text.contains(&format!("{}: {}\n  {}\n", entry.name, entry.about, entry.paper)), "{text}");
+        assert_eq!(
+            object,
+            serde_json::json!({"name": entry.name, "about": entry.about, "paper": entry.paper})
+        );
+    }
+    assert!(TABLES.is_sorted_by_key(|it| it.name), "in alphabetical order");
+}
+
+#[test]
+fn every_table_runs_and_is_written_in_every_way() {
+    for entry in TABLES {
+        let folder = Folder::new(&format!("reproduce-{}", entry.name));
+        let mut args = vec!["reproduce", entry.name, "--quick", "--format", "json", "--csv", "out.csv"];
+        if entry.form == Form::Plot {
+            args.extend(["--svg", "out.svg"]);
+        }
+        let ran = clewline(&folder, &args, "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+        let rows = ran.json();
+        assert!(!rows.is_empty() && rows.iter().all(|it| it["table"] == entry.name), "{}", ran.stdout);
+        check_csv(&folder.read("out.csv"), &rows);
+        if entry.form == Form::Plot {
+            check_svg(&folder.read("out.svg"));
+        }
+    }
+}
+
+/// As many fields in every line as there are keys; as many lines as there are rows, and one.
+#[track_caller]
+fn check_csv(text: &str, rows: &[Json]) {
+    let mut lines = text.lines();
+    let keys: Vec<&str> = lines.next().unwrap().split(',').collect();
+    for (line, row) in lines.by_ref().zip(rows) {
+        let fields: Vec<&str> = line.split(',').collect();
+        assert_eq!(fields.len(), keys.len(), "{line}");
+        for (key, field) in keys.iter().zip(fields) {
+            let expected = match &row[key] {
+                Json::Null => String::new(),
+                Json::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            assert_eq!(field.parse::<f64>().ok(), expected.parse::<f64>().ok(), "{key} in {line}");
+            assert_eq!(field.is_empty(), expected.is_empty(), "{key} in {line}");
+        }
+    }
+    assert_eq!((text.lines().count(), lines.next()), (rows.len() + 1, None));
+}
+
+/// Every element that is opened is closed, and no number is none.
+#[track_caller]
+fn check_svg(text: &str) {
+    assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"), "{text}");
+    let mut open: Vec<&str> = Vec::new();
+    for tag in text.split('<').skip(1).map(|it| it.split('>').next().unwrap()) {
+        let name = tag.split([' ', '\n']).next().unwrap();
+        if let Some(name) = name.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new());
+    assert!(text.contains("class=\"line\"") && !text.contains("NaN") && !text.contains("inf"), "{text}");
+}
+
+#[test]
+fn people_get_aligned_columns_and_what_the_paper_says() {
+    let ran = clewline(&Folder::new("reproduce-text"), &["reproduce", "monitoring-fig2", "--quick"], "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let words: String = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for expected in [
+        "(Lee and Mathur 2024, Figure 2)",
+        "The paper: \"Number of threads has limited effect on runtime\"",
+        "The paper shows a plot and no figures",
+        "set 5,000 100",
+        "A quick run",
+    ] {
+        assert!(words.contains(expected), "expected `{expected}` in:\n{}", ran.stdout);
+    }
+    let is_row = |it: &&str| it.starts_with("  set ");
+    let ends: Vec<usize> = ran.stdout.lines().filter(is_row).map(|it| it.chars().count()).collect();
+    assert!(ends.len() == 10 && ends.windows(2).all(|it| it[0] == it[1]), "{}", ran.stdout);
+}
+
+#[test]
+fn an_unknown_table_is_an_error_that_helps() {
+    let folder = Folder::new("reproduce-unknown");
+    let ran = clewline(&folder, &["reproduce", "monitor-fig1"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(
+        ran.stderr.contains("no table is called `monitor-fig1`; did you mean `monitoring-fig1`?"),
+        "{ran:?}"
+    );
+    let ran = clewline(&folder, &["reproduce", "xyz"], "");
+    assert!(ran.code == 2 && ran.stderr.contains(", line-up-table-2, lowe-bugs, "), "{ran:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_found_out_about_at_once() {
+    let folder = Folder::new("reproduce-unwritable");
+    // Without --quick, the whole table would take far longer than a test may.
+    let ran = clewline(&folder, &["reproduce", "monitoring-fig1", "--csv", "missing/out.csv"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.starts_with("error: missing/out.csv: "), "{}", ran.stderr);
+}

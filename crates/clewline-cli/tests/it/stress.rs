@@ -1,0 +1,324 @@
+//! Stress tests of the subjects that are built in, and of subjects that a user might write.
+
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use clewline_core::{Deterministic, Domain, Value};
+use clewline_lab::subjects;
+use clewline_methods::stress::{Cause, Outcome, Stress};
+use clewline_specs::{
+    self,
+    mutex::{self, Mutex as MutexSpec},
+    queue::{Call, Queue},
+};
+use clewline_threads::{Noise, Subject};
+
+#[test]
+fn the_table_of_subjects_is_in_order() {
+    let names: Vec<String> = subjects().map(|it| it.name()).collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "no name twice");
+    for name in &names {
+        let is_plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-:.".contains(it);
+        assert!(name.chars().all(is_plain), "{name}");
+    }
+    for found in subjects() {
+        let name = found.name();
+        let recipe = found.variant.recipe;
+        // A plain variant comes first, and nothing is wrong with it, unless it is the only one.
+        let variants = found.entry.variants;
+        let plain = variants.iter().position(|it| it.name.is_empty());
+        let is_fine = |it: usize| it == 0 && (variants[it].flaw.is_none() || variants.len() == 1);
+        assert!(plain.is_none_or(is_fine), "{name}");
+        // What it is judged by is what the table says.
+        let spec = found.spec();
+        assert!(clewline_specs::find(&spec).is_ok(), "{name}: {spec}");
+        assert_eq!((found.variant.build)().specification(), Some(spec.clone()), "{name}");
+        let methods: Vec<&str> = clewline_specs::entry(&spec).unwrap().methods().collect();
+        assert!(found.variant.quasi.is_none_or(|it| methods.contains(&it.0)), "{name}");
+        assert!(found.entry.lacks.iter().all(|it| methods.contains(it)), "{name}: {:?}", found.entry.lacks);
+        let offers = |method: &str| methods.contains(&method) && !found.entry.lacks.contains(&method);
+        assert!(recipe.mix.iter().all(|it| offers(it.0)), "{name}: {:?}", recipe.mix);
+        // What is drawn if nothing is said has to be there.
+        assert!(found.entry.lacks.is_empty() || !recipe.mix.is_empty(), "{name}");
+        assert!(2 <= recipe.threads && 0 < recipe.operations, "{name}");
+    }
+}
+
+#[test]
+fn what_is_right_is_not_accused() {
+    for found in subjects().filter(|it| it.variant.flaw.is_none()) {
+        for noise in [Noise::NONE, Noise { between: 0.01, inside: 0.02 }] {
+            let name = found.name();
+            let stress = clewline_lab::stress(&name).unwrap().with_runs(8).with_noise(noise);
+            let outcome = stress.run().unwrap();
+            assert!(outcome.holds(), "{name} with {noise:?}: {outcome}");
+            assert_eq!(outcome.runs, 8, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_found() {
+    // A moment on an idle machine; other tests may have most of this one.
+    for found in subjects().filter(|it| it.variant.flaw.is_some()) {
+        let name = found.name();
+        let stress = clewline_lab::stress(&name).unwrap().with_time(Duration::from_secs(300));
+        let outcome = stress.with_shrinking(Duration::ZERO).without_saving().run().unwrap();
+        assert!(outcome.finding.is_some(), "{name}: {outcome}");
+    }
+}
+
+/// A queue behind a lock: not fast, but right.
+#[derive(Default)]
+struct Locked(Mutex<std::collections::VecDeque<Value>>);
+
+impl Subject<Queue> for Locked {
+    fn call(&self, call: &Call) -> Value {
+        let mut values = self.0.lock().unwrap();
+        match *call {
+            Call::Enq(value) => {
+                values.push_back(value);
+                Value::TRUE
+            }
+            Call::Deq => values.pop_front().unwrap_or(Value::NIL),
+            Call::Peek => values.front().copied().unwrap_or(Value::NIL),
+        }
+    }
+}
+
+#[test]
+fn inputs_follow_from_the_seed() {
+    let history = |seed: u64, run: u64| {
+        let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+        struct Seen(Arc<Mutex<Vec<String>>>);
+        impl Subject<Queue> for Seen {
+            fn call(&self, call: &Call) -> Value {
+                self.0.lock().unwrap().push(format!("{call:?}"));
+                Value::NIL
+            }
+        }
+        let subject = Arc::clone(&seen);
+        let stress = Stress::new(Queue::default(), move || Seen(Arc::clone(&subject)))
+            .with_threads(1)
+            .with_operations(20)
+            .with_values(Domain::Below(5))
+            .with_mix([("enq", 1), ("deq", 1)])
+            .with_seed(seed)
+            .with_runs(run);
+        let _outcome = stress.run().unwrap();
+        let mut calls = seen.lock().unwrap().clone();
+        calls.truncate(20);
+        calls
+    };
+    assert_eq!(history(7, 1), history(7, 1));
+    assert_ne!(history(7, 1), history(8, 1));
+}
+
+#[test]
+fn mix_that_means_nothing_is_an_error() {
+    let told = |mix: &[(&'static str, u32)]| {
+        let stress = Stress::new(Queue::default(), Locked::default).with_mix(mix.iter().copied());
+        stress.with_runs(1).run().expect_err("no such mix").to_string()
+    };
+    assert_eq!(
+        told(&[("enq", 1), ("dequeue", 1)]),
+        "the mix: a queue has the operations enq, deq, peek; found `dequeue`"
+    );
+    assert_eq!(told(&[("enq", 0)]), "the mix: expected at least one weight above 0");
+}
+
+#[test]
+fn any_algorithm_may_judge() {
+    for algorithm in ["jit-graph", "jit-tree+jit-graph", "queue-oriented", "monitor"] {
+        let stress = Stress::new(Queue::default(), Locked::default)
+            .with_operations(50)
+            .with_mix([("enq", 3), ("deq", 7)])
+            .with_runs(10)
+            .with_jobs(2);
+        stress.with_algorithm(algorithm).unwrap().assert();
+    }
+}
+
+/// Drops every hundredth value.
+#[derive(Default)]
+struct Leaky(Locked, AtomicU64);
+
+impl Subject<Queue> for Leaky {
+    fn call(&self, call: &Call) -> Value {
+        let is_lost = matches!(call, Call::Enq(_)) && self.1.fetch_add(1, Ordering::Relaxed) % 100 == 99;
+        if is_lost { Value::TRUE } else { self.0.call(call) }
+    }
+}
+
+fn outcome_of(stress: &Stress) -> Outcome {
+    stress.clone().with_shrinking(Duration::ZERO).without_saving().run().unwrap()
+}
+
+#[test]
+fn a_lost_value_is_found() {
+    let stress =
+        Stress::new(Queue::default(), Leaky::default).with_mix([("enq", 1), ("deq", 2)]).with_runs(100);
+    let outcome = outcome_of(&stress);
+    let finding = outcome.finding.as_ref().unwrap();
+    assert!(matches!(finding.cause, Cause::NotLinearizable(_)), "{outcome}");
+    assert!(!finding.report.holds());
+}
+
+#[test]
+fn a_history_that_is_not_judged_is_no_success() {
+    let stress = Stress::new(Queue::default(), Locked::default)
+        .with_algorithm("jit-graph")
+        .unwrap()
+        .with_values(Domain::Below(2))
+        .with_configurations(10)
+        .with_runs(2);
+    let outcome = outcome_of(&stress);
+    assert_eq!((outcome.unknown, outcome.finding.is_none()), (2, true));
+    assert!(!outcome.holds());
+}
+
+/// Panics when it is asked for what it does not have.
+#[derive(Default)]
+struct Touchy(Locked);
+
+impl Subject<Queue> for Touchy {
+    fn call(&self, call: &Call) -> Value {
+        match self.0.call(call) {
+            Value::NIL => panic!("nothing there"),
+            value => value,
+        }
+    }
+}
+
+#[test]
+fn a_panic_is_a_finding() {
+    let stress = Stress::new(Queue::default(), Touchy::default).with_operations(10).with_runs(5);
+    let outcome = outcome_of(&stress);
+    let finding = outcome.finding.as_ref().unwrap();
+    let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
+    assert_eq!(panics[0].message, "nothing there");
+}
+
+/// A lock that is taken once, by the first who comes; or, if it is jammed, by nobody.
+struct Lock {
+    is_taken: AtomicU64,
+}
+
+impl Subject<MutexSpec> for Lock {
+    fn call(&self, _lock: &mutex::Call) -> Value {
+        while self.is_taken.swap(1, Ordering::SeqCst) == 1 {
+            clewline_threads::hint::spin_loop();
+        }
+        Value::TRUE
+    }
+}
+
+fn locking_once(is_jammed: bool) -> Stress {
+    let make = move || Lock { is_taken: AtomicU64::new(u64::from(is_jammed)) };
+    Stress::drawing(MutexSpec, make, |_| mutex::Call::Lock)
+        .with_threads(2)
+        .with_operations(1)
+        .with_patience(Duration::from_millis(100))
+        .with_runs(2)
+}
+
+fn lock_once(is_jammed: bool) -> Outcome {
+    outcome_of(&locking_once(is_jammed))
+}
+
+#[test]
+fn whoever_waits_for_what_another_holds_may_wait_forever() {
+    let outcome = lock_once(false);
+    assert!(outcome.holds(), "{outcome}");
+    assert_eq!(outcome.runs, 2);
+}
+
+#[test]
+fn whoever_waits_for_what_nobody_holds_is_stuck() {
+    let outcome = lock_once(true);
+    let finding = outcome.finding.as_ref().unwrap();
+    let Cause::Stuck(_, standings) = &finding.cause else { panic!("{outcome}") };
+    assert_eq!(standings.len(), 2);
+    assert!(standings[0].place.is_some_and(|it| it.file().ends_with("stress.rs")), "{standings:?}");
+}
+
+#[test]
+fn a_history_that_is_not_judged_is_no_success_though_everybody_waits_rightly() {
+    let outcome = outcome_of(&locking_once(false).with_algorithm("queue-oriented").unwrap());
+    assert_eq!((outcome.runs, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
+    assert!(!outcome.holds());
+}
+
+/// A lock that the second who comes breaks.
+#[derive(Default)]
+struct Brittle(AtomicU64);
+
+impl Subject<MutexSpec> for Brittle {
+    fn call(&self, _lock: &mutex::Call) -> Value {
+        match self.0.fetch_add(1, Ordering::SeqCst) {
+            0 => Value::TRUE,
+            // Not `panic!`: to tell where it was may take longer than the patience there is.
+            1 => resume_unwind(Box::new("it broke")),
+            _ => loop {
+                clewline_threads::hint::spin_loop();
+            },
+        }
+    }
+}
+
+#[test]
+fn a_panic_is_a_finding_though_everybody_else_waits_rightly() {
+    let stress = Stress::drawing(MutexSpec, Brittle::default, |_| mutex::Call::Lock)
+        .with_threads(3)
+        .with_operations(1)
+        .with_patience(Duration::from_millis(100))
+        .with_shrinking(Duration::ZERO)
+        .with_runs(1);
+    let outcome = outcome_of(&stress);
+    let finding = outcome.finding.as_ref().expect("a panic");
+    let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
+    assert_eq!(panics[0].message, "it broke");
+}
+
+/// A specification with a mistake of its own.
+#[derive(Clone)]
+struct Mistaken;
+
+impl Deterministic for Mistaken {
+    type State = ();
+    type Call = ();
+    type Return = Value;
+
+    fn initial(&self) {}
+
+    fn apply(&self, (): &mut (), (): &()) -> Option<Value> {
+        panic!("a mistake in the specification")
+    }
+}
+
+struct Idle;
+
+impl Subject<Mistaken> for Idle {
+    fn call(&self, (): &()) -> Value {
+        Value::TRUE
+    }
+}
+
+#[test]
+fn a_specification_that_panics_ends_the_test() {
+    for jobs in [1, 3] {
+        let stress = Stress::drawing(Mistaken, || Idle, |_| ())
+            .with_operations(10)
+            .with_jobs(jobs)
+            .with_time(Duration::from_secs(60));
+        let panic = catch_unwind(AssertUnwindSafe(|| stress.run().is_ok())).expect_err("a panic");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"a mistake in the specification"));
+    }
+}

@@ -1,0 +1,452 @@
+//! What people and scripts see of a stress test.
+//!
+//! Most subjects here go wrong when a single thread uses them, so that their histories are always the same.
+
+use std::{
+    fs,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use clewline_core::{Deterministic, History, OperationId, Value, Verdict};
+use clewline_methods::{
+    check, check_file,
+    stress::{Cause, Outcome, Saved, Shrinking, Stress},
+};
+use clewline_report::formats;
+use clewline_specs::{
+    queue::{self, Queue},
+    register::{self, Register},
+};
+use clewline_threads::{Subject, point};
+
+use clewline_core::{Stamped, case_noted};
+
+use crate::run::{Folder, clewline};
+
+/// A queue from which the last element leaves first.
+#[derive(Default)]
+struct Backwards(Mutex<Vec<Value>>);
+
+impl Subject<Queue> for Backwards {
+    fn call(&self, call: &queue::Call) -> Value {
+        let mut values = self.0.lock().unwrap();
+        match *call {
+            queue::Call::Enq(value) => {
+                values.push(value);
+                Value::TRUE
+            }
+            queue::Call::Deq => values.pop().unwrap_or(Value::NIL),
+            queue::Call::Peek => values.first().copied().unwrap_or(Value::NIL),
+        }
+    }
+}
+
+/// One thread, one run, and nothing besides.
+fn alone(stress: Stress) -> Stress {
+    stress
+        .with_threads(1)
+        .with_operations(20)
+        .with_runs(1)
+        .with_seed(1)
+        .with_shrinking(Duration::ZERO)
+        .without_saving()
+        .without_environment()
+}
+
+fn backwards() -> Stress {
+    alone(Stress::new(Queue::default(), Backwards::default)).with_mix([("enq", 1), ("deq", 1)])
+}
+
+#[track_caller]
+fn run(stress: &Stress) -> Outcome {
+    stress.run().expect("there are threads")
+}
+
+/// The report with every duration and the clock left out.
+fn redacted(outcome: &Outcome) -> String {
+    // Where lines end depends on what is left out.
+    let report =
+        outcome.to_string().replace("\n          ", " ").replace(&outcome.clock.to_string(), "CLOCK");
+    let line = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let is_number = |it: &str| !it.is_empty() && it.chars().all(|it| it.is_ascii_digit() || it == '.');
+        // How many configurations a core takes is nobody's business here.
+        let is_unit =
+            |it: &str| ["ms", "s", "configurations"].contains(&it.trim_end_matches([':', ',', ')', '.']));
+        let word = |at: usize| {
+            let is_time = words.get(at + 1).is_some_and(|it| is_unit(it)) && is_number(words[at]);
+            if is_time { "#" } else { words[at] }
+        };
+        (0..words.len()).map(word).collect::<Vec<_>>().join(" ").replace("# s", "# ms")
+    };
+    report.lines().map(|it| format!("{}\n", line(it))).collect()
+}
+
+#[test]
+fn a_violation_is_drawn_and_says_how_it_was_found() {
+    let outcome = run(&backwards());
+    assert_eq!(redacted(&outcome), VIOLATED, "{outcome}");
+}
+
+const VIOLATED: &str = "\
+violated: Backwards is not linearizable as a queue
+
+  These 3 operations contradict each other, and the other 17 do not help: there
+  is no order, each happening at one moment between its call and its return, in
+  which all their answers are right. Time runs to the right, one row a thread:
+
+  0: |--enq(5)--|  |--enq(6)--|  |--deq() → 6--|
+
+  deq() → 6 found 6 while 5 was still there, although enq(5) had returned before
+  enq(6) was called.
+
+  What happened, one after the other, up to where it breaks:
+
+  event  thread
+      …  16 events left out
+     17  0       calls enq(5)
+     18  0       returns
+     19  0       calls enq(6)
+     20  0       returns
+     21  0       calls deq()
+     22  0       returns 6
+
+  Here no order is left: deq() may not return 6. Allowed: 4.
+
+found:    in run 1, after 20 operations and # ms, in runs of 1 thread × 20 operations, without noise
+recorded: with CLOCK, each thread on its processor
+judged:   by queue monitor in # ms: 20 operations, 1 object, # configurations
+seed:     1. The calls follow from it, and the noise; how the system schedules the threads does not. \
+So the same seed may show it sooner or later, in other operations, or not at all.
+next: CLEWLINE_SEED=1 cargo test
+";
+
+#[test]
+fn the_saved_history_is_judged_the_same_way() {
+    let folder = Folder::new("stress-saved");
+    let stress = backwards().with_saving(folder.path("runs"));
+    let outcome = run(&stress);
+    let Saved::File(path) = &outcome.saved else { panic!("{:?}", outcome.saved) };
+    assert_eq!(*path, folder.path("runs").join("Backwards-seed-1.jsonl"));
+    let again = check_file(path, "queue").expect("readable");
+    let Verdict::Violated(violation) = again.verdict() else { panic!("{again}") };
+    let finding = outcome.shown().expect("it was found");
+    let labels = |case: &dyn clewline_core::Case, core: &[clewline_core::OperationId]| -> Vec<String> {
+        core.iter().map(|&it| case.label(it)).collect()
+    };
+    assert_eq!(violation.core, finding.core());
+    assert_eq!(labels(again.case(), &violation.core), labels(finding.report.case(), finding.core()));
+    assert_eq!(again.operations(), finding.report.operations());
+    let told = outcome.to_string();
+    assert!(
+        told.contains(&format!("next: clewline check {} --spec queue --html report.html\n", path.display())),
+        "{told}"
+    );
+    // Another run leaves that file alone.
+    let before = fs::read(path).expect("it is there");
+    let twin = run(&stress);
+    assert_eq!(twin.saved, Saved::File(folder.path("runs").join("Backwards-seed-1-2.jsonl")));
+    assert_eq!(fs::read(path).expect("it is there"), before);
+}
+
+/// Two threads stamp the moment between two operations alike. Neither is told to have been before the other, and so the
+/// operations of each thread overlap as well, which no file allows a process.
+#[test]
+fn a_history_with_equal_stamps_can_be_read_again() {
+    let operation = |call, called, ret, returned| Stamped { call, called, returned: Some((ret, returned)) };
+    let [one, two] = [1, 2].map(|it| Value::small(it).expect("it is small"));
+    let history = History::merge(vec![
+        vec![
+            operation(register::Call::Write(one), 1, Value::TRUE, 3),
+            operation(register::Call::Read, 3, two, 6),
+            operation(register::Call::Read, 6, one, 7),
+        ],
+        vec![
+            operation(register::Call::Write(two), 2, Value::TRUE, 3),
+            operation(register::Call::Read, 3, one, 5),
+            operation(register::Call::Read, 8, two, 9),
+        ],
+    ]);
+    let spans = history.spans().to_vec();
+    // Drawn with one row a process, though that has two at a time.
+    assert!(check(&Register, &history).to_string().starts_with("violated"));
+    let case = case_noted(Register, history);
+    let folder = Folder::new("stress-equal-stamps");
+    let path = folder.path("run.jsonl");
+    let format = formats::find("jsonl").expect("it is the native format");
+    let recording = case.recording().expect("a register can be written");
+    format.write(&recording, &mut fs::File::create(&path).expect("a new file")).expect("written");
+    let again = check_file(&path, "register").expect("readable");
+    assert!(matches!(again.verdict(), Verdict::Violated(_)), "{again}");
+    assert_eq!(again.case().spans(), spans);
+    let row = |it: usize| again.case().process(OperationId::from_index(it)).index();
+    assert_eq!((0..6).map(row).collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1]);
+}
+
+#[test]
+fn a_history_that_cannot_be_saved_is_told_all_the_same() {
+    let folder = Folder::new("stress-not-saved").with("file", "");
+    let outcome = run(&backwards().with_saving(folder.path("file")));
+    assert!(matches!(outcome.saved, Saved::Failed(..)), "{:?}", outcome.saved);
+    let told = outcome.to_string();
+    assert!(told.starts_with("violated: Backwards is not linearizable as a queue\n"), "{told}");
+    assert!(told.contains("\nsaved:    nowhere: "), "{told}");
+    assert!(!told.contains("clewline check"), "{told}");
+}
+
+#[test]
+fn a_smaller_workload_is_found() {
+    let outcome = run(&backwards().with_operations(400).with_shrinking(Duration::from_millis(500)));
+    let Shrinking::Tried { smallest: Some(smallest), attempts, .. } = &outcome.shrinking else {
+        panic!("{:?}", outcome.shrinking)
+    };
+    // Two elements, and one that leaves out of turn.
+    assert!((3..400).contains(&smallest.operations), "{smallest:?}");
+    assert_ne!(*attempts, 0);
+    let first = outcome.finding.as_ref().expect("it was found");
+    assert!(outcome.shown().expect("it was found").core().len() <= first.core().len());
+    let told = outcome.to_string();
+    assert!(told.contains("\nsmaller:  it was found with 1 thread × "), "{told}");
+}
+
+#[test]
+fn what_cannot_be_made_smaller_is_told() {
+    let stress = backwards().with_operations(3).with_shrinking(Duration::from_millis(50));
+    // The seed decides whether three operations are enough; some does.
+    let found = (0..1_000).map(|seed| run(&stress.clone().with_seed(seed))).find(|it| it.finding.is_some());
+    let outcome = found.expect("two enqueues and a dequeue");
+    assert!(matches!(outcome.shrinking, Shrinking::Tried { smallest: None, .. }), "{outcome}");
+    assert!(outcome.to_string().contains("\nsmaller:  it was not found with less ("), "{outcome}");
+}
+
+/// A register that does something else than answer, at its fourth call.
+#[derive(Default)]
+struct Fourth<const PANICS: bool> {
+    calls: AtomicUsize,
+    value: Mutex<Option<Value>>,
+}
+
+impl<const PANICS: bool> Subject<Register> for Fourth<PANICS> {
+    fn call(&self, call: &register::Call) -> Value {
+        if self.calls.fetch_add(1, Ordering::Relaxed) == 3 {
+            assert!(!PANICS, "the fourth call is too much");
+            // Ends when it is given up.
+            loop {
+                point();
+            }
+        }
+        let mut held = self.value.lock().unwrap();
+        match *call {
+            register::Call::Read => held.unwrap_or(Value::NIL),
+            register::Call::Write(value) => {
+                *held = Some(value);
+                Value::TRUE
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_stuck_names_the_operation_and_where_its_thread_stands() {
+    let stress = alone(Stress::new(Register, Fourth::<false>::default))
+        .with_mix([("read", 1)])
+        .with_patience(Duration::from_millis(100))
+        .with_shrinking(Duration::from_millis(300));
+    let outcome = run(&stress);
+    assert!(matches!(outcome.finding.as_ref().expect("it is stuck").cause, Cause::Stuck(..)), "{outcome}");
+    let told = outcome.to_string();
+    assert!(told.starts_with("violated: Fourth got stuck: nothing returned for 100 ms\n"), "{told}");
+    assert!(
+        told.contains("3 operations had returned, and then none did for 100 ms. 1 thread has not"),
+        "{told}"
+    );
+    assert!(told.contains("\n  thread 0 in read(): "), "{told}");
+    assert!(told.contains("No answer was wrong"), "{told}");
+    assert!(told.contains("\nsmaller:  not tried"), "{told}");
+}
+
+#[test]
+fn a_panic_names_the_operation_and_what_it_said() {
+    let outcome = run(&alone(Stress::new(Register, Fourth::<true>::default)).with_mix([("read", 1)]));
+    assert!(matches!(outcome.finding.as_ref().expect("it panics").cause, Cause::Panicked(_)), "{outcome}");
+    let told = outcome.to_string();
+    assert!(told.starts_with("violated: Fourth panicked in read()\n"), "{told}");
+    assert!(told.contains("\n  thread 0 in read() panicked: the fourth call is too much\n"), "{told}");
+}
+
+/// A counter with ten lines of its own.
+#[derive(Clone)]
+struct Tickets;
+
+impl Deterministic for Tickets {
+    type State = u64;
+    type Call = ();
+    type Return = u64;
+
+    fn initial(&self) -> u64 {
+        0
+    }
+
+    fn apply(&self, last: &mut u64, (): &()) -> Option<u64> {
+        *last += 1;
+        Some(*last)
+    }
+}
+
+/// Gives the third ticket twice.
+#[derive(Default)]
+struct Dispenser(AtomicU64);
+
+impl Subject<Tickets> for Dispenser {
+    fn call(&self, (): &()) -> u64 {
+        (self.0.fetch_add(1, Ordering::SeqCst) + 1).min(3)
+    }
+}
+
+#[test]
+fn a_specification_of_ones_own_panics_with_the_whole_report() {
+    let stress = alone(Stress::drawing(Tickets, Dispenser::default, |_| ())).with_operations(4);
+    let stress = stress.with_saving(Folder::new("stress-own").path("runs"));
+    let panic = catch_unwind(AssertUnwindSafe(|| stress.assert())).expect_err("a violation");
+    let message = panic.downcast_ref::<String>().expect("a message");
+    assert!(message.starts_with("violated: Dispenser is not linearizable as a Tickets\n"), "{message}");
+    assert!(message.contains("() → 3"), "{message}");
+    assert!(message.contains("\nsaved:    nowhere: a file needs a specification"), "{message}");
+    let again = "next: CLEWLINE_SEED=1 cargo test stress_report::a_specification_of_ones_own";
+    // With one thread for all tests, nobody knows the name.
+    assert!(message.contains(again) || message.ends_with("next: CLEWLINE_SEED=1 cargo test\n"), "{message}");
+}
+
+#[test]
+fn a_limit_that_is_hit_is_not_success() {
+    let stress = backwards().with_algorithm("jit-graph").expect("it is there").with_configurations(0);
+    let outcome = run(&stress);
+    assert_eq!((outcome.verdict(), outcome.holds()), ("unknown", false), "{outcome}");
+    assert!(
+        outcome.to_string().starts_with(
+            "unknown: 1 of 1 run of Backwards could not be judged: the limit of 0 configurations was hit\n"
+        ),
+        "{outcome}"
+    );
+    let none = run(&clewline_lab::stress("register").expect("it is there").with_time(Duration::ZERO));
+    assert_eq!((none.runs, none.verdict(), none.holds()), (0, "unknown", false), "{none}");
+}
+
+#[test]
+fn what_holds_says_that_it_is_no_proof() {
+    let folder = Folder::new("stress-holds");
+    let args = ["stress", "register", "--runs", "3", "--operations", "100", "--seed", "7"];
+    let ran = clewline(&folder, &args, "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    assert_eq!(ran.first_line(), "holds: no violation found in 3 runs of register");
+    assert!(
+        ran.stdout.contains("600 operations in runs of 2 threads × 100 operations, without noise."),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("That is no proof."), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("\nnext: clewline stress register --operations 100 --time "),
+        "{}",
+        ran.stdout
+    );
+    assert!(fs::read_dir(folder.path(".")).expect("it is there").next().is_none(), "nothing is saved");
+}
+
+#[test]
+fn scripts_get_the_fields_that_were_promised() {
+    let folder = Folder::new("stress-json");
+    let args = ["stress", "register", "--runs", "2", "--seed", "7", "--format", "json"];
+    let ran = clewline(&folder, &args, "");
+    let object = &ran.json()[0];
+    assert_eq!(object["subject"], "register");
+    assert_eq!(object["verdict"], "holds");
+    assert_eq!((&object["runs"], &object["seed"]), (&2.into(), &7.into()));
+    assert!(object["operations"].is_u64() && object["elapsed_ms"].is_u64(), "{object}");
+    assert!(object.get("file").is_none() && object.get("cause").is_none(), "{object}");
+    let ran = clewline(&folder, &["stress", "register", "--time", "0s", "--format", "json"], "");
+    assert_eq!((ran.code, &ran.json()[0]["verdict"]), (3, &"unknown".into()));
+}
+
+#[test]
+fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
+    // A bug between processors needs two.
+    if thread::available_parallelism().is_ok_and(|it| it.get() < 2) {
+        return;
+    }
+    let folder = Folder::new("stress-bug");
+    let args = [
+        "stress",
+        "register:unsynchronized",
+        "--time",
+        "2m",
+        "--seed",
+        "1",
+        "--shrink",
+        "none",
+        "--format",
+        "json",
+    ];
+    let ran = clewline(&folder, &args, "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{}", ran.stdout);
+    let object = &ran.json()[0];
+    assert_eq!((&object["verdict"], &object["cause"]), (&"violated".into(), &"not-linearizable".into()));
+    let file = "register-unsynchronized-seed-1.jsonl";
+    assert_eq!(object["file"], file);
+    let ran = clewline(&folder, &["check", file, "--spec", "register", "--format", "json"], "");
+    assert_eq!(ran.code, 1);
+    assert_eq!(ran.json()[0]["explanation"]["core"], object["explanation"]["core"]);
+}
+
+#[test]
+fn who_cannot_judge_the_object_is_not_asked_again() {
+    let folder = Folder::new("stress-refused");
+    let args = ["stress", "register", "--runs", "2", "--seed", "1", "--algorithm", "queue-oriented"];
+    let ran = clewline(&folder, &args, "");
+    assert_eq!(ran.code, 3);
+    assert!(ran.stdout.contains("`auto` finds one who can"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("next: clewline stress register --runs 2 --seed 1\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn options_that_make_no_sense_say_what_was_expected() {
+    let folder = Folder::new("stress-options");
+    let told = |args: &[&str]| {
+        let ran = clewline(&folder, &[&["stress", "register", "--time", "1s"], args].concat(), "");
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
+        ran.stderr
+    };
+    for (args, expected) in [
+        (["--mix", "enq=1"], "--mix: a register has the operations read, write; found `enq`"),
+        (["--mix", "read=0"], "--mix: expected at least one weight above 0"),
+        (["--threads", "0"], "expected a number from 1; found `0`"),
+        (["--operations", "0"], "expected a number from 1; found `0`"),
+        (["--runs", "0"], "expected a number from 1; found `0`"),
+        (["--noise", "loud"], "expected `none`, or a share from 0 to 1"),
+        (["--noise", "between=2"], "expected a number from 0 to 1; found `2`"),
+        (["--clock", "sundial"], "expected auto, counter, monotonic or shared; found `sundial`"),
+        (["--patience", "1ms"], "expected at least 50ms; found `1ms`"),
+        (["--shrink", "5"], "expected a unit after the number"),
+        (["--algorithm", "guess"], "--algorithm: expected `auto`"),
+    ] {
+        let told = told(&args);
+        assert!(told.contains(expected), "{args:?}: {told}");
+    }
+    let ran = clewline(&folder, &["stress", "regster"], "");
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("did you mean `register`?"), "{}", ran.stderr);
+}
+
+#[test]
+fn subjects_are_listed_with_their_bugs() {
+    let ran = clewline(&Folder::new("stress-subjects"), &["subjects"], "");
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("register: a register in one atomic word\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n  register:unsynchronized  a bug: "), "{}", ran.stdout);
+}

@@ -1,0 +1,293 @@
+//! The house rules that a machine can hold us to.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every source file of the workspace's crates: its path from the root, and its text.
+fn sources() -> Vec<(String, String)> {
+    fn visit(folder: &Path, sources: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && path.file_name().is_some_and(|it| it != "target") {
+                visit(&path, sources);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                sources.push(path);
+            }
+        }
+    }
+    let mut paths = Vec::new();
+    visit(&root().join("crates"), &mut paths);
+    paths.sort();
+    let name = |it: &Path| it.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+    let sources: Vec<_> = paths.iter().map(|it| (name(it), fs::read_to_string(it).unwrap())).collect();
+    assert!(30 < sources.len(), "the sources were found");
+    sources
+}
+
+fn is_test(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("/tests.rs")
+}
+
+#[track_caller]
+fn expect_none(complaints: Vec<String>) {
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn every_module_says_what_it_is() {
+    let is_silent =
+        |(path, text): &(String, String)| !path.ends_with("/tests.rs") && !text.starts_with("//! ");
+    expect_none(sources().into_iter().filter(is_silent).map(|(path, _)| path).collect());
+}
+
+/// What a crate includes is packaged with it only if it is in its own folder.
+#[test]
+fn crates_include_only_what_is_theirs() {
+    let mut complaints = Vec::new();
+    let mut included = 0;
+    for (path, text) in sources().into_iter().filter(|(path, _)| path.contains("/src/")) {
+        // Below the folder of the crate: `crates/NAME/`.
+        let depth = Path::new(&path).components().count() - 3;
+        for (at, line) in text.lines().enumerate() {
+            // Pages of the manual are read by tests of documentation, and by nobody else.
+            let code = ["include_str!(", "include_bytes!("].iter().find_map(|it| line.split_once(it));
+            let code = code.filter(|it| !it.0.contains("doc = "));
+            let Some(file) = code.and_then(|it| it.1.split('"').nth(1)) else { continue };
+            included += 1;
+            if depth < file.matches("../").count() {
+                complaints.push(format!("{path}:{}: {file} is in another crate", at + 1));
+            }
+        }
+    }
+    assert!(10 < included, "includes were found: {included}");
+    expect_none(complaints);
+}
+
+#[test]
+fn files_hold_one_idea() {
+    let long = |(path, text): (String, String)| {
+        let lines = text.lines().count();
+        (800 < lines).then(|| format!("{path}: {lines} lines, at most 800"))
+    };
+    expect_none(sources().into_iter().filter_map(long).collect());
+}
+
+/// A function runs from the line of its `fn` to the closing brace at the same indentation.
+#[test]
+fn functions_fit_a_screen() {
+    const MOST: usize = 70;
+    let mut complaints = Vec::new();
+    for (path, text) in sources() {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, line) in lines.iter().enumerate() {
+            let code = line.trim_start();
+            let starts =
+                ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn "].iter().any(|it| code.starts_with(it));
+            if !starts || code.ends_with(';') {
+                continue;
+            }
+            let end = format!("{}}}", &line[..line.len() - code.len()]);
+            let length = lines[at..].iter().position(|it| **it == end).map_or(1, |it| it + 1);
+            if MOST < length {
+                complaints.push(format!("{path}:{}: a function of {length} lines, at most {MOST}", at + 1));
+            }
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn nothing_is_left_undone_or_switched_off() {
+    // Spelled in halves, so that this file does not complain about itself.
+    let banned = [
+        ("todo", "!("),
+        ("unimplemented", "!("),
+        ("dbg", "!("),
+        ("FIX", "ME"),
+        ("XX", "X"),
+        ("#[ign", "ore"),
+    ];
+    let mut complaints = Vec::new();
+    for (path, text) in sources() {
+        for (number, line) in (1..).zip(text.lines()) {
+            for (head, tail) in banned {
+                if line.contains(&format!("{head}{tail}")) {
+                    complaints.push(format!("{path}:{number}: {head}{tail}"));
+                }
+            }
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn libraries_do_not_print() {
+    let mut complaints = Vec::new();
+    for (path, text) in sources() {
+        let may_print = is_test(&path)
+            || path.starts_with("crates/clewline-cli/src/")
+            || path.contains("/examples/");
+        for (number, line) in (1..).zip(text.lines()) {
+            let prints = ["println!(", "print!("].iter().any(|it| line.contains(it));
+            if prints && !may_print && !line.trim_start().starts_with("//") {
+                complaints.push(format!("{path}:{number}: a library prints"));
+            }
+        }
+    }
+    expect_none(complaints);
+}
+
+/// Data flows one way: which of our crates, and whether anything that does input or output, each may use.
+#[test]
+fn crates_depend_only_on_what_lies_before_them() {
+    let allowed = [
+        ("clewline-core", vec!["hashbrown", "rustc-hash"]),
+        ("clewline-specs", vec!["clewline-core"]),
+        ("clewline-check", vec!["clewline-core"]),
+        ("clewline-report", vec!["clewline-core", "memchr", "quick-xml", "serde_json"]),
+        ("clewline-explore", vec!["clewline-core", "hashbrown", "rustc-hash"]),
+        ("clewline-actors", vec!["clewline-core", "clewline-explore", "hashbrown", "rustc-hash"]),
+        ("clewline-macros", vec!["proc-macro2", "quote", "syn"]),
+        ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei", "rustc-hash"]),
+        (
+            "clewline-methods",
+            vec![
+                "clewline-actors",
+                "clewline-check",
+                "clewline-core",
+                "clewline-explore",
+                "clewline-report",
+                "clewline-specs",
+                "clewline-threads",
+                "rustc-hash",
+                "serde_json",
+            ],
+        ),
+        (
+            "clewline",
+            vec![
+                "clewline-actors",
+                "clewline-check",
+                "clewline-core",
+                "clewline-macros",
+                "clewline-methods",
+                "clewline-report",
+                "clewline-specs",
+                "clewline-threads",
+            ],
+        ),
+        // At the other end: what is explored through it is a program of its own, with the command `explore` inside.
+        (
+            "clewline-tsan",
+            vec!["clewline-cli", "clewline-methods", "clewline-core", "clewline-explore", "clewline-threads"],
+        ),
+    ];
+    let mut complaints = Vec::new();
+    for (name, allowed) in allowed {
+        let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
+        let dependencies = manifest.split("\n[dependencies]").nth(1).unwrap_or("");
+        for line in dependencies.lines().skip(1).take_while(|it| !it.starts_with('[')) {
+            let dependency = line.split(['.', ' ', '=']).next().unwrap_or("");
+            if !dependency.is_empty() && !allowed.contains(&dependency) {
+                complaints.push(format!("{name} may not depend on {dependency}"));
+            }
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn unsafe_code_is_in_two_crates() {
+    let mut complaints = Vec::new();
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        let path = folder.unwrap().path();
+        let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap();
+        let takes_lints = manifest.contains("[lints]\nworkspace = true");
+        let may = ["clewline-threads", "clewline-tsan"].iter().any(|it| path.ends_with(it));
+        if takes_lints == may {
+            complaints.push(format!("{}: the workspace's lints forbid unsafe code", path.display()));
+        }
+    }
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    assert!(workspace.contains("unsafe_code = \"forbid\""));
+    expect_none(complaints);
+}
+
+#[test]
+fn every_dependency_has_a_reason() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let reasons = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let dependencies = manifest.split("[workspace.dependencies]").nth(1).unwrap();
+    let names =
+        dependencies.lines().take_while(|it| !it.starts_with('[')).filter_map(|it| it.split_once(" = "));
+    let is_unexplained =
+        |name: &str| !name.starts_with("clewline") && !reasons.contains(&format!("`{name}`"));
+    expect_none(names.map(|(name, _)| name.to_owned()).filter(|it| is_unexplained(it)).collect());
+}
+
+#[test]
+fn the_manual_covers_every_specification_format_and_table() {
+    let specifications = fs::read_to_string(root().join("docs/specifications.md")).unwrap();
+    let formats = fs::read_to_string(root().join("docs/formats.md")).unwrap();
+    let mut complaints = Vec::new();
+    for entry in clewline_specs::CATALOG {
+        let section = specifications.split("\n## ").find(|it| it.starts_with(&format!("`{}`", entry.name)));
+        for (operation, _) in entry.operations {
+            if !section.is_some_and(|it| it.contains(&format!("`{operation}`"))) {
+                complaints.push(format!("docs/specifications.md lacks {} {operation}", entry.name));
+            }
+        }
+    }
+    for format in clewline_report::formats::FORMATS {
+        if !formats.contains(&format!("`{}`", format.name())) {
+            complaints.push(format!("docs/formats.md lacks {}", format.name()));
+        }
+    }
+    let tables = fs::read_to_string(root().join("docs/reproduce.md")).unwrap();
+    let named = clewline_lab::reproduce::TABLES.iter().map(|it| it.name);
+    for name in named.chain(clewline_lab::reproduce::FETCHED.iter().map(|it| it.name)) {
+        if !tables.contains(&format!("`{name}`")) {
+            complaints.push(format!("docs/reproduce.md lacks {name}"));
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/formats.md"];
+    let pages = pages.iter().chain(&[
+        "docs/specifications.md",
+        "docs/searches.md",
+        "docs/performance.md",
+        "docs/reproduce.md",
+        "docs/stress.md",
+        "docs/line-up.md",
+        "docs/actors.md",
+        "docs/quasi.md",
+        "docs/round-up.md",
+        "docs/unmodified.md",
+        "docs/reports.md",
+        "docs/glossary.md",
+    ]);
+    let mut complaints = Vec::new();
+    for page in pages {
+        let path = root().join(page);
+        for link in
+            fs::read_to_string(&path).unwrap().split("](").skip(1).filter_map(|it| it.split(')').next())
+        {
+            let target = link.split('#').next().unwrap_or("");
+            let is_elsewhere = target.is_empty() || target.contains("://");
+            if !is_elsewhere && !path.parent().unwrap().join(target).exists() {
+                complaints.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    expect_none(complaints);
+}

@@ -1,0 +1,362 @@
+//! `clewline cc`, `clewline run`, `clewline cargo test` and `clewline header`: code as it is.
+//!
+//! What needs a compiler or the runtime is skipped, and says so, where they are not.
+
+use std::process::Command;
+
+use clewline_lab::reproduce::names_in_c;
+use clewline_methods::unmodified::{Compiler, HEADER, Runtime, Toolchain, check_platform};
+
+use crate::run::{Folder, clewline};
+
+/// Whether programs can be built and run; a notice if not.
+fn is_possible() -> bool {
+    let missing = Runtime::find().err().or(Compiler::find(None).err());
+    if let Some(error) = &missing {
+        eprintln!("notice: skipped: {error}");
+    }
+    missing.is_none()
+}
+
+const STACK: &str = "\
+#include <stdlib.h>
+#include \"stack.h\"
+struct node { long value; struct node *next; };
+struct stack { struct node *head; };
+struct stack *stack_new(void) { return calloc(1, sizeof(struct stack)); }
+void stack_push(struct stack *s, long value) {
+    struct node *node = malloc(sizeof *node);
+    node->value = value;
+    do {
+        node->next = __atomic_load_n(&s->head, __ATOMIC_ACQUIRE);
+    } while (!__sync_bool_compare_and_swap(&s->head, node->next, node));
+}
+int stack_pop(struct stack *s, long *value) {
+    struct node *head = __atomic_load_n(&s->head, __ATOMIC_ACQUIRE);
+    if (!head)
+        return 0;
+    __atomic_store_n(&s->head, head->next, __ATOMIC_RELEASE);
+    *value = head->value;
+    return 1;
+}
+";
+
+const STACK_H: &str = "\
+struct stack;
+struct stack *stack_new(void);
+void stack_push(struct stack *s, long value);
+int stack_pop(struct stack *s, long *value);
+";
+
+const STACK_TEST: &str = "\
+#include <clewline.h>
+#include \"stack.h\"
+static struct stack *s;
+CLEWLINE_INIT { s = stack_new(); }
+CLEWLINE_OPERATION(push, value) { stack_push(s, value); return CLEWLINE_NOTHING; }
+CLEWLINE_OPERATION(pop) { long value; return stack_pop(s, &value) ? value : CLEWLINE_EMPTY; }
+";
+
+fn stack(name: &str) -> Folder {
+    Folder::new(name).with("stack.c", STACK).with("stack.h", STACK_H).with("stack_test.c", STACK_TEST)
+}
+
+#[test]
+fn the_header_is_printed() {
+    let ran = clewline(&Folder::new("header"), &["header"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, HEADER));
+}
+
+#[test]
+fn a_bug_in_c_is_found_and_shown_with_its_lines() {
+    if !is_possible() {
+        return;
+    }
+    let folder = stack("cc");
+    let args = ["cc", "stack_test.c", "stack.c", "--matrix", "pop | pop", "--initial", "push(1)"];
+    let ran = clewline(&folder, &args, "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.first_line().starts_with("violated: stack_test is not linearizable"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("stack.c:17"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("clewline cc stack_test.c stack.c"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_a_report_says_is_to_be_typed_shows_it_again() {
+    if !is_possible() {
+        return;
+    }
+    let folder = stack("cc-again");
+    let args = ["cc", "stack_test.c", "stack.c", "-O2", "--rows", "2", "--columns", "2", "--seed", "1"];
+    let ran = clewline(&folder, &args, "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let typed = ran.stdout.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type");
+    assert!(typed.starts_with("clewline cc stack_test.c stack.c -O2"), "{typed}");
+    let words = words(typed);
+    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    let again = clewline(&folder, &words, "");
+    assert_eq!(again.code, 1, "{typed}\n{}{}", again.stdout, again.stderr);
+    assert_eq!(answers(&again.stdout), answers(&ran.stdout));
+}
+
+/// Words as a shell reads them that knows double quotes and single ones.
+fn words(typed: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    for it in typed.chars() {
+        match quote {
+            Some(end) if it == end => quote = None,
+            Some(_) => word.push(it),
+            None if it == '"' || it == '\'' => quote = Some(it),
+            None if it == ' ' => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+            None => word.push(it),
+        }
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    words
+}
+
+/// What the calls answered, in a report.
+fn answers(report: &str) -> String {
+    let from = report.split("What the calls answered").nth(1).unwrap_or_default();
+    from.split("How it came about").next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn code_that_does_not_compile_is_an_error_with_the_compilers_words() {
+    if !is_possible() {
+        return;
+    }
+    let folder = Folder::new("cc-bad").with("bad.c", "int main(void) { return oops; }\n");
+    let ran = clewline(&folder, &["cc", "bad.c"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("bad.c does not compile") && ran.stderr.contains("oops"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_one_message() {
+    let folder = Folder::new("cc-nothing").with("a.c", "");
+    let ran = clewline(&folder, &["cc", "--rows", "2"], "");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let ran = clewline(&folder, &["cc", "a.c", "--compiler", "no-such-compiler"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    if check_platform().is_ok() && Runtime::find().is_ok() {
+        assert!(ran.stderr.contains("found none of no-such-compiler"), "{}", ran.stderr);
+    } else {
+        assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    }
+    let ran = clewline(&folder, &["run", "./no-such-program"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+}
+
+#[test]
+fn only_tables_with_programs_in_c_take_them() {
+    let folder = Folder::new("lang");
+    let ran = clewline(&folder, &["reproduce", "monitoring-fig1", "--quick", "--lang", "c"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(names_in_c().all(|it| ran.stderr.contains(it)), "{}", ran.stderr);
+}
+
+#[test]
+fn tables_are_run_with_programs_in_c() {
+    if !is_possible() {
+        return;
+    }
+    for name in names_in_c() {
+        let folder = Folder::new(&format!("lang-{name}"));
+        let args = ["reproduce", name, "--lang", "c", "--quick", "--format", "json"];
+        let ran = clewline(&folder, &args, "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
+        assert!(ran.json().len() >= 18, "{name}");
+        // In so few executions not every bug is found, but nothing is found where nothing is.
+        for row in ran.json() {
+            let subject = row["subject"].as_str().unwrap().to_owned();
+            let is_right = !subject.contains(':') && subject != "iqueue" && subject != "sl-queue";
+            let is_quasi =
+                name != "round-up-table-2" || ["herlihy-wing-queue", "quasi-stack"].contains(&&*subject);
+            if is_right && is_quasi {
+                assert_ne!(row["ours_violation"], "yes", "{name}: {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn this_toolchain_instruments() {
+    match Toolchain::find() {
+        Ok(toolchain) => {
+            let runtime = Runtime::find();
+            if let Ok(runtime) = runtime {
+                let flags = toolchain.flags(&runtime);
+                assert!(flags.iter().any(|it| it == "-ldylib=clewline_tsan"), "{flags:?}");
+            }
+        }
+        Err(error) => eprintln!("notice: skipped: {error}"),
+    }
+}
+
+const CRATE: &str = "[package]\nname = \"lost\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+
+const LIB: &str = "\
+#[cfg(test)]
+mod tests {
+    use std::{sync::atomic::{AtomicU32, Ordering::SeqCst}, thread};
+
+    fn twice(add: fn(&AtomicU32)) -> u32 {
+        let count = AtomicU32::new(0);
+        thread::scope(|it| {
+            it.spawn(|| add(&count));
+            it.spawn(|| add(&count));
+        });
+        count.into_inner()
+    }
+
+    #[test]
+    fn nothing_is_lost() {
+        assert_eq!(twice(|it| { it.fetch_add(1, SeqCst); }), 2);
+    }
+
+    #[test]
+    fn something_is_lost() {
+        assert_eq!(twice(|it| it.store(it.load(SeqCst) + 1, SeqCst)), 2);
+    }
+
+    #[test]
+    fn what_is_in_assembly() {
+        twice(|it| unsafe { std::arch::asm!(\"lock inc dword ptr [{}]\", in(reg) it.as_ptr()) });
+    }
+
+    #[test]
+    fn panics_in_a_thread() {
+        static FLAG: AtomicU32 = AtomicU32::new(0);
+        let thread = thread::spawn(|| assert!(FLAG.load(SeqCst) == 0, \"the flag is set\"));
+        FLAG.store(1, SeqCst);
+        thread.join().unwrap();
+    }
+
+    #[test]
+    #[should_panic]
+    fn should_panic_and_need_not() {
+        assert_eq!(twice(|it| it.store(it.load(SeqCst) + 1, SeqCst)), 1);
+    }
+
+    #[test]
+    fn returns_an_error() -> Result<(), String> {
+        let n = twice(|it| it.store(it.load(SeqCst) + 1, SeqCst));
+        if n == 2 { Ok(()) } else { Err(format!(\"there are {n}\")) }
+    }
+}
+";
+
+#[test]
+fn tests_of_a_crate_are_explored_one_by_one() {
+    if !is_possible() {
+        return;
+    }
+    if let Err(error) = Toolchain::find() {
+        eprintln!("notice: skipped: {error}");
+        return;
+    }
+    let folder = Folder::new("cargo").with("Cargo.toml", CRATE);
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", LIB);
+    let ran = clewline(&folder, &["cargo", "test", "nothing", "--", "--format", "json"], "");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.json()[0]["verdict"], "holds", "{}", ran.stdout);
+    let ran = clewline(&folder, &["cargo", "test"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("holds: ") && ran.stdout.contains("violated: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("something_is_lost"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("lib.rs:21"), "{}", ran.stdout);
+    // What a panic says is what is told, and so is where it was.
+    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("assertion `left == right` failed left: 1 right: 2 (src/lib.rs:21)"), "{told}");
+    assert!(
+        told.contains("the flag is set (src/lib.rs:32); after that: called `Result::unwrap()`"),
+        "{told}"
+    );
+    assert!(told.contains("the test did not panic, though it should"), "{told}");
+    assert!(told.contains("the test returned an error: \"there are 1\""), "{told}");
+    assert!(ran.stderr.contains("src/lib.rs:26: ") && ran.stderr.contains("`lock incl`"), "{}", ran.stderr);
+    let ran = clewline(&folder, &["cargo", "test", "no_such_test"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("no test has `no_such_test` in its name"), "{}", ran.stderr);
+}
+
+const ASSEMBLY: &str = "\
+#include <clewline.h>
+long shared, add_elsewhere(long *, long);
+static long add(long *at, long by) {
+    __asm__ volatile(\"lock; xaddq %0, %1\" : \"+r\"(by), \"+m\"(*at) : : \"memory\");
+    return by;
+}
+CLEWLINE_OPERATION(here, by) { return add(&shared, by); }
+CLEWLINE_OPERATION(there, by) { return add_elsewhere(&shared, by); }
+CLEWLINE_MATRIX(\"here(1) | there(1)\")
+";
+
+/// With either compiler; and of what was compiled by others nothing more is known than that.
+#[test]
+fn what_nobody_sees_is_told() {
+    if !is_possible() {
+        return;
+    }
+    let elsewhere = "long add_elsewhere(long *at, long by) { return __atomic_fetch_add(at, by, 5); }\n";
+    let folder = Folder::new("unseen").with("it.c", ASSEMBLY).with("elsewhere.c", elsewhere);
+    for compiler in ["gcc", "clang"] {
+        if Compiler::find(Some(compiler)).is_err() {
+            eprintln!("notice: {compiler} is left out");
+            continue;
+        }
+        let ran = clewline(&folder, &["cc", "--compiler", compiler, "it.c", "elsewhere.c"], "");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("note: it.c:4: clewline_operation_here has `lock xaddq`"),
+            "{}",
+            ran.stderr
+        );
+        for (kind, flag) in [("o", "-c"), ("so", "-shared")] {
+            let file = format!("./elsewhere.{kind}");
+            let made = Command::new(compiler)
+                .args([flag, "-fPIC", "elsewhere.c", "-o", &file])
+                .current_dir(folder.path("."))
+                .status();
+            assert!(made.unwrap().success());
+            let ran = clewline(&folder, &["cc", "--compiler", compiler, "it.c", &file], "");
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            let told = format!("elsewhere.{kind} was not compiled for this");
+            assert!(ran.stderr.contains(&told) && ran.stderr.lines().count() == 2, "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_program_that_was_built_is_run_later() {
+    if !is_possible() {
+        return;
+    }
+    let program = "\
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+static int count;
+static void *add(void *unused) { (void)unused; count++; return 0; }
+int main(int argc, char **argv) {
+    pthread_t threads[2];
+    assert(argc == 2 && strcmp(argv[1], \"-x\") == 0);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, add, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    assert(count == 2);
+    return 0;
+}
+";
+    let folder = Folder::new("run").with("count.c", program);
+    let ran = clewline(&folder, &["cc", "-o", "count", "count.c"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+    let ran = clewline(&folder, &["run", "./count", "--", "-x"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("count == 2") && ran.stdout.contains("count.c:5"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("clewline run ./count --argument=-x"), "{}", ran.stdout);
+    let ran = clewline(&folder, &["run", "./count"], "");
+    assert!(ran.code == 1 && ran.stdout.contains("argc == 2"), "{}{}", ran.stdout, ran.stderr);
+}

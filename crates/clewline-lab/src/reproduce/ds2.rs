@@ -1,0 +1,221 @@
+//! What the tables of the DS2 paper have in common: seven schedulers on one system, by the paper's rules and by sound ones.
+//!
+//! The paper's rules are run as its tables need them, defects and all, and counted as it counts: incomplete histories are not judged,
+//! and histories differ if their events come in another order. Beside that stands what sound rules see, which count canonical
+//! histories and judge them all.
+
+use std::time::Duration;
+
+use crate::systems::{Named, Shape, find_system};
+use clewline_report::render::table::{self, Cell, Column};
+
+use super::{Options, Outcome, Size, Step};
+use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, Scheduler, Times, ds2};
+
+pub(super) const PAPER: &str = "M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, Efficient Linearizability Checking for \
+                                Actor-based Systems, 2021, appendix";
+
+/// One of the tables.
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    pub(super) system: &'static str,
+    pub(super) harness: &'static str,
+    pub(super) cells: &'static [Paper; 7],
+    /// What is to be known about its figures.
+    pub(super) notes: &'static [&'static str],
+}
+
+/// What the paper has about one scheduler.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Paper {
+    schedules: u64,
+    incomplete: u64,
+    unique: u64,
+    violated: u64,
+    before_violated: Option<u64>,
+    /// TS, ST, TC, TT and TF, in minutes and seconds.
+    times: [&'static str; 5],
+}
+
+pub(super) const fn paper(counts: [u64; 4], before_violated: Option<u64>, times: [&'static str; 5]) -> Paper {
+    let [schedules, incomplete, unique, violated] = counts;
+    Paper { schedules, incomplete, unique, violated, before_violated, times }
+}
+
+/// The paper's columns: what they are called, which of its rules ours follow, and which sound scheduler stands beside them.
+const SCHEDULERS: [(&str, &str, &str); 7] = [
+    ("EX", "exhaustive", "states"),
+    ("SR", "random", "random"),
+    // Delays only change the order there, and nothing is ever left out.
+    ("DB", "exhaustive", "delay-bounded"),
+    ("DP", "dpor", "dpor"),
+    ("TD", "transdpor", "transdpor"),
+    ("IR", "ired", "ired"),
+    ("LV", "liviola", "liviola"),
+];
+
+/// For each scheduler, the paper's figure and ours.
+const COLUMNS: [(&str, &str); 15] = [
+    ("figure", ""),
+    ("ex_paper", "EX"),
+    ("ex_ours", "ours"),
+    ("sr_paper", "SR"),
+    ("sr_ours", "ours"),
+    ("db_paper", "DB"),
+    ("db_ours", "ours"),
+    ("dp_paper", "DP"),
+    ("dp_ours", "ours"),
+    ("td_paper", "TD"),
+    ("td_ours", "ours"),
+    ("ir_paper", "IR"),
+    ("ir_ours", "ours"),
+    ("lv_paper", "LV"),
+    ("lv_ours", "ours"),
+];
+
+const NOTES: &[&str] = &[
+    "Beside each figure of the paper: ours, by its rules as published, which are unsound. #S schedules; #IH those in which some call never \
+     returns; #UH histories that differ in the order of events; #NL those of them that are complete and not linearizable (incomplete ones \
+     are not judged there); #HF how many complete ones came before the first of those. Shares are in percent. Times: TS to execute, \
+     what schedules have in common once; ST if each were executed from its beginning; TC to judge; TT both; TF to the first violation; in minutes \
+     and seconds in the paper, in seconds ours.",
+    "Below, `sound` rules, which judge incomplete histories as well and count canonical ones (#CH), that differ in operations, \
+     results or precedence. `states` visits every state once and counts schedules as paths. A figure after `>` was counted when a limit \
+     was hit. The paper stops at 50,000 schedules (SR: 100,000).",
+    "Defects in all of the paper's figures: #HF is a place in a set that has no order, and TF adds up nothing but judging; figures are of one run of \
+     three. DB never leaves anything out there, so that it is EX; the sound one allows 3 delays. SR picks somebody and not a message, and \
+     starts later runs from where earlier ones ended, which ours does not, so that figures differ where that shows.",
+];
+
+/// One of the paper's columns, and what stands beside it.
+struct Run {
+    paper: Paper,
+    published: Metrics,
+    sound: &'static str,
+    ours: (Metrics, Coverage),
+}
+
+/// Runs a table.
+pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+    let mut runs = Vec::new();
+    for (at, ((name, published, sound), &paper)) in SCHEDULERS.into_iter().zip(table.cells).enumerate() {
+        let step = |half: usize, what| progress(Step { done: 2 * at + half, of: 2 * SCHEDULERS.len(), what });
+        step(0, name);
+        let scheduler = ds2(table.system, published).expect("the names are DS2's");
+        let (published, _) = counted(table, options, Scheduler::Published(scheduler));
+        step(1, sound);
+        let found = Scheduler::find(sound).expect("it is in the table");
+        runs.push(Run { paper, published, sound, ours: counted(table, options, found) });
+    }
+    let columns = COLUMNS.map(|(key, heading)| Column { key, heading });
+    let notes = NOTES.iter().chain(table.notes).map(|it| (*it).to_owned()).collect();
+    let title = format!("Schedulers on {} {} (DS2, Table {})", table.system, table.harness, table.name);
+    Outcome { table: table::Table { title, columns: columns.into(), rows: rows(&runs), notes }, plot: None }
+}
+
+/// A figure of the paper, and ours.
+type Pair = (Cell, Cell);
+/// What a run has of one of them.
+type Told = fn(&Run) -> Pair;
+
+fn rows(runs: &[Run]) -> Vec<Vec<Cell>> {
+    let figures: [(&str, Told); 17] = [
+        ("#S", |it| (Cell::Count(it.paper.schedules), count(schedules(&it.published)))),
+        ("#IH", |it| (Cell::Count(it.paper.incomplete), count(it.published.incomplete))),
+        ("#UH", |it| (Cell::Count(it.paper.unique), count(it.published.unique))),
+        ("#NL", |it| (Cell::Count(it.paper.violated), count(it.published.unique_complete_violated))),
+        ("NL/UH %", |it| {
+            shares(
+                it,
+                |paper| (paper.violated, paper.unique),
+                |ours| Some((ours.unique_complete_violated?, ours.unique?)),
+            )
+        }),
+        ("UH/S %", |it| {
+            shares(it, |paper| (paper.unique, paper.schedules), |ours| Some((ours.unique?, schedules(ours)?)))
+        }),
+        ("NL/S %", |it| {
+            shares(
+                it,
+                |paper| (paper.violated, paper.schedules),
+                |ours| Some((ours.unique_complete_violated?, schedules(ours)?)),
+            )
+        }),
+        ("#HF", |it| (count(it.paper.before_violated), count(it.published.before_violated))),
+        ("TS", |it| times(it, 0, |ours| Some(ours.exploring))),
+        ("ST", |it| times(it, 1, |ours| Some(ours.from_scratch))),
+        ("TC", |it| times(it, 2, |ours| Some(ours.judging))),
+        ("TT", |it| times(it, 3, |ours| Some(ours.exploring + ours.judging))),
+        ("TF", |it| times(it, 4, |ours| ours.first_violation)),
+        ("sound", |it| (nothing(), Cell::Text(it.sound.to_owned()))),
+        ("#S", |it| (nothing(), count(schedules(&it.ours.0)))),
+        ("#CH", |it| (nothing(), told(it.ours.0.canonical, &it.ours.1, it.sound))),
+        ("#NL", |it| (nothing(), told(it.ours.0.violated, &it.ours.1, it.sound))),
+    ];
+    let row = |(name, of): (&str, fn(&Run) -> Pair)| {
+        let pairs = runs.iter().map(of).flat_map(|(paper, ours)| [paper, ours]);
+        std::iter::once(Cell::Text(name.to_owned())).chain(pairs).collect()
+    };
+    figures.into_iter().map(row).collect()
+}
+
+fn nothing() -> Cell {
+    Cell::Text(String::new())
+}
+
+fn count(number: Option<u64>) -> Cell {
+    number.map_or(Cell::Missing, Cell::Count)
+}
+
+fn schedules(metrics: &Metrics) -> Option<u64> {
+    metrics.schedules.and_then(|it| u64::try_from(it).ok())
+}
+
+/// Part and whole, of which there is a share.
+type Share = (u64, u64);
+
+fn shares(run: &Run, paper: fn(&Paper) -> Share, ours: fn(&Metrics) -> Option<Share>) -> Pair {
+    let percent = |(part, whole): Share| (whole != 0).then(|| rounded(100.0 * part as f64 / whole as f64, 2));
+    (Cell::of(percent(paper(&run.paper))), Cell::of(ours(&run.published).and_then(percent)))
+}
+
+fn times(run: &Run, place: usize, ours: fn(&Times) -> Option<Duration>) -> Pair {
+    let ours = run.published.times.as_ref().and_then(ours).map(|it| rounded(it.as_secs_f64(), 3));
+    (Cell::Text(run.paper.times[place].to_owned()), Cell::of(ours))
+}
+
+fn rounded(number: f64, digits: i32) -> f64 {
+    let scale = 10f64.powi(digits);
+    (number * scale).round() / scale
+}
+
+fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, Coverage) {
+    let found = find_system(table.system).expect("the system is in the table");
+    let shape: Shape = table.harness.parse().expect("harnesses of the paper are shapes");
+    let schedules = match (options.size, &scheduler) {
+        (Size::Quick, it) if it.is_random() => 5_000,
+        (Size::Quick, _) if table.harness == "2r+2w" => 500,
+        (Size::Quick, Scheduler::Walk(_)) => 2_000,
+        (Size::Quick, _) => 5_000,
+        (Size::Full, it) if it.is_random() => 100_000,
+        (Size::Full, Scheduler::Published(_)) => 50_000,
+        (Size::Full, _) => 200_000,
+    };
+    let states = match options.size {
+        Size::Quick => 20_000,
+        Size::Full => 2_000_000,
+    };
+    let explore = Explore { scheduler, schedules, states, seed: options.seed, ..Explore::default() };
+    let harness = Named::new(found, shape).harness(&explore);
+    harness.and_then(|it| actors::count(&it, &explore)).expect("harnesses of the paper fit its systems")
+}
+
+/// A figure that is not final has a mark, except for schedulers that are not meant to see everything.
+fn told(count: u64, coverage: &Coverage, sound: &str) -> Cell {
+    match coverage {
+        Coverage::Limited(_) if !["random", "delay-bounded"].contains(&sound) => {
+            Cell::Text(format!("> {}", clewline_report::render::grouped(count)))
+        }
+        Coverage::Limited(_) | Coverage::Exhausted => Cell::Count(count),
+    }
+}

@@ -1,0 +1,223 @@
+//! What the figures of Lowe's paper share: its testers with their limits, and what it calls an observation.
+//!
+//! An observation is a number of runs, each recorded from real threads and then judged, and the time that took in all.
+//! Its testers judge a history as a whole, as the paper's do: [`judge`] would tell the keys of a map apart, which the paper
+//! names as future work. Ours, `auto`, may do so.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use clewline_check::{Algorithm, Options as Judging, compete, judge};
+use clewline_core::{Budget, Case, Reason, Verdict, Witness};
+use clewline_threads::Ending;
+
+use super::{Size, caution};
+use clewline_methods::{Error, limits::Timer, stress::Stress};
+
+/// Where all of them come from.
+pub(super) const PAPER: &str = "G. Lowe, \"Testing for linearizability\", 2017";
+
+/// The map of the comparisons.
+pub(super) const MAP: &str = "hash-map";
+
+/// Their queue.
+pub(super) const QUEUE: &str = "ms-queue";
+
+/// What all searches of an observation may hold together: a table of visited configurations may grow without end.
+const MEMORY: usize = 4 << 30;
+
+/// The subject of that name, which is one of ours.
+pub(super) fn subject(name: &str) -> Stress {
+    crate::stress(name).expect("the paper's subjects are in the table")
+}
+
+/// A line of a plot: who judges, and with which limit.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tester {
+    /// As the paper calls it.
+    pub(super) name: &'static str,
+    /// As we call it.
+    pub(super) algorithm: &'static str,
+    /// How many configurations each of its searches may visit in a run.
+    pub(super) configurations: u64,
+}
+
+pub(super) static WG_GRAPH: Tester =
+    Tester { name: "WG graph", algorithm: "wg-graph", configurations: 1_300_000 };
+pub(super) static JIT_GRAPH: Tester =
+    Tester { name: "JIT graph", algorithm: "jit-graph", configurations: 3_000_000 };
+pub(super) static WG_JIT: Tester =
+    Tester { name: "WG-JIT competition", algorithm: "wg-tree+jit-graph", configurations: BILLIONS };
+pub(super) static JIT_JIT: Tester =
+    Tester { name: "JIT-JIT competition", algorithm: "jit-tree+jit-graph", configurations: BILLIONS };
+pub(super) static QUEUE_ORIENTED: Tester =
+    Tester { name: "queue-oriented", algorithm: "queue-oriented", configurations: BILLIONS };
+pub(super) static AUTO: Tester = Tester { name: "auto (ours)", algorithm: "auto", configurations: BILLIONS };
+
+const BILLIONS: u64 = 10_000_000_000;
+
+impl Tester {
+    /// The first of two competitors is a tree search.
+    pub(super) fn is_competition(&self) -> bool {
+        self.algorithm.contains('+')
+    }
+
+    fn budget(&self, size: Size) -> Budget {
+        let configurations = match size {
+            Size::Full => self.configurations,
+            Size::Quick => self.configurations / 1_000,
+        };
+        Budget::unlimited().with_configurations(configurations).with_memory(MEMORY)
+    }
+
+    /// The verdict on a history, and which competitor had it.
+    fn judge(&self, algorithm: &Algorithm, case: &dyn Case, budget: &Budget) -> (Verdict, usize) {
+        let checkers = match algorithm {
+            Algorithm::Named(checkers) => checkers,
+            Algorithm::Auto => {
+                let judging =
+                    Judging { algorithm: Algorithm::Auto, budget: budget.clone(), ..Judging::default() };
+                return (judge(case.problems(), &judging).verdict, 0);
+            }
+        };
+        // A run has one object, or none if there are no operations.
+        let verdict = case.problems().first().map(|it| compete(checkers, it, budget));
+        verdict.unwrap_or((Verdict::Holds(Witness::default()), 0))
+    }
+}
+
+/// Runs that were recorded and judged.
+#[derive(Debug)]
+pub(super) struct Observation {
+    /// How long that took in all.
+    pub(super) elapsed: Duration,
+    /// How many runs were judged.
+    pub(super) runs: u64,
+    /// How many operations were recorded.
+    pub(super) operations: u64,
+    /// How many configurations were visited, give or take a few.
+    pub(super) configurations: u64,
+    /// In how many runs the first competitor knew first.
+    pub(super) won: u64,
+    pub(super) end: End,
+}
+
+/// Why an observation ended.
+#[derive(Debug)]
+pub(super) enum End {
+    /// As many runs as there should be were judged, and all are linearizable.
+    Done,
+    /// A run is not linearizable.
+    Violated,
+    /// A run got stuck, or an operation panicked.
+    Broken,
+    /// A run was not judged: a limit was hit.
+    GaveUp(Reason),
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            End::Done => f.write_str("done"),
+            End::Violated => f.write_str("not linearizable"),
+            End::Broken => f.write_str("stuck or panicked"),
+            End::GaveUp(reason) => write!(f, "{reason}"),
+        }
+    }
+}
+
+/// Records and judges `runs` runs, in turn, for `time` at most.
+pub(super) fn observe(
+    stress: &Stress,
+    tester: &Tester,
+    runs: u64,
+    time: Duration,
+    size: Size,
+) -> Result<Observation, Error> {
+    let begun = Instant::now();
+    let algorithm = Algorithm::parse(tester.algorithm)?;
+    let budget = tester.budget(size);
+    let _timer = Timer::start(Some(time), &budget)?;
+    let (mut judged, mut operations, mut won) = (0, 0, 0);
+    let mut recorded = stress.recorded()?;
+    let end = loop {
+        if let Some(reason) = budget.stopped() {
+            break End::GaveUp(reason);
+        }
+        if judged == runs {
+            break End::Done;
+        }
+        let Some(took) = recorded.next() else { break End::Broken };
+        operations += took.returned as u64;
+        let (verdict, winner) = tester.judge(&algorithm, &*(took.case)(), &budget);
+        match (verdict, took.ending) {
+            (Verdict::Holds(_), Ending::Full) => (),
+            (Verdict::Holds(_), Ending::Stuck(..) | Ending::Panicked(_)) => break End::Broken,
+            (Verdict::Unknown(reason), _) => break End::GaveUp(reason),
+            (Verdict::Violated(_), _) => {
+                judged += 1;
+                break End::Violated;
+            }
+        }
+        judged += 1;
+        won += u64::from(winner == 0);
+    };
+    Ok(Observation {
+        elapsed: begun.elapsed(),
+        runs: judged,
+        operations,
+        configurations: budget.visited(),
+        won,
+        end,
+    })
+}
+
+/// What differs from the paper in all of them.
+pub(super) fn notes() -> Vec<String> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut notes = vec![format!(
+        "The paper: Scala on a Java virtual machine, eight cores of two Intel Xeon E5620. Ours: Rust, {processors} processors; \
+         threads of a run are started once and used again. Times are on the wall."
+    )];
+    notes.extend(caution());
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_core::Domain;
+
+    use super::*;
+
+    fn register() -> Stress {
+        let stress = crate::stress("register").unwrap();
+        stress.with_threads(2).with_operations(20).with_values(Domain::Below(2)).with_seed(1)
+    }
+
+    const LONG: Duration = Duration::from_secs(3_600);
+
+    #[test]
+    fn an_observation_judges_as_many_runs_as_it_should() {
+        for tester in [&WG_GRAPH, &JIT_GRAPH, &WG_JIT, &JIT_JIT, &AUTO] {
+            let seen = observe(&register(), tester, 5, LONG, Size::Full).unwrap();
+            assert!(matches!(seen.end, End::Done), "{}: {seen:?}", tester.name);
+            assert_eq!((seen.runs, seen.operations), (5, 200));
+            assert!(tester.is_competition() || seen.won == 5);
+        }
+    }
+
+    #[test]
+    fn a_tester_that_hits_its_limit_says_so() {
+        let strict = Tester { name: "strict", algorithm: "jit-graph", configurations: 3 };
+        let seen = observe(&register(), &strict, 5, LONG, Size::Full).unwrap();
+        assert_eq!((seen.runs, seen.end.to_string().as_str()), (0, "the limit of 3 configurations was hit"));
+    }
+
+    #[test]
+    fn a_tester_that_does_not_judge_such_objects_says_so() {
+        let seen = observe(&register(), &QUEUE_ORIENTED, 5, LONG, Size::Full).unwrap();
+        assert!(seen.runs == 0 && matches!(seen.end, End::GaveUp(Reason::Refused(_))), "{seen:?}");
+    }
+}

@@ -1,0 +1,161 @@
+//! The tables of the Round-Up paper with programs in C, as the paper has them: compiled here, and explored as they are.
+
+use std::{collections::HashMap, ffi::OsString, time::Instant};
+
+use super::{
+    Compiled, Options, Outcome, Step,
+    round_up::{Row, check_options, golden_histories},
+    round_up_table_2, round_up_table_3, round_up_table_5,
+};
+use clewline_methods::{
+    line_up::Options as CheckOptions,
+    round_up::Census,
+    unmodified::{Asked, Compiler, Error, Program, Runtime, Sources},
+};
+
+/// The tables that can be run so.
+pub(super) const IN_C: [(&str, Compiled); 3] = [
+    (round_up_table_2::ENTRY.name, |options, progress| {
+        run(options, &round_up_table_2::ROWS, progress, round_up_table_2::outcome)
+    }),
+    (round_up_table_3::ENTRY.name, |options, progress| {
+        run(options, &round_up_table_3::ROWS, progress, round_up_table_3::outcome)
+    }),
+    (round_up_table_5::ENTRY.name, |options, progress| {
+        run(options, &round_up_table_5::ROWS, progress, round_up_table_5::outcome)
+    }),
+];
+
+/// The programs, by the names of the subjects that are the same in Rust.
+pub(super) const PROGRAMS: [(&str, &str); 12] = [
+    ("bk-queue", include_str!("../../programs/bk_queue.c")),
+    ("herlihy-wing-queue", include_str!("../../programs/herlihy_wing_queue.c")),
+    ("iqueue", include_str!("../../programs/iqueue.c")),
+    ("k-stack", include_str!("../../programs/k_stack.c")),
+    ("ms-queue", include_str!("../../programs/ms_queue.c")),
+    ("quasi-priority-queue", include_str!("../../programs/quasi_priority_queue.c")),
+    ("quasi-queue", include_str!("../../programs/quasi_queue.c")),
+    ("quasi-stack", include_str!("../../programs/quasi_stack.c")),
+    ("rd-queue", include_str!("../../programs/rd_queue.c")),
+    ("sl-queue", include_str!("../../programs/sl_queue.c")),
+    ("treiber-stack", include_str!("../../programs/treiber_stack.c")),
+    ("ubk-queue", include_str!("../../programs/ubk_queue.c")),
+];
+
+fn run(
+    options: &Options,
+    rows: &[Row],
+    progress: &dyn Fn(Step<'_>),
+    outcome: fn(&[(&Row, Census)], &CheckOptions) -> Outcome,
+) -> Result<Outcome, Error> {
+    let check = check_options(options.size);
+    let runtime = Runtime::find()?;
+    let compiler = Compiler::find(None)?;
+    let mut programs = HashMap::new();
+    let mut measured = Vec::new();
+    for (done, row) in rows.iter().enumerate() {
+        progress(Step { done, of: rows.len(), what: row.program });
+        if !programs.contains_key(row.subject) {
+            programs.insert(row.subject, build(row.subject, &compiler, &runtime)?);
+        }
+        let asked = Asked { executions_max: check.executions_max, time: check.time, ..row.asked() };
+        let counted = programs[row.subject].census(&asked)?;
+        let begun = Instant::now();
+        let serial_histories = golden_histories(row, &check);
+        measured.push((
+            row,
+            Census { serial_histories, elapsed: [begun.elapsed(), counted.elapsed[1]], ..counted },
+        ));
+    }
+    let mut outcome = outcome(&measured, &check);
+    outcome.table.title.push_str(", in C");
+    outcome.table.notes.insert(
+        0,
+        format!(
+            "Ours are programs in C, in crates/clewline-lab/programs: NAME:BUG is NAME.c with -DBUG_…, and k3 is -DK=3. They were compiled \
+             by {} and explored as they are; a thread may be interrupted at atomics, at calls of pthread, and at plain accesses that race.",
+            compiler.name()
+        ),
+    );
+    Ok(outcome)
+}
+
+fn build(subject: &str, compiler: &Compiler, runtime: &Runtime) -> Result<Program, Error> {
+    let (name, variant) = subject.split_once(':').unwrap_or((subject, ""));
+    let text = PROGRAMS.iter().find(|it| it.0 == name).expect("what is in the tables is in C, too").1;
+    let flags = Vec::from_iter(flag(variant));
+    Program::of_text(&name.replace('-', "_"), text, &Sources { files: Vec::new(), flags }, compiler, runtime)
+}
+
+/// The flag that makes a variant.
+fn flag(variant: &str) -> Option<OsString> {
+    match variant.strip_prefix('k').and_then(|it| it.parse::<u32>().ok()) {
+        Some(factor) => Some(format!("-DK={factor}").into()),
+        None if variant.is_empty() => None,
+        None => Some(format!("-DBUG_{}", variant.replace('-', "_").to_uppercase()).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_methods::{
+        round_up::{Counting, Roles, count},
+        unmodified::{answer, read_answer},
+    };
+
+    use super::*;
+    use crate::find_explorable;
+
+
+    #[test]
+    fn every_row_has_a_program_that_knows_its_bug() {
+        let tables = [&round_up_table_2::ROWS[..], &round_up_table_3::ROWS, &round_up_table_5::ROWS];
+        for row in tables.into_iter().flatten() {
+            let (name, variant) = row.subject.split_once(':').unwrap_or((row.subject, ""));
+            let text = PROGRAMS.iter().find(|it| it.0 == name).expect(name).1;
+            if let Some(flag) = flag(variant) {
+                let name =
+                    flag.to_string_lossy().trim_start_matches("-D").split('=').next().unwrap().to_owned();
+                assert!(text.contains(&format!("def {name}")), "{}", row.subject);
+            }
+        }
+    }
+
+    fn asked() -> Asked {
+        Asked {
+            matrix: Roles::of("stack").unwrap().shape(2, 2, 4),
+            plain: "stack".to_owned(),
+            relaxed: "quasi-stack:2".to_owned(),
+            factors: "push=0,pop=2".to_owned(),
+            enumerated: "push=2,pop=2".to_owned(),
+            executions_max: 100_000,
+            time: None,
+        }
+    }
+
+    #[test]
+    fn an_answer_has_what_was_counted() {
+        let asked = asked();
+        let subject = find_explorable("quasi-stack:b2").unwrap().build();
+        let options = CheckOptions::default();
+        let counted =
+            count(&*subject, &asked.matrix, &asked.readings().unwrap(), Counting::Distinct, &options)
+                .unwrap();
+        let answered = read_answer(&answer(&*subject, &asked.to_json()).unwrap()).unwrap();
+        let numbers = |it: &Census| {
+            let wrong = [it.not_linearizable, it.not_relaxed, it.not_displaced, it.broken];
+            (it.executions, it.histories, wrong, it.counts.permutations, it.counts.sequentializations)
+        };
+        assert_eq!(numbers(&answered), numbers(&counted));
+        assert_eq!(answered.coverage, counted.coverage);
+        // All numbers differ, so that none stands for another.
+        let wrong = [counted.not_displaced, counted.not_relaxed, counted.not_linearizable, counted.histories];
+        assert!(wrong.is_sorted_by(|one, two| one < two), "{wrong:?}");
+    }
+
+    #[test]
+    fn what_is_no_question_is_refused() {
+        let subject = find_explorable("ms-queue").unwrap().build();
+        assert!(answer(&*subject, "nonsense").unwrap_err().to_string().contains("nonsense"));
+    }
+}

@@ -1,0 +1,122 @@
+//! Figure 9 of the Round-Up paper: time with and without its optimizations.
+
+use clewline_report::render::{
+    plot::{Axis, Plot, Scale, Series, Stroke},
+    table::{Cell, Column, Table},
+};
+
+use super::{
+    Entry, Form, Options, Outcome, Step,
+    round_up::{PAPER, check_options, measure, notes},
+    round_up_table_5::ROWS,
+};
+use clewline_methods::{
+    line_up::Options as CheckOptions,
+    round_up::{Census, Counting},
+};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "round-up-fig9",
+    about: "time with and without the optimizations, on Scal's structures",
+    paper: PAPER,
+    form: Form::Plot,
+    run,
+};
+
+fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+    let title = "Time with and without optimizations (Zhang et al. 2013, Figure 9)";
+    compare(title, "seconds", options, progress, |it| {
+        (it.elapsed.iter().sum::<std::time::Duration>() + it.enumerated).as_secs_f64()
+    })
+}
+
+// Of each program.
+const EXECUTIONS: u64 = 1_000;
+
+/// Runs the programs of Table V with the optimizations and without, and draws one against the other.
+pub(super) fn compare(
+    title: &str,
+    unit: &str,
+    options: &Options,
+    progress: &dyn Fn(Step<'_>),
+    value: impl Fn(&Census) -> f64,
+) -> Outcome {
+    let check = check_options(options.size);
+    // Without the optimizations more would take minutes.
+    let check = CheckOptions { executions_max: check.executions_max.min(EXECUTIONS), ..check };
+    let twice = 2 * ROWS.len();
+    let without = measure(&ROWS, Counting::Everything, &check, &|it| progress(Step { of: twice, ..it }));
+    let with = measure(&ROWS, Counting::Optimized, &check, &|it| {
+        progress(Step { done: ROWS.len() + it.done, of: twice, ..it });
+    });
+    let points: Vec<(f64, f64)> =
+        without.iter().zip(&with).map(|(without, with)| (value(&without.1), value(&with.1))).collect();
+    let rows = without.iter().zip(&with).zip(&points).map(|((without, with), point)| {
+        vec![
+            Cell::Text(without.0.program.to_owned()),
+            Cell::Count(without.1.executions),
+            Cell::Count(with.1.histories),
+            Cell::Number(point.0),
+            Cell::Number(point.1),
+        ]
+    });
+    let columns = vec![
+        Column { key: "program", heading: "program" },
+        Column { key: "executions", heading: "executions" },
+        Column { key: "histories", heading: "histories" },
+        Column { key: "without", heading: "without" },
+        Column { key: "with", heading: "with" },
+    ];
+    let below = points.iter().filter(|it| it.1 < it.0).count();
+    let finding = format!(
+        "{below} of {} programs are below the diagonal: the optimizations win there. The paper shows a plot and no figures.",
+        points.len()
+    );
+    let own = [
+        finding.as_str(),
+        "Without: the permutations of every sequentialization of every execution. With: histories, sequentializations and permutations \
+         that were met before are skipped.",
+    ];
+    let table = Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&own, &check) };
+    let axis = |it: &str| Axis { label: format!("{unit} {it}"), scale: Scale::Logarithmic };
+    let plot = Plot {
+        title: title.to_owned(),
+        x: axis("without optimizations"),
+        y: axis("with optimizations"),
+        series: series(&points),
+    };
+    Outcome { table, plot: Some(plot) }
+}
+
+/// The points of each structure in a colour of its own, and the diagonal, from one power of ten to another.
+fn series(points: &[(f64, f64)]) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    for (row, point) in ROWS.iter().zip(points) {
+        let name = row.program.split(' ').next().unwrap_or_default();
+        match series.last_mut().filter(|it| it.name == name) {
+            Some(same) => same.points.push(*point),
+            None => {
+                let hue = series.len();
+                series.push(Series {
+                    name: name.to_owned(),
+                    hue,
+                    stroke: Stroke::Points,
+                    points: vec![*point],
+                });
+            }
+        }
+    }
+    let values = points.iter().flat_map(|it| [it.0, it.1]).filter(|it| 0.0 < *it).map(f64::log10);
+    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), it| (a.min(it), b.max(it)));
+    if least <= most {
+        let ends = [least.floor(), most.ceil()].map(|it| (10_f64.powf(it), 10_f64.powf(it)));
+        series.push(Series {
+            name: "equal".to_owned(),
+            hue: 0,
+            stroke: Stroke::Guide,
+            points: ends.to_vec(),
+        });
+    }
+    series
+}

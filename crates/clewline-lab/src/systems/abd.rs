@@ -1,0 +1,236 @@
+//! A register that majorities keep (ABD).
+//!
+//! Each value has a stamp. Whoever is asked for something first asks the others what they hold, and waits for a majority. To write,
+//! it gives the value a stamp greater than all it was told; to read, it takes the value with the greatest stamp. Then it has that
+//! stored, and answers when a majority has it. Any two majorities have a member in common, who knows.
+//!
+//! A read stores what it is about to answer: otherwise a value that only few hold might be read once, and an older one later. A write
+//! asks first: otherwise its stamp might be less than that of a write that has returned.
+//!
+//! Source: H. Attiya, A. Bar-Noy, D. Dolev, "Sharing memory robustly in message-passing systems", 1995; for many writers N. Lynch,
+//! A. Shvartsman, 1997.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::register::{Call, Register};
+
+use crate::systems::{Symptom, System, SystemVisitor, Ticket, Variant, all, others, stateright};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "abd",
+    about: "a register that majorities keep",
+    source: "H. Attiya, A. Bar-Noy, D. Dolev, Sharing memory robustly in message-passing systems, 1995",
+    spec: "register",
+    offers: &["read", "write"],
+    variants: &[
+        Variant { about: "two phases for each call", calls: "1r+1w", ..THREE },
+        Variant {
+            name: "no-write-back",
+            about: "reads do not store what they answer",
+            flaw: Some(Symptom::Violated),
+            ..THREE
+        },
+        Variant {
+            name: "no-query",
+            about: "writes do not ask which stamps there are",
+            flaw: Some(Symptom::Violated),
+            calls: "2c",
+            ..THREE
+        },
+        Variant::STATERIGHT,
+    ],
+};
+
+const THREE: Variant = Variant { actors: 3, ..Variant::PLAIN };
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, replicas: u32, visitor: V) -> V::Output {
+    let defect = match variant {
+        "stateright" => return visitor.visit(stateright::abd::Abd { servers: replicas }),
+        "no-write-back" => Some(Defect::NoWriteBack),
+        "no-query" => Some(Defect::NoQuery),
+        _ => None,
+    };
+    visitor.visit(Abd { replicas, defect })
+}
+
+/// What replicas and clients say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please write this; the number is that of the client's call.
+    Write(u32, Value),
+    /// The write of that number is done.
+    WriteAck(u32),
+    /// Please read; the number is that of the client's call.
+    Read(u32),
+    /// The answer to the read of that number.
+    ReadAck(u32, Value),
+    /// What do you hold?
+    Query(Ticket),
+    /// This is held.
+    QueryAck(Ticket, Stamped),
+    /// Hold this, unless you hold something newer.
+    Store(Ticket, Stamped),
+    /// It is held, or something newer.
+    StoreAck(Ticket),
+}
+
+/// A value with its stamp: a number, and who gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stamped {
+    stamp: (u32, ActorId),
+    value: Value,
+}
+
+/// What is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Defect {
+    NoWriteBack,
+    NoQuery,
+}
+
+/// Who holds a value, and sees to the calls it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Replica {
+    replicas: u32,
+    defect: Option<Defect>,
+    held: Stamped,
+    calls: BTreeMap<Ticket, Phase>,
+}
+
+/// How far a call has come. Whoever has answered is listed, this replica among them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// What is the greatest stamp? For a write, of what.
+    Asking { write: Option<Value>, newest: Stamped, who: BTreeSet<ActorId> },
+    /// Who has stored it? Then this is the answer.
+    Storing { answer: Message, who: BTreeSet<ActorId> },
+}
+
+impl Replica {
+    fn is_majority(&self, who: &BTreeSet<ActorId>) -> bool {
+        self.replicas as usize / 2 < who.len()
+    }
+
+    fn begin(&mut self, ticket: Ticket, write: Option<Value>, context: &mut Context<Message>) {
+        let me = context.me();
+        if let (Some(value), Some(Defect::NoQuery)) = (write, self.defect) {
+            let new = Stamped { stamp: (self.held.stamp.0 + 1, me), value };
+            return self.store(ticket, new, Message::WriteAck(ticket.n), context);
+        }
+        self.calls.insert(ticket, Phase::Asking { write, newest: self.held, who: BTreeSet::from([me]) });
+        others(self.replicas, me).for_each(|it| context.send(it, Message::Query(ticket)));
+    }
+
+    fn on_query_ack(&mut self, from: ActorId, ticket: Ticket, held: Stamped, context: &mut Context<Message>) {
+        let replicas = self.replicas;
+        let Some(Phase::Asking { write, newest, who }) = self.calls.get_mut(&ticket) else { return };
+        *newest = held.max(*newest);
+        who.insert(from);
+        if who.len() <= replicas as usize / 2 {
+            return;
+        }
+        match (*write, *newest) {
+            (Some(value), newest) => {
+                let new = Stamped { stamp: (newest.stamp.0 + 1, context.me()), value };
+                self.store(ticket, new, Message::WriteAck(ticket.n), context);
+            }
+            (None, newest) if self.defect == Some(Defect::NoWriteBack) => {
+                self.calls.remove(&ticket);
+                context.send(ticket.client, Message::ReadAck(ticket.n, newest.value));
+            }
+            (None, newest) => {
+                self.store(ticket, newest, Message::ReadAck(ticket.n, newest.value), context);
+            }
+        }
+    }
+
+    fn store(&mut self, ticket: Ticket, new: Stamped, answer: Message, context: &mut Context<Message>) {
+        let me = context.me();
+        self.held = new.max(self.held);
+        self.calls.insert(ticket, Phase::Storing { answer, who: BTreeSet::from([me]) });
+        others(self.replicas, me).for_each(|it| context.send(it, Message::Store(ticket, new)));
+    }
+
+    fn on_store_ack(&mut self, from: ActorId, ticket: Ticket, context: &mut Context<Message>) {
+        let Some(Phase::Storing { answer, who }) = self.calls.get_mut(&ticket) else { return };
+        who.insert(from);
+        let (answer, who) = (*answer, who.clone());
+        if self.is_majority(&who) {
+            self.calls.remove(&ticket);
+            context.send(ticket.client, answer);
+        }
+    }
+}
+
+impl Actor for Replica {
+    type Message = Message;
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        match *message {
+            Message::Write(n, value) => self.begin(Ticket { client: from, n }, Some(value), context),
+            Message::Read(n) => self.begin(Ticket { client: from, n }, None, context),
+            Message::Query(ticket) => context.send(from, Message::QueryAck(ticket, self.held)),
+            Message::QueryAck(ticket, held) => self.on_query_ack(from, ticket, held, context),
+            Message::Store(ticket, new) => {
+                self.held = new.max(self.held);
+                context.send(from, Message::StoreAck(ticket));
+            }
+            Message::StoreAck(ticket) => self.on_store_ack(from, ticket, context),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+        }
+    }
+}
+
+/// The replicas, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct Abd {
+    replicas: u32,
+    defect: Option<Defect>,
+}
+
+impl Harness for Abd {
+    type Message = Message;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let replica = Replica {
+            replicas: self.replicas,
+            defect: self.defect,
+            held: Stamped { stamp: (0, ActorId::new(0)), value: Value::NIL },
+            calls: BTreeMap::new(),
+        };
+        all(self.replicas).map(|_| Box::new(replica.clone()) as Box<dyn AnyActor<Message>>).collect()
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Write(value) => Message::Write(n, value),
+            Call::Read => Message::Read(n),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Value> {
+        match *message {
+            Message::WriteAck(_) => Some(Value::TRUE),
+            Message::ReadAck(_, value) => Some(value),
+            Message::Write(..) | Message::Read(_) => None,
+            Message::Query(_) | Message::QueryAck(..) | Message::Store(..) | Message::StoreAck(_) => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(asked, _), Message::WriteAck(answered))
+            | (Message::Read(asked), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
+}

@@ -1,0 +1,246 @@
+//! A replicated register in which every agent coordinates (ADR).
+//!
+//! There is no leader: whoever is asked changes its own copy, tells all others, and answers when all have acknowledged. A read asks
+//! all others what they hold, and is answered if they hold what the reader holds.
+//!
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
+//! systems", 2021, section 4. The plain variant does what their code does. A read that meets a disagreement should ask again, up
+//! to three times, but the test is the wrong way round and it never does. To mend the test is not enough: two writes that
+//! cross each other leave the copies different for ever.
+//!
+//! The repaired variant stamps each write with a number greater than all that its agent has seen, ties broken by the agents'
+//! order; copies keep the greatest stamp. Since a write waits for all, its agent has seen every write that returned before. A
+//! read takes its value to all others before it answers.
+
+use std::collections::BTreeMap;
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::register::{Call, Register};
+
+use crate::systems::{Symptom, System, SystemVisitor, Ticket, Variant, all, others};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "adr",
+    about: "a replicated register without a leader: every agent coordinates",
+    source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
+    spec: "register",
+    offers: &["read", "write"],
+    variants: &[
+        Variant {
+            about: "as published: a read that meets a disagreement never asks again",
+            flaw: Some(Symptom::Incomplete),
+            ..Variant::PLAIN
+        },
+        Variant {
+            name: "three-rounds",
+            about: "a read that meets a disagreement asks again, three times at most",
+            flaw: Some(Symptom::Incomplete),
+            calls: "1r+2w",
+            ..Variant::PLAIN
+        },
+        Variant { name: "repaired", about: "answers every call: the greatest stamp wins", ..Variant::PLAIN },
+    ],
+};
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
+    visitor.visit(Adr {
+        agents,
+        retry: match variant {
+            "" => Retry::Never,
+            "three-rounds" => Retry::ThreeTimes,
+            _ => Retry::NoNeed,
+        },
+    })
+}
+
+/// What agents and clients say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please write this; the number is that of the client's call.
+    Write(u32, Value),
+    /// Hold this.
+    Replication(Ticket, Copied),
+    /// It is held.
+    ReplicationAck(Ticket),
+    /// The write of that number is done.
+    WriteAck(u32),
+    /// Please read; the number is that of the client's call.
+    Read(u32),
+    /// What do you hold? Asked in that round.
+    ReadReplica(Ticket, u32),
+    /// This is held, in answer to the question of that round.
+    ReadReplicaAck(Ticket, u32, Copied),
+    /// The answer to the read of that number.
+    ReadAck(u32, Value),
+}
+
+/// A value and its stamp. Where copies know nothing of stamps it is always the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Copied {
+    stamp: (u32, Option<ActorId>),
+    value: Value,
+}
+
+/// What becomes of a read when a copy holds something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Retry {
+    Never,
+    ThreeTimes,
+    // Copies have stamps: the read makes them equal.
+    NoNeed,
+}
+
+/// An agent, who holds a copy and coordinates what it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Agent {
+    agents: u32,
+    retry: Retry,
+    copy: Copied,
+    // What is to be answered when all have acknowledged, and how many have, this agent among them.
+    replications: BTreeMap<Ticket, (Message, u32)>,
+    reads: BTreeMap<Ticket, Round>,
+}
+
+/// One attempt to read: how many have answered, this agent among them, and how many of those agree.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Round {
+    number: u32,
+    answers: u32,
+    agree: u32,
+    // What was held when the round began. Nobody looks at it: the published code keeps it too, and so the states are the same.
+    copy: Copied,
+}
+
+impl Agent {
+    /// Tells all others what is held now, and answers when they have it too.
+    fn replicate(&mut self, ticket: Ticket, answer: Message, context: &mut Context<Message>) {
+        self.replications.insert(ticket, (answer, 1));
+        for peer in others(self.agents, context.me()) {
+            context.send(peer, Message::Replication(ticket, self.copy));
+        }
+    }
+
+    fn write(&mut self, ticket: Ticket, value: Value, context: &mut Context<Message>) {
+        let stamp = match self.retry {
+            Retry::Never | Retry::ThreeTimes => self.copy.stamp,
+            Retry::NoNeed => (self.copy.stamp.0 + 1, Some(context.me())),
+        };
+        self.copy = Copied { stamp, value };
+        self.replicate(ticket, Message::WriteAck(ticket.n), context);
+    }
+
+    fn read(&mut self, ticket: Ticket, context: &mut Context<Message>) {
+        if self.retry == Retry::NoNeed {
+            return self.replicate(ticket, Message::ReadAck(ticket.n, self.copy.value), context);
+        }
+        self.reads.insert(ticket, Round { number: 0, answers: 1, agree: 1, copy: self.copy });
+        for peer in others(self.agents, context.me()) {
+            context.send(peer, Message::ReadReplica(ticket, 0));
+        }
+    }
+
+    fn count(&mut self, ticket: Ticket, number: u32, copy: Copied, context: &mut Context<Message>) {
+        let Some(round) = self.reads.get_mut(&ticket).filter(|it| it.number == number) else { return };
+        round.answers += 1;
+        round.agree += u32::from(copy == self.copy);
+        if round.agree == self.agents {
+            self.reads.remove(&ticket);
+            context.send(ticket.client, Message::ReadAck(ticket.n, self.copy.value));
+        } else if round.answers == self.agents {
+            *round = Round { number: number + 1, answers: 1, agree: 1, copy: self.copy };
+            let again = match self.retry {
+                // The published test: it should be the one below.
+                Retry::Never => 3 <= round.number,
+                Retry::ThreeTimes => round.number <= 3,
+                Retry::NoNeed => unreachable!("reads are replicated"),
+            };
+            for peer in others(self.agents, context.me()).filter(|_| again) {
+                context.send(peer, Message::ReadReplica(ticket, number + 1));
+            }
+        }
+    }
+}
+
+impl Actor for Agent {
+    type Message = Message;
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        match *message {
+            Message::Write(n, value) => self.write(Ticket { client: from, n }, value, context),
+            Message::Replication(ticket, copy) => {
+                if self.copy.stamp <= copy.stamp {
+                    self.copy = copy;
+                }
+                context.send(from, Message::ReplicationAck(ticket));
+            }
+            Message::ReplicationAck(ticket) => {
+                let Some((answer, acks)) = self.replications.get_mut(&ticket) else { return };
+                *acks += 1;
+                if *acks == self.agents {
+                    context.send(ticket.client, *answer);
+                    self.replications.remove(&ticket);
+                }
+            }
+            Message::Read(n) => self.read(Ticket { client: from, n }, context),
+            Message::ReadReplica(ticket, round) => {
+                context.send(from, Message::ReadReplicaAck(ticket, round, self.copy));
+            }
+            Message::ReadReplicaAck(ticket, round, copy) => self.count(ticket, round, copy, context),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+        }
+    }
+}
+
+/// The agents, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct Adr {
+    agents: u32,
+    retry: Retry,
+}
+
+impl Harness for Adr {
+    type Message = Message;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let agent = Agent {
+            agents: self.agents,
+            retry: self.retry,
+            copy: Copied { stamp: (0, None), value: Value::NIL },
+            replications: BTreeMap::new(),
+            reads: BTreeMap::new(),
+        };
+        all(self.agents).map(|_| Box::new(agent.clone()) as Box<dyn AnyActor<Message>>).collect()
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Write(value) => Message::Write(n, value),
+            Call::Read => Message::Read(n),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Value> {
+        match *message {
+            Message::WriteAck(_) => Some(Value::TRUE),
+            Message::ReadAck(_, value) => Some(value),
+            Message::Write(..) | Message::Replication(..) | Message::ReplicationAck(_) => None,
+            Message::Read(_) | Message::ReadReplica(..) | Message::ReadReplicaAck(..) => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(asked, _), Message::WriteAck(answered))
+            | (Message::Read(asked), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
+}

@@ -1,0 +1,253 @@
+//! A replicated register with a leader (DR).
+//!
+//! Every call goes to the leader, passed on by whoever else gets it. The leader changes its copy, tells the others, and answers
+//! when a majority of those that answered agree. A read asks the others too, for what they hold.
+//!
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
+//! systems", 2021, section 4. The plain variant does what their code does. Two things are wrong with it, each of which is a
+//! variant of its own: a write that was passed on is never acknowledged, since the leader takes the one who passed it on for the
+//! client; and a read is never answered if a replica that was asked holds something else.
+//!
+//! The repaired variant numbers the writes, and a read takes the leader's value along to the others: who is behind
+//! catches up and agrees, and nobody goes back.
+
+use std::collections::BTreeMap;
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::register::{Call, Register};
+
+use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "dr",
+    about: "a replicated register with a leader",
+    source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
+    spec: "register",
+    offers: &["read", "write"],
+    variants: &[
+        Variant {
+            about: "as published: some calls are never answered",
+            flaw: Some(Symptom::Incomplete),
+            ..Variant::PLAIN
+        },
+        Variant {
+            name: "forgets-client",
+            about: "a write that was passed on to the leader is never acknowledged",
+            flaw: Some(Symptom::Incomplete),
+            calls: "1r+2w",
+            ..Variant::PLAIN
+        },
+        Variant {
+            name: "gives-up",
+            about: "a read is never answered if a replica disagrees",
+            flaw: Some(Symptom::Incomplete),
+            ..Variant::PLAIN
+        },
+        Variant { name: "repaired", about: "answers every call", ..Variant::PLAIN },
+    ],
+};
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
+    visitor.visit(Dr {
+        agents,
+        defects: match variant {
+            "" => Defects { forgets_client: true, gives_up: true },
+            "forgets-client" => Defects { forgets_client: true, gives_up: false },
+            "gives-up" => Defects { forgets_client: false, gives_up: true },
+            _ => Defects { forgets_client: false, gives_up: false },
+        },
+    })
+}
+
+/// What agents and clients say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please write this.
+    Write(Asker, Value),
+    /// The leader holds this now: hold it too.
+    WriteReplica(Ticket, Version),
+    /// It was held.
+    WriteReplicaAck(Ticket, Version),
+    /// The write of that number is done.
+    WriteAck(u32),
+    /// Please read.
+    Read(Asker),
+    /// What do you hold? The leader holds this.
+    ReadReplica(Ticket, Version),
+    /// This is held.
+    ReadReplicaAck(Ticket, Version),
+    /// The answer to the read of that number.
+    ReadAck(u32, Value),
+}
+
+/// A value, and how many writes there were before. The latter stays 0 where replicas know nothing of versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    number: u32,
+    value: Value,
+}
+
+/// What is wrong with an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Defects {
+    // The leader takes whoever passed a write on for the client.
+    forgets_client: bool,
+    // A replica that disagrees leaves a read without an answer.
+    gives_up: bool,
+}
+
+const LEADER: ActorId = ActorId::new(0);
+
+/// A copy of the register.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Agent {
+    agents: u32,
+    defects: Defects,
+    held: Version,
+    writes: BTreeMap<Ticket, Tally>,
+    reads: BTreeMap<Ticket, Tally>,
+}
+
+/// How many have answered, the leader among them, and how many of those hold what the leader held.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Tally {
+    held: Version,
+    answers: u32,
+    agree: u32,
+}
+
+impl Tally {
+    fn new(held: Version) -> Self {
+        Tally { held, answers: 1, agree: 1 }
+    }
+
+    /// Counts an answer; says whether most agree.
+    fn count(&mut self, held: Version) -> bool {
+        self.answers += 1;
+        self.agree += u32::from(held == self.held);
+        self.answers / 2 < self.agree
+    }
+}
+
+impl Agent {
+    /// Takes over what the leader holds, unless it is older than what is held already.
+    fn catch_up(&mut self, held: Version) {
+        if self.held.number <= held.number {
+            self.held = held;
+        }
+    }
+
+    fn write(&mut self, from: ActorId, asker: Asker, value: Value, context: &mut Context<Message>) {
+        let ticket = asker.ticket(from);
+        let number = if self.defects.gives_up { 0 } else { self.held.number + 1 };
+        self.held = Version { number, value };
+        self.writes.insert(ticket, Tally::new(self.held));
+        let told = if self.defects.forgets_client { Ticket { client: from, ..ticket } } else { ticket };
+        for peer in others(self.agents, context.me()) {
+            context.send(peer, Message::WriteReplica(told, self.held));
+        }
+    }
+
+    fn read(&mut self, ticket: Ticket, context: &mut Context<Message>) {
+        self.reads.insert(ticket, Tally::new(self.held));
+        for peer in others(self.agents, context.me()) {
+            context.send(peer, Message::ReadReplica(ticket, self.held));
+        }
+    }
+}
+
+impl Actor for Agent {
+    type Message = Message;
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        let leads = context.me() == LEADER;
+        match *message {
+            Message::Write(asker, value) if leads => self.write(from, asker, value, context),
+            Message::Write(asker, value) => {
+                context.send(LEADER, Message::Write(Asker::Actor(asker.ticket(from)), value));
+            }
+            Message::WriteReplica(ticket, held) => {
+                self.catch_up(held);
+                context.send(from, Message::WriteReplicaAck(ticket, held));
+            }
+            Message::WriteReplicaAck(ticket, held) => {
+                if self.writes.get_mut(&ticket).is_some_and(|it| it.count(held)) {
+                    self.writes.remove(&ticket);
+                    context.send(ticket.client, Message::WriteAck(ticket.n));
+                }
+            }
+            Message::Read(asker) if leads => self.read(asker.ticket(from), context),
+            Message::Read(asker) => {
+                context.send(LEADER, Message::Read(Asker::Actor(asker.ticket(from))));
+            }
+            Message::ReadReplica(ticket, held) if !self.defects.gives_up => {
+                self.catch_up(held);
+                context.send(from, Message::ReadReplicaAck(ticket, held));
+            }
+            Message::ReadReplica(ticket, _) => {
+                context.send(from, Message::ReadReplicaAck(ticket, self.held));
+            }
+            Message::ReadReplicaAck(ticket, held) => {
+                if self.reads.get_mut(&ticket).is_some_and(|it| it.count(held)) {
+                    let tally = self.reads.remove(&ticket).expect("it was there just now");
+                    context.send(ticket.client, Message::ReadAck(ticket.n, tally.held.value));
+                }
+            }
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+        }
+    }
+}
+
+/// The agents, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct Dr {
+    agents: u32,
+    defects: Defects,
+}
+
+impl Harness for Dr {
+    type Message = Message;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let agent = Agent {
+            agents: self.agents,
+            defects: self.defects,
+            held: Version { number: 0, value: Value::NIL },
+            writes: BTreeMap::new(),
+            reads: BTreeMap::new(),
+        };
+        all(self.agents).map(|_| Box::new(agent.clone()) as Box<dyn AnyActor<Message>>).collect()
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Write(value) => Message::Write(Asker::Client(n), value),
+            Call::Read => Message::Read(Asker::Client(n)),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Value> {
+        match *message {
+            Message::WriteAck(_) => Some(Value::TRUE),
+            Message::ReadAck(_, value) => Some(value),
+            Message::Write(..) | Message::WriteReplica(..) | Message::WriteReplicaAck(..) => None,
+            Message::Read(_) | Message::ReadReplica(..) | Message::ReadReplicaAck(..) => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
+            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
+}

@@ -1,0 +1,186 @@
+//! A replicated register in which reads are answered by whoever is asked (EDR).
+//!
+//! As [`dr`](super::dr), but a write is acknowledged as soon as one replica has it, and a read is answered on the spot. A replica
+//! that lags behind answers with a value that was overwritten long before.
+//!
+//! To wait for all replicas is not enough: while a write is under way one read may find the new value at one replica, and the
+//! next the old one at another. The repaired variant has all reads answered by the leader.
+//!
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
+//! systems", 2021, section 4.
+
+use std::collections::BTreeMap;
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::register::{Call, Register};
+
+use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "edr",
+    about: "a replicated register that answers reads locally",
+    source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
+    spec: "register",
+    offers: &["read", "write"],
+    variants: &[
+        Variant {
+            about: "as published: writes wait for one replica, and reads are answered by whoever is asked",
+            flaw: Some(Symptom::Violated),
+            ..THREE
+        },
+        Variant {
+            name: "waits-for-all",
+            about: "writes wait for all replicas; reads are still answered by whoever is asked",
+            flaw: Some(Symptom::Violated),
+            ..THREE
+        },
+        Variant { name: "repaired", about: "reads are answered by the leader", ..THREE },
+    ],
+};
+
+const THREE: Variant = Variant { actors: 3, ..Variant::PLAIN };
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
+    visitor.visit(Edr {
+        agents,
+        policy: match variant {
+            "" => Policy { acks: 1, reads: Reads::Anywhere },
+            "waits-for-all" => Policy { acks: agents - 1, reads: Reads::Anywhere },
+            _ => Policy { acks: 1, reads: Reads::AtTheLeader },
+        },
+    })
+}
+
+/// What agents and clients say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please write this.
+    Write(Asker, Value),
+    /// The leader holds this now: hold it too.
+    WriteReplica(Ticket, Value),
+    /// It is held.
+    WriteReplicaAck(Ticket),
+    /// The write of that number is done.
+    WriteAck(u32),
+    /// Please read.
+    Read(Asker),
+    /// The answer to the read of that number.
+    ReadAck(u32, Value),
+}
+
+/// When calls are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Policy {
+    // A write, when so many others hold the value.
+    acks: u32,
+    reads: Reads,
+}
+
+/// Who answers reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Reads {
+    Anywhere,
+    AtTheLeader,
+}
+
+const LEADER: ActorId = ActorId::new(0);
+
+/// A copy of the register.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Agent {
+    agents: u32,
+    policy: Policy,
+    value: Value,
+    // How many acknowledgements are still to come before a write is answered.
+    missing: BTreeMap<Ticket, u32>,
+}
+
+impl Actor for Agent {
+    type Message = Message;
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        let leads = context.me() == LEADER;
+        match *message {
+            Message::Write(asker, value) if leads => {
+                let ticket = asker.ticket(from);
+                self.value = value;
+                self.missing.insert(ticket, self.policy.acks);
+                for peer in others(self.agents, context.me()) {
+                    context.send(peer, Message::WriteReplica(ticket, value));
+                }
+            }
+            Message::Write(asker, value) => {
+                context.send(LEADER, Message::Write(Asker::Actor(asker.ticket(from)), value));
+            }
+            Message::WriteReplica(ticket, value) => {
+                self.value = value;
+                context.send(from, Message::WriteReplicaAck(ticket));
+            }
+            Message::WriteReplicaAck(ticket) => {
+                let Some(missing) = self.missing.get_mut(&ticket) else { return };
+                *missing -= 1;
+                if *missing == 0 {
+                    self.missing.remove(&ticket);
+                    context.send(ticket.client, Message::WriteAck(ticket.n));
+                }
+            }
+            Message::Read(asker) if leads || self.policy.reads == Reads::Anywhere => {
+                let ticket = asker.ticket(from);
+                context.send(ticket.client, Message::ReadAck(ticket.n, self.value));
+            }
+            Message::Read(asker) => {
+                context.send(LEADER, Message::Read(Asker::Actor(asker.ticket(from))));
+            }
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+        }
+    }
+}
+
+/// The agents, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct Edr {
+    agents: u32,
+    policy: Policy,
+}
+
+impl Harness for Edr {
+    type Message = Message;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let agent =
+            Agent { agents: self.agents, policy: self.policy, value: Value::NIL, missing: BTreeMap::new() };
+        all(self.agents).map(|_| Box::new(agent.clone()) as Box<dyn AnyActor<Message>>).collect()
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Write(value) => Message::Write(Asker::Client(n), value),
+            Call::Read => Message::Read(Asker::Client(n)),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Value> {
+        match *message {
+            Message::WriteAck(_) => Some(Value::TRUE),
+            Message::ReadAck(_, value) => Some(value),
+            Message::Write(..) | Message::WriteReplica(..) | Message::WriteReplicaAck(_) => None,
+            Message::Read(_) => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
+            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+        )
+    }
+}

@@ -1,0 +1,318 @@
+//! A replicated map by Paxos whose leaders change: what [`paxos`](super::paxos) should be.
+//!
+//! Commands stand in a log, reads as well as writes. A leader gives each a place and has it accepted by a majority; a command that a
+//! majority has accepted in one ballot is chosen, and the leader carries out what is chosen, in order, and answers. The second
+//! agent leads at first. After a while the last one takes over with a greater ballot: it asks a majority what they have accepted, has
+//! all of that accepted again, and goes on behind it. Who has promised to take part in its ballot accepts nothing from older ones.
+//!
+//! Who led before passes on what it has not answered. A command may so be chosen twice; it is carried out once.
+//!
+//! Source: L. Lamport, "Paxos made simple", 2001, section 3.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::map::{Call, Content, Map};
+
+use crate::systems::{Asker, Symptom, SystemVisitor, Ticket, Variant, all, others};
+
+pub(super) const REPAIRED: Variant =
+    Variant { name: "repaired", about: "leaders change, and every call is answered", ..THREE };
+
+pub(super) const LEADER_READS: Variant = Variant {
+    name: "leader-reads",
+    about: "who thinks that it leads answers reads by itself",
+    flaw: Some(Symptom::Violated),
+    ..THREE
+};
+
+pub(super) const ACCEPTS_ANYTHING: Variant = Variant {
+    name: "accepts-anything",
+    about: "agents accept what is older than what they promised to take part in",
+    flaw: Some(Symptom::Violated),
+    ..THREE
+};
+
+const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1c", ..Variant::PLAIN };
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
+    visitor.visit(MultiPaxos {
+        agents,
+        defect: match variant {
+            "leader-reads" => Some(Defect::LeaderReads),
+            "accepts-anything" => Some(Defect::AcceptsAnything),
+            _ => None,
+        },
+    })
+}
+
+/// What agents and clients say.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please do this.
+    Request(Asker, Call),
+    /// Take part in nothing older than this ballot.
+    Prepare(u32),
+    /// Promised; these commands were accepted, each in that ballot.
+    Promise(u32, Log),
+    /// Accept the command in this ballot, at this place.
+    Accept(u32, u32, Command),
+    /// It is accepted.
+    Accepted(u32, u32),
+    /// The call of that number is done; for a read, the value.
+    Answer(u32, Value),
+    /// The last agent takes over: a timer.
+    TakeOver,
+}
+
+/// What a client wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Command {
+    ticket: Ticket,
+    call: Call,
+}
+
+/// Commands by their places, each with the ballot in which it was accepted.
+type Log = BTreeMap<u32, (u32, Command)>;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Defect {
+    LeaderReads,
+    AcceptsAnything,
+}
+
+/// Proposer, acceptor and learner in one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Agent {
+    agents: u32,
+    defect: Option<Defect>,
+    // The greatest ballot that was heard of, and who leads it.
+    ballot: u32,
+    leader: ActorId,
+    accepted: Log,
+    leading: Leading,
+}
+
+/// How far a leader is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Leading {
+    No,
+    /// It takes over: who has promised, what they had accepted, and what is to be proposed then.
+    Asking {
+        who: BTreeSet<ActorId>,
+        log: Log,
+        held: Vec<Command>,
+    },
+    /// It leads.
+    Yes(Leader),
+}
+
+/// What a leader knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Leader {
+    // Who has accepted what is proposed, by places.
+    polls: BTreeMap<u32, BTreeSet<ActorId>>,
+    // How many commands have been carried out, and what the map holds since.
+    done: u32,
+    map: BTreeMap<Value, Value>,
+    answered: BTreeSet<Ticket>,
+}
+
+impl Leader {
+    fn apply(&mut self, call: Call) -> Value {
+        match call {
+            Call::Put(key, value) => {
+                self.map.insert(key, value);
+                Value::TRUE
+            }
+            Call::Get(key) => self.map.get(&key).copied().unwrap_or(Value::NIL),
+            _ => unreachable!("this map is asked to put and to get"),
+        }
+    }
+}
+
+impl Agent {
+    fn majority(&self) -> usize {
+        self.agents as usize / 2 + 1
+    }
+
+    fn on_request(&mut self, command: Command, context: &mut Context<Message>) {
+        let Command { ticket, call } = command;
+        match &mut self.leading {
+            Leading::No => context.send(self.leader, Message::Request(Asker::Actor(ticket), call)),
+            Leading::Asking { held, .. } => held.push(command),
+            Leading::Yes(leader) => {
+                if let (Some(Defect::LeaderReads), Call::Get(_)) = (self.defect, call) {
+                    let value = leader.apply(call);
+                    return context.send(ticket.client, Message::Answer(ticket.n, value));
+                }
+                let place = u32::try_from(self.accepted.len()).expect("logs are short");
+                self.propose(place, command, context);
+            }
+        }
+    }
+
+    fn propose(&mut self, place: u32, command: Command, context: &mut Context<Message>) {
+        let Leading::Yes(leader) = &mut self.leading else { return };
+        let me = context.me();
+        leader.polls.insert(place, BTreeSet::from([me]));
+        self.accepted.insert(place, (self.ballot, command));
+        others(self.agents, me).for_each(|it| context.send(it, Message::Accept(self.ballot, place, command)));
+    }
+
+    /// Somebody leads a greater ballot. Who led before passes on what it has not answered.
+    fn follow(&mut self, leader: ActorId, ballot: u32, context: &mut Context<Message>) {
+        (self.ballot, self.leader) = (ballot, leader);
+        if let Leading::Yes(led) = std::mem::replace(&mut self.leading, Leading::No) {
+            let commands = self.accepted.values().map(|it| it.1);
+            for Command { ticket, call } in commands.filter(|it| !led.answered.contains(&it.ticket)) {
+                context.send(leader, Message::Request(Asker::Actor(ticket), call));
+            }
+        }
+    }
+
+    fn on_prepare(&mut self, from: ActorId, ballot: u32, context: &mut Context<Message>) {
+        if self.ballot < ballot {
+            self.follow(from, ballot, context);
+            context.send(from, Message::Promise(ballot, self.accepted.clone()));
+        }
+    }
+
+    fn on_promise(&mut self, from: ActorId, log: &Log, context: &mut Context<Message>) {
+        let majority = self.majority();
+        let Leading::Asking { who, log: newest, held } = &mut self.leading else { return };
+        who.insert(from);
+        for (place, entry) in log {
+            let known = newest.entry(*place).or_insert(*entry);
+            if known.0 < entry.0 {
+                *known = *entry;
+            }
+        }
+        if who.len() < majority {
+            return;
+        }
+        let (newest, held) = (std::mem::take(newest), std::mem::take(held));
+        self.leading = Leading::Yes(Leader::default());
+        // Nothing was chosen at a place that nobody told of, so nobody carried out what stands behind it: the log may close up.
+        let found = newest.into_values().map(|it| it.1).collect::<Vec<_>>();
+        self.accepted.clear();
+        for (place, command) in (0..).zip(found.into_iter().chain(held)) {
+            self.propose(place, command, context);
+        }
+    }
+
+    fn on_accept(&mut self, from: ActorId, ballot: u32, at: (u32, Command), context: &mut Context<Message>) {
+        if ballot < self.ballot && self.defect != Some(Defect::AcceptsAnything) {
+            return;
+        }
+        if self.ballot < ballot {
+            self.follow(from, ballot, context);
+        }
+        let (place, command) = at;
+        self.accepted.insert(place, (ballot, command));
+        context.send(from, Message::Accepted(ballot, place));
+    }
+
+    fn on_accepted(&mut self, from: ActorId, place: u32, context: &mut Context<Message>) {
+        let majority = self.majority();
+        let Leading::Yes(leader) = &mut self.leading else { return };
+        leader.polls.entry(place).or_default().insert(from);
+        while leader.polls.get(&leader.done).is_some_and(|it| majority <= it.len()) {
+            let Command { ticket, call } = self.accepted[&leader.done].1;
+            leader.polls.remove(&leader.done);
+            leader.done += 1;
+            if leader.answered.insert(ticket) {
+                let value = leader.apply(call);
+                context.send(ticket.client, Message::Answer(ticket.n, value));
+            }
+        }
+    }
+}
+
+impl Actor for Agent {
+    type Message = Message;
+
+    fn on_start(&mut self, context: &mut Context<Message>) {
+        if context.me() == ActorId::new(self.agents - 1) {
+            context.set_timer(Message::TakeOver);
+        }
+    }
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        match *message {
+            Message::Request(asker, call) => {
+                self.on_request(Command { ticket: asker.ticket(from), call }, context);
+            }
+            Message::Prepare(ballot) => self.on_prepare(from, ballot, context),
+            Message::Promise(ballot, ref log) if ballot == self.ballot => self.on_promise(from, log, context),
+            Message::Accept(ballot, place, command) => {
+                self.on_accept(from, ballot, (place, command), context);
+            }
+            Message::Accepted(ballot, place) if ballot == self.ballot => {
+                self.on_accepted(from, place, context);
+            }
+            Message::Promise(..) | Message::Accepted(..) => (),
+            Message::Answer(..) | Message::TakeOver => unreachable!("clients and timers are told"),
+        }
+    }
+
+    fn on_timer(&mut self, _timer: &Message, context: &mut Context<Message>) {
+        let me = context.me();
+        (self.ballot, self.leader) = (self.ballot + 1, me);
+        let log = self.accepted.clone();
+        self.leading = Leading::Asking { who: BTreeSet::from([me]), log, held: Vec::new() };
+        others(self.agents, me).for_each(|it| context.send(it, Message::Prepare(self.ballot)));
+    }
+}
+
+/// The agents, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct MultiPaxos {
+    agents: u32,
+    defect: Option<Defect>,
+}
+
+impl Harness for MultiPaxos {
+    type Message = Message;
+    type Specification = Map;
+
+    fn specification(&self) -> Map {
+        Map::default()
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let first = ActorId::new(1);
+        let agent = |it| Agent {
+            agents: self.agents,
+            defect: self.defect,
+            ballot: 1,
+            leader: first,
+            accepted: Log::new(),
+            // Nobody can have accepted anything before: there is nobody to ask.
+            leading: if it == first { Leading::Yes(Leader::default()) } else { Leading::No },
+        };
+        all(self.agents).map(|it| Box::new(agent(it)) as Box<dyn AnyActor<Message>>).collect()
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        Message::Request(Asker::Client(n), *call)
+    }
+
+    fn response(&self, message: &Message) -> Option<Content> {
+        match *message {
+            Message::Answer(_, value) => Some(Content::Is(value)),
+            Message::Request(..) | Message::Prepare(_) | Message::Promise(..) => None,
+            Message::Accept(..) | Message::Accepted(..) | Message::TakeOver => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+        )
+    }
+}

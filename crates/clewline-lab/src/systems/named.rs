@@ -1,0 +1,121 @@
+//! Systems that are built in, used as a shape such as `2r+1w` or a file says.
+
+use clewline_actors::{ClientCall, Clients, Harness, Ignored, Scenario};
+use clewline_core::Notation;
+use clewline_methods::actors::{BadHarness, ErasedHarness, Error, HarnessFile, Options, Scheduler};
+
+use super::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, Variant};
+
+/// A system that is built in, and how it is used.
+#[derive(Clone, Debug)]
+pub struct Named {
+    found: FoundSystem,
+    calls: Calls,
+    actors: u32,
+    clients: Clients,
+}
+
+#[derive(Clone, Debug)]
+enum Calls {
+    Shape(Shape),
+    File(HarnessFile),
+}
+
+impl Named {
+    /// `found`, used as `shape` says, with as many actors as it usually has.
+    #[must_use]
+    pub fn new(found: FoundSystem, shape: Shape) -> Named {
+        let Variant { actors, clients, .. } = *found.variant;
+        Named { found, calls: Calls::Shape(shape), actors, clients }
+    }
+
+    /// `found`, used as the text of a file says.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no such file.
+    pub fn from_file(found: FoundSystem, text: &str) -> Result<Named, BadHarness> {
+        let program = HarnessFile::read(text)?;
+        let actors = program.actors.map_or(found.variant.actors, |it| it.0);
+        let line = program.actors.map_or(1, |it| it.1);
+        let clients = program.clients.unwrap_or(found.variant.clients);
+        let named = Named { found, calls: Calls::File(program), actors, clients };
+        named.check_actors().map_err(|it| BadHarness::new(line, it.to_string()))?;
+        Ok(named)
+    }
+
+    /// With so many actors.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not work with so many.
+    pub fn with_actors(self, actors: u32) -> Result<Named, Error> {
+        let named = Named { actors, ..self };
+        named.check_actors()?;
+        Ok(named)
+    }
+
+    /// What becomes of messages of which nobody takes notice.
+    #[must_use]
+    pub fn ignored(&self) -> Ignored {
+        self.found.variant.ignored
+    }
+
+    fn check_actors(&self) -> Result<(), Error> {
+        let (least, most) = self.found.variant.range;
+        if (least..=most).contains(&self.actors) {
+            return Ok(());
+        }
+        let (name, actors) = (self.found.name(), self.actors);
+        Err(Error::Told(format!("{name} has from {least} to {most} actors, found {actors}")))
+    }
+
+    /// The system with its calls; DS2's rules want the writes first, as its harnesses have them.
+    ///
+    /// # Errors
+    ///
+    /// If the calls do not fit it.
+    pub fn harness(&self, options: &Options) -> Result<ErasedHarness, Error> {
+        self.check_actors()?;
+        let are_writes_first = matches!(options.scheduler, Scheduler::Published(_));
+        self.found.visit(self.actors, Build { named: self, are_writes_first })
+    }
+}
+
+struct Build<'a> {
+    named: &'a Named,
+    are_writes_first: bool,
+}
+
+impl SystemVisitor for Build<'_> {
+    type Output = Result<ErasedHarness, Error>;
+
+    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Self::Output {
+        let Named { found, calls, actors, clients } = self.named;
+        let specification = harness.specification();
+        let mut scenario = match calls {
+            Calls::Shape(shape) => shape.scenario::<H::Specification>(*actors, *clients),
+            Calls::File(program) => {
+                let calls = program.calls(&specification, found.system.offers, *actors);
+                Scenario { calls: calls.map_err(Error::Harness)?, clients: *clients }
+            }
+        };
+        if scenario.calls.is_empty() && harness.properties().is_empty() {
+            return Err(Error::Told(
+                "there are no calls, and no properties: there is nothing to judge".to_owned(),
+            ));
+        }
+        let is_read = |it: &ClientCall<_>| ["read", "get"].contains(&specification.write_call(&it.call).0);
+        if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
+            return Err(Error::Told(
+                "the harness has no reads: without one nobody sees what the writes did (try `2r+1w`)"
+                    .to_owned(),
+            ));
+        }
+        if self.are_writes_first {
+            scenario.calls.sort_by_key(is_read);
+            (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
+        }
+        Ok(ErasedHarness::new(harness, scenario))
+    }
+}

@@ -1,0 +1,328 @@
+//! A distributed hash table on a ring, which a second node is just joining (Open Chord, OC).
+//!
+//! Nodes and keys have places on a ring. A key belongs to the first node at or after its place. The first node is alone at first
+//! and has everything; the second one asks it for its successor, and both are neighbours from then on. A node that is asked for a key
+//! that is not its own passes the request on to its successor. Whoever has the answer sends it to the node that was asked first,
+//! which tells the client.
+//!
+//! Source: Open Chord 1.0 as modelled in M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability
+//! checking for actor-based systems", 2021, section 4 and figure 7. Places are SHA-1 digests compared from the last byte, as
+//! there. With two nodes the finger table never matters, and is left out: there are always two nodes.
+//!
+//! The plain variant does what their code does. A node answers before it has joined, from a table that is empty; nothing is handed
+//! over when it has; and a second value of a key is stored behind the first, which alone is ever read. Each of these is a
+//! variant of its own, but for the second, which takes keys that no scenario here has. Their copy of a node's references forgets the
+//! predecessor, which is set again in the same step and does not show; where it is not set again, a node that was told of its
+//! predecessor before its successor never knows it, and requests go round for ever: a variant, too. In the repaired one a node that is still joining keeps requests until it has joined, the
+//! entries that are its own come with the news that it has, and a write replaces the value.
+
+use std::collections::BTreeMap;
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Property, When};
+use clewline_core::Value;
+use clewline_specs::map::{Call, Content, Map};
+
+use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, sha1::sha1};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "open-chord",
+    about: "a map on a ring of nodes, one of which is just joining",
+    source: "Open Chord 1.0; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
+    spec: "map",
+    offers: &["get", "put"],
+    variants: &[
+        Variant {
+            about: "as published: a node answers before it has joined",
+            flaw: Some(Symptom::Violated),
+            ..TWO
+        },
+        Variant {
+            name: "answers-early",
+            about: "a node answers before it has joined; nothing else is wrong",
+            flaw: Some(Symptom::Violated),
+            ..TWO
+        },
+        Variant {
+            name: "keeps-first",
+            about: "of the values that were written to a key the first is read",
+            flaw: Some(Symptom::Violated),
+            calls: "2c",
+            ..TWO
+        },
+        Variant {
+            name: "copy-resets",
+            about: "a node that copies its references forgets its predecessor",
+            flaw: Some(Symptom::Property(NEIGHBOURS)),
+            ..TWO
+        },
+        Variant { name: "repaired", about: "none of this", ..TWO },
+    ],
+};
+
+const NEIGHBOURS: &str = "nodes know their predecessors once everybody was told";
+const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, _nodes: u32, visitor: V) -> V::Output {
+    let right =
+        Defects { answers_early: false, hands_nothing_over: false, keeps_first: false, copy_resets: false };
+    visitor.visit(OpenChord {
+        defects: match variant {
+            "" => Defects { answers_early: true, hands_nothing_over: true, keeps_first: true, ..right },
+            "answers-early" => Defects { answers_early: true, ..right },
+            "keeps-first" => Defects { keeps_first: true, ..right },
+            "copy-resets" => Defects { copy_resets: true, ..right },
+            _ => right,
+        },
+    })
+}
+
+type Entries = BTreeMap<Value, Vec<Value>>;
+
+/// What nodes and clients say.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Who comes after me on the ring?
+    FindSuccessor,
+    /// The sender does; these entries are yours.
+    SuccessorFound(Entries),
+    /// And it comes before you.
+    UpdatePredecessor,
+    /// Please store the value under the key.
+    UploadEntry(Asker, Value, Value),
+    /// It is stored under the key.
+    UploadEntryResponse(Ticket, Value),
+    /// Please look the key up. If the request was passed on, the node is told that was asked first.
+    Request(Asker, Value, Option<ActorId>),
+    /// What is stored under the key.
+    Response(Ticket, Value, Vec<Value>),
+    /// The write of that number is done.
+    WriteResponse(u32),
+    /// The answer to the read of that number.
+    ReadResponse(u32, Value),
+}
+
+/// What is wrong with a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Defects {
+    // It answers before it has joined.
+    answers_early: bool,
+    // It does not hand over what belongs to another node now.
+    hands_nothing_over: bool,
+    // A key's values are kept in the order of the writes, and the first is read.
+    keeps_first: bool,
+    // Who learns of its successor forgets its predecessor.
+    copy_resets: bool,
+}
+
+/// The place of a node or a key on the ring: its digest, the last byte first.
+type Place = [u8; 20];
+
+fn place(name: &str) -> Place {
+    let mut place = sha1(name);
+    place.reverse();
+    place
+}
+
+fn place_of_node(node: ActorId) -> Place {
+    place(&(node.index() + 1).to_string())
+}
+
+fn place_of_key(key: Value) -> Place {
+    place(&format!("k{}", key.as_small().expect("keys are small numbers")))
+}
+
+/// Whether `it` lies between `left` and `right`, going round in the direction of growing places.
+fn is_between(it: Place, left: Place, right: Place) -> bool {
+    if left < right { left < it && it < right } else { left < it || it < right }
+}
+
+/// A node of the ring.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Node {
+    defects: Defects,
+    predecessor: Option<ActorId>,
+    successor: Option<ActorId>,
+    entries: Entries,
+    // What came before this node had joined; nobody waits at the first node.
+    waiting: Option<Vec<(ActorId, Message)>>,
+}
+
+impl Node {
+    fn owns(&self, key: Value, me: ActorId) -> bool {
+        let between = |it| is_between(place_of_key(key), place_of_node(it), place_of_node(me));
+        self.predecessor.is_some_and(between)
+    }
+
+    /// Whom to ask for the key; `None` if the answer is here.
+    fn next(&self, key: Value, me: ActorId) -> Option<ActorId> {
+        if self.owns(key, me) { None } else { self.successor }
+    }
+
+    fn store(&mut self, key: Value, value: Value) {
+        let values = self.entries.entry(key).or_default();
+        if !self.defects.keeps_first {
+            *values = vec![value];
+        } else if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+
+    /// The new node is a neighbour on both sides: the ring has two nodes.
+    fn admit(&mut self, new: ActorId, context: &mut Context<Message>) {
+        (self.predecessor, self.successor) = (Some(new), Some(new));
+        let me = context.me();
+        let mut handed = Entries::new();
+        if !self.defects.hands_nothing_over {
+            let (mine, theirs) = self.entries.clone().into_iter().partition(|(key, _)| self.owns(*key, me));
+            (self.entries, handed) = (mine, theirs);
+        }
+        context.send(new, Message::SuccessorFound(handed));
+        context.send(new, Message::UpdatePredecessor);
+    }
+
+    fn join(&mut self, other: ActorId, entries: &Entries, context: &mut Context<Message>) {
+        self.predecessor = if self.defects.copy_resets { None } else { Some(other) };
+        self.successor = Some(other);
+        for (key, values) in entries {
+            self.entries.insert(*key, values.clone());
+        }
+        for (from, message) in self.waiting.take().unwrap_or_default() {
+            Actor::on_message(self, from, &message, context);
+        }
+    }
+}
+
+impl Actor for Node {
+    type Message = Message;
+
+    fn on_start(&mut self, context: &mut Context<Message>) {
+        if context.me() != FIRST {
+            context.send(FIRST, Message::FindSuccessor);
+        }
+    }
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        let me = context.me();
+        if let (Message::UploadEntry(..) | Message::Request(..), Some(waiting)) = (message, &mut self.waiting)
+        {
+            return waiting.push((from, message.clone()));
+        }
+        match *message {
+            Message::FindSuccessor => self.admit(from, context),
+            Message::SuccessorFound(ref entries) => self.join(from, entries, context),
+            Message::UpdatePredecessor => self.predecessor = Some(from),
+            Message::UploadEntry(asker, key, value) => {
+                let ticket = asker.ticket(from);
+                if let Some(next) = self.next(key, me) {
+                    return context.send(next, Message::UploadEntry(Asker::Actor(ticket), key, value));
+                }
+                self.store(key, value);
+                context.send(me, Message::UploadEntryResponse(ticket, key));
+            }
+            Message::UploadEntryResponse(ticket, _) => {
+                context.send(ticket.client, Message::WriteResponse(ticket.n));
+            }
+            Message::Request(asker, key, first) => {
+                let (ticket, first) = (asker.ticket(from), first.unwrap_or(me));
+                if let Some(next) = self.next(key, me) {
+                    return context.send(next, Message::Request(Asker::Actor(ticket), key, Some(first)));
+                }
+                let values = self.entries.get(&key).cloned().unwrap_or_default();
+                context.send(first, Message::Response(ticket, key, values));
+            }
+            Message::Response(ticket, _, ref values) => {
+                let value = values.first().copied().unwrap_or(Value::NIL);
+                context.send(ticket.client, Message::ReadResponse(ticket.n, value));
+            }
+            Message::WriteResponse(_) | Message::ReadResponse(..) => unreachable!("only clients are told"),
+        }
+    }
+}
+
+const FIRST: ActorId = ActorId::new(0);
+
+fn know_their_predecessors(glance: &Glance<'_, Message>) -> bool {
+    let is_about_the_ring = |message: &Message| {
+        matches!(message, Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor)
+    };
+    glance.in_flight.iter().any(|it| is_about_the_ring(it.2))
+        || glance.all::<Node>().all(|it| it.predecessor.is_some())
+}
+
+/// The two nodes, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct OpenChord {
+    defects: Defects,
+}
+
+impl Harness for OpenChord {
+    type Message = Message;
+    type Specification = Map;
+
+    fn specification(&self) -> Map {
+        Map::default()
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let first = Node {
+            defects: self.defects,
+            predecessor: None,
+            successor: None,
+            entries: Entries::new(),
+            waiting: None,
+        };
+        let waiting = if self.defects.answers_early { None } else { Some(Vec::new()) };
+        vec![Box::new(first.clone()), Box::new(Node { waiting, ..first })]
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Put(key, value) => Message::UploadEntry(Asker::Client(n), key, value),
+            Call::Get(key) => Message::Request(Asker::Client(n), key, None),
+            _ => unreachable!("a ring is asked to put and to get"),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Content> {
+        match *message {
+            Message::WriteResponse(_) => Some(Content::Is(Value::TRUE)),
+            Message::ReadResponse(_, value) => Some(Content::Is(value)),
+            Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor => None,
+            Message::UploadEntry(..) | Message::UploadEntryResponse(..) => None,
+            Message::Request(..) | Message::Response(..) => None,
+        }
+    }
+
+    // A node that waits keeps the order in which requests came. Otherwise each request looks at who the neighbours are, which
+    // only messages about the ring change, and at the entry of its key.
+    fn key(&self, message: &Message) -> Option<u64> {
+        let is_request = matches!(message, Message::UploadEntry(..) | Message::Request(..));
+        if is_request && !self.defects.answers_early { None } else { self.published_key(message) }
+    }
+
+    fn published_key(&self, message: &Message) -> Option<u64> {
+        match *message {
+            Message::UploadEntry(_, key, _)
+            | Message::UploadEntryResponse(_, key)
+            | Message::Request(_, key, _)
+            | Message::Response(_, key, _) => key.as_small().map(i64::cast_unsigned),
+            Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor => None,
+            Message::WriteResponse(_) | Message::ReadResponse(..) => None,
+        }
+    }
+
+    fn properties(&self) -> Vec<Property<Message>> {
+        let neighbours = Property { name: NEIGHBOURS, when: When::Always, holds: know_their_predecessors };
+        if self.defects.copy_resets { vec![neighbours] } else { Vec::new() }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::UploadEntry(Asker::Client(asked), ..), Message::WriteResponse(answered))
+            | (Message::Request(Asker::Client(asked), ..), Message::ReadResponse(answered, _)) if asked == answered
+        )
+    }
+}

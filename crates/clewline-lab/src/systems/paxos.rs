@@ -1,0 +1,271 @@
+//! A replicated map by Paxos (PX).
+//!
+//! Whoever is asked to write passes the proposal on to the leader, who gives it the next number and asks everybody, itself among
+//! them, to promise not to take part in anything older. With a quorum of promises it asks everybody to accept, and with a quorum
+//! of those it answers. Who knows of a greater number refuses, and the leader tries again with a greater one yet.
+//!
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
+//! systems", 2021, section 4. The plain variant does what their code does, which is simpler than what they say: a read is answered
+//! by the leader alone, from what it has learned; nobody refuses to accept; and answers to an earlier attempt count for the
+//! next one. None of this shows as long as one leader lives for ever, since what it knows is all that is ever read. Two proposals can
+//! keep each other from getting anywhere, for ever: with two writes there is no end of states.
+//!
+//! In [`super::multi_paxos`] leaders change, and there the first two are variants that do show.
+
+use std::collections::BTreeMap;
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::map::{Call, Content, Map};
+
+use crate::systems::{System, SystemVisitor, Ticket, Variant, all, multi_paxos, stateright};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "paxos",
+    about: "a replicated map by Paxos",
+    source: "L. Lamport, Paxos made simple, 2001; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
+    spec: "map",
+    offers: &["get", "put"],
+    variants: &[
+        Variant { about: "as published: one leader, who answers reads by itself", ..Variant::PLAIN },
+        multi_paxos::REPAIRED,
+        multi_paxos::LEADER_READS,
+        multi_paxos::ACCEPTS_ANYTHING,
+        Variant { actors: 3, ..Variant::STATERIGHT },
+    ],
+};
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) -> V::Output {
+    match variant {
+        "" => visitor.visit(Px { agents }),
+        "stateright" => visitor.visit(stateright::paxos::Paxos { servers: agents }),
+        _ => multi_paxos::visit(variant, agents, visitor),
+    }
+}
+
+/// What agents and clients say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please write the value; the number is that of the client's call.
+    ProposeCommand(u32, Entry),
+    /// Somebody wants this written.
+    Propose(Ticket, Entry),
+    /// Promise to take part in nothing older than this number.
+    Prepare(Proposal),
+    /// It is promised.
+    Promise(Proposal),
+    /// Something newer is known, with this number.
+    Nack(Proposal, u32),
+    /// Accept it.
+    Accept(Proposal),
+    /// It is accepted.
+    Accepted(Proposal),
+    /// The write of that number is done.
+    ClientWriteResponse(u32),
+    /// Please look the key up; the number is that of the client's call.
+    Request(u32, Value),
+    /// Somebody wants to know.
+    PrepareRead(Ticket, Value),
+    /// This was learned about the key.
+    PromiseRead(Ticket, Value, Value),
+    /// The answer to the read of that number.
+    ClientReadResponse(u32, Value),
+}
+
+/// A key and its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Entry {
+    key: Value,
+    value: Value,
+}
+
+/// What is proposed, for whom, in which attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Proposal {
+    ticket: Ticket,
+    number: u32,
+    entry: Entry,
+}
+
+const LEADER: ActorId = ActorId::new(0);
+
+/// Proposer, acceptor and learner in one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Agent {
+    agents: u32,
+    // The greatest number that was heard of.
+    latest: u32,
+    polls: BTreeMap<Ticket, Poll>,
+    learned: BTreeMap<Value, Value>,
+}
+
+/// Who has said what about a proposal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Poll {
+    promises: u32,
+    refusals: u32,
+    acceptances: u32,
+}
+
+impl Agent {
+    fn tell_all(&self, message: Message, context: &mut Context<Message>) {
+        all(self.agents).for_each(|it| context.send(it, message));
+    }
+
+    fn is_quorum(&self, count: u32) -> bool {
+        self.agents / 2 < count
+    }
+
+    /// Begins an attempt with a number greater than any that was heard of.
+    fn propose(&mut self, ticket: Ticket, known: u32, entry: Entry, context: &mut Context<Message>) {
+        self.latest = known + 1;
+        self.polls.insert(ticket, Poll::default());
+        self.tell_all(Message::Prepare(Proposal { ticket, number: known + 1, entry }), context);
+    }
+
+    fn on_prepare(&mut self, from: ActorId, proposal: Proposal, context: &mut Context<Message>) {
+        self.latest = self.latest.max(proposal.number);
+        self.polls.entry(proposal.ticket).or_default();
+        if self.latest == proposal.number {
+            context.send(from, Message::Promise(proposal));
+        } else {
+            context.send(from, Message::Nack(proposal, self.latest));
+        }
+    }
+
+    fn on_promise(&mut self, proposal: Proposal, context: &mut Context<Message>) {
+        let Some(poll) = self.polls.get_mut(&proposal.ticket) else { return };
+        poll.promises += 1;
+        let poll = *poll;
+        if self.is_quorum(poll.promises) {
+            self.tell_all(Message::Accept(proposal), context);
+        } else if poll.promises + poll.refusals == self.agents {
+            let known = self.latest.max(proposal.number);
+            self.propose(proposal.ticket, known, proposal.entry, context);
+        }
+    }
+
+    fn on_nack(&mut self, proposal: Proposal, known: u32, context: &mut Context<Message>) {
+        let Some(poll) = self.polls.get_mut(&proposal.ticket) else { return };
+        poll.refusals += 1;
+        let poll = *poll;
+        if self.is_quorum(poll.refusals) || poll.promises + poll.refusals == self.agents {
+            self.propose(proposal.ticket, known, proposal.entry, context);
+        }
+    }
+
+    fn on_accepted(&mut self, Proposal { ticket, entry, .. }: Proposal, context: &mut Context<Message>) {
+        let Some(poll) = self.polls.get_mut(&ticket) else { return };
+        poll.acceptances += 1;
+        let acceptances = poll.acceptances;
+        if self.is_quorum(acceptances) {
+            self.learned.insert(entry.key, entry.value);
+            context.send(ticket.client, Message::ClientWriteResponse(ticket.n));
+        }
+    }
+}
+
+impl Actor for Agent {
+    type Message = Message;
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        match *message {
+            Message::ProposeCommand(n, entry) => {
+                context.send(LEADER, Message::Propose(Ticket { client: from, n }, entry));
+            }
+            Message::Propose(ticket, entry) => self.propose(ticket, self.latest, entry, context),
+            Message::Prepare(proposal) => self.on_prepare(from, proposal, context),
+            Message::Promise(proposal) => self.on_promise(proposal, context),
+            Message::Nack(proposal, known) => self.on_nack(proposal, known, context),
+            Message::Accept(proposal) => context.send(from, Message::Accepted(proposal)),
+            Message::Accepted(proposal) => self.on_accepted(proposal, context),
+            Message::Request(n, key) => {
+                context.send(LEADER, Message::PrepareRead(Ticket { client: from, n }, key));
+            }
+            Message::PrepareRead(ticket, key) => {
+                let value = self.learned.get(&key).copied().unwrap_or(Value::NIL);
+                context.send(from, Message::PromiseRead(ticket, key, value));
+            }
+            Message::PromiseRead(ticket, _, value) => {
+                context.send(ticket.client, Message::ClientReadResponse(ticket.n, value));
+            }
+            Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => {
+                unreachable!("only clients are told")
+            }
+        }
+    }
+}
+
+/// The agents, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct Px {
+    agents: u32,
+}
+
+impl Harness for Px {
+    type Message = Message;
+    type Specification = Map;
+
+    fn specification(&self) -> Map {
+        Map::default()
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let agent =
+            Agent { agents: self.agents, latest: 0, polls: BTreeMap::new(), learned: BTreeMap::new() };
+        all(self.agents).map(|_| Box::new(agent.clone()) as Box<dyn AnyActor<Message>>).collect()
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Put(key, value) => Message::ProposeCommand(n, Entry { key, value }),
+            Call::Get(key) => Message::Request(n, key),
+            _ => unreachable!("this map is asked to put and to get"),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Content> {
+        match *message {
+            Message::ClientWriteResponse(_) => Some(Content::Is(Value::TRUE)),
+            Message::ClientReadResponse(_, value) => Some(Content::Is(value)),
+            Message::ProposeCommand(..) | Message::Propose(..) => None,
+            Message::Prepare(_) | Message::Promise(_) | Message::Nack(..) => None,
+            Message::Accept(_) | Message::Accepted(_) => None,
+            Message::Request(..) | Message::PrepareRead(..) | Message::PromiseRead(..) => None,
+        }
+    }
+
+    // Attempts of all keys share one number, which only these do not look at: what is passed on, an acceptance, which is counted
+    // for its proposal and learned for its key, and a read, which looks at what was learned. Once a proposal is
+    // made anew its acceptances are forgotten, but that is done by what has no key.
+    fn key(&self, message: &Message) -> Option<u64> {
+        let is_shared = matches!(
+            message,
+            Message::Propose(..) | Message::Prepare(_) | Message::Promise(_) | Message::Nack(..)
+        );
+        if is_shared { None } else { self.published_key(message) }
+    }
+
+    fn published_key(&self, message: &Message) -> Option<u64> {
+        let key = match *message {
+            Message::ProposeCommand(_, entry) | Message::Propose(_, entry) => entry.key,
+            Message::Prepare(proposal) | Message::Promise(proposal) | Message::Nack(proposal, _) => {
+                proposal.entry.key
+            }
+            Message::Accept(proposal) | Message::Accepted(proposal) => proposal.entry.key,
+            Message::Request(_, key) | Message::PrepareRead(_, key) | Message::PromiseRead(_, key, _) => key,
+            Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => return None,
+        };
+        key.as_small().map(i64::cast_unsigned)
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::ProposeCommand(asked, _), Message::ClientWriteResponse(answered))
+            | (Message::Request(asked, _), Message::ClientReadResponse(answered, _)) if asked == answered
+        )
+    }
+}

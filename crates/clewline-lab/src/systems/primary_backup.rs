@@ -1,0 +1,227 @@
+//! A register kept by a primary and its backup, which takes over when it likes.
+//!
+//! Every call goes to the primary, which sees to one at a time: it tells the backup, waits until that has confirmed, and answers. After
+//! a while the backup takes over, whether or not the primary has failed: nobody can tell. From then on it confirms nothing any
+//! more. A primary that is refused knows that it is none, and passes on what it has.
+//!
+//! So reads need confirming as well: a primary that has been replaced and does not know it would answer with what was true
+//! once. And a write must be confirmed before it is acknowledged, or it is lost when the backup takes over.
+//!
+//! Source: P. Alsberg, J. Day, "A principle for resilient sharing of distributed resources", 1976.
+
+use std::collections::VecDeque;
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::register::{Call, Register};
+
+use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "primary-backup",
+    about: "a register kept by a primary and a backup that takes over",
+    source: "P. Alsberg, J. Day, A principle for resilient sharing of distributed resources, 1976",
+    spec: "register",
+    offers: &["read", "write"],
+    variants: &[
+        Variant { about: "the backup confirms every call", ..TWO },
+        Variant {
+            name: "local-reads",
+            about: "the primary answers reads without asking",
+            flaw: Some(Symptom::Violated),
+            calls: "2c",
+            ..TWO
+        },
+        Variant {
+            name: "early-ack",
+            about: "the primary acknowledges a write before the backup has it",
+            flaw: Some(Symptom::Violated),
+            ..TWO
+        },
+    ],
+};
+
+const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(variant: &str, _servers: u32, visitor: V) -> V::Output {
+    visitor.visit(PrimaryBackup {
+        defect: match variant {
+            "local-reads" => Some(Defect::LocalReads),
+            "early-ack" => Some(Defect::EarlyAck),
+            _ => None,
+        },
+    })
+}
+
+/// What servers and clients say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please do this.
+    Request(Asker, Call),
+    /// Is the sender still the primary? If so, do this too.
+    Confirm(Ticket, Call),
+    /// It is, and it was done.
+    Confirmed,
+    /// It is not.
+    Refused,
+    /// The call of that number is done; for a read, the value.
+    Answer(u32, Value),
+    /// The backup takes over: a timer.
+    TakeOver,
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Defect {
+    LocalReads,
+    EarlyAck,
+}
+
+/// What a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Role {
+    Primary,
+    Backup,
+    // It was the backup, and is the primary now, without a backup.
+    Alone,
+    // It was the primary.
+    Retired,
+}
+
+/// One of the two.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Server {
+    defect: Option<Defect>,
+    role: Role,
+    value: Value,
+    // What the primary has yet to do: the first is with the backup.
+    calls: VecDeque<(Ticket, Call)>,
+}
+
+impl Server {
+    /// Does a call; says what the answer is.
+    fn apply(&mut self, call: Call) -> Value {
+        match call {
+            Call::Write(value) => {
+                self.value = value;
+                Value::TRUE
+            }
+            Call::Read => self.value,
+        }
+    }
+
+    fn take(&mut self, ticket: Ticket, call: Call, context: &mut Context<Message>) {
+        let is_early = match (self.defect, call) {
+            (Some(Defect::LocalReads), Call::Read) | (Some(Defect::EarlyAck), Call::Write(_)) => true,
+            (_, Call::Read | Call::Write(_)) => false,
+        };
+        if self.role == Role::Alone || is_early {
+            let answer = self.apply(call);
+            context.send(ticket.client, Message::Answer(ticket.n, answer));
+        }
+        let needs_backup = self.role == Role::Primary && !(is_early && call == Call::Read);
+        if needs_backup {
+            self.calls.push_back((ticket, call));
+            if self.calls.len() == 1 {
+                context.send(BACKUP, Message::Confirm(ticket, call));
+            }
+        }
+    }
+
+    fn on_confirmed(&mut self, context: &mut Context<Message>) {
+        let Some((ticket, call)) = self.calls.pop_front() else { return };
+        // A write that was acknowledged early was done then.
+        if self.defect != Some(Defect::EarlyAck) || call == Call::Read {
+            let answer = self.apply(call);
+            context.send(ticket.client, Message::Answer(ticket.n, answer));
+        }
+        if let Some(&(ticket, call)) = self.calls.front() {
+            context.send(BACKUP, Message::Confirm(ticket, call));
+        }
+    }
+}
+
+const PRIMARY: ActorId = ActorId::new(0);
+const BACKUP: ActorId = ActorId::new(1);
+
+impl Actor for Server {
+    type Message = Message;
+
+    fn on_start(&mut self, context: &mut Context<Message>) {
+        if self.role == Role::Backup {
+            context.set_timer(Message::TakeOver);
+        }
+    }
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        match *message {
+            Message::Request(asker, call) => {
+                let ticket = asker.ticket(from);
+                let pass_on = Message::Request(Asker::Actor(ticket), call);
+                match self.role {
+                    Role::Primary | Role::Alone => self.take(ticket, call, context),
+                    Role::Backup => context.send(PRIMARY, pass_on),
+                    Role::Retired => context.send(BACKUP, pass_on),
+                }
+            }
+            Message::Confirm(_, call) if self.role == Role::Backup => {
+                self.apply(call);
+                context.send(from, Message::Confirmed);
+            }
+            Message::Confirm(..) => context.send(from, Message::Refused),
+            Message::Confirmed => self.on_confirmed(context),
+            Message::Refused => {
+                self.role = Role::Retired;
+                for (ticket, call) in std::mem::take(&mut self.calls) {
+                    context.send(BACKUP, Message::Request(Asker::Actor(ticket), call));
+                }
+            }
+            Message::Answer(..) | Message::TakeOver => unreachable!("clients and timers are told"),
+        }
+    }
+
+    fn on_timer(&mut self, _timer: &Message, _context: &mut Context<Message>) {
+        self.role = Role::Alone;
+    }
+}
+
+/// The two, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct PrimaryBackup {
+    defect: Option<Defect>,
+}
+
+impl Harness for PrimaryBackup {
+    type Message = Message;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let server = |role| Server { defect: self.defect, role, value: Value::NIL, calls: VecDeque::new() };
+        vec![Box::new(server(Role::Primary)), Box::new(server(Role::Backup))]
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        Message::Request(Asker::Client(n), *call)
+    }
+
+    fn response(&self, message: &Message) -> Option<Value> {
+        match *message {
+            Message::Answer(_, value) => Some(value),
+            Message::Request(..) | Message::Confirm(..) | Message::Confirmed => None,
+            Message::Refused | Message::TakeOver => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+        )
+    }
+}

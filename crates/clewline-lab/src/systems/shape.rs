@@ -1,0 +1,125 @@
+//! Shapes of scenarios: `2r+1w` and the like.
+
+use std::{fmt, str::FromStr};
+
+use clewline_actors::{ActorId, ClientCall, Clients, Scenario};
+
+use crate::systems::ReadsAndWrites;
+
+/// Which calls there are, without saying on what object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nobody calls anything: the actors have enough to do.
+    Nothing,
+    /// `2r+1w`, or `2r1w`: so many reads and writes, each by a client of its own; `2r` has no writes. The calls are numbered write, read, read, write, read, read
+    /// and so on; the first writes and the first reads are taken, and call `i` goes to actor `i` modulo their number.
+    /// Writes are to keys of their own.
+    Calls {
+        /// How many reads.
+        reads: u32,
+        /// How many writes.
+        writes: u32,
+    },
+    /// `2c`: so many clients, each of which writes and, when that has returned, reads. Client `i`, in a system of `n` actors, asks actor
+    /// `n + i` modulo `n` to write and the next one to read. All use the same key.
+    Clients(u32),
+}
+
+impl Shape {
+    /// More calls than this make no sense: nobody could explore them.
+    const CALLS_MAX: u32 = 64;
+
+    /// These calls, on a system of so many actors.
+    #[must_use]
+    pub fn scenario<S: ReadsAndWrites>(self, actors: u32, clients: Clients) -> Scenario<S::Call> {
+        let to = |number: u32| ActorId::new(number % actors);
+        let mut calls = Vec::new();
+        match self {
+            Shape::Nothing => (),
+            Shape::Calls { reads, writes } => {
+                let (mut read, mut written) = (0, 0);
+                for place in 0.. {
+                    let call = match place % 3 {
+                        0 if written < writes => {
+                            written += 1;
+                            S::write(written - 1)
+                        }
+                        1 | 2 if read < reads => {
+                            read += 1;
+                            S::read(read - 1)
+                        }
+                        _ if (read, written) == (reads, writes) => break,
+                        _ => continue,
+                    };
+                    let client = u32::try_from(calls.len()).expect("there are at most 64 calls");
+                    calls.push(ClientCall { client, to: to(place), call });
+                }
+            }
+            Shape::Clients(count) => {
+                for client in 0..count {
+                    calls.push(ClientCall { client, to: to(client), call: S::write_shared(client) });
+                    calls.push(ClientCall { client, to: to(client + 1), call: S::read_shared() });
+                }
+            }
+        }
+        Scenario { calls, clients }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Nothing => f.write_str("none"),
+            Shape::Calls { reads, writes } => write!(f, "{reads}r+{writes}w"),
+            Shape::Clients(count) => write!(f, "{count}c"),
+        }
+    }
+}
+
+impl FromStr for Shape {
+    type Err = BadShape;
+
+    fn from_str(text: &str) -> Result<Shape, BadShape> {
+        // How many of a unit a text begins with, and the rest.
+        fn count(text: &str, unit: char) -> Option<(u32, &str)> {
+            let digits = text.find(|it: char| !it.is_ascii_digit())?;
+            Some((text[..digits].parse().ok()?, text[digits..].strip_prefix(unit)?))
+        }
+        let shape = match (text, count(text, 'c'), count(text, 'r')) {
+            ("none", ..) => Some(Shape::Nothing),
+            (_, Some((count, "")), _) => Some(Shape::Clients(count)),
+            (_, _, Some((reads, ""))) => Some(Shape::Calls { reads, writes: 0 }),
+            (_, _, reads) => {
+                let (reads, rest) = reads.unwrap_or((0, text));
+                let writes = count(rest.strip_prefix('+').filter(|_| rest != text).unwrap_or(rest), 'w');
+                writes.filter(|it| it.1.is_empty()).map(|(writes, _)| Shape::Calls { reads, writes })
+            }
+        };
+        let calls = |shape: &Shape| match *shape {
+            Shape::Nothing => 1,
+            Shape::Calls { reads, writes } => reads.saturating_add(writes),
+            Shape::Clients(count) => count.saturating_mul(2),
+        };
+        let is_sensible = |it: &Shape| (1..=Shape::CALLS_MAX).contains(&calls(it));
+        shape.filter(is_sensible).ok_or_else(|| BadShape { found: text.to_owned() })
+    }
+}
+
+/// A text is not the shape of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadShape {
+    found: String,
+}
+
+impl fmt::Display for BadShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "expected reads and writes as in `2r+1w`, or clients as in `2c`, at most {} calls; found `{}`",
+            Shape::CALLS_MAX,
+            self.found
+        )
+    }
+}
+
+impl std::error::Error for BadShape {}

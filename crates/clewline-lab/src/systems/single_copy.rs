@@ -1,0 +1,110 @@
+//! A register that one server keeps: the smallest actor system.
+//!
+//! The server answers each request when it comes. Whatever the order of messages, that is the order in which the calls
+//! happened, and so this is linearizable. Two servers that know nothing of each other are not.
+//!
+//! Source: the example `single-copy-register` of stateright, by J. Nadal.
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::register::{Call, Register};
+
+use crate::systems::{Symptom, System, SystemVisitor, Variant};
+
+/// What the command line knows.
+pub const ENTRY: System = System {
+    name: "single-copy",
+    about: "a register that one server keeps",
+    source: "J. Nadal, stateright, example single-copy-register",
+    spec: "register",
+    offers: &["read", "write"],
+    variants: &[
+        Variant { about: "one server", actors: 1, range: (1, 1), ..Variant::PLAIN },
+        Variant {
+            name: "two-copies",
+            about: "two servers that know nothing of each other",
+            flaw: Some(Symptom::Violated),
+            ..Variant::PLAIN
+        },
+        Variant { actors: 1, range: (1, 1), calls: "3c", ..Variant::STATERIGHT },
+    ],
+};
+
+/// Hands the harness of a variant to `visitor`.
+pub(super) fn visit<V: SystemVisitor>(_variant: &str, servers: u32, visitor: V) -> V::Output {
+    visitor.visit(Servers(servers))
+}
+
+/// What servers and clients say. The number is that of the client's call: it comes back with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please write this.
+    Put(u32, Value),
+    /// It is written.
+    PutOk(u32),
+    /// Please read.
+    Get(u32),
+    /// This was read.
+    GetOk(u32, Value),
+}
+
+/// The server. Its fields are its state: here the value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Server {
+    value: Value,
+}
+
+impl Actor for Server {
+    type Message = Message;
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        match *message {
+            Message::Put(n, value) => {
+                self.value = value;
+                context.send(from, Message::PutOk(n));
+            }
+            Message::Get(n) => context.send(from, Message::GetOk(n, self.value)),
+            Message::PutOk(_) | Message::GetOk(..) => unreachable!("only clients are told"),
+        }
+    }
+}
+
+/// So many servers, and how clients talk to them.
+#[derive(Clone, Debug)]
+struct Servers(u32);
+
+impl Harness for Servers {
+    type Message = Message;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        (0..self.0).map(|_| Box::new(Server { value: Value::NIL }) as Box<dyn AnyActor<Message>>).collect()
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Write(value) => Message::Put(n, value),
+            Call::Read => Message::Get(n),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Value> {
+        match *message {
+            Message::PutOk(_) => Some(Value::TRUE),
+            Message::GetOk(_, value) => Some(value),
+            Message::Put(..) | Message::Get(_) => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Put(asked, _), Message::PutOk(answered))
+            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+        )
+    }
+}

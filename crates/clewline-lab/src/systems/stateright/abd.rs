@@ -1,0 +1,167 @@
+//! The register of Attiya, Bar-Noy and Dolev, as stateright's example has it: a server sees to one request at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
+use clewline_core::Value;
+use clewline_specs::register::{Call, Register};
+
+use crate::systems::{Ticket, all, others};
+
+/// What servers and clients say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Please write this; the number is that of the client's call.
+    Put(u32, Value),
+    /// It is written.
+    PutOk(u32),
+    /// Please read; the number is that of the client's call.
+    Get(u32),
+    /// This was read.
+    GetOk(u32, Value),
+    /// What do you hold?
+    Query(Ticket),
+    /// This is held.
+    AckQuery(Ticket, Held),
+    /// Hold this, unless you hold something newer.
+    Record(Ticket, Held),
+    /// It was seen to.
+    AckRecord(Ticket),
+}
+
+/// A value with its stamp: a number, and who gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Held {
+    stamp: (u32, ActorId),
+    value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Server {
+    servers: u32,
+    held: Held,
+    phase: Option<Phase>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Asking { ticket: Ticket, write: Option<Value>, answers: BTreeMap<ActorId, Held> },
+    Storing { ticket: Ticket, read: Option<Value>, who: BTreeSet<ActorId> },
+}
+
+impl Server {
+    fn majority(&self) -> usize {
+        self.servers as usize / 2 + 1
+    }
+
+    fn begin(&mut self, ticket: Ticket, write: Option<Value>, context: &mut Context<Message>) {
+        let answers = BTreeMap::from([(context.me(), self.held)]);
+        self.phase = Some(Phase::Asking { ticket, write, answers });
+        others(self.servers, context.me()).for_each(|it| context.send(it, Message::Query(ticket)));
+    }
+
+    fn on_ack_query(&mut self, from: ActorId, acked: Ticket, held: Held, context: &mut Context<Message>) {
+        let majority = self.majority();
+        let Some(Phase::Asking { ticket, write, answers }) = &mut self.phase else { return };
+        if *ticket != acked {
+            return;
+        }
+        answers.insert(from, held);
+        if answers.len() != majority {
+            return;
+        }
+        let newest = *answers.values().max_by_key(|it| it.stamp).expect("a majority is somebody");
+        let (held, read) = match *write {
+            Some(value) => (Held { stamp: (newest.stamp.0 + 1, context.me()), value }, None),
+            None => (newest, Some(newest.value)),
+        };
+        self.phase = Some(Phase::Storing { ticket: acked, read, who: BTreeSet::from([context.me()]) });
+        self.record(held);
+        others(self.servers, context.me()).for_each(|it| context.send(it, Message::Record(acked, held)));
+    }
+
+    fn record(&mut self, held: Held) {
+        if self.held.stamp < held.stamp {
+            self.held = held;
+        }
+    }
+
+    fn on_ack_record(&mut self, from: ActorId, acked: Ticket, context: &mut Context<Message>) {
+        let majority = self.majority();
+        let Some(Phase::Storing { ticket, read, who }) = &mut self.phase else { return };
+        if *ticket == acked && who.insert(from) && who.len() == majority {
+            let answer = match *read {
+                Some(value) => Message::GetOk(acked.n, value),
+                None => Message::PutOk(acked.n),
+            };
+            context.send(acked.client, answer);
+            self.phase = None;
+        }
+    }
+}
+
+impl Actor for Server {
+    type Message = Message;
+
+    fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+        match *message {
+            Message::Put(..) | Message::Get(_) if self.phase.is_some() => (),
+            Message::Put(n, value) => self.begin(Ticket { client: from, n }, Some(value), context),
+            Message::Get(n) => self.begin(Ticket { client: from, n }, None, context),
+            Message::Query(ticket) => context.send(from, Message::AckQuery(ticket, self.held)),
+            Message::AckQuery(ticket, held) => self.on_ack_query(from, ticket, held, context),
+            Message::Record(ticket, held) => {
+                self.record(held);
+                context.send(from, Message::AckRecord(ticket));
+            }
+            Message::AckRecord(ticket) => self.on_ack_record(from, ticket, context),
+            Message::PutOk(_) | Message::GetOk(..) => unreachable!("only clients are told"),
+        }
+    }
+}
+
+/// So many servers.
+#[derive(Clone, Debug)]
+pub struct Abd {
+    /// How many.
+    pub servers: u32,
+}
+
+impl Harness for Abd {
+    type Message = Message;
+    type Specification = Register;
+
+    fn specification(&self) -> Register {
+        Register
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+        let held = |it| Held { stamp: (0, it), value: Value::NIL };
+        let server = |it| Box::new(Server { servers: self.servers, held: held(it), phase: None });
+        all(self.servers).map(|it| server(it) as Box<dyn AnyActor<Message>>).collect()
+    }
+
+    fn request(&self, call: &Call, n: u32) -> Message {
+        match *call {
+            Call::Write(value) => Message::Put(n, value),
+            Call::Read => Message::Get(n),
+        }
+    }
+
+    fn response(&self, message: &Message) -> Option<Value> {
+        match *message {
+            Message::PutOk(_) => Some(Value::TRUE),
+            Message::GetOk(_, value) => Some(value),
+            Message::Put(..) | Message::Get(_) => None,
+            Message::Query(_) | Message::AckQuery(..) | Message::Record(..) | Message::AckRecord(_) => None,
+        }
+    }
+
+    fn answers(&self, request: &Message, response: &Message) -> bool {
+        matches!(
+            (request, response),
+            (Message::Put(asked, _), Message::PutOk(answered))
+            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+        )
+    }
+}

@@ -1,0 +1,207 @@
+//! Entries of the table: actor systems with their variants, and how to use one whose types are not known.
+
+use std::fmt;
+
+use clewline_actors::{Clients, Harness, Ignored};
+use clewline_core::{Notation, Value};
+use clewline_specs::{map, register};
+
+use crate::systems::{SYSTEMS, dispatch};
+
+/// An actor system that the command line can name, with its variants.
+#[derive(Clone, Copy, Debug)]
+pub struct System {
+    /// The name used on the command line.
+    pub name: &'static str,
+    /// One line for `clewline systems`.
+    pub about: &'static str,
+    /// Where it comes from: authors, title, year.
+    pub source: &'static str,
+    /// What it should do: the name of a specification.
+    pub spec: &'static str,
+    /// The methods of the specification that it offers: no others may be called.
+    pub offers: &'static [&'static str],
+    /// The plain variant, whose name is empty, and then the others.
+    pub variants: &'static [Variant],
+}
+
+/// A system as it should be, with a defect, or as somebody else wrote it.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// What follows the system's name after a colon; empty for the plain variant.
+    pub name: &'static str,
+    /// What is special about it, and for a flawed one what is wrong.
+    pub about: &'static str,
+    /// How what is wrong shows; `None` if nothing is wrong.
+    pub flaw: Option<Symptom>,
+    /// How many actors there are, unless something else is said.
+    pub actors: u32,
+    /// The least and the greatest number of actors with which it works.
+    pub range: (u32, u32),
+    /// The calls of the default scenario, as [`Shape`](crate::systems::Shape) reads them. With them a flaw shows.
+    pub calls: &'static str,
+    /// How clients go about their calls.
+    pub clients: Clients,
+    /// What becomes of a message that its receiver takes no notice of.
+    pub ignored: Ignored,
+}
+
+impl Variant {
+    /// As in stateright's examples: clients that write and then read, who wait for messages as actors do.
+    pub(crate) const STATERIGHT: Variant = Variant {
+        name: "stateright",
+        about: "message for message as in the example of stateright, so that states can be counted",
+        calls: "2c",
+        clients: Clients::Waiting,
+        ignored: Ignored::Stays,
+        ..Variant::PLAIN
+    };
+
+    /// What most have: two or more actors, three calls.
+    pub(crate) const PLAIN: Variant = Variant {
+        name: "",
+        about: "",
+        flaw: None,
+        actors: 2,
+        range: (2, 9),
+        calls: "2r+1w",
+        clients: Clients::Tight,
+        ignored: Ignored::Gone,
+    };
+}
+
+/// How something that is wrong shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symptom {
+    /// Some history is not linearizable.
+    Violated,
+    /// Some call never returns, although every message was delivered.
+    Incomplete,
+    /// The property of that name does not hold.
+    Property(&'static str),
+}
+
+/// A variant of a system.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundSystem {
+    /// The system.
+    pub system: &'static System,
+    /// The variant.
+    pub variant: &'static Variant,
+}
+
+impl FoundSystem {
+    /// The name used on the command line: `NAME` or `NAME:VARIANT`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.variant.name {
+            "" => self.system.name.to_owned(),
+            variant => format!("{}:{variant}", self.system.name),
+        }
+    }
+
+    /// Hands the system to `visitor`, with so many actors. What it is told must lie in the variant's
+    /// [range](Variant::range).
+    pub fn visit<V: SystemVisitor>(&self, actors: u32, visitor: V) -> V::Output {
+        dispatch(self, actors, visitor)
+    }
+}
+
+/// Whoever can use any system, whatever its types are.
+pub trait SystemVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Uses the system.
+    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Self::Output;
+}
+
+/// An object that is read and written, in whole or key by key: calls can be made up for it.
+pub trait ReadsAndWrites: Notation {
+    /// The write with that number, from 0: each writes another value and, if there are keys, to a key of its own.
+    fn write(number: u32) -> Self::Call;
+
+    /// The read with that number: if there are keys, two reads of each.
+    fn read(number: u32) -> Self::Call;
+
+    /// A write of a value of its own to what every [`read_shared`](Self::read_shared) reads.
+    fn write_shared(number: u32) -> Self::Call;
+
+    /// A read of what every [`write_shared`](Self::write_shared) writes.
+    fn read_shared() -> Self::Call;
+}
+
+fn int(number: u32) -> Value {
+    Value::small(i64::from(number)).expect("nobody makes so many calls")
+}
+
+impl ReadsAndWrites for register::Register {
+    fn write(number: u32) -> register::Call {
+        register::Call::Write(int(number + 1))
+    }
+
+    fn read(_number: u32) -> register::Call {
+        register::Call::Read
+    }
+
+    fn write_shared(number: u32) -> register::Call {
+        Self::write(number)
+    }
+
+    fn read_shared() -> register::Call {
+        register::Call::Read
+    }
+}
+
+impl ReadsAndWrites for map::Map {
+    fn write(number: u32) -> map::Call {
+        map::Call::Put(int(number + 1), int(10 * (number + 1)))
+    }
+
+    fn read(number: u32) -> map::Call {
+        map::Call::Get(int(number / 2 + 1))
+    }
+
+    fn write_shared(number: u32) -> map::Call {
+        map::Call::Put(int(1), int(10 * (number + 1)))
+    }
+
+    fn read_shared() -> map::Call {
+        map::Call::Get(int(1))
+    }
+}
+
+/// Every variant of every system, in the order of the table.
+pub fn systems() -> impl Iterator<Item = FoundSystem> {
+    SYSTEMS
+        .iter()
+        .flat_map(|system| system.variants.iter().map(move |variant| FoundSystem { system, variant }))
+}
+
+/// The system called `name`: `NAME` or `NAME:VARIANT`.
+///
+/// # Errors
+///
+/// If there is none of that name.
+pub fn find_system(name: &str) -> Result<FoundSystem, UnknownSystem> {
+    systems().find(|it| it.name() == name).ok_or_else(|| UnknownSystem { found: name.to_owned() })
+}
+
+/// There is no actor system of that name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownSystem {
+    found: String,
+}
+
+impl fmt::Display for UnknownSystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = systems().map(|it| it.name()).collect();
+        write!(f, "no actor system is called `{}`", self.found)?;
+        if let Some(name) = clewline_specs::closest(&self.found, names.iter().map(String::as_str)) {
+            write!(f, "; did you mean `{name}`?")?;
+        }
+        write!(f, " (`clewline systems` lists them)")
+    }
+}
+
+impl std::error::Error for UnknownSystem {}

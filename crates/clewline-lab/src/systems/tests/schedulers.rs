@@ -1,0 +1,398 @@
+//! Schedulers of messages on DS2's systems: the sound ones see what there is to see, and those that follow the rules as
+//! published see what the paper's tables say.
+
+use clewline_actors::{
+    ActorSystem, AnyActor, CallOf, Clients, Coverage, Faults, Harness, Histories, HistoryId, Judgement,
+    Keyed, Receive, Refuted, ReturnOf, Rules, SameReceiver, Snapshots, Tally, Verdicts, Walk,
+    compat::{self, Published},
+    refute,
+    schedulers::{self, Settings, dpor, source_sets},
+};
+use clewline_core::{Budget, History, Specification};
+
+use crate::systems::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, find_system, systems};
+
+/// Tries every order.
+fn is_linearizable<S: Specification>(specification: &S, history: &History<S::Call, S::Return>) -> bool {
+    fn go_on<S: Specification>(
+        specification: &S,
+        history: &History<S::Call, S::Return>,
+        done: u64,
+        state: &S::State,
+    ) -> bool {
+        let (operations, spans): (Vec<_>, _) = (history.operations().collect(), history.spans());
+        let left = || (0..operations.len()).filter(|it| done >> it & 1 == 0);
+        if left().all(|it| operations[it].ret.is_none()) {
+            return true;
+        }
+        left().any(|it| {
+            let mut next = Vec::new();
+            specification.step(state, operations[it].call, operations[it].ret, &mut next);
+            !left().any(|other| spans[other].precedes(spans[it]))
+                && next.iter().any(|state| go_on(specification, history, done | 1 << it, state))
+        })
+    }
+    go_on(specification, history, 0, &specification.initial())
+}
+
+/// What explores.
+#[derive(Clone, Copy)]
+enum By {
+    /// A scheduler of the table, by name.
+    Sound(&'static str),
+    /// Reduction that goes by the receiver alone.
+    Receiver,
+    /// The rules as published. LiViola sees a key in messages of these names.
+    Published(Published, Snapshots, &'static [&'static str]),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Counts {
+    coverage: Coverage,
+    schedules: u64,
+    incomplete: u64,
+    redundant: u64,
+    unique: usize,
+    // As DS2 counts: complete ones, by the order of their events.
+    unique_violated: usize,
+    canonical: usize,
+    violated: usize,
+    // The how manieth schedule showed the first violation, and which one it was.
+    first: Option<(u64, String)>,
+}
+
+struct Visit {
+    by: By,
+    shape: Shape,
+    actors: u32,
+    settings: Settings,
+}
+
+impl SystemVisitor for Visit {
+    type Output = Counts;
+
+    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Counts {
+        let mut scenario = self.shape.scenario::<H::Specification>(self.actors, Clients::Tight);
+        // DS2's harness has the writes first.
+        scenario.calls.sort_by_key(|it| {
+            let shown = format!("{:?}", it.call);
+            shown.starts_with("Read") || shown.starts_with("Get")
+        });
+        (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
+        let specification = harness.specification();
+        let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
+        let cast = system.shared_cast();
+        let mut verdicts = Verdicts::new(Box::new(move |histories: &Histories, id: HistoryId| {
+            let history = cast.lock().unwrap().history(histories, id);
+            if is_linearizable(&specification, &history) { Judgement::Holds } else { Judgement::Violated }
+        }));
+        let budget = Budget::unlimited();
+        let engine = system.engine();
+        let (coverage, tally) = match self.by {
+            By::Sound(name) => {
+                let entry = schedulers::find(name).unwrap();
+                schedulers::explore(entry, engine, &self.settings, &mut verdicts, &budget)
+            }
+            By::Receiver => {
+                let mut walk = Walk::new(engine, Snapshots::Sound);
+                let mut tally = Tally::new(&self.settings, &mut verdicts, &budget);
+                let reduction = source_sets::Reduction { dependence: &SameReceiver, ..dpor::REDUCTION };
+                assert!(source_sets::explore(&mut walk, reduction, &self.settings, &mut tally).is_continue());
+                (Coverage::Unsound, tally)
+            }
+            By::Published(published, snapshots, listed) => {
+                let keys = |it: &Receive| {
+                    let cast = system.cast();
+                    let name = cast.harness().name(cast.message(it.message?));
+                    let key = || cast.harness().published_key(cast.message(it.message?));
+                    listed.contains(&name.as_str()).then(|| key().unwrap_or(0))
+                };
+                compat::explore(published, engine, snapshots, &keys, &self.settings, &mut verdicts, &budget)
+            }
+        };
+        Counts {
+            coverage,
+            schedules: tally.schedules,
+            incomplete: tally.incomplete,
+            redundant: tally.redundant,
+            unique: tally.unique(),
+            unique_violated: tally.unique_complete_violated(),
+            canonical: tally.canonical(),
+            violated: tally.violated(),
+            first: tally.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string())),
+        }
+    }
+}
+
+fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
+    let found = find_system(system).unwrap();
+    let actors = found.variant.actors;
+    found.visit(actors, Visit { by, shape: calls.parse().unwrap(), actors, settings })
+}
+
+/// How many schedules each reduction needs, and what they all see: canonical histories, and those that are violated.
+#[track_caller]
+fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64, seen: (usize, usize)) {
+    for name in names {
+        let settings = Settings { schedules: u64::MAX, ..Settings::default() };
+        let counts = look(system, calls, By::Sound(name), settings);
+        assert_eq!(counts.coverage, Coverage::Exhausted, "{name} {system}");
+        assert_eq!((counts.canonical, counts.violated), seen, "{name} {system} {calls}");
+        assert_eq!(counts.schedules, schedules, "{name} {system} {calls}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_sees_the_same_of_every_system() {
+    let mut wrong = 0;
+    for found in systems().filter(|it| it.variant.calls != "none") {
+        for entry in schedulers::SCHEDULERS {
+            let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
+            let look = |jobs| {
+                let settings = Settings { jobs, ..settings.clone() };
+                look(&found.name(), found.variant.calls, By::Sound(entry.name), settings)
+            };
+            let alone = look(1);
+            wrong += u64::from(alone.first.is_some());
+            for jobs in [2, 4] {
+                assert_eq!(look(jobs), alone, "{} by {} with {jobs} threads", found.name(), entry.name);
+            }
+        }
+    }
+    assert!(50 < wrong, "{wrong} are wrong");
+}
+
+const REDUCTIONS: &[&str] = &["dpor", "transdpor", "ired", "liviola"];
+
+#[test]
+fn every_schedule_of_the_papers_systems_is_counted() {
+    check_sound("dr", "2r+1w", &["exhaustive"], 4_200, (44, 0));
+    check_sound("edr", "2r+1w", &["exhaustive"], 252, (32, 12));
+    check_sound("adr", "2r+1w", &["exhaustive"], 1_680, (35, 0));
+    check_sound("open-chord", "2r+1w", &["exhaustive"], 18_396, (41, 9));
+}
+
+#[test]
+fn reductions_see_every_history_of_the_papers_systems() {
+    check_sound("dr", "2r+1w", REDUCTIONS, 597, (44, 0));
+    check_sound("edr", "2r+1w", REDUCTIONS, 54, (32, 12));
+    check_sound("adr", "2r+1w", REDUCTIONS, 279, (35, 0));
+    check_sound("open-chord", "2r+1w", REDUCTIONS, 1_708, (41, 9));
+    check_sound("dr", "2r+2w", &["dpor"], 147_781, (399, 0));
+    check_sound("edr", "2r+2w", &["dpor"], 24_604, (562, 272));
+    check_sound("adr", "2r+2w", &["dpor"], 19_290, (551, 0));
+    check_sound("open-chord", "2r+2w", &["dpor"], 87_478, (432, 91));
+}
+
+#[test]
+fn keys_save_schedules_and_lose_nothing() {
+    for (system, calls) in
+        [("open-chord", "1r+2w"), ("open-chord:answers-early", "1r+2w"), ("paxos", "3r+0w")]
+    {
+        let by = |name| {
+            let settings = Settings { schedules: u64::MAX, ..Settings::default() };
+            let counts = look(system, calls, By::Sound(name), settings);
+            assert_eq!(counts.coverage, Coverage::Exhausted, "{name} {system}");
+            (counts.schedules, counts.canonical, counts.violated)
+        };
+        let (without, with) = (by("ired"), by("liviola"));
+        assert!(with.0 < without.0, "{system} {calls}: {} of {}", with.0, without.0);
+        let states = super::look_for(&find_system(system).unwrap(), calls, super::Until::TheEnd);
+        let seen = (states.histories, states.violated);
+        assert_eq!(((with.1, with.2), (without.1, without.2)), (seen, seen), "{system} {calls}");
+    }
+}
+
+/// Takes what is listed as a key for a promise, or the promises as they are.
+#[derive(Clone, Copy)]
+enum Believe {
+    Promises,
+    Lists,
+}
+
+struct Believing<H> {
+    harness: H,
+    believe: Believe,
+}
+
+impl<H: Harness> Harness for Believing<H> {
+    type Message = H::Message;
+    type Specification = H::Specification;
+
+    fn specification(&self) -> H::Specification {
+        self.harness.specification()
+    }
+
+    fn actors(&self) -> Vec<Box<dyn AnyActor<H::Message>>> {
+        self.harness.actors()
+    }
+
+    fn request(&self, call: &CallOf<H>, n: u32) -> H::Message {
+        self.harness.request(call, n)
+    }
+
+    fn response(&self, message: &H::Message) -> Option<ReturnOf<H>> {
+        self.harness.response(message)
+    }
+
+    fn answers(&self, request: &H::Message, response: &H::Message) -> bool {
+        self.harness.answers(request, response)
+    }
+
+    fn key(&self, message: &H::Message) -> Option<u64> {
+        match self.believe {
+            Believe::Promises => self.harness.key(message),
+            Believe::Lists => self.harness.published_key(message),
+        }
+    }
+}
+
+/// Makes steps in both orders whose keys are said to be apart.
+struct Refute {
+    shape: Shape,
+    actors: u32,
+    rules: Rules,
+    believe: Believe,
+}
+
+impl SystemVisitor for Refute {
+    type Output = Option<Refuted>;
+
+    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Option<Refuted> {
+        let scenario = self.shape.scenario::<H::Specification>(self.actors, Clients::Tight);
+        let harness = Believing { harness, believe: self.believe };
+        let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
+        let settings = Settings { schedules: 20, steps: 40, seed: 1, ..Settings::default() };
+        refute(&mut Walk::new(system.engine(), Snapshots::Sound), &Keyed, &settings)
+    }
+}
+
+fn refuted(found: &FoundSystem, calls: &str, faults: Faults, believe: Believe) -> Option<Refuted> {
+    let (actors, rules) = (found.variant.actors, Rules { faults, ..Rules::default() });
+    found.visit(actors, Refute { shape: calls.parse().unwrap(), actors, rules, believe })
+}
+
+#[test]
+fn handlers_of_different_keys_commute() {
+    let some = Faults { lose: 1, duplicate: 1, crash: 1, ..Faults::default() };
+    for found in systems() {
+        for (calls, faults) in [("2r+2w", Faults::default()), ("2r+2w", some), ("2c", some)] {
+            assert_eq!(refuted(&found, calls, faults, Believe::Promises), None, "{} {calls}", found.name());
+        }
+    }
+}
+
+#[test]
+fn what_is_published_as_a_key_is_no_promise() {
+    for name in ["paxos", "open-chord:repaired"] {
+        let found = find_system(name).unwrap();
+        let refuted = refuted(&found, "2r+2w", Faults::default(), Believe::Lists);
+        assert!(refuted.is_some(), "{name}");
+    }
+}
+
+// Whoever takes a message for a rival of what led to it gives up more.
+#[test]
+fn no_execution_of_three_calls_is_given_up_as_redundant() {
+    for system in ["dr", "edr", "adr", "open-chord"] {
+        let seen = look(system, "2r+1w", By::Sound("dpor"), Settings::default());
+        assert_eq!(seen.redundant, 0, "{system}");
+    }
+}
+
+#[test]
+fn going_by_the_receiver_alone_loses_histories() {
+    for (system, schedules, (canonical, violated)) in
+        [("dr", 536, (44, 0)), ("edr", 8, (32, 12)), ("adr", 200, (35, 0)), ("open-chord", 600, (41, 9))]
+    {
+        let seen = look(system, "2r+1w", By::Receiver, Settings::default());
+        assert_eq!(seen.schedules, schedules, "{system}");
+        assert!(seen.canonical < canonical, "{system}: {} of {canonical}", seen.canonical);
+        assert!(seen.violated < violated || violated == 0, "{system}: {} of {violated}", seen.violated);
+    }
+}
+
+#[test]
+fn few_delays_show_few_schedules() {
+    let counts = |system: &str, delays: u32| {
+        let settings = Settings { delays, ..Settings::default() };
+        look(system, "2r+1w", By::Sound("delay-bounded"), settings)
+    };
+    let schedules = |system: &str| [0, 1, 2, 3, 4].map(|it| counts(system, it).schedules);
+    let violated = |system: &str| [0, 1, 2, 3, 4].map(|it| counts(system, it).violated);
+    assert_eq!(schedules("edr"), [1, 7, 21, 47, 93]);
+    assert_eq!(violated("edr"), [0, 0, 0, 2, 8]);
+    assert_eq!(schedules("open-chord"), [1, 9, 45, 158, 440]);
+    assert_eq!(violated("open-chord"), [0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn chance_finds_every_violation_of_small_systems() {
+    for (system, seen) in [("edr", (32, 12)), ("open-chord", (41, 9))] {
+        let counts = look(system, "2r+1w", By::Sound("random"), Settings::default());
+        assert_eq!((counts.canonical, counts.violated), seen, "{system}");
+    }
+}
+
+/// Schedules, incomplete ones, unique histories, and those that are violated, as the tables have them.
+type Cell = (u64, u64, usize, usize);
+
+#[track_caller]
+fn check_published(system: &str, calls: &str, snapshots: Snapshots, cells: &[(Published, Cell)]) {
+    let keys = match system {
+        "dr" => DR_KEYS,
+        "edr" => EDR_KEYS,
+        _ => ADR_KEYS,
+    };
+    for &(published, expected) in cells {
+        let by = By::Published(published, snapshots, keys);
+        let seen = look(system, calls, by, Settings::default());
+        let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
+        assert_eq!(cell, expected, "{} of {system} {calls}", published.column());
+        assert_eq!(seen.coverage, Coverage::Unsound);
+    }
+}
+
+const DR_KEYS: &[&str] = &["Write", "WriteReplica", "Read", "ReadReplica"];
+const EDR_KEYS: &[&str] =
+    &["Write", "WriteReplica", "WriteReplicaAck", "Read", "ReadReplica", "ReadReplicaAck"];
+const ADR_KEYS: &[&str] =
+    &["Write", "Replication", "ReplicationAck", "Read", "ReadReplica", "ReadReplicaAck"];
+
+fn row(cells: [Cell; 5]) -> Vec<(Published, Cell)> {
+    Published::ALL.into_iter().zip(cells).collect()
+}
+
+#[test]
+fn the_rules_as_published_give_the_papers_tables() {
+    let a2 =
+        [(4200, 4195, 37, 0), (2984, 2979, 37, 0), (2906, 2901, 37, 0), (2906, 2901, 37, 0), (88, 83, 22, 0)];
+    check_published("dr", "2r+1w", Snapshots::Aliased, &row(a2));
+    let a3 = (Published::LiViola, (7236, 7236, 147, 0));
+    check_published("dr", "2r+2w", Snapshots::Aliased, &[a3]);
+    let a4 = [(252, 247, 11, 2), (20, 15, 11, 3), (20, 15, 12, 4), (14, 11, 8, 2), (14, 11, 8, 2)];
+    check_published("edr", "2r+1w", Snapshots::Aliased, &row(a4));
+    let a6 =
+        [(1680, 887, 148, 0), (908, 462, 140, 0), (818, 419, 132, 0), (802, 412, 124, 0), (802, 412, 124, 0)];
+    check_published("adr", "2r+1w", Snapshots::Sound, &row(a6));
+    let a10 = (Published::Exhaustive, (18396, 0, 165, 17));
+    check_published("open-chord", "2r+1w", Snapshots::Sound, &[a10]);
+}
+
+#[test]
+fn somebody_picked_at_random_sees_what_the_paper_says_of_its_registers() {
+    for (system, unique) in [("dr", 26), ("adr", 28)] {
+        let settings = Settings { schedules: 20_000, seed: 1, ..Settings::default() };
+        let by = By::Published(Published::Random, Snapshots::Sound, &[]);
+        let seen = look(system, "2r+1w", by, settings);
+        let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
+        assert_eq!(cell, (20_000, 0, unique, 0), "{system}");
+    }
+}
+
+#[test]
+fn with_sound_snapshots_the_rules_as_published_find_one_violation_of_twelve() {
+    let cells = [(20, 0, 10, 1), (20, 0, 10, 1), (14, 0, 7, 1), (14, 0, 7, 1)];
+    let reductions: Vec<_> = Published::ALL.into_iter().skip(1).zip(cells).collect();
+    check_published("edr", "2r+1w", Snapshots::Sound, &reductions);
+}

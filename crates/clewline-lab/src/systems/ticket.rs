@@ -1,0 +1,32 @@
+//! Tickets: which call of which client a message is about.
+
+use clewline_actors::ActorId;
+
+/// One call of one client. Actors that do more than one thing at a time keep what belongs to a call under its ticket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket {
+    /// Who called.
+    pub client: ActorId,
+    /// How many calls that client made before.
+    pub n: u32,
+}
+
+/// Who asks for something: a client for itself, or an actor that passes on what a client asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Asker {
+    /// A client, in its call with this number.
+    Client(u32),
+    /// An actor, for the client that has this ticket.
+    Actor(Ticket),
+}
+
+impl Asker {
+    /// The ticket, if the message came from `from`.
+    #[must_use]
+    pub fn ticket(self, from: ActorId) -> Ticket {
+        match self {
+            Asker::Client(n) => Ticket { client: from, n },
+            Asker::Actor(ticket) => ticket,
+        }
+    }
+}

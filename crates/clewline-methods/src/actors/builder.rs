@@ -1,0 +1,288 @@
+//! The builder: an actor system of one's own, explored in a test.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use clewline_actors::{
+    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
+};
+use clewline_report::render::text::Paint;
+
+use super::{
+    Error, Options, Outcome, Progress, Scheduler, StuckCalls, Telling, Token, Verdict, Wanted,
+    play::{Staged, Style},
+    report, run,
+};
+use crate::{available_memory, typed::name_of};
+
+/// A test in the making: every order of messages in an actor system, and whether clients could tell it from one object.
+///
+/// ```
+/// use clewline::actors::{Actor, ActorId, AnyActor, Context, Explore, Harness};
+///
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// enum Message {
+///     Add,
+///     Get,
+///     Done(i64),
+/// }
+///
+/// #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+/// struct Counter(i64);
+///
+/// impl Actor for Counter {
+///     type Message = Message;
+///
+///     fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
+///         match message {
+///             Message::Add => self.0 += 1,
+///             Message::Get => (),
+///             Message::Done(_) => unreachable!("only clients are told"),
+///         }
+///         context.send(from, Message::Done(self.0));
+///     }
+/// }
+///
+/// struct OneCounter;
+///
+/// # #[derive(Clone, Debug)]
+/// # struct Sum;
+/// # #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// # enum Call { Add, Get }
+/// # impl clewline::Deterministic for Sum {
+/// #     type State = i64;
+/// #     type Call = Call;
+/// #     type Return = i64;
+/// #     fn initial(&self) -> i64 { 0 }
+/// #     fn apply(&self, sum: &mut i64, call: &Call) -> Option<i64> {
+/// #         *sum += i64::from(*call == Call::Add);
+/// #         Some(*sum)
+/// #     }
+/// # }
+/// impl Harness for OneCounter {
+///     type Message = Message;
+///     type Specification = Sum; // `add` and `get` answer the sum, and are written as any `Deterministic` is.
+///
+///     fn specification(&self) -> Sum {
+///         Sum
+///     }
+///
+///     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
+///         vec![Box::new(Counter::default())]
+///     }
+///
+///     fn request(&self, call: &Call, _n: u32) -> Message {
+///         match call {
+///             Call::Add => Message::Add,
+///             Call::Get => Message::Get,
+///         }
+///     }
+///
+///     fn response(&self, message: &Message) -> Option<i64> {
+///         match message {
+///             Message::Done(sum) => Some(*sum),
+///             Message::Add | Message::Get => None,
+///         }
+///     }
+/// }
+///
+/// Explore::new(OneCounter).client([(0, Call::Add), (0, Call::Get)]).client([(0, Call::Add)]).check();
+/// ```
+#[must_use = "nothing happens until `check` or `run`"]
+pub struct Explore<H: Harness> {
+    harness: H,
+    scenario: Scenario<CallOf<H>>,
+    options: Options,
+    replay: Option<String>,
+    mistake: Option<String>,
+}
+
+impl<H: Harness> fmt::Debug for Explore<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Explore")
+            .field("calls", &self.scenario.calls)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<H: Harness + 'static> Explore<H> {
+    /// Explores what `harness` describes. [`client`](Self::client) says what is called.
+    pub fn new(harness: H) -> Self {
+        Explore {
+            harness,
+            scenario: Scenario { calls: Vec::new(), clients: Clients::Tight },
+            options: Options { memory: available_memory(), ..Options::default() },
+            replay: None,
+            mistake: None,
+        }
+    }
+
+    /// One more client, that asks these actors for these calls, one after the other. Actors are numbered from 0.
+    pub fn client(mut self, calls: impl IntoIterator<Item = (u32, CallOf<H>)>) -> Self {
+        let client = self.scenario.calls.iter().map(|it| it.client + 1).max().unwrap_or(0);
+        for (to, call) in calls {
+            if ActorId::ROOTS_MAX <= to {
+                self.complain(format!("client {}: there is no actor {to}", client + 1));
+                continue;
+            }
+            self.scenario.calls.push(ClientCall { client, to: ActorId::new(to), call });
+        }
+        self
+    }
+
+    /// How clients go about their calls.
+    pub fn clients(mut self, clients: Clients) -> Self {
+        self.scenario.clients = clients;
+        self
+    }
+
+    /// In which order messages arrive.
+    pub fn delivery(mut self, delivery: Delivery) -> Self {
+        self.options.rules.delivery = delivery;
+        self
+    }
+
+    /// So many messages may be lost in one execution.
+    pub fn lose(self, messages: u8) -> Self {
+        self.with_faults(|it| it.lose = messages)
+    }
+
+    /// So many messages may arrive twice in one execution.
+    pub fn duplicate(self, messages: u8) -> Self {
+        self.with_faults(|it| it.duplicate = messages)
+    }
+
+    /// There may be so many crashes in one execution, after which actors do or do not come back, and find messages or not.
+    pub fn crash(self, crashes: u8, restart: Restart, mailbox: Mailbox) -> Self {
+        self.with_faults(|it| (it.crash, it.restart, it.mailbox) = (crashes, restart, mailbox))
+    }
+
+    /// There may be so many partitions in one execution, one after the other.
+    pub fn partition(self, partitions: u8) -> Self {
+        self.with_faults(|it| it.partition = partitions)
+    }
+
+    /// Who picks schedules: `states`, which is the default and visits every state once, or another that
+    /// `clewline actors --help` lists.
+    pub fn scheduler(mut self, name: &str) -> Self {
+        match Scheduler::find(name) {
+            Ok(scheduler) => self.options.scheduler = scheduler,
+            Err(unknown) => self.complain(unknown.to_string()),
+        }
+        self
+    }
+
+    /// What random choices follow from.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.options.seed = seed;
+        self
+    }
+
+    /// So many schedules at most; random schedulers draw as many.
+    pub fn schedules(mut self, schedules: u64) -> Self {
+        self.options.schedules = schedules;
+        self
+    }
+
+    /// So many states at most. If there are more, nobody knows.
+    pub fn states(mut self, states: u64) -> Self {
+        self.options.states = states;
+        self
+    }
+
+    /// For so long at most. If it takes longer, nobody knows.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.options.time = Some(time);
+        self
+    }
+
+    /// On so many threads.
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.options.jobs = jobs.max(1);
+        self
+    }
+
+    /// Takes a call for a violation that never returns although nothing can happen any more.
+    pub fn every_call_returns(mut self) -> Self {
+        self.options.stuck = StuckCalls::Forbidden;
+        self
+    }
+
+    /// Executes nothing but the schedule of this token, which a report names.
+    pub fn replay(mut self, token: &str) -> Self {
+        self.replay = Some(token.to_owned());
+        self
+    }
+
+    /// Stops at the first violation, which is what a test wants to know.
+    pub fn first(mut self) -> Self {
+        self.options.wanted = Wanted::First;
+        self
+    }
+
+    /// Explores.
+    ///
+    /// # Errors
+    ///
+    /// If the calls do not fit the system, a handler is not pure, or the builder was told something that makes no sense.
+    pub fn run(self) -> Result<Outcome, Error> {
+        let Explore { harness, scenario, options, replay, mistake } = self;
+        if let Some(mistake) = mistake {
+            return Err(Error::Told(mistake));
+        }
+        if scenario.calls.is_empty() && harness.properties().is_empty() {
+            return Err(Error::Told(
+                "there are no calls, and no properties: there is nothing to judge".to_owned(),
+            ));
+        }
+        let play = Staged { harness: Arc::new(harness), scenario, style: Style::shown() };
+        match replay {
+            None => run::run(&play, &options, &Progress::default()),
+            Some(token) => {
+                let token: Token = token.parse().map_err(|it| Error::Told(format!("replay: {it}")))?;
+                run::replay(&play, &options, &token)
+            }
+        }
+    }
+
+    /// Explores, and panics with a report unless everything holds.
+    ///
+    /// # Panics
+    ///
+    /// If something is violated, or nobody knows.
+    #[track_caller]
+    pub fn check(self) {
+        let (scheduler, is_replay) = (self.options.scheduler, self.replay.is_some());
+        let outcome = match self.run() {
+            Ok(outcome) => outcome,
+            Err(error) => panic!("{}: {error}", name_of::<H>()),
+        };
+        let next: Vec<String> = match outcome.finding() {
+            Some(it) if !is_replay && !it.steps.is_empty() => {
+                vec![format!("add .replay(\"{}\") before .check() to see nothing but this", it.token)]
+            }
+            Some(_) | None => Vec::new(),
+        };
+        let telling = Telling {
+            system: name_of::<H>(),
+            spec: name_of::<H::Specification>(),
+            scheduler,
+            is_replay,
+            next: &next,
+            paint: Paint::Plain,
+        };
+        match outcome.verdict {
+            Verdict::Holds => (),
+            Verdict::Violated(_) | Verdict::Unknown(_) => panic!("{}", report(&telling, &outcome)),
+        }
+    }
+
+    fn with_faults(mut self, change: impl FnOnce(&mut Faults)) -> Self {
+        change(&mut self.options.rules.faults);
+        self
+    }
+
+    fn complain(&mut self, mistake: String) {
+        self.mistake.get_or_insert(mistake);
+    }
+}

@@ -1,0 +1,60 @@
+//! Systems whose types are forgotten: those of a table, with their calls.
+
+use std::{fmt, sync::Arc};
+
+use clewline_actors::{CallOf, Harness, Scenario};
+use clewline_core::Notation;
+
+use super::{
+    Coverage, Error, Metrics, Options, Outcome, Progress, Token,
+    play::{Play, Staged, Style},
+    run,
+};
+
+/// An actor system with its calls, whose types are forgotten.
+pub struct ErasedHarness(Box<dyn Play>);
+
+impl fmt::Debug for ErasedHarness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ErasedHarness").field(&self.0.program()).finish()
+    }
+}
+
+impl ErasedHarness {
+    /// `harness`, on which these calls are made.
+    #[must_use]
+    pub fn new<H>(harness: H, scenario: Scenario<CallOf<H>>) -> ErasedHarness
+    where
+        H: Harness<Specification: Notation> + 'static,
+    {
+        ErasedHarness(Box::new(Staged { harness: Arc::new(harness), scenario, style: Style::noted() }))
+    }
+}
+
+/// Explores a system.
+///
+/// # Errors
+///
+/// If the calls do not fit it.
+pub fn explore(harness: &ErasedHarness, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
+    run::run(&*harness.0, options, progress)
+}
+
+/// Counts what a system has to show, without looking closer at anything.
+///
+/// # Errors
+///
+/// If the calls do not fit it.
+pub fn count(harness: &ErasedHarness, options: &Options) -> Result<(Metrics, Coverage), Error> {
+    let seen = run::count(&*harness.0, options)?;
+    Ok((seen.metrics, seen.coverage))
+}
+
+/// Goes along one schedule of a system.
+///
+/// # Errors
+///
+/// If the calls, or the schedule, do not fit it.
+pub fn replay(harness: &ErasedHarness, options: &Options, token: &Token) -> Result<Outcome, Error> {
+    run::replay(&*harness.0, options, token)
+}

@@ -1,0 +1,228 @@
+//! What was found: an execution in which something is wrong, with all that a report tells about it.
+
+use clewline_actors::{
+    Action, ActorId, Faults, Happened, HistoryEvent, Kind, Receive, Schedule, Unfit, Walk, When,
+};
+use clewline_check::{Judgement, judge};
+use clewline_core::{Case, OperationId};
+use clewline_report::render::{Judged, Source};
+
+use super::{Token, play::Scene};
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// No order of the calls explains the answers.
+    NotLinearizable,
+    /// The property of that name does not hold.
+    Property(&'static str, When),
+    /// Nothing can happen any more, and some call has not returned.
+    Stuck,
+}
+
+impl Why {
+    /// Its word for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::NotLinearizable => "not-linearizable",
+            Why::Property(..) => "property",
+            Why::Stuck => "stuck",
+        }
+    }
+}
+
+/// An execution in which something is wrong.
+#[derive(Debug)]
+pub struct Finding {
+    /// What is wrong.
+    pub why: Why,
+    /// What shows it again.
+    pub token: Token,
+    /// What may go wrong there, at most.
+    pub faults: Faults,
+    /// How many calls the scenario had before calls were left out.
+    pub calls_at_first: usize,
+    /// The calls that are made, each with who asks whom.
+    pub program: Vec<String>,
+    /// What happened, step by step. Empty if there is no single execution to blame.
+    pub steps: Vec<Step>,
+    /// Whether a limit was hit before it was known how it came about: `steps` are empty then, too.
+    pub is_given_up: bool,
+    /// The messages that could still have been received in the end, each as the step in which it would have been.
+    pub waiting: Vec<Step>,
+    /// What clients saw.
+    pub case: Box<dyn Case>,
+    /// What a checker says about that.
+    pub judgement: Judgement,
+}
+
+/// One step of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What kind of thing it is.
+    pub kind: Kind,
+    /// Who sent what was received; for everything else, as in `to`.
+    pub from: ActorId,
+    /// To whom it happened.
+    pub to: ActorId,
+    /// What the message is called.
+    pub name: String,
+    /// All that it says.
+    pub message: String,
+    /// The step that sent it, from 0; `None` if it was there at first.
+    pub sent_by: Option<usize>,
+    /// Those on one side, when a partition begins.
+    pub side: Vec<ActorId>,
+    /// The operations that were called in this step.
+    pub calls: Vec<OperationId>,
+    /// The operations that returned in this step.
+    pub returns: Vec<OperationId>,
+}
+
+impl Finding {
+    /// The finding as a report of a history reads it.
+    #[must_use]
+    pub fn judged<'a>(&'a self, name: &'a str, spec: &'a str) -> Judged<'a> {
+        Judged {
+            name,
+            source: Source::Program,
+            spec,
+            case: &*self.case,
+            verdict: &self.judgement.verdict,
+            algorithm: &self.judgement.algorithm,
+            parts: self.judgement.parts,
+            configurations: self.judgement.configurations,
+            elapsed: std::time::Duration::ZERO,
+            stream: None,
+        }
+    }
+}
+
+/// Which part of a play is on stage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'a> {
+    /// The calls of the scenario that are made.
+    pub(super) calls: &'a [usize],
+    /// Every call, as a report writes it.
+    pub(super) program: &'a [String],
+    /// What may go wrong.
+    pub(super) faults: Faults,
+}
+
+impl Part<'_> {
+    fn token(&self, schedule: &Schedule) -> Token {
+        let calls = (self.calls.len() != self.program.len()).then(|| self.calls.to_vec());
+        Token { calls, schedule: schedule.clone() }
+    }
+}
+
+/// What `schedule` shows.
+pub(super) fn finding(
+    scene: &dyn Scene,
+    part: Part<'_>,
+    schedule: &Schedule,
+    why: Why,
+) -> Result<Finding, Unfit> {
+    let mut walk = Walk::new(scene.engine(), clewline_actors::Snapshots::Sound);
+    schedule.replay(&mut walk)?;
+    Ok(finding_of(scene, part, &walk, why))
+}
+
+/// What `walk` shows where it is.
+pub(super) fn finding_of(scene: &dyn Scene, part: Part<'_>, walk: &Walk, why: Why) -> Finding {
+    let chronicle = walk.chronicle();
+    let order: Vec<u32> = chronicle
+        .iter()
+        .filter_map(|it| match *it {
+            HistoryEvent::Call(operation) => Some(operation),
+            HistoryEvent::Return(..) => None,
+        })
+        .collect();
+    // Operations of a history are numbered as they were called.
+    let id = |operation: u32| {
+        let place = order.iter().position(|it| *it == operation);
+        OperationId::from_index(place.expect("what happens to an operation happens after its call"))
+    };
+    let roots = walk.engine().roots() as u32;
+    let steps = walk.events().iter().map(|event| step(scene, event, roots, &id)).collect();
+    let waiting = waiting(scene, walk, roots);
+    let case = scene.history(&chronicle);
+    let judgement = judge(case.problems(), &clewline_check::Options::default());
+    let program = part.calls.iter().filter_map(|it| part.program.get(*it)).cloned().collect();
+    Finding {
+        why,
+        token: part.token(&Schedule::of(walk)),
+        faults: part.faults,
+        calls_at_first: part.program.len(),
+        program,
+        steps,
+        is_given_up: false,
+        waiting,
+        case,
+        judgement,
+    }
+}
+
+/// What is wrong where clients saw `events`, if nobody knows how that came about.
+pub(super) fn finding_without_schedule(
+    scene: &dyn Scene,
+    part: Part<'_>,
+    events: &[HistoryEvent],
+    why: Why,
+) -> Finding {
+    let case = scene.history(events);
+    let judgement = judge(case.problems(), &clewline_check::Options::default());
+    Finding {
+        why,
+        token: part.token(&Schedule::default()),
+        faults: part.faults,
+        calls_at_first: part.program.len(),
+        program: part.program.to_vec(),
+        steps: Vec::new(),
+        is_given_up: true,
+        waiting: Vec::new(),
+        case,
+        judgement,
+    }
+}
+
+/// The messages that can be received next, each once, in whatever way that may go.
+fn waiting(scene: &dyn Scene, walk: &Walk, roots: u32) -> Vec<Step> {
+    let is_message = |it: &&Receive| it.kind == Kind::Message && it.outcome == 0;
+    walk.enabled().iter().filter(is_message).map(|it| step_of(scene, it, roots)).collect()
+}
+
+fn step(scene: &dyn Scene, event: &Happened, roots: u32, id: &dyn Fn(u32) -> OperationId) -> Step {
+    Step {
+        calls: event.calls().map(id).collect(),
+        returns: event.returns().map(id).collect(),
+        ..step_of(scene, &event.receive, roots)
+    }
+}
+
+/// A step in which nothing is called and nothing returns.
+fn step_of(scene: &dyn Scene, receive: &Receive, roots: u32) -> Step {
+    let (name, message) = receive.message.map(|it| scene.message(it)).unwrap_or_default();
+    let side = match receive.action {
+        Action::Cut { side } => (0..roots).filter(|it| side >> it & 1 == 1).map(ActorId::new).collect(),
+        Action::Begin { .. }
+        | Action::Deliver { .. }
+        | Action::Lose { .. }
+        | Action::Duplicate { .. }
+        | Action::Crash { .. }
+        | Action::Restart { .. }
+        | Action::Heal => Vec::new(),
+    };
+    Step {
+        kind: receive.kind,
+        from: receive.from,
+        to: receive.to,
+        name,
+        message,
+        sent_by: receive.sent_by.map(|it| it as usize),
+        side,
+        calls: Vec::new(),
+        returns: Vec::new(),
+    }
+}

@@ -1,0 +1,215 @@
+//! How to explore: who picks schedules, what may go wrong, and how much may be spent.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use clewline_actors::{
+    Rules, Snapshots,
+    compat::Published,
+    schedulers::{Entry, SCHEDULERS},
+};
+use clewline_core::Budget;
+
+/// Who picks schedules.
+#[derive(Clone, Copy, Debug)]
+pub enum Scheduler {
+    /// Nobody: every global state is visited once, however many schedules lead to it.
+    States,
+    /// One of the table.
+    Walk(&'static Entry),
+    /// One of DS2's, by the rules as published, which are unsound.
+    Published(Compat),
+}
+
+/// DS2's rules as published.
+#[derive(Clone, Copy, Debug)]
+pub struct Compat {
+    /// The scheduler.
+    pub published: Published,
+    /// Whether actors are brought back to what they were.
+    pub snapshots: Snapshots,
+    /// The messages in which LiViola sees a key.
+    pub keyed: &'static [&'static str],
+}
+
+impl Scheduler {
+    /// The name used on the command line for the exploration of states.
+    pub const STATES: &'static str = "states";
+
+    /// The names that there are, and what each does.
+    pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+        let states = (Self::STATES, "every global state once, however many schedules lead to it");
+        std::iter::once(states).chain(SCHEDULERS.iter().map(|it| (it.name, it.about)))
+    }
+
+    /// The scheduler called `name`.
+    ///
+    /// # Errors
+    ///
+    /// If there is none of that name.
+    pub fn find(name: &str) -> Result<Scheduler, UnknownScheduler> {
+        if name == Self::STATES {
+            return Ok(Scheduler::States);
+        }
+        let found = SCHEDULERS.iter().find(|it| it.name == name);
+        found.map(Scheduler::Walk).ok_or_else(|| UnknownScheduler { found: name.to_owned() })
+    }
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Scheduler::States => Self::STATES,
+            Scheduler::Walk(entry) => entry.name,
+            Scheduler::Published(compat) => compat.published.name(),
+        }
+    }
+
+    /// Whether it draws schedules at random, as many as it is told.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        match self {
+            Scheduler::States => false,
+            Scheduler::Published(compat) => compat.published == Published::Random,
+            Scheduler::Walk(entry) => ["random", "pct", "pos"].contains(&entry.name),
+        }
+    }
+}
+
+/// There is no scheduler of that name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownScheduler {
+    found: String,
+}
+
+impl fmt::Display for UnknownScheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Scheduler::all().map(|it| it.0).collect();
+        write!(f, "no scheduler is called `{}`", self.found)?;
+        if let Some(name) = clewline_specs::closest(&self.found, names.iter().copied()) {
+            write!(f, "; did you mean `{name}`?")?;
+        }
+        write!(f, " (there are {})", names.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownScheduler {}
+
+/// How to explore.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Who picks schedules.
+    pub scheduler: Scheduler,
+    /// In which order messages arrive, and what may go wrong at most.
+    pub rules: Rules,
+    /// When to stop before everything was seen.
+    pub wanted: Wanted,
+    /// Whether a call that never returns is a violation.
+    pub stuck: StuckCalls,
+    /// Where random choices come from.
+    pub seed: u64,
+    /// How many delays `delay-bounded` allows, and how many orderings `pct` reckons with.
+    pub bound: u32,
+    /// How many schedules to see at most; random schedulers see as many.
+    pub schedules: u64,
+    /// How many states to visit at most.
+    pub states: u64,
+    /// How many steps an execution may have; longer ones are cut.
+    pub steps: usize,
+    /// For how long.
+    pub time: Option<Duration>,
+    /// With how many bytes.
+    pub memory: Option<usize>,
+    /// How many threads explore. What is counted is the same for any number; DS2's rules as published use one.
+    pub jobs: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            scheduler: Scheduler::States,
+            rules: Rules::default(),
+            wanted: Wanted::Everything,
+            stuck: StuckCalls::Allowed,
+            seed: 0,
+            bound: 3,
+            schedules: 50_000,
+            states: u64::MAX,
+            steps: 10_000,
+            time: None,
+            memory: None,
+            jobs: 1,
+        }
+    }
+}
+
+/// When to stop before everything was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Never: everything is to be counted.
+    Everything,
+    /// When something is violated.
+    First,
+}
+
+/// Whether a call that never returns, although nothing can happen any more, is a violation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StuckCalls {
+    /// It is not: linearizability says nothing about that.
+    Allowed,
+    /// It is.
+    Forbidden,
+}
+
+/// How far an exploration has come.
+#[derive(Debug)]
+pub struct Progress {
+    states: AtomicU64,
+    shrinking: AtomicU64,
+    pub(super) depth: Arc<AtomicU64>,
+    pub(super) budget: Budget,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        let (states, shrinking) = (AtomicU64::new(0), AtomicU64::new(0));
+        Progress { states, shrinking, depth: Arc::default(), budget: Budget::unlimited() }
+    }
+}
+
+impl Progress {
+    /// Different states visited.
+    pub fn states(&self) -> u64 {
+        self.states.load(Ordering::Relaxed)
+    }
+
+    /// Schedules executed.
+    pub fn schedules(&self) -> u64 {
+        self.budget.visited()
+    }
+
+    /// Steps of the longest execution, or to the state that was met after most.
+    pub fn depth(&self) -> u64 {
+        self.depth.load(Ordering::Relaxed)
+    }
+
+    /// How many smaller scenarios were tried, of something that is violated.
+    pub fn shrinking(&self) -> u64 {
+        self.shrinking.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn note_states(&self, states: u64, depth: u64) {
+        self.states.store(states, Ordering::Relaxed);
+        self.depth.fetch_max(depth, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_shrinking(&self) {
+        self.shrinking.fetch_add(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,266 @@
+//! One exploration from its beginning to its end: budgets of faults go up until something is violated.
+
+use std::time::{Duration, Instant};
+
+use clewline_actors::{ActorId, Faults, HistoryEvent, Judgement, Rules, Schedule, Snapshots, Walk, When};
+use clewline_core::{Budget, Reason};
+
+use super::{
+    Coverage, Error, Metrics, Options, Outcome, Progress, Scheduler, StuckCalls, Token, Verdict, Why,
+    finding::{Part, finding, finding_of, finding_without_schedule},
+    play::{Play, Scene},
+    shrink::shrink,
+    states, walks,
+};
+use crate::limits::{Timer, with_process_memory};
+
+/// What one exploration, with one budget of faults, has seen.
+pub(super) struct Seen {
+    pub(super) metrics: Metrics,
+    pub(super) coverage: Coverage,
+    /// Whether it saw all that it was to see.
+    pub(super) is_complete: bool,
+    pub(super) wrong: Option<Wrong>,
+}
+
+/// What is wrong, and where.
+pub(super) struct Wrong {
+    pub(super) why: Why,
+    pub(super) way: Way,
+}
+
+/// How it came about.
+pub(super) enum Way {
+    /// So.
+    Schedule(Schedule),
+    /// No single execution shows it.
+    Nowhere,
+    /// A limit was hit before that was found out. Clients saw this, if it is about them.
+    GivenUp(Vec<HistoryEvent>),
+}
+
+impl Wrong {
+    pub(super) fn not_linearizable(schedule: Schedule) -> Wrong {
+        Wrong { why: Why::NotLinearizable, way: Way::Schedule(schedule) }
+    }
+}
+
+// How many states may be visited only to say how many histories there are.
+const EXISTING_MAX: u64 = 200_000;
+
+/// Explores a play.
+pub(super) fn run(play: &dyn Play, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
+    let begun = Instant::now();
+    let deadline = options.time.and_then(|it| begun.checked_add(it));
+    let calls: Vec<usize> = (0..play.calls()).collect();
+    let program = play.program();
+    let limits = Limits::new(options, deadline, progress)?;
+    let mut last = None;
+    for faults in ladder(options.rules.faults) {
+        let rules = Rules { faults, ..options.rules };
+        let scene = play.stage(&calls, rules)?;
+        let seen = explore(&*scene, options, &limits, progress)?;
+        let is_last = seen.wrong.is_some() || !seen.is_complete;
+        last = Some((scene, seen, faults));
+        if is_last {
+            break;
+        }
+    }
+    let (scene, mut seen, faults) = last.expect("there is at least one budget");
+    if seen.coverage != Coverage::Exhausted {
+        seen.metrics.existing = states::existing(&*scene, EXISTING_MAX, &limits);
+    }
+    let rules = Rules { faults, ..options.rules };
+    let verdict = match seen.wrong.take() {
+        Some(wrong) => violated(play, &*scene, options, rules, wrong, (progress, &limits))?,
+        None if seen.is_complete => Verdict::Holds,
+        None => Verdict::Unknown(match &seen.coverage {
+            Coverage::Limited(why) => why.clone(),
+            Coverage::Exhausted => "some histories could not be judged".to_owned(),
+        }),
+    };
+    let flow = scene.flow().into_iter().map(|(from, to, name)| (from.to_string(), to.to_string(), name));
+    Ok(Outcome {
+        verdict,
+        coverage: seen.coverage,
+        metrics: seen.metrics,
+        faults,
+        program,
+        flow: flow.collect(),
+        elapsed: begun.elapsed(),
+    })
+}
+
+/// Explores a play with all that may go wrong, and counts; nothing is made small.
+pub(super) fn count(play: &dyn Play, options: &Options) -> Result<Seen, Error> {
+    let calls: Vec<usize> = (0..play.calls()).collect();
+    let scene = play.stage(&calls, options.rules)?;
+    let deadline = options.time.and_then(|it| Instant::now().checked_add(it));
+    let progress = Progress::default();
+    explore(&*scene, options, &Limits::new(options, deadline, &progress)?, &progress)
+}
+
+/// What may be spent on everything together: exploring, and making smaller what was found.
+pub(super) struct Limits {
+    pub(super) budget: Budget,
+    pub(super) deadline: Option<Instant>,
+    pub(super) bytes: Option<usize>,
+    // Ends with the limits.
+    _timer: Timer,
+}
+
+impl Limits {
+    pub(super) fn new(
+        options: &Options,
+        deadline: Option<Instant>,
+        progress: &Progress,
+    ) -> Result<Limits, Error> {
+        let budget = progress.budget.child();
+        let budget = match options.memory {
+            Some(bytes) => with_process_memory(budget, bytes),
+            None => budget,
+        };
+        let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
+        // Without a race against the thread that keeps the time.
+        if let (Some(limit), Some(Duration::ZERO)) = (options.time, left) {
+            budget.stop(Reason::Time(limit));
+        }
+        let timer = Timer::start(left, &budget).map_err(|it| Error::Told(format!("the time limit: {it}")))?;
+        Ok(Limits { budget, deadline, bytes: options.memory, _timer: timer })
+    }
+}
+
+fn explore(
+    scene: &dyn Scene,
+    options: &Options,
+    limits: &Limits,
+    progress: &Progress,
+) -> Result<Seen, Error> {
+    match options.scheduler {
+        Scheduler::States => states::explore(scene, options, limits, progress),
+        Scheduler::Walk(entry) => walks::explore(scene, entry, options, limits, progress),
+        Scheduler::Published(compat) => walks::explore_published(scene, compat, options, &limits.budget),
+    }
+}
+
+fn violated(
+    play: &dyn Play,
+    scene: &dyn Scene,
+    options: &Options,
+    rules: Rules,
+    wrong: Wrong,
+    (progress, limits): (&Progress, &Limits),
+) -> Result<Verdict, Error> {
+    let calls: Vec<usize> = (0..play.calls()).collect();
+    let program = play.program();
+    let whole = Part { calls: &calls, program: &program, faults: rules.faults };
+    let found = match (wrong.why, wrong.way) {
+        (Why::NotLinearizable, Way::Schedule(schedule)) => {
+            let (fewer, short) = shrink(play, calls.clone(), schedule, options, rules, progress, limits);
+            let scene = play.stage(&fewer, rules)?;
+            finding(&*scene, Part { calls: &fewer, ..whole }, &short, wrong.why).map_err(Error::Unfit)?
+        }
+        (why, Way::Schedule(schedule)) => finding(scene, whole, &schedule, why).map_err(Error::Unfit)?,
+        (why, Way::Nowhere) => finding_of(scene, whole, &Walk::new(scene.engine(), Snapshots::Sound), why),
+        (why, Way::GivenUp(events)) => finding_without_schedule(scene, whole, &events, why),
+    };
+    Ok(Verdict::Violated(Box::new(found)))
+}
+
+/// Budgets from none to `most`, those with fewer faults first.
+fn ladder(most: Faults) -> Vec<Faults> {
+    let mut all = Vec::new();
+    for lose in 0..=most.lose {
+        for duplicate in 0..=most.duplicate {
+            for crash in 0..=most.crash {
+                all.extend((0..=most.partition).map(|partition| Faults {
+                    lose,
+                    duplicate,
+                    crash,
+                    partition,
+                    ..most
+                }));
+            }
+        }
+    }
+    let total =
+        |it: &Faults| [it.lose, it.duplicate, it.crash, it.partition].map(u32::from).iter().sum::<u32>();
+    all.sort_by_key(total);
+    all
+}
+
+/// Goes along one schedule, and says what is wrong where it ends.
+pub(super) fn replay(play: &dyn Play, options: &Options, token: &Token) -> Result<Outcome, Error> {
+    let begun = Instant::now();
+    let all: Vec<usize> = (0..play.calls()).collect();
+    let calls = token.calls.clone().unwrap_or(all);
+    if let Some(it) = calls.iter().find(|it| play.calls() <= **it) {
+        let calls = play.calls();
+        return Err(Error::Told(format!("the token names call {}, and there are {calls}", it + 1)));
+    }
+    let program = play.program();
+    let faults = options.rules.faults;
+    let scene = play.stage(&calls, options.rules)?;
+    let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+    token.schedule.replay(&mut walk).map_err(Error::Unfit)?;
+    if let Some(bad_handler) = walk.bad_handler() {
+        return Err(Error::BadHandler(bad_handler.clone()));
+    }
+    let part = Part { calls: &calls, program: &program, faults };
+    let verdict = match wrong_at_the_end(&*scene, options, &walk) {
+        Some(why) => Verdict::Violated(Box::new(finding_of(&*scene, part, &walk, why))),
+        None => Verdict::Holds,
+    };
+    let violated = matches!(&verdict, Verdict::Violated(it) if it.why == Why::NotLinearizable);
+    let metrics = Metrics {
+        schedules: Some(1),
+        incomplete: Some(u64::from(!walk.summary().is_complete())),
+        unique: Some(1),
+        canonical: 1,
+        violated: u64::from(violated),
+        depth: Some(walk.events().len() as u64),
+        ..Metrics::default()
+    };
+    let name = |it: ActorId| it.to_string();
+    let flow = scene.flow().into_iter().map(|(from, to, what)| (name(from), name(to), what)).collect();
+    let coverage = Coverage::Limited("one schedule was executed again".to_owned());
+    Ok(Outcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
+}
+
+fn wrong_at_the_end(scene: &dyn Scene, options: &Options, walk: &Walk) -> Option<Why> {
+    if scene.verdicts().of(&scene.histories(), walk.history()) == Judgement::Violated {
+        return Some(Why::NotLinearizable);
+    }
+    let worlds = || (0..=walk.events().len()).map(|it| walk.world_before(it)).filter(|it| it.is_begun());
+    let is_end = walk.enabled().is_empty();
+    let last = walk.world();
+    let comes_round =
+        (0..walk.events().len()).any(|it| walk.world_before(it).fingerprint() == last.fingerprint());
+    for (at, (name, when)) in scene.properties().into_iter().enumerate() {
+        let mut holds = worlds().map(|it| walk.engine().holds(it, at));
+        let is_wrong = match when {
+            When::Always => !walk.engine().holds(last, at),
+            When::Eventually => (is_end || comes_round) && !holds.any(|it| it),
+            When::Sometimes => false,
+        };
+        if is_wrong {
+            return Some(Why::Property(name, when));
+        }
+    }
+    let returned = walk.summary().returned.count_ones() as usize;
+    let is_stuck = is_end && returned < walk.engine().operations();
+    (is_stuck && options.stuck == StuckCalls::Forbidden).then_some(Why::Stuck)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_go_up_one_fault_at_a_time() {
+        let most = Faults { lose: 1, crash: 2, ..Faults::default() };
+        let told: Vec<(u8, u8)> = ladder(most).iter().map(|it| (it.lose, it.crash)).collect();
+        assert_eq!(told, [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (1, 2)]);
+        assert_eq!(ladder(Faults::default()), [Faults::default()]);
+    }
+}

@@ -1,0 +1,115 @@
+//! Smaller scenarios: calls are left out as long as something is still violated without them, and as long as the limits on time and
+//! memory allow.
+
+use clewline_actors::{Rules, Schedule, Snapshots, Walk, minimize::shorten};
+
+use super::{Options, Progress, Scheduler, play::Play, run::Limits, states, walks};
+
+// What a smaller scenario may cost: it is a favour to the reader, and no verdict hangs on it.
+const STATES_MAX: u64 = 300_000;
+const SCHEDULES_MAX: u64 = 5_000;
+
+/// A violation with as few calls as can be, of which the schedule is short.
+pub(super) fn shrink(
+    play: &dyn Play,
+    mut calls: Vec<usize>,
+    mut schedule: Schedule,
+    options: &Options,
+    rules: Rules,
+    progress: &Progress,
+    limits: &Limits,
+) -> (Vec<usize>, Schedule) {
+    // The last calls first: those that come early are what later ones depend on.
+    let mut at = calls.len();
+    while 0 < at && limits.budget.allow(0).is_ok() {
+        at -= 1;
+        progress.note_shrinking();
+        let mut fewer = calls.clone();
+        fewer.remove(at);
+        if let Some(found) = look_again(play, &fewer, options, rules, limits) {
+            (calls, schedule) = (fewer, found);
+            at = calls.len();
+        }
+    }
+    if let Ok(scene) = play.stage(&calls, rules) {
+        let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+        if let Some(shorter) = shorten(&mut walk, &mut scene.verdicts(), &schedule, &limits.budget) {
+            schedule = shorter;
+        }
+    }
+    (calls, schedule)
+}
+
+fn look_again(
+    play: &dyn Play,
+    calls: &[usize],
+    options: &Options,
+    rules: Rules,
+    limits: &Limits,
+) -> Option<Schedule> {
+    let scene = play.stage(calls, rules).ok()?;
+    let few = Options { schedules: options.schedules.min(SCHEDULES_MAX), ..options.clone() };
+    match options.scheduler {
+        Scheduler::States | Scheduler::Published(_) => states::first(&*scene, STATES_MAX, limits),
+        Scheduler::Walk(entry) => walks::first(&*scene, entry, &few, limits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{super::two_copies::{calls_of, two_copies}, *};
+
+    /// Makes a violation among three calls smaller. Answers how many smaller scenarios were tried, which calls are left, and the
+    /// schedule before and after.
+    fn shrunk(scheduler: &str, limited: &Options) -> (u64, Vec<usize>, [Schedule; 2]) {
+        let options = Options { scheduler: Scheduler::find(scheduler).unwrap(), ..Options::default() };
+        let play = two_copies(calls_of(1, 2));
+        let calls: Vec<usize> = (0..play.calls()).collect();
+        let progress = Progress::default();
+        let unlimited = Limits::new(&options, None, &progress).unwrap();
+        let found = look_again(&*play, &calls, &options, options.rules, &unlimited).unwrap();
+        let deadline = limited.time.map(|it| Instant::now() + it);
+        let limits = Limits::new(limited, deadline, &progress).unwrap();
+        let (calls, short) =
+            shrink(&*play, calls, found.clone(), &options, options.rules, &progress, &limits);
+        (progress.shrinking(), calls, [found, short])
+    }
+
+    const SCHEDULERS: [&str; 4] = ["states", "exhaustive", "dpor", "random"];
+
+    #[test]
+    fn calls_that_are_not_needed_are_left_out() {
+        for scheduler in SCHEDULERS {
+            let (tried, calls, [_, short]) = shrunk(scheduler, &Options::default());
+            assert!(1 < tried, "{scheduler}: {tried}");
+            assert_eq!((calls.len(), short.0.len()), (2, 4), "{scheduler}: a write and a read, {short}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_tried_when_time_or_memory_is_up() {
+        let time = Options { time: Some(Duration::ZERO), ..Options::default() };
+        let memory = Options { memory: Some(1), ..Options::default() };
+        // Elsewhere nobody tells how much memory the process has.
+        let all = if cfg!(target_os = "linux") { vec![&time, &memory] } else { vec![&time] };
+        for scheduler in SCHEDULERS {
+            for limited in &all {
+                let (tried, calls, [found, same]) = shrunk(scheduler, limited);
+                assert_eq!((tried, calls.len()), (0, 3), "{scheduler}");
+                assert!(found.0.starts_with(&same.0), "{scheduler}: nothing is left out of {found}: {same}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_states_are_visited_to_leave_a_call_out() {
+        let options = Options::default();
+        let play = two_copies(calls_of(2, 2));
+        let scene = play.stage(&[0, 1, 2, 3], options.rules).unwrap();
+        let limits = Limits::new(&options, None, &Progress::default()).unwrap();
+        assert_eq!(states::first(&*scene, 1, &limits), None, "the first state is not violated");
+        assert!(states::first(&*scene, STATES_MAX, &limits).is_some());
+    }
+}

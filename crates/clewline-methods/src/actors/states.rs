@@ -1,0 +1,195 @@
+//! Exploring states: every one once, and shortest ways to those in which something is wrong.
+
+use clewline_actors::{
+    Compare, Count, Ended, Explored, Found, HistoryEvent, Judgement, Places, Reach, Schedule, Search,
+    Snapshots, Trace, Until, Verdicts, Walk, When, explore_states, trace,
+};
+
+use super::{
+    Coverage, Error, Metrics, Options, Progress, States, StuckCalls, Wanted, Why,
+    play::Scene,
+    run::{Limits, Seen, Way, Wrong},
+};
+
+/// How many states are looked at to find a shortest way.
+const TRACE_MAX: usize = 30_000_000;
+/// So many always are: that takes no more memory than the program itself.
+const TRACE_MIN: usize = 20_000;
+/// About how many bytes each of them takes.
+const TRACE_BYTES: usize = 250;
+
+/// Visits every state.
+pub(super) fn explore(
+    scene: &dyn Scene,
+    options: &Options,
+    limits: &Limits,
+    progress: &Progress,
+) -> Result<Seen, Error> {
+    let properties: Vec<When> = scene.properties().iter().map(|it| it.1).collect();
+    let search = Search {
+        jobs: options.jobs,
+        count: Count::Schedules,
+        until: match options.wanted {
+            Wanted::Everything => Until::Exhausted,
+            Wanted::First => Until::Violated,
+        },
+        states_max: options.states,
+        bytes_max: options.memory.unwrap_or(usize::MAX),
+        deadline: limits.deadline,
+        compare: Compare::Fingerprints,
+        places: Places::Few,
+    };
+    let mut verdicts = scene.verdicts();
+    let note = |it: clewline_actors::Progress| progress.note_states(it.unique, it.depth);
+    let explored = explore_states(&scene.engine(), &properties, &mut verdicts, &search, &note);
+    if let Some(bad_handler) = explored.bad_handler {
+        return Err(Error::BadHandler(bad_handler));
+    }
+    let wrong = match what_is_wrong(scene, options, &explored) {
+        None => None,
+        Some((why, at)) => {
+            let way = match way_to(scene, why, at, &explored, limits)? {
+                Way::GivenUp(_) if why == Why::NotLinearizable => Way::GivenUp(shortest(scene, &verdicts)),
+                way => way,
+            };
+            Some(Wrong { why, way })
+        }
+    };
+    let coverage = coverage(&explored, options);
+    // What was not seen to its end is not known.
+    let is_undecided = explored.properties.contains(&Found::Unknown) || explored.unknown != 0;
+    let is_complete = coverage == Coverage::Exhausted && !is_undecided;
+    Ok(Seen { metrics: metrics(&explored), coverage, is_complete, wrong })
+}
+
+/// How many canonical histories there are, and how many are violated, if there are not too many states to find out.
+pub(super) fn existing(scene: &dyn Scene, states_max: u64, limits: &Limits) -> Option<(u64, u64)> {
+    let search = Search { states_max, ..limited(limits) };
+    let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
+    let found = (explored.final_histories.len() as u64, explored.final_violated);
+    (explored.ended == Ended::Exhausted).then_some(found)
+}
+
+/// The first violation that can be reached, for whoever only wants to know whether there is one.
+pub(super) fn first(scene: &dyn Scene, states_max: u64, limits: &Limits) -> Option<Schedule> {
+    let search = Search { states_max, until: Until::Violated, ..limited(limits) };
+    let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
+    if explored.violated == 0 {
+        return None;
+    }
+    match way_to(scene, Why::NotLinearizable, 0, &explored, limits) {
+        Ok(Way::Schedule(schedule)) => Some(schedule),
+        Ok(Way::Nowhere | Way::GivenUp(_)) | Err(_) => None,
+    }
+}
+
+/// A violated history with as few returns and calls as can be. Which one does not depend on numbers.
+fn shortest(scene: &dyn Scene, verdicts: &Verdicts) -> Vec<HistoryEvent> {
+    let histories = scene.histories();
+    let violated = verdicts.all().filter(|it| it.1 == Judgement::Violated).map(|it| it.0);
+    let size = |id: &_| {
+        let events = histories.events(*id);
+        let operations: Vec<(bool, u32)> = events
+            .iter()
+            .map(|it| match *it {
+                HistoryEvent::Call(operation) => (false, operation),
+                HistoryEvent::Return(operation, _) => (true, operation),
+            })
+            .collect();
+        (operations.len(), operations)
+    };
+    violated.min_by_key(size).map(|it| histories.events(it)).unwrap_or_default()
+}
+
+fn limited(limits: &Limits) -> Search {
+    Search { bytes_max: limits.bytes.unwrap_or(usize::MAX), deadline: limits.deadline, ..Search::default() }
+}
+
+fn coverage(explored: &Explored, options: &Options) -> Coverage {
+    Coverage::Limited(match explored.ended {
+        Ended::Exhausted => return Coverage::Exhausted,
+        Ended::Violated => "it ended when something was violated".to_owned(),
+        Ended::States => {
+            let most = clewline_report::render::grouped(options.states);
+            format!("the limit of {most} states was hit")
+        }
+        Ended::Memory => "the limit on memory was hit".to_owned(),
+        Ended::Time => "time was up".to_owned(),
+        Ended::BadHandler => "a handler cannot be explored".to_owned(),
+    })
+}
+
+fn metrics(explored: &Explored) -> Metrics {
+    let paths = explored.paths.as_ref().filter(|_| explored.ended == Ended::Exhausted);
+    Metrics {
+        schedules: paths.and_then(|it| it.schedules),
+        canonical: explored.final_histories.len() as u64,
+        violated: explored.final_violated,
+        unknown: explored.unknown,
+        depth: paths.map(|it| it.depth),
+        states: Some(States {
+            unique: explored.unique,
+            edges: explored.generated - 1,
+            ends: explored.ends,
+            stuck: explored.stuck,
+            undelivered: explored.undelivered,
+            has_cycle: paths.is_some_and(|it| it.has_cycle),
+            places: explored.places,
+        }),
+        ..Metrics::default()
+    }
+}
+
+/// What is wrong, and with which of the properties.
+fn what_is_wrong(scene: &dyn Scene, options: &Options, explored: &Explored) -> Option<(Why, usize)> {
+    if explored.violated != 0 {
+        return Some((Why::NotLinearizable, 0));
+    }
+    let mut properties = scene.properties().into_iter().zip(&explored.properties).enumerate();
+    if let Some((at, ((name, when), _))) = properties.find(|(_, (_, it))| matches!(it, Found::Violated(_))) {
+        return Some((Why::Property(name, when), at));
+    }
+    let is_stuck = options.stuck == StuckCalls::Forbidden && explored.stuck != 0;
+    is_stuck.then_some((Why::Stuck, 0))
+}
+
+/// A shortest way to what is wrong.
+fn way_to(
+    scene: &dyn Scene,
+    why: Why,
+    property: usize,
+    explored: &Explored,
+    limits: &Limits,
+) -> Result<Way, Error> {
+    let states_max = limits.bytes.map_or(TRACE_MAX, |it| (it / TRACE_BYTES).clamp(TRACE_MIN, TRACE_MAX));
+    let reach = Reach { states_max, deadline: limits.deadline };
+    let mut engine = scene.engine();
+    let mut verdicts = scene.verdicts();
+    let found = match why {
+        Why::NotLinearizable => trace(&mut engine, reach, &mut |_, world, _| {
+            verdicts.of(&scene.histories(), world.history()) == Judgement::Violated
+        }),
+        Why::Property(_, When::Always) => {
+            trace(&mut engine, reach, &mut |engine, world, _| !engine.holds(world, property))
+        }
+        Why::Property(_, When::Eventually) => match &explored.properties[property] {
+            Found::Violated(actions) => Trace::Found(actions.clone()),
+            Found::Holds | Found::Unknown => Trace::Nowhere,
+        },
+        Why::Property(_, When::Sometimes) => Trace::Nowhere,
+        Why::Stuck => trace(&mut engine, reach, &mut |engine, world, is_end| {
+            let returned = engine.summary(world.history()).returned.count_ones();
+            is_end && (returned as usize) < engine.operations()
+        }),
+    };
+    match found {
+        Trace::Found(actions) => {
+            let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+            walk.follow(&actions);
+            Ok(Way::Schedule(Schedule::of(&walk)))
+        }
+        Trace::Nowhere => Ok(Way::Nowhere),
+        Trace::GivenUp => Ok(Way::GivenUp(Vec::new())),
+        Trace::BadHandler(bad_handler) => Err(Error::BadHandler(bad_handler)),
+    }
+}

@@ -1,0 +1,342 @@
+//! The report of an exploration, for people: the verdict, what it rests on, what was counted, what to do next.
+
+use std::fmt::Write;
+
+use clewline_actors::{Faults, Kind, Places, When};
+use clewline_core::OperationId;
+use clewline_report::render::{
+    grouped,
+    text::{Paint, Style, duration, evidence, hanging, painted, paragraph},
+};
+
+use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Step, Times, Verdict, Why};
+
+const WIDTH: usize = 80;
+
+/// What a report tells besides what was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Telling<'a> {
+    /// The system, as its user names it.
+    pub system: &'a str,
+    /// What its specification is called.
+    pub spec: &'a str,
+    /// Who picked schedules.
+    pub scheduler: Scheduler,
+    /// Whether one schedule was executed again, and no other.
+    pub is_replay: bool,
+    /// What to type next, best first.
+    pub next: &'a [String],
+    /// Whether there are colours.
+    pub paint: Paint,
+}
+
+/// The report.
+#[must_use]
+pub fn report(telling: &Telling<'_>, outcome: &Outcome) -> String {
+    let word = painted(outcome.verdict.word(), telling.paint);
+    let mut text = format!("{word}: {}\n\n", headline(telling, outcome));
+    match &outcome.verdict {
+        Verdict::Violated(finding) => evidence_of(&mut text, telling, finding),
+        Verdict::Holds | Verdict::Unknown(_) => meaning(&mut text, telling, outcome),
+    }
+    text.push('\n');
+    facts(&mut |name, told| hanging(&mut text, &format!("{name:9} "), told, WIDTH), telling, outcome);
+    for (place, command) in telling.next.iter().enumerate() {
+        let word = if place == 0 { "next" } else { "  or" };
+        // Writing to a string cannot fail.
+        let _infallible = writeln!(text, "{word}: {command}");
+    }
+    text
+}
+
+pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
+    let Telling { system, spec, .. } = telling;
+    let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    // Where nobody calls anything there is nothing to linearize.
+    let is = if outcome.program.is_empty() {
+        "is as its properties say".to_owned()
+    } else {
+        format!("is linearizable as {article} {spec}")
+    };
+    match &outcome.verdict {
+        Verdict::Holds => format!("{system} {is} in {}", seen(telling, outcome)),
+        Verdict::Unknown(why) => format!("whether {system} {is}: {why}"),
+        Verdict::Violated(finding) => match finding.why {
+            Why::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
+            Why::Property(name, When::Always) => format!("in {system}, \"{name}\" is not always true"),
+            Why::Property(name, When::Sometimes) => format!("in {system}, \"{name}\" is never true"),
+            Why::Property(name, When::Eventually) => {
+                format!("in {system}, \"{name}\" need not become true")
+            }
+            Why::Stuck => format!("in {system} a call may never return"),
+        },
+    }
+}
+
+fn seen(telling: &Telling<'_>, outcome: &Outcome) -> String {
+    if telling.is_replay {
+        return "the schedule that was executed again".to_owned();
+    }
+    match &outcome.coverage {
+        Coverage::Exhausted => "every schedule".to_owned(),
+        Coverage::Limited(_) if telling.scheduler.is_random() => "all schedules that were drawn".to_owned(),
+        Coverage::Limited(_) => "all schedules within the bound".to_owned(),
+    }
+}
+
+/// What it means that nothing was found.
+pub(super) fn meaning(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
+    match &outcome.verdict {
+        Verdict::Holds => holds(text, telling, outcome),
+        Verdict::Unknown(_) => unknown(text, telling),
+        Verdict::Violated(_) => (),
+    }
+}
+
+fn holds(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
+    let told = match &outcome.coverage {
+        _ if outcome.program.is_empty() => {
+            "Nobody calls anything, and every property is true when it should be."
+        }
+        _ if telling.is_replay => "What clients see in this schedule can be explained.",
+        Coverage::Exhausted => {
+            "Whatever the order of messages, the calls can be put in one order, each happening at one moment between \
+             its call and its return, in which every answer is right."
+        }
+        Coverage::Limited(_) => {
+            "In every schedule that was executed, the calls can be put in one order in which every answer is right. \
+             There are schedules that were not executed."
+        }
+    };
+    paragraph(text, told, WIDTH);
+    if outcome.metrics.states.as_ref().is_some_and(|it| it.stuck != 0) {
+        text.push('\n');
+        let told = "Some calls never return, in some schedules, although nothing can happen any more. That is not against \
+                    linearizability; --stuck forbid takes it for a violation.";
+        paragraph(text, told, WIDTH);
+    }
+}
+
+fn unknown(text: &mut String, telling: &Telling<'_>) {
+    let told = match telling.scheduler {
+        Scheduler::Published(_) => {
+            "No violation that is certainly real was found by DS2's rules as published, which leave out histories and may \
+             show some that no execution has. Without --compat the rules are sound."
+        }
+        Scheduler::States | Scheduler::Walk(_) => {
+            "No violation was found in what was seen, and that was not everything."
+        }
+    };
+    paragraph(text, told, WIDTH);
+}
+
+/// What is wrong, and how it came about.
+pub(super) fn evidence_of(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
+    violated(text, telling, finding);
+    if finding.is_given_up {
+        text.push('\n');
+        let told = "A limit was hit before it was found out which messages lead there.";
+        paragraph(text, told, WIDTH);
+    }
+    if finding.steps.is_empty() {
+        return;
+    }
+    text.push_str("\n  How it came about, message by message:\n\n");
+    schedule(text, finding);
+}
+
+/// What is wrong.
+pub(super) fn violated(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
+    match finding.why {
+        Why::NotLinearizable => {
+            let style = Style { width: WIDTH, ..Style::default() };
+            text.push_str(&evidence(&finding.judged(telling.system, telling.spec), &style));
+        }
+        Why::Property(name, When::Always) => {
+            let place = if finding.is_given_up { "a state" } else { "the state" };
+            let told =
+                if finding.is_given_up { "that can be reached" } else { "to which this schedule leads" };
+            paragraph(text, &format!("\"{name}\" is false in {place} {told}."), WIDTH);
+        }
+        Why::Property(name, When::Sometimes) => {
+            paragraph(text, &format!("In none of the states that can be reached is \"{name}\" true."), WIDTH);
+        }
+        Why::Property(name, When::Eventually) => {
+            let told = format!(
+                "\"{name}\" is true in no state of this schedule, which then cannot go on, or comes back to a state in which it \
+                 was before and can go round for ever."
+            );
+            paragraph(text, &told, WIDTH);
+        }
+        Why::Stuck => {
+            let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
+            let told =
+                format!("After {schedule} nothing can happen any more, and some call has not returned.");
+            paragraph(text, &told, WIDTH);
+        }
+    }
+}
+
+/// The steps, numbered.
+fn schedule(text: &mut String, finding: &Finding) {
+    let lines: Vec<String> = finding.steps.iter().map(line).collect();
+    let digits = lines.len().to_string().len();
+    let noted = lines.iter().zip(&finding.steps).filter(|(_, it)| !notes(finding, it).is_empty());
+    let width = noted.map(|(it, _)| it.chars().count()).max().unwrap_or(0).min(44);
+    for (at, (line, step)) in lines.iter().zip(&finding.steps).enumerate() {
+        let notes = notes(finding, step).join("; ");
+        let shown = format!("  {:>digits$}: {line:width$}  {notes}", at + 1);
+        text.push_str(shown.trim_end());
+        text.push('\n');
+    }
+}
+
+/// `N2 ──FindSuccessor──► N1`, or what else happened.
+pub(super) fn line(step: &Step) -> String {
+    let Step { from, to, name, .. } = step;
+    match step.kind {
+        Kind::Begin => "the actors start".to_owned(),
+        Kind::Message => format!("{from} ──{name}──► {to}"),
+        Kind::Timer => format!("{to}: timer {name}"),
+        Kind::Lose => format!("{from} ──{name}──✕ {to}  lost"),
+        Kind::Duplicate => format!("{from} ──{name}──► {to}  will arrive twice"),
+        Kind::Crash => format!("{to} crashes"),
+        Kind::Restart => format!("{to} starts again"),
+        Kind::Cut => {
+            let side: Vec<String> = step.side.iter().map(ToString::to_string).collect();
+            format!("{} cut off from the others", side.join(", "))
+        }
+        Kind::Heal => "all hear each other again".to_owned(),
+    }
+}
+
+pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
+    let label = |id: &OperationId| finding.case.label(*id);
+    let called = step.calls.iter().map(|it| {
+        let label = label(it);
+        format!("calls {}", label.split(" → ").next().unwrap_or(&label))
+    });
+    called.chain(step.returns.iter().map(|it| format!("returns {}", label(it)))).collect()
+}
+
+/// What is needed to see it again, and what was counted.
+pub(super) fn facts(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &Outcome) {
+    let program = outcome.finding().map_or(&outcome.program, |it| &it.program);
+    if !program.is_empty() {
+        fact("calls:", &program.join(", "));
+    }
+    if let Some(finding) = outcome.finding()
+        && finding.program.len() < finding.calls_at_first
+    {
+        let left = finding.calls_at_first - finding.program.len();
+        fact("found in:", &format!("{} calls, of which {left} could be left out", finding.calls_at_first));
+    }
+    if let Some(told) = faults(outcome.faults) {
+        fact("faults:", &told);
+    }
+    if let Some(finding) = outcome.finding().filter(|it| !it.steps.is_empty()) {
+        fact("schedule:", &format!("{} ({} steps)", finding.token, finding.steps.len()));
+    }
+    if !telling.is_replay {
+        explored(fact, telling, outcome);
+    }
+    fact("took:", &took(outcome));
+}
+
+/// `1.2 s, 3 ms of it to judge histories; the first violation after 40 ms`.
+fn took(outcome: &Outcome) -> String {
+    let mut told = duration(outcome.elapsed);
+    if let Some(Times { judging, first_violation, .. }) = outcome.metrics.times {
+        told.push_str(&format!(", {} of it to judge histories", duration(judging)));
+        if let Some(after) = first_violation {
+            told.push_str(&format!("; the first violation after {}", duration(after)));
+        }
+    }
+    told
+}
+
+fn explored(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &Outcome) {
+    let Metrics { schedules, incomplete, unique, canonical, violated, .. } = outcome.metrics;
+    let metrics = &outcome.metrics;
+    let by = telling.scheduler.name();
+    let mut told = match &metrics.states {
+        Some(states) => {
+            let (unique, edges) = (grouped(states.unique), grouped(states.edges));
+            let mut told = format!("{unique} states, {edges} edges");
+            let those = match states.places {
+                Places::All => "",
+                Places::Few => {
+                    told.push_str(", with faults where they make a difference");
+                    "such "
+                }
+            };
+            match schedules {
+                Some(n) => told.push_str(&format!(": {} {those}schedules", big(n))),
+                None if states.has_cycle => told.push_str("; some go round, so there is no end of schedules"),
+                None => (),
+            }
+            told
+        }
+        None => format!("{} schedules by {by}", schedules.map_or_else(String::new, big)),
+    };
+    if let Some(redundant) = metrics.redundant.filter(|it| *it != 0) {
+        told.push_str(&format!(", {} given up as redundant", grouped(redundant)));
+    }
+    if let Some(depth) = metrics.depth {
+        told.push_str(&format!(", the longest of {depth} steps"));
+    }
+    if let Some(incomplete) = incomplete.filter(|it| *it != 0) {
+        told.push_str(&format!("; in {} some call never returned", grouped(incomplete)));
+    }
+    if let Some(states) = metrics.states.as_ref().filter(|it| it.stuck != 0) {
+        let (stuck, ends) = (grouped(states.stuck), grouped(states.ends));
+        told.push_str(&format!("; in {stuck} of {ends} ends some call never returned"));
+    }
+    fact("explored:", &told);
+    let mut told = format!("{} canonical, {} violated", grouped(canonical), grouped(violated));
+    if let Some(unique) = unique {
+        told = format!("{} by the order of events, {told}", grouped(unique));
+    }
+    if let Some((all, wrong)) = metrics.existing {
+        told.push_str(&format!("; there are {} canonical, {} violated", grouped(all), grouped(wrong)));
+    }
+    fact("seen:", &told);
+    let shares = [
+        ("quality", metrics.quality()),
+        ("progression", metrics.progression()),
+        ("precision", metrics.precision()),
+    ];
+    let shares: Vec<String> =
+        shares.iter().filter_map(|(name, it)| Some(format!("{name} {:.2} %", 100.0 * (*it)?))).collect();
+    fact("metrics:", &shares.join(", "));
+    if let Some(nth) = metrics.first_violation {
+        fact("first:", &format!("schedule {} was the first with a violation", grouped(nth)));
+    }
+    fact(
+        "coverage:",
+        match &outcome.coverage {
+            Coverage::Exhausted => "everything was seen",
+            Coverage::Limited(why) => why,
+        },
+    );
+}
+
+fn big(number: u128) -> String {
+    u64::try_from(number).map_or_else(|_| number.to_string(), grouped)
+}
+
+/// What may go wrong, in words.
+fn faults(faults: Faults) -> Option<String> {
+    let told = [
+        (faults.lose, "lost message", "lost messages"),
+        (faults.duplicate, "duplicate", "duplicates"),
+        (faults.crash, "crash", "crashes"),
+        (faults.partition, "partition", "partitions"),
+    ];
+    let told: Vec<String> = told
+        .iter()
+        .filter(|it| it.0 != 0)
+        .map(|&(n, one, many)| format!("{n} {}", if n == 1 { one } else { many }))
+        .collect();
+    (!told.is_empty()).then(|| format!("at most {}", told.join(", ")))
+}

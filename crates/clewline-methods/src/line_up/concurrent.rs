@@ -1,0 +1,406 @@
+//! The second phase: what the subject does when calls overlap, each distinct history judged once.
+
+use std::{
+    collections::HashSet,
+    ops::{ControlFlow, Range},
+    time::{Duration, Instant},
+};
+
+use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, Tiny, judge, stuck};
+use clewline_core::{
+    AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
+};
+use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
+use clewline_threads::{
+    Trial,
+    control::{Outcome, Race},
+};
+use rustc_hash::FxBuildHasher;
+
+use super::{
+    Judging, Needed, Unserializable,
+    drawing::answered,
+    more::More,
+    serial::{Renamed, Texts},
+    serializability,
+    specified::{Specified, left_inside},
+};
+use crate::{
+    Quasi,
+    round_up::{Judgement, WellFormed, judge_displaced},
+};
+
+/// What is right.
+pub(super) enum Golden<'a> {
+    /// What was seen one call at a time.
+    Observed(&'a ObservationSet),
+    /// What a specification says.
+    Specified(&'a Specified),
+    /// Nothing but that everybody comes to an end.
+    Anything,
+}
+
+/// What is asked.
+pub(super) struct Asked<'a> {
+    pub(super) golden: Golden<'a>,
+    pub(super) judging: &'a Judging,
+    /// The specification that is right, if it is a relaxed one: its name, less the factor.
+    pub(super) relaxed: Option<&'a str>,
+    pub(super) more: More<'a>,
+}
+
+/// An execution that is wrong.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    pub(super) cause: Cause,
+    pub(super) schedule: Schedule,
+    /// Who should not wait.
+    pub(super) blocked: Vec<usize>,
+    /// What is out of place, or how far it is.
+    pub(super) told: Option<String>,
+    /// What tells its history from others.
+    pub(super) key: Vec<u32>,
+}
+
+/// What the second phase saw.
+#[derive(Debug)]
+pub(super) struct Explored {
+    pub(super) executions: u64,
+    pub(super) histories: usize,
+    pub(super) stuck: usize,
+    pub(super) coverage: Coverage,
+    /// The first execution that has no witness.
+    pub(super) wrong: Option<Wrong>,
+    /// Why some history was not judged.
+    pub(super) unknown: Option<String>,
+    pub(super) unserializable: Option<Unserializable>,
+    pub(super) needed: Option<Needed>,
+}
+
+/// How long and how far to look.
+pub(super) struct Extent {
+    pub(super) executions_max: u64,
+    pub(super) until: Option<Instant>,
+    pub(super) counts_unserializable: bool,
+}
+
+// How many executions pass between two looks at the clock.
+const LOOK: u64 = 256;
+
+/// Explores `trial` under `scheduler` until something is wrong.
+pub(super) fn explore_all(
+    trial: &mut dyn Trial,
+    scheduler: &mut dyn Scheduler,
+    asked: &Asked<'_>,
+    texts: &mut Texts,
+    extent: &Extent,
+) -> Explored {
+    let mut seen: HashSet<Vec<u32>, FxBuildHasher> = HashSet::default();
+    let mut renamed = Renamed::default();
+    let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
+    let mut key: Vec<u32> = Vec::new();
+    let mut needed = asked.judging.is_question().then(Needed::default);
+    let mut unserializable = extent.counts_unserializable.then(Unserializable::default);
+    trial.keep(true, extent.counts_unserializable);
+    let (coverage, executions) =
+        explore(trial, scheduler, extent.executions_max, |trial, ending, executions| {
+            if let Some(unserializable) = &mut unserializable {
+                count_unserializable(trial, unserializable);
+            }
+            let is_late = executions % LOOK == 0 && extent.until.is_some_and(|it| it <= Instant::now());
+            match ending {
+                Ending::Full | Ending::Stuck => {
+                    let outcome = trial.outcome();
+                    if outcome.race.as_ref().is_some_and(Race::is_certain) {
+                        wrong = Some(Wrong::of(Cause::Race, trial));
+                    } else if !outcome.leaks.is_empty() {
+                        wrong = Some(Wrong::of(Cause::Leak, trial));
+                    }
+                    canonical(&outcome, &mut key);
+                    if let Golden::Anything = asked.golden {
+                        // A program that has ended need not have returned.
+                        key.push(u32::from(*ending == Ending::Stuck));
+                    }
+                    if wrong.is_none() && !seen.contains(&key) {
+                        seen.insert(key.clone());
+                        n_stuck += usize::from(*ending == Ending::Stuck);
+                        let judged = Judged { trial, outcome: &outcome, is_stuck: *ending == Ending::Stuck };
+                        match judged.judge(asked, texts, &mut renamed) {
+                            Ok(Judgement::Right) => (),
+                            Ok(Judgement::Needs(factor)) => {
+                                needed.get_or_insert_default().note(factor);
+                            }
+                            Ok(Judgement::Waits(blocked)) => {
+                                wrong = Some(Wrong { blocked, ..Wrong::of(Cause::Blocking, trial) });
+                            }
+                            Ok(Judgement::Wrong(told)) => {
+                                wrong = Some(Wrong { told, ..Wrong::of(Cause::NotLinearizable, trial) });
+                            }
+                            Err(reason) => unknown = unknown.take().or(Some(reason)),
+                        }
+                    }
+                }
+                Ending::Panicked => {
+                    wrong = Some(Wrong::of(Cause::Panic, trial));
+                }
+                Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
+            }
+            if wrong.is_some() || is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    let histories = seen.len();
+    Explored { executions, histories, stuck: n_stuck, coverage, wrong, unknown, unserializable, needed }
+}
+
+fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializable) {
+    let processes: Vec<usize> = trial.operations().iter().map(|it| it.0).collect();
+    if let Some(cycle) = serializability::cycle(&trial.moments(), &processes) {
+        if unserializable.executions == 0 {
+            unserializable.cycle = cycle;
+            unserializable.schedule = trial.schedule().unwrap_or_default();
+        }
+        unserializable.executions += 1;
+    }
+}
+
+/// What tells a history from others: answers, and what precedes what.
+pub(crate) fn canonical(outcome: &Outcome<AnswerId>, key: &mut Vec<u32>) {
+    key.clear();
+    for operation in &outcome.operations {
+        // Whether one that has not returned was called follows from whether those before it have.
+        key.push(operation.ret.map_or(0, |(_, answer)| answer.0 + 1));
+        let (mut before, mut bits) = (0_u32, 0);
+        for other in &outcome.operations {
+            before = before << 1 | u32::from(other.precedes(operation));
+            bits += 1;
+            if bits == u32::BITS {
+                key.push(before);
+                (before, bits) = (0, 0);
+            }
+        }
+        key.push(before);
+    }
+}
+
+// Said of what no factor explains.
+const NEVER: &str = "no factor is great enough: something comes out twice or was never put in, or nothing is found though something is \
+                     inside";
+
+/// A history to be judged.
+struct Judged<'a> {
+    trial: &'a dyn Trial,
+    outcome: &'a Outcome<AnswerId>,
+    is_stuck: bool,
+}
+
+impl Wrong {
+    fn of(cause: Cause, trial: &dyn Trial) -> Wrong {
+        let mut key = Vec::new();
+        canonical(&trial.outcome(), &mut key);
+        Wrong { cause, schedule: trial.schedule().unwrap_or_default(), blocked: Vec::new(), told: None, key }
+    }
+}
+
+impl Judged<'_> {
+    /// What is wrong with it, or why nobody knows.
+    fn judge(
+        &self,
+        asked: &Asked<'_>,
+        texts: &mut Texts,
+        renamed: &mut Renamed,
+    ) -> Result<Judgement, String> {
+        match asked.judging {
+            Judging::Linearizable => match self.judge_linearizable(&asked.golden, texts, renamed)? {
+                Judgement::Wrong(None) => Ok(Judgement::Wrong(asked.relaxed.and_then(|it| self.enough(it)))),
+                other => Ok(other),
+            },
+            Judging::Displaced(..) | Judging::LeastRelaxed(_) if self.is_stuck => {
+                Err("a call waits for ever, and nobody has said how far out of place that may be".to_owned())
+            }
+            Judging::Displaced(quasi, well_formed) => match &asked.golden {
+                Golden::Observed(set) => {
+                    let judgement = self.judge_places(quasi, set, &[], texts, renamed)?;
+                    let roles = match (&judgement, well_formed) {
+                        (Judgement::Right | Judgement::Needs(0), _) | (_, WellFormed::Whatever) => {
+                            return Ok(judgement);
+                        }
+                        (_, WellFormed::Required(roles)) => roles,
+                    };
+                    let more = left_inside(self.trial, self.outcome, roles)?;
+                    if more.is_empty() {
+                        return Ok(judgement);
+                    }
+                    let set = asked.more.observe(&more, texts)?;
+                    self.judge_places(quasi, &set, &more, texts, renamed)
+                }
+                Golden::Specified(specified) => {
+                    let case = match well_formed {
+                        WellFormed::Required(roles) => specified.drained(self.trial, self.outcome, roles)?,
+                        WellFormed::Whatever => specified.case(self.trial, self.outcome)?,
+                    };
+                    judge_displaced(quasi, &case.problems())
+                }
+                Golden::Anything => Ok(Judgement::Right),
+            },
+            Judging::LeastRelaxed(name) => self.judge_relaxed(name),
+        }
+    }
+
+    /// Judges it by displacement, with `more` calls after all others that nobody made, and that may have happened.
+    fn judge_places(
+        &self,
+        quasi: &Quasi,
+        set: &ObservationSet,
+        more: &[String],
+        texts: &mut Texts,
+        renamed: &mut Renamed,
+    ) -> Result<Judgement, String> {
+        let mut calls: Vec<String> = self.trial.operations().iter().map(|it| it.1.clone()).collect();
+        let history = self.history(calls.len()..calls.len() + more.len(), texts, renamed);
+        calls.extend_from_slice(more);
+        let texts = &*texts;
+        let show = |at: &u32, answer: Option<&AnswerId>| {
+            let call = &calls[*at as usize];
+            answer.map_or_else(|| call.clone(), |it| answered(call, texts.text(*it)))
+        };
+        judge_displaced(quasi, &Problem::of_objects_shown(set, &history, &show))
+    }
+
+    /// The least factor of the specification `name` that allows it. A greater one than there are operations changes nothing.
+    fn judge_relaxed(&self, name: &str) -> Result<Judgement, String> {
+        for factor in 0..=self.outcome.operations.len() as u32 {
+            let found = clewline_specs::find(&format!("{name}:{factor}")).map_err(|it| it.to_string())?;
+            let case = Specified::Named(found).case(self.trial, self.outcome)?;
+            match self.decide(|| case.problems())? {
+                Judgement::Right => return Ok(Judgement::Needs(factor)),
+                Judgement::Wrong(_) => (),
+                other @ (Judgement::Needs(_) | Judgement::Waits(_)) => return Ok(other),
+            }
+        }
+        Ok(Judgement::Wrong(Some(NEVER.to_owned())))
+    }
+
+    /// Which factor would be enough, of a history that is wrong with less.
+    fn enough(&self, name: &str) -> Option<String> {
+        match self.judge_relaxed(name).ok()? {
+            Judgement::Needs(factor) => Some(format!("as {name}:{factor} it would be right")),
+            Judgement::Wrong(told) => told,
+            Judgement::Right | Judgement::Waits(_) => None,
+        }
+    }
+
+    fn judge_linearizable(
+        &self,
+        golden: &Golden<'_>,
+        texts: &mut Texts,
+        renamed: &mut Renamed,
+    ) -> Result<Judgement, String> {
+        match golden {
+            Golden::Observed(set) => {
+                if self.has_witnesses(set, texts, renamed) {
+                    return Ok(Judgement::Right);
+                }
+                // Nobody is accused on the word of one witness search alone.
+                let history = self.history(0..0, texts, renamed);
+                self.decide(|| Problem::of_objects(*set, &history))
+            }
+            Golden::Specified(specified) => {
+                let case = specified.case(self.trial, self.outcome)?;
+                self.decide(|| case.problems())
+            }
+            Golden::Anything if self.is_stuck => {
+                let is_pending = |it: &(usize, u32)| self.outcome.operations[it.0].ret.is_none();
+                Ok(Judgement::Waits(self.called().filter(is_pending).map(|it| it.0).collect()))
+            }
+            Golden::Anything => Ok(Judgement::Right),
+        }
+    }
+
+    /// Whether the serial histories explain this one, and each operation that waits in it. `false` if it is too large to say.
+    fn has_witnesses(&self, set: &ObservationSet, texts: &mut Texts, renamed: &mut Renamed) -> bool {
+        let operations = &self.outcome.operations;
+        if 64 < operations.len() {
+            return false;
+        }
+        let mut answers = [None; 64];
+        let mut before = [0_u64; 64];
+        for (at, operation) in operations.iter().enumerate() {
+            answers[at] = operation.ret.map(|(_, answer)| renamed.id(self.trial, texts, at, answer));
+            for (other, earlier) in operations.iter().enumerate() {
+                before[at] |= u64::from(earlier.precedes(operation)) << other;
+            }
+        }
+        let tiny = Tiny { answers: &answers[..operations.len()], before: &before[..operations.len()] };
+        if self.is_stuck {
+            let is_pending = |it: &&(usize, u32)| answers[it.0].is_none();
+            let called: Vec<(usize, u32)> = self.called().collect();
+            let mut pending = called.iter().filter(is_pending).peekable();
+            if pending.peek().is_some() {
+                return pending.all(|it| set.has_witness(tiny, Some(it.0 as u32)));
+            }
+            // Only threads that operations started wait for ever: what was answered needs a witness all the same.
+        }
+        set.has_witness(tiny, None)
+    }
+
+    fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Judgement, String> {
+        let options = JudgeOptions { core_configurations: 0, ..JudgeOptions::default() };
+        match judge(problems(), &options).verdict {
+            HistoryVerdict::Holds(_) => (),
+            HistoryVerdict::Violated(_) => return Ok(Judgement::Wrong(None)),
+            HistoryVerdict::Unknown(reason) => return Err(reason.to_string()),
+        }
+        if !self.is_stuck {
+            return Ok(Judgement::Right);
+        }
+        // Numbers in the problems are those of the operations that were called, in the order of their calls.
+        let mut called: Vec<(usize, u32)> = self.called().collect();
+        called.sort_by_key(|it| it.1);
+        match stuck(problems(), &options) {
+            Stuck::Allowed => Ok(Judgement::Right),
+            Stuck::Forbidden(them) | Stuck::OneForbidden(them) => {
+                Ok(Judgement::Waits(them.into_iter().map(|it| called[it.index()].0).collect()))
+            }
+            Stuck::Unknown(reason) => Err(reason.to_string()),
+        }
+    }
+
+    fn called(&self) -> impl Iterator<Item = (usize, u32)> {
+        let operations = self.outcome.operations.iter().enumerate();
+        operations.filter_map(|(at, it)| it.call.map(|call| (at, call)))
+    }
+
+    /// The history, with calls that nobody made after all others, which have these numbers.
+    fn history(
+        &self,
+        more: Range<usize>,
+        texts: &mut Texts,
+        renamed: &mut Renamed,
+    ) -> History<u32, AnswerId> {
+        let steps = self.outcome.operations.iter().map(|it| it.ret.map(|it| it.0).max(it.call));
+        let end = 2 * i64::from(steps.flatten().max().unwrap_or(0)) + 2;
+        let tasks = self.trial.operations().iter().map(|it| it.0 + 1).max().unwrap_or(0);
+        let more = more.enumerate().map(|(nth, at)| Timed {
+            process: ProcessId::from_index(tasks + nth),
+            object: ObjectId(0),
+            call: at as u32,
+            called: end,
+            returned: None,
+        });
+        let operations = self.called().map(|(at, call)| Timed {
+            process: ProcessId::from_index(self.trial.operations()[at].0),
+            object: ObjectId(0),
+            call: at as u32,
+            // A call is before its step, and a return is after it.
+            called: 2 * i64::from(call),
+            returned: self.outcome.operations[at]
+                .ret
+                .map(|(step, answer)| (renamed.id(self.trial, texts, at, answer), 2 * i64::from(step) + 1)),
+        });
+        History::from_operations(operations.chain(more)).expect("a task makes one call after the other")
+    }
+}
+
+/// Until when to look, if not for ever.
+pub(super) fn deadline(time: Option<Duration>) -> Option<Instant> {
+    time.and_then(|it| Instant::now().checked_add(it))
+}

@@ -1,0 +1,195 @@
+//! What the environment says about tests: `CLEWLINE_REPLAY`, `CLEWLINE_SEED`, `CLEWLINE_PREEMPTIONS` and others.
+
+use clewline_explore::Schedule;
+
+use super::{LineUp, Matrix, builder::memory_model, calls, scheduler};
+use crate::{
+    Error,
+    stress::{duration, parsed},
+};
+
+pub(super) const REPLAY: &str = "CLEWLINE_REPLAY";
+const SEED: &str = "CLEWLINE_SEED";
+const PREEMPTIONS: &str = "CLEWLINE_PREEMPTIONS";
+const SAMPLES: &str = "CLEWLINE_SAMPLES";
+const JOBS: &str = "CLEWLINE_JOBS";
+const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
+// What is expected there.
+const A_SCHEDULER: &str =
+    "the name of a scheduler: bounded, bounded-dpor, dpor, exhaustive, iterative, pct, pos or random";
+const MEMORY: &str = "CLEWLINE_MEMORY";
+const TIME: &str = "CLEWLINE_TIME";
+
+/// One execution: a matrix, and what was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Replayed {
+    pub(super) matrix: Matrix,
+    pub(super) schedule: Schedule,
+}
+
+impl Replayed {
+    /// In one word, nearly: the matrix, a `#`, and the token of the schedule. Calls before and after all others are before and
+    /// after semicolons.
+    pub(super) fn token(matrix: &Matrix, schedule: &Schedule) -> String {
+        if matrix.initial.is_empty() && matrix.last.is_empty() {
+            return format!("{matrix}#{schedule}");
+        }
+        let parts = [matrix.initial.join(" "), matrix.to_string(), matrix.last.join(" ")];
+        format!("{}#{schedule}", parts.join(" ; ").trim())
+    }
+
+    fn parse(text: &str) -> Option<Replayed> {
+        // No token has a `#`, but a call may.
+        let (matrix, schedule) = text.rsplit_once('#')?;
+        let parts = parts(matrix);
+        let (initial, columns, last) = match parts[..] {
+            [columns] => ("", columns, ""),
+            [initial, columns, last] => (initial, columns, last),
+            _ => return None,
+        };
+        let mut matrix: Matrix = columns.parse().ok()?;
+        (matrix.initial, matrix.last) = (calls(initial).ok()?, calls(last).ok()?);
+        Some(Replayed { matrix, schedule: schedule.trim().parse().ok()? })
+    }
+}
+
+/// What is between semicolons that are in no text.
+fn parts(text: &str) -> Vec<&str> {
+    let mut in_text = false;
+    let is_end = |it: char| {
+        in_text ^= it == '"';
+        it == ';' && !in_text
+    };
+    text.split(is_end).collect()
+}
+
+/// Changes `line_up` as the variables have it that `look_up` knows. They count for more than what the program says. If there is
+/// one execution to be seen again, answers which.
+pub(super) fn apply<E>(
+    line_up: &mut LineUp<E>,
+    look_up: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Replayed>, Error> {
+    let number = |it: &str| it.parse::<u64>().ok();
+    if let Some(seed) = parsed(&look_up, SEED, "a number", number)? {
+        (line_up.plan.seed, line_up.options.settings.seed) = (seed, seed);
+    }
+    let preemptions = |it: &str| if it == "none" { Some(None) } else { it.parse().ok().map(Some) };
+    if let Some(most) = parsed(&look_up, PREEMPTIONS, "a number, or `none`", preemptions)? {
+        line_up.options.settings.preemptions = most;
+    }
+    let samples = parsed(&look_up, SAMPLES, "a number", number)?;
+    let time = parsed(&look_up, TIME, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    line_up.plan.samples = samples.or(line_up.plan.samples);
+    if let Some(time) = time {
+        line_up.time = Some(time);
+        // Whoever asks for ten minutes does not want to be told after a hundred matrices, if these are drawn at all.
+        let draws = line_up.plan.samples_or_usual() != 0;
+        line_up.plan.samples = samples.or(draws.then_some(u64::MAX));
+    }
+    let jobs = |it: &str| it.parse().ok().filter(|&it: &usize| it != 0);
+    line_up.jobs = parsed(&look_up, JOBS, "a number from 1", jobs)?.unwrap_or(line_up.jobs);
+    if let Some(found) = parsed(&look_up, SCHEDULER, A_SCHEDULER, scheduler)? {
+        line_up.options.scheduler = found;
+    }
+    if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or release-acquire", memory_model)? {
+        line_up.options.memory.model = model;
+    }
+    parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", Replayed::parse)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+    fn applied(variables: &[(&str, &str)]) -> Result<(String, Option<Replayed>), String> {
+        let mut line_up =
+            LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst)).jobs(1).samples(7);
+        let look_up =
+            |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
+        let replayed = apply(&mut line_up, look_up).map_err(|it| it.to_string())?;
+        let settings = &line_up.options.settings;
+        let told = format!(
+            "seed {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}, {}",
+            line_up.plan.seed,
+            settings.seed,
+            settings.preemptions,
+            line_up.plan.samples,
+            line_up.time,
+            line_up.jobs,
+            line_up.options.scheduler.name,
+            line_up.options.memory.model.name(),
+        );
+        Ok((told, replayed))
+    }
+
+    #[test]
+    fn what_is_not_set_changes_nothing() {
+        let told = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded, sc";
+        assert_eq!(applied(&[(SEED, "")]), Ok((told.to_owned(), None)));
+    }
+
+    #[test]
+    fn what_is_set_counts_for_more_than_the_program() {
+        let variables = [
+            (SEED, "3"),
+            (PREEMPTIONS, "none"),
+            (SAMPLES, "9"),
+            (TIME, "2m"),
+            (JOBS, "4"),
+            (SCHEDULER, "random"),
+            (MEMORY, "tso"),
+        ];
+        let time = Duration::from_secs(120);
+        let told =
+            format!("seed 3 3, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random, tso");
+        assert_eq!(applied(&variables), Ok((told, None)));
+        let told = applied(&[(TIME, "2m"), (PREEMPTIONS, "0")]).expect("nothing is wrong").0;
+        assert!(told.contains(&format!("preemptions Some(0), samples Some({})", u64::MAX)), "{told}");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_an_error() {
+        let error = applied(&[(REPLAY, "push(1")]).expect_err("no token");
+        assert_eq!(
+            error,
+            "the environment variable CLEWLINE_REPLAY: expected MATRIX#TOKEN, as a failure prints it; found `push(1`"
+        );
+        let wrong = [
+            (SEED, "x"),
+            (PREEMPTIONS, "-1"),
+            (SAMPLES, "many"),
+            (JOBS, "0"),
+            (SCHEDULER, "fate"),
+            (MEMORY, "perfect"),
+            (TIME, "9"),
+        ];
+        for variable in wrong {
+            assert!(applied(&[variable]).is_err(), "{variable:?}");
+        }
+        for known in clewline_explore::schedulers::SCHEDULERS {
+            assert!(A_SCHEDULER.contains(known.name), "{}", known.name);
+        }
+    }
+
+    #[test]
+    fn tokens_are_read_as_they_are_written() {
+        let schedule: Schedule = "a3b=2a".parse().expect("a token");
+        for (initial, columns, last, token) in [
+            ("", "push(1) pop | pop", "", "push(1) pop | pop#a3b=2a"),
+            ("push(2)", "pop | pop", "pop pop", "push(2) ; pop | pop ; pop pop#a3b=2a"),
+            ("", "put(\"a;#b\")", "get", "; put(\"a;#b\") ; get#a3b=2a"),
+        ] {
+            let mut matrix: Matrix = columns.parse().expect("a matrix");
+            matrix.initial = calls(initial).expect("calls");
+            matrix.last = calls(last).expect("calls");
+            assert_eq!(Replayed::token(&matrix, &schedule), token);
+            assert_eq!(Replayed::parse(token), Some(Replayed { matrix, schedule: schedule.clone() }));
+        }
+        for wrong in ["pop", "pop#z", "pop ; pop#a", "#a", "pop#1"] {
+            assert_eq!(Replayed::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! Line-Up: a component against its own serial behaviour, under every interleaving.
+//!
+//! The check of a matrix has two phases. In the first, its calls are made one at a time, in every order: what is seen is what
+//! the component should do. In the second they are made at the same time, under every schedule within a bound, and each
+//! history needs a serial witness from the first phase: the same answers, in an order that keeps what precedes what. A history
+//! that gets stuck needs one for each operation that waits.
+//!
+//! Nobody has to say what is right. A component that fails is not linearizable to *any* deterministic specification.
+//!
+//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
+//! 2010.
+
+mod builder;
+mod concurrent;
+mod drawing;
+mod environment;
+mod every;
+mod files;
+mod finding;
+mod matrix;
+mod more;
+pub mod observations;
+mod page;
+mod plan;
+mod sample;
+mod serial;
+mod serializability;
+mod shrink;
+mod specified;
+mod tested;
+pub mod text;
+
+use std::{
+    cell::RefCell,
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use clewline_core::{AnswerId, Cause, Misfit};
+use clewline_explore::{
+    Coverage, Diverged, Schedule, TaskId,
+    schedulers::{Entry as SchedulerEntry, SCHEDULERS, Settings, replay::Replay},
+};
+use clewline_threads::{
+    Explorable, Trial,
+    control::{Limits, Memory, Outcome, Points},
+};
+
+use self::{
+    concurrent::{Asked, Explored, Extent, Golden, deadline, explore_all},
+    more::More,
+    observations::Observations,
+    serial::{Observed, Renamed},
+};
+
+use super::round_up::{Judging, Needed, WellFormed};
+
+pub(crate) use concurrent::canonical;
+pub(crate) use serial::{Texts, observe};
+pub(crate) use specified::Specified;
+
+pub use builder::{BuiltIn, LineUp};
+pub use every::{Answer, Every};
+pub use finding::{Checked, Finding, Seen, Serial, Unserializable, Verdict};
+pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
+pub use page::{entry, page, page_of_all, svg};
+pub use plan::{Entry, Plan};
+pub use sample::check_all;
+pub use tested::Tested;
+
+/// How a matrix is checked.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Who explores the second phase.
+    pub scheduler: &'static SchedulerEntry,
+    /// What that scheduler is told: the bound on preemptions, the seed.
+    pub settings: Settings,
+    /// At most so many executions in each phase.
+    pub executions_max: u64,
+    /// At most so long in the second phase.
+    pub time: Option<Duration>,
+    /// How long an execution may be, and what else the engine is told.
+    pub limits: Limits,
+    /// What loads may see in the second phase. One call at a time, memory is sequentially consistent.
+    pub memory: Memory,
+    /// What is right.
+    pub against: Against,
+    /// What a history is asked: whether it is linearizable, or how far it is from that.
+    pub judging: Judging,
+    /// Whether serial executions may answer now this and now that. If not, that is what is wrong.
+    pub allows_nondeterminism: bool,
+    /// Whether to count, besides, the executions that are not conflict-serializable.
+    pub counts_unserializable: bool,
+    /// Calls that are always made one after the other, so that a smaller matrix has all of them or none.
+    pub sequences: Vec<Vec<String>>,
+}
+
+/// What is right.
+#[derive(Clone)]
+pub enum Against {
+    /// What the subject does one call at a time.
+    Serial,
+    /// What another implementation does one call at a time. It knows the same calls.
+    Golden(Arc<dyn Explorable>),
+    /// The specification that the subject has.
+    Specification,
+    /// The specification of that name, as `clewline specs` lists them.
+    Named(String),
+    /// What was seen one call at a time before, and written down. It is of the same matrix.
+    Observed(Arc<Observations>),
+    /// Whatever is answered. But nobody may panic, and nobody may wait for ever.
+    Anything,
+}
+
+impl fmt::Debug for Against {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Against::Serial => f.write_str("Serial"),
+            Against::Golden(_) => f.write_str("Golden"),
+            Against::Specification => f.write_str("Specification"),
+            Against::Named(name) => f.debug_tuple("Named").field(name).finish(),
+            Against::Observed(_) => f.write_str("Observed"),
+            Against::Anything => f.write_str("Anything"),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            scheduler: scheduler("bounded").expect("it is in the table"),
+            settings: Settings::default(),
+            executions_max: 20_000_000,
+            time: None,
+            limits: Limits::default(),
+            memory: Memory::default(),
+            against: Against::Serial,
+            judging: Judging::Linearizable,
+            allows_nondeterminism: false,
+            counts_unserializable: false,
+            sequences: Vec::new(),
+        }
+    }
+}
+
+/// The scheduler of that name.
+#[must_use]
+pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
+    SCHEDULERS.iter().find(|it| it.name == name)
+}
+
+/// Checks one matrix on a subject.
+///
+/// # Errors
+///
+/// If the matrix has a call that the subject does not know, or too many columns; or if it should take out as much as it puts in, and does
+/// not.
+pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Checked, Misfit> {
+    if let Judging::Displaced(_, WellFormed::Required(roles)) = &options.judging {
+        roles.check(matrix).map_err(|it| Misfit(it.to_string()))?;
+    }
+    let mut trial = trial(subject, matrix, options)?;
+    Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.run()
+}
+
+/// A matrix on a subject, ready to be run.
+fn trial(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Box<dyn Trial>, Misfit> {
+    // Those before and after all others need a task each.
+    let ends = [&matrix.initial, &matrix.last].into_iter().filter(|it| !it.is_empty()).count();
+    if TaskId::MAX < matrix.columns.len() + ends {
+        let most = TaskId::MAX - ends;
+        return Err(Misfit(format!("expected at most {most} columns, found {}", matrix.columns.len())));
+    }
+    subject.trial(&matrix.to_calls(), &options.limits)
+}
+
+/// Runs a matrix once, as `schedule` has it, and says what is wrong with that execution, if anything is.
+///
+/// # Errors
+///
+/// If the matrix has a call that the subject does not know, or the schedule does not fit.
+pub fn replay(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    schedule: &Schedule,
+    options: &Options,
+) -> Result<Checked, Misfit> {
+    let mut trial = trial(subject, matrix, options)?;
+    Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.replay(schedule)
+}
+
+/// A failing matrix made smaller: columns and calls are taken away while it still fails, and then preemptions. `checked` is what
+/// was found with the matrix as it is.
+///
+/// # Errors
+///
+/// If the matrix has a call that the subject does not know.
+pub fn shrink(subject: &dyn Explorable, checked: Checked, options: &Options) -> Result<Checked, Misfit> {
+    shrink::shrink(subject, checked, options)
+}
+
+struct Check<'a> {
+    matrix: &'a Matrix,
+    options: &'a Options,
+    trial: &'a mut dyn Trial,
+    texts: Texts,
+}
+
+impl Check<'_> {
+    fn run(mut self) -> Result<Checked, Misfit> {
+        let mut checked = self.unchecked();
+        let begun = Instant::now();
+        let right = self.right()?;
+        let observed = right.observed();
+        checked.elapsed[0] = begun.elapsed();
+        if let Some(observed) = observed {
+            (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
+            if let Some(verdict) = self.verdict_of_serial(observed) {
+                checked.verdict = verdict;
+                return Ok(checked);
+            }
+        }
+        let begun = Instant::now();
+        self.trial.set_memory(self.options.memory);
+        let mut scheduler = (self.options.scheduler.make)(&self.options.settings);
+        let extent = Extent {
+            executions_max: self.options.executions_max,
+            until: deadline(self.options.time),
+            counts_unserializable: self.options.counts_unserializable,
+        };
+        let asked = right.asked(self.matrix, self.options);
+        let explored = explore_all(self.trial, &mut *scheduler, &asked, &mut self.texts, &extent);
+        checked.is_bounded = scheduler.is_bounded();
+        checked.guess = self.trial.guess().map(|it| it.to_string());
+        checked.verdict = self.verdict_of_concurrent(&explored, observed);
+        checked.elapsed[1] = begun.elapsed();
+        Ok(Checked {
+            executions: explored.executions,
+            histories: explored.histories,
+            stuck: explored.stuck,
+            coverage: explored.coverage,
+            unserializable: explored.unserializable,
+            needed: explored.needed,
+            ..checked
+        })
+    }
+
+    fn unchecked(&self) -> Checked {
+        Checked {
+            matrix: self.matrix.clone(),
+            verdict: Verdict::Holds,
+            serial_full: 0,
+            serial_stuck: 0,
+            executions: 0,
+            histories: 0,
+            stuck: 0,
+            coverage: Coverage::Limited,
+            is_bounded: false,
+            guess: None,
+            unserializable: None,
+            needed: None,
+            elapsed: [Duration::ZERO; 2],
+        }
+    }
+
+    /// The first phase, or whatever else says what is right.
+    fn right(&mut self) -> Result<Right, Misfit> {
+        let most = self.options.executions_max;
+        Ok(match &self.options.against {
+            Against::Serial => match self.options.judging {
+                Judging::Linearizable | Judging::LeastRelaxed(_) => {
+                    Right::Observed(observe(self.trial, &mut self.texts, most))
+                }
+                Judging::Displaced(..) => {
+                    return Err(Misfit(
+                        "what the subject does one call at a time is relaxed as well: say what is right with a specification or \
+                         a golden implementation"
+                            .to_owned(),
+                    ));
+                }
+            },
+            Against::Golden(golden) => {
+                let calls = match self.options.judging {
+                    Judging::Linearizable | Judging::LeastRelaxed(_) => self.matrix.to_calls(),
+                    Judging::Displaced(..) => self.matrix.to_apart(&[])?,
+                };
+                let mut trial = golden.trial(&calls, &self.options.limits)?;
+                Right::Observed(observe(&mut *trial, &mut self.texts, most))
+            }
+            Against::Observed(it) if it.matrix() == self.matrix => {
+                Right::Observed(it.observed(&mut self.texts))
+            }
+            Against::Observed(_) => return Err(Misfit("the observations are of another matrix".to_owned())),
+            Against::Specification => Right::Specified(Specified::Own),
+            Against::Named(name) => Right::Specified(Specified::named(name, self.trial)?),
+            Against::Anything => Right::Anything,
+        })
+    }
+
+    fn verdict_of_serial(&mut self, observed: &Observed) -> Option<Verdict> {
+        if let Against::Golden(_) | Against::Observed(_) = self.options.against {
+            // Its schedules are not the subject's, and a file has none. And if it may answer now this and now that, so may the subject.
+            let panicked = observed.panicked.as_ref().map(|_| "what it is compared with panics".to_owned());
+            return panicked.or_else(|| observed.incomplete.clone()).map(Verdict::Unknown);
+        }
+        if let Some(schedule) = &observed.panicked {
+            return Some(self.violated(Cause::Panic, schedule, Vec::new(), true, None));
+        }
+        if !self.options.allows_nondeterminism
+            && let Some(found) = observed.set.nondeterminism()
+        {
+            // What is reported are the ends of the two; whole executions begin with them.
+            let begins = |it: &&clewline_check::SerialHistory| {
+                it.complete.starts_with(&found.other.complete)
+                    && (found.other.stuck.is_none() || found.other.stuck == it.stuck)
+            };
+            let whole = observed.schedules.keys().filter(begins).min_by_key(|it| &it.complete).cloned();
+            let schedule = whole.and_then(|it| observed.schedules.get(&it)).cloned().unwrap_or_default();
+            let mut finding = self.find(Cause::Nondeterministic, &schedule, Vec::new(), true, None);
+            let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, Renamed::default());
+            let again = serial::serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));
+            if !again.iter().any(|it| it.complete.starts_with(&found.other.complete)) {
+                return Some(Verdict::Unknown(UNFAITHFUL.to_owned()));
+            }
+            finding.tried = [&found.one, &found.other].map(|it| self.show(it, None)).to_vec();
+            return Some(Verdict::Violated(Box::new(finding)));
+        }
+        observed.incomplete.clone().map(Verdict::Unknown)
+    }
+
+    fn verdict_of_concurrent(&mut self, explored: &Explored, observed: Option<&Observed>) -> Verdict {
+        if let Some(wrong) = &explored.wrong {
+            let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
+            finding.told.clone_from(&wrong.told);
+            let mut key = Vec::new();
+            canonical(&self.trial.outcome(), &mut key);
+            if key != wrong.key {
+                return Verdict::Unknown(UNFAITHFUL.to_owned());
+            }
+            return Verdict::Violated(Box::new(finding));
+        }
+        if let Some(reason) = &explored.unknown {
+            return Verdict::Unknown(reason.clone());
+        }
+        match &explored.coverage {
+            Coverage::Exhausted => Verdict::Holds,
+            Coverage::Cut(n) => Verdict::Unknown(format!(
+                "{n} executions were longer than {} steps or had more than {} tasks, and nobody knows how they would \
+                 have ended",
+                self.options.limits.steps,
+                TaskId::MAX
+            )),
+            Coverage::Limited => Verdict::Unknown(format!(
+                "the limit was reached after {} executions; those that were explored hold",
+                explored.executions
+            )),
+            Coverage::Diverged(diverged) => Verdict::Unknown(divergence(diverged, self.trial)),
+        }
+    }
+
+    fn violated(
+        &mut self,
+        cause: Cause,
+        schedule: &Schedule,
+        blocked: Vec<usize>,
+        is_serial: bool,
+        observed: Option<&Observed>,
+    ) -> Verdict {
+        Verdict::Violated(Box::new(self.find(cause, schedule, blocked, is_serial, observed)))
+    }
+
+    /// Runs the execution again, and keeps all there is to see.
+    fn find(
+        &mut self,
+        cause: Cause,
+        schedule: &Schedule,
+        blocked: Vec<usize>,
+        is_serial: bool,
+        observed: Option<&Observed>,
+    ) -> Finding {
+        self.trial.keep(true, true);
+        let mut again = Replay::new(schedule.clone());
+        self.trial.run(&mut again);
+        let outcome = self.trial.outcome();
+        let operations = self.seen(&outcome);
+        let tried = observed.map_or_else(Vec::new, |it| self.tried(it, &operations));
+        let moments = self.trial.moments();
+        Finding {
+            cause,
+            schedule: schedule.clone(),
+            is_serial,
+            preemptions: again.preemptions(),
+            operations,
+            pending: self.trial.pending().to_vec(),
+            moments,
+            blocked,
+            race: outcome.race,
+            leaks: outcome.leaks,
+            told: None,
+            panic: outcome.panic.map(|(task, panic)| (task.index(), panic)),
+            tried,
+        }
+    }
+
+    fn seen(&self, outcome: &Outcome<AnswerId>) -> Vec<Seen> {
+        let operations = self.trial.operations().iter().zip(&outcome.operations).enumerate();
+        operations
+            .map(|(at, ((process, call), operation))| Seen {
+                process: *process,
+                call: call.clone(),
+                called: operation.call,
+                returned: operation.ret.map(|(step, answer)| (step, self.trial.answer(at, answer))),
+            })
+            .collect()
+    }
+
+    /// The serial histories with the same answers.
+    fn tried(&self, observed: &Observed, operations: &[Seen]) -> Vec<Serial> {
+        let answers_alike = |(at, answer): &(u32, AnswerId)| {
+            let returned = &operations[*at as usize].returned;
+            returned.as_ref().is_some_and(|(_, text)| text == self.texts.text(*answer))
+        };
+        let complete = operations.iter().filter(|it| it.returned.is_some()).count();
+        let mut histories = observed.set.histories();
+        histories.retain(|it| it.complete.len() == complete && it.complete.iter().all(answers_alike));
+        histories.iter().map(|it| self.show(it, Some(operations))).collect()
+    }
+
+    fn show(&self, history: &clewline_check::SerialHistory, operations: Option<&[Seen]>) -> Serial {
+        let order: Vec<usize> = history.complete.iter().map(|it| it.0 as usize).collect();
+        let wrong_order = operations.and_then(|operations| {
+            order.iter().enumerate().find_map(|(at, &first)| {
+                let earlier = order[at + 1..].iter().find(|&&it| operations[it].precedes(&operations[first]));
+                earlier.map(|&it| (it, first))
+            })
+        });
+        let text = |&(at, answer): &(u32, AnswerId)| (at as usize, self.texts.text(answer).to_owned());
+        Serial {
+            complete: history.complete.iter().map(text).collect(),
+            stuck: history.stuck.map(|it| it as usize),
+            wrong_order,
+        }
+    }
+
+    fn replay(mut self, schedule: &Schedule) -> Result<Checked, Misfit> {
+        let mut checked = self.unchecked();
+        let right = self.right()?;
+        let observed = right.observed();
+        if let Some(observed) = observed {
+            (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
+            if let Some(verdict) = self.verdict_of_serial(observed) {
+                checked.verdict = verdict;
+                return Ok(checked);
+            }
+        }
+        self.trial.set_memory(self.options.memory);
+        let mut once = Replay::new(schedule.clone());
+        let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
+        let asked = right.asked(self.matrix, self.options);
+        let mut explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
+        // It may have been found after some task had tried a lock, or looked at a count of owners, since when there are more points.
+        let mut points = Points::ALL.into_iter();
+        while !once.is_faithful()
+            && let Some(points) = points.next()
+        {
+            self.trial.set_points(points);
+            once = Replay::new(schedule.clone());
+            explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
+        }
+        if !once.is_faithful() {
+            return Err(Misfit(
+                "the token is not of this matrix: its tasks are not those that run".to_owned(),
+            ));
+        }
+        checked.verdict = self.verdict_of_concurrent(&explored, observed);
+        checked.is_bounded = true;
+        Ok(Checked {
+            executions: explored.executions,
+            histories: explored.histories,
+            stuck: explored.stuck,
+            needed: explored.needed,
+            coverage: Coverage::Limited,
+            ..checked
+        })
+    }
+}
+
+/// What is right.
+enum Right {
+    Observed(Observed),
+    Specified(Specified),
+    Anything,
+}
+
+impl Right {
+    fn observed(&self) -> Option<&Observed> {
+        match self {
+            Right::Observed(observed) => Some(observed),
+            Right::Specified(_) | Right::Anything => None,
+        }
+    }
+
+    fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a Options) -> Asked<'a> {
+        let golden = match self {
+            Right::Observed(observed) => Golden::Observed(&observed.set),
+            Right::Specified(specified) => Golden::Specified(specified),
+            Right::Anything => Golden::Anything,
+        };
+        let relaxed = match &options.against {
+            Against::Named(name) => name.split(':').next().filter(|it| it.starts_with("quasi-")),
+            Against::Serial
+            | Against::Golden(_)
+            | Against::Specification
+            | Against::Observed(_)
+            | Against::Anything => None,
+        };
+        let more = More { matrix, options, seen: RefCell::default() };
+        Asked { golden, judging: &options.judging, relaxed, more }
+    }
+}
+
+// Nobody is accused of what cannot be seen again.
+const UNFAITHFUL: &str = "uncontrolled nondeterminism: an execution that is wrong was made again, step by step, and its calls answered \
+                          something else. Something decides that no scheduler controls: a static that keeps its value, a clock, a \
+                          random number, an address";
+
+/// Uncontrolled nondeterminism, and where it showed.
+fn divergence(diverged: &Diverged, trial: &dyn Trial) -> String {
+    let place = diverged.task().and_then(|task| trial.pending().iter().find(|it| it.task == task));
+    let place = place.map_or_else(String::new, |it| format!(" at {}", it.place));
+    format!(
+        "uncontrolled nondeterminism{place}: {diverged}. Something decides there that no scheduler controls: a static that keeps \
+         its value, a clock, a random number, an address"
+    )
+}

@@ -1,0 +1,124 @@
+//! The first phase: what the subject does one call at a time.
+
+use std::{collections::HashMap, ops::ControlFlow};
+
+use clewline_check::{ObservationSet, SerialHistory};
+use clewline_core::AnswerId;
+use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::serial};
+use clewline_threads::{Trial, control::Outcome};
+use rustc_hash::FxBuildHasher;
+
+/// Answers as they are written, numbered across trials: a golden implementation and the subject may number theirs apart.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    ids: HashMap<String, AnswerId>,
+    texts: Vec<String>,
+}
+
+impl Texts {
+    pub(super) fn id(&mut self, text: &str) -> AnswerId {
+        if let Some(&id) = self.ids.get(text) {
+            return id;
+        }
+        let id = AnswerId::from_index(self.texts.len());
+        self.ids.insert(text.to_owned(), id);
+        self.texts.push(text.to_owned());
+        id
+    }
+
+    pub(super) fn text(&self, id: AnswerId) -> &str {
+        &self.texts[id.index()]
+    }
+}
+
+/// The answers of a trial in the numbering of [`Texts`].
+#[derive(Debug, Default)]
+pub(super) struct Renamed(HashMap<(usize, AnswerId), AnswerId, FxBuildHasher>);
+
+impl Renamed {
+    pub(super) fn id(
+        &mut self,
+        trial: &dyn Trial,
+        texts: &mut Texts,
+        operation: usize,
+        answer: AnswerId,
+    ) -> AnswerId {
+        *self.0.entry((operation, answer)).or_insert_with(|| texts.id(&trial.answer(operation, answer)))
+    }
+}
+
+/// What the first phase saw.
+#[derive(Debug, Default)]
+pub(crate) struct Observed {
+    pub(crate) set: ObservationSet,
+    /// The executions: of each distinct history the schedule that led to it.
+    pub(super) schedules: HashMap<SerialHistory, Schedule>,
+    /// The schedule of an execution that panicked.
+    pub(super) panicked: Option<Schedule>,
+    /// Why what was seen is not all there is.
+    pub(crate) incomplete: Option<String>,
+}
+
+/// Explores every serial execution of `trial`. Nothing is bounded here: whoever is found wrong is wrong.
+pub(crate) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: u64) -> Observed {
+    let mut observed = Observed::default();
+    let mut renamed = Renamed::default();
+    trial.keep(true, false);
+    let mut scheduler = serial::Serial::default();
+    let (coverage, executions) =
+        explore(trial, &mut scheduler, executions_max, |trial, ending, _| match ending {
+            Ending::Full | Ending::Stuck => {
+                for history in serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it)) {
+                    if observed.set.insert(&history) {
+                        observed.schedules.insert(history, trial.schedule().unwrap_or_default());
+                    }
+                }
+                ControlFlow::Continue(())
+            }
+            Ending::Panicked => {
+                observed.panicked = trial.schedule();
+                ControlFlow::Break(())
+            }
+            Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => {
+                ControlFlow::Continue(())
+            }
+        });
+    observed.incomplete = match coverage {
+        Coverage::Exhausted => None,
+        Coverage::Limited if observed.panicked.is_some() => None,
+        Coverage::Limited => {
+            Some(format!("there are more than {executions} serial executions, and not all were run"))
+        }
+        Coverage::Cut(n) => Some(format!("{n} serial executions did not come to an end")),
+        Coverage::Diverged(diverged) => Some(super::divergence(&diverged, trial)),
+    };
+    observed
+}
+
+/// The operations of a serial execution in their order. If one was called and blocked, it is the last. If all that were called
+/// returned, and others block before their first step, each of these could have been the last: a history each.
+pub(super) fn serial(
+    outcome: &Outcome<AnswerId>,
+    mut id: impl FnMut(usize, AnswerId) -> AnswerId,
+) -> Vec<SerialHistory> {
+    let mut called: Vec<(u32, usize)> =
+        outcome.operations.iter().enumerate().filter_map(|(at, it)| it.call.map(|call| (call, at))).collect();
+    called.sort_unstable();
+    let (mut complete, mut blocked) = (Vec::new(), Vec::new());
+    for (call, at) in called {
+        match outcome.operations[at].ret {
+            Some((_, answer)) => complete.push((at as u32, id(at, answer))),
+            None => blocked.push((call, at as u32)),
+        }
+    }
+    if let Some(&(call, at)) = blocked.first()
+        && call <= outcome.steps
+    {
+        // Whoever waits for what it holds has not been called.
+        return vec![SerialHistory { complete, stuck: Some(at) }];
+    }
+    if blocked.is_empty() {
+        return vec![SerialHistory { complete, stuck: None }];
+    }
+    blocked.iter().map(|it| SerialHistory { complete: complete.clone(), stuck: Some(it.1) }).collect()
+}

@@ -1,0 +1,71 @@
+//! Smaller matrices that fail as well.
+
+use clewline_core::{Cause, Misfit};
+use clewline_threads::Explorable;
+
+use super::{Checked, Judging, Matrix, Options, check, scheduler};
+use crate::round_up::WellFormed;
+
+/// See [`shrink`](super::shrink).
+pub(super) fn shrink(
+    subject: &dyn Explorable,
+    mut checked: Checked,
+    options: &Options,
+) -> Result<Checked, Misfit> {
+    let cause = checked.finding().map(|it| it.cause);
+    while let Some(smaller) = first_that_fails(subject, smaller(&checked.matrix, options), options, cause)? {
+        checked = smaller;
+    }
+    // With as few preemptions as will do, whoever found it.
+    let most = checked.finding().filter(|it| !it.is_serial).map_or(0, |it| it.preemptions as u32);
+    let mut fewer =
+        Options { scheduler: scheduler("bounded").expect("it is in the table"), ..options.clone() };
+    if !options.scheduler.is_exhaustive {
+        // There may be too many schedules for all to be tried, which is why they were drawn.
+        fewer.executions_max = fewer.executions_max.min(FEWER_MAX);
+    }
+    for preemptions in 0..most {
+        fewer.settings.preemptions = Some(preemptions);
+        let again = check(subject, &checked.matrix, &fewer)?;
+        if again.finding().map(|it| it.cause) == cause {
+            return Ok(again);
+        }
+    }
+    Ok(checked)
+}
+
+// So many executions of each number of preemptions are tried in place of one that was drawn.
+const FEWER_MAX: u64 = 100_000;
+
+/// The next smaller matrices. Where as much must be taken out as is put in, two calls go at a time.
+fn smaller(matrix: &Matrix, options: &Options) -> Vec<Matrix> {
+    let less = |it: &Matrix| it.smaller(&options.sequences);
+    let smaller = less(matrix);
+    match &options.judging {
+        Judging::Displaced(_, WellFormed::Required(roles)) => {
+            let pairs = smaller.iter().flat_map(less);
+            let mut all: Vec<Matrix> = smaller.iter().cloned().chain(pairs).collect();
+            all.retain(|it| roles.check(it).is_ok());
+            all
+        }
+        Judging::Displaced(_, WellFormed::Whatever) | Judging::Linearizable | Judging::LeastRelaxed(_) => {
+            smaller
+        }
+    }
+}
+
+fn first_that_fails(
+    subject: &dyn Explorable,
+    matrices: Vec<Matrix>,
+    options: &Options,
+    cause: Option<Cause>,
+) -> Result<Option<Checked>, Misfit> {
+    for matrix in matrices {
+        let checked = check(subject, &matrix, options)?;
+        // Another fault is another story.
+        if cause.is_some() && checked.finding().map(|it| it.cause) == cause {
+            return Ok(Some(checked));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,145 @@
+//! A specification in the place of the first phase.
+
+use clewline_core::{
+    AnswerId, Case, Catalogued, History, Misfit, Names, ObjectId, ProcessId, RawCall, Recording, Timed,
+    Value, Values, read_label,
+};
+use clewline_threads::{Trial, control::Outcome};
+
+use crate::round_up::{Roles, drained, left};
+
+/// What makes a case of an outcome, to be judged by itself.
+pub(crate) enum Specified {
+    /// The subject's own specification.
+    Own,
+    /// One from the catalog.
+    Named(Box<dyn Catalogued>),
+}
+
+impl Specified {
+    /// The specification of that name, if it knows what can be called in `trial`.
+    pub(crate) fn named(name: &str, trial: &dyn Trial) -> Result<Specified, Misfit> {
+        let specification = clewline_specs::find(name).map_err(|it| Misfit(it.to_string()))?;
+        let mut values = Values::new();
+        let mut calls = Vec::new();
+        for (at, (_, label)) in trial.operations().iter().enumerate() {
+            let (method, arg) = read_label(label, &mut values)?;
+            let call = RawCall { method: values.text(method), arg };
+            // Nobody waits for anybody: each is called by a process of its own, and pending.
+            let process = ProcessId::from_index(at);
+            calls.push(Timed { process, object: ObjectId(0), call, called: 0, returned: None });
+        }
+        let history = History::from_operations(calls).expect("each process makes one call");
+        let recording = Recording::new(history, values, Names::default());
+        specification.load(recording).map_err(|it| it.misfit)?;
+        Ok(Specified::Named(specification))
+    }
+
+    pub(crate) fn case(
+        &self,
+        trial: &dyn Trial,
+        outcome: &Outcome<AnswerId>,
+    ) -> Result<Box<dyn Case>, String> {
+        match self {
+            Specified::Own => {
+                trial.case(outcome).ok_or_else(|| "the subject has no specification of its own".to_owned())
+            }
+            Specified::Named(specification) => {
+                let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
+                specification.load(recording).map_err(|it| it.misfit.to_string())
+            }
+        }
+    }
+
+    /// The same with calls that nobody made, and that [take out](drained) what is left.
+    pub(crate) fn drained(
+        &self,
+        trial: &dyn Trial,
+        outcome: &Outcome<AnswerId>,
+        roles: &Roles,
+    ) -> Result<Box<dyn Case>, String> {
+        match self {
+            Specified::Own => self.case(trial, outcome),
+            Specified::Named(specification) => {
+                let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
+                specification.load(drained(recording, roles)).map_err(|it| it.misfit.to_string())
+            }
+        }
+    }
+}
+
+/// Calls that nobody made, each of which would take out something that is left inside.
+pub(super) fn left_inside(
+    trial: &dyn Trial,
+    outcome: &Outcome<AnswerId>,
+    roles: &Roles,
+) -> Result<Vec<String>, String> {
+    let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
+    let takes_out = |it: &&(usize, String)| roles.is_remove(it.1.split('(').next().unwrap_or_default());
+    // By the name that is called here: there may be several.
+    let call = trial.operations().iter().find(takes_out).map_or(roles.remove(), |it| &it.1);
+    Ok(vec![call.to_owned(); left(&recording, roles)])
+}
+
+/// The outcome as if someone had written it down.
+fn recording(trial: &dyn Trial, outcome: &Outcome<AnswerId>) -> Result<Recording, Misfit> {
+    let mut values = Values::new();
+    let mut operations = Vec::new();
+    for (at, (operation, (process, label))) in outcome.operations.iter().zip(trial.operations()).enumerate() {
+        let Some(call) = operation.call else { continue };
+        let (method, arg) = read_label(label, &mut values)?;
+        let method = values.text(method);
+        operations.push(Timed {
+            process: ProcessId::from_index(*process),
+            object: ObjectId(0),
+            call: RawCall { method, arg },
+            called: 2 * i64::from(call),
+            returned: operation.ret.map(|(step, answer)| {
+                (read_answer(&trial.answer(at, answer), &mut values), 2 * i64::from(step) + 1)
+            }),
+        });
+    }
+    let history = History::from_operations(operations).expect("a task makes one call after the other");
+    Ok(Recording::new(history, values, Names::default()))
+}
+
+/// An answer as a person or `Debug` writes it: `3`, `Some(3)` and `None`, `"x"`, nothing.
+fn read_answer(text: &str, values: &mut Values) -> Value {
+    let text = text.trim();
+    match text {
+        "" | "()" => return Value::ABSENT,
+        "None" => return Value::NIL,
+        _ => (),
+    }
+    if let Some(inside) = text.strip_prefix("Some(").and_then(|it| it.strip_suffix(')')) {
+        return read_answer(inside, values);
+    }
+    // Whatever can be an argument can be an answer.
+    match read_label(&format!("answer({text})"), values) {
+        Ok((_, value)) => value,
+        Err(_) => values.other(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_core::Datum;
+
+    use super::*;
+
+    #[test]
+    fn answers_are_read_as_people_and_debug_write_them() {
+        let mut values = Values::new();
+        let mut read = |text: &str| {
+            let value = read_answer(text, &mut values);
+            format!("{:?}", values.get(value))
+        };
+        assert_eq!(read(""), format!("{:?}", Datum::Absent));
+        assert_eq!(read("None"), format!("{:?}", Datum::Nil));
+        assert_eq!(read("Some(3)"), format!("{:?}", Datum::Int(3)));
+        assert_eq!(read("null"), format!("{:?}", Datum::Nil));
+        assert_eq!(read("true"), format!("{:?}", Datum::Bool(true)));
+        assert_eq!(read("\"a\""), format!("{:?}", Datum::Text("a")));
+        assert_eq!(read("Err(Full)"), format!("{:?}", Datum::Other("Err(Full)")));
+    }
+}

@@ -1,0 +1,678 @@
+//! The report of a check, for people: the verdict, what it rests on, what was explored, what to do next.
+//!
+//! Written for someone who has never heard of linearizability.
+
+use std::time::Duration;
+
+use clewline_core::Cause;
+use clewline_explore::Coverage;
+use clewline_report::render::{
+    count, grouped,
+    text::{Paint, duration, hanging, painted, paragraph},
+};
+use clewline_threads::control::{MemoryModel, Touch};
+
+pub use super::drawing::Shown;
+use super::{
+    Against, Checked, Finding, Judging, Matrix, Needed, Options, Seen, Serial, Verdict,
+    drawing::{self, Threads, answered, label},
+};
+
+use crate::{Quasi, round_up::distribution};
+
+const WIDTH: usize = 80;
+
+/// Who reads a report: what they are told to say is in words that they can say it with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// Someone at a command line, which has flags.
+    Shell,
+    /// Someone whose test failed, who has the methods of the builder, the attribute and the environment.
+    Test,
+}
+
+/// What a report tells besides what was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Telling<'a> {
+    /// The subject, as its user names it.
+    pub subject: &'a str,
+    /// Who reads it.
+    pub reader: Reader,
+    /// Whether one execution was run again, and no other.
+    pub is_replay: bool,
+    /// How matrices were checked.
+    pub options: &'a Options,
+    /// What to type next, best first.
+    pub next: &'a [String],
+    /// How much of an interleaving is shown.
+    pub shown: Shown,
+    /// Whether there are colours.
+    pub paint: Paint,
+}
+
+/// What checks of many matrices gave, taken together.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// How many matrices were checked.
+    pub matrices: u64,
+    /// The first of them.
+    pub first: Option<Matrix>,
+    /// How many are violated.
+    pub violated: u64,
+    /// How many nobody knows about.
+    pub unknown: u64,
+    /// Why, of the first of these.
+    pub reason: Option<String>,
+    /// Serial histories, of all matrices.
+    pub serial_histories: u64,
+    /// Of these, those that got stuck.
+    pub serial_stuck: u64,
+    /// Executions of the second phase.
+    pub executions: u64,
+    /// Distinct histories of the second phase.
+    pub histories: u64,
+    /// Of these, those that got stuck.
+    pub stuck: u64,
+    /// Matrices of which preemptions were left out.
+    pub bounded: u64,
+    /// A loop that was taken for one that waits and may as well count.
+    pub guess: Option<String>,
+    /// Executions that are not conflict-serializable, if they were counted.
+    pub unserializable: Option<u64>,
+    /// Of each matrix, which factors its histories need, if that was asked.
+    pub needed: Vec<(Matrix, Needed)>,
+    /// How long both phases took, added up.
+    pub elapsed: Duration,
+    /// Why there were not more matrices.
+    pub stopped: Option<String>,
+}
+
+impl Summary {
+    /// Takes one more check in.
+    pub fn add(&mut self, checked: &Checked) {
+        self.matrices += 1;
+        if self.first.is_none() {
+            self.first = Some(checked.matrix.clone());
+        }
+        match &checked.verdict {
+            Verdict::Holds => (),
+            Verdict::Violated(_) => self.violated += 1,
+            Verdict::Unknown(reason) => {
+                self.unknown += 1;
+                self.reason.get_or_insert_with(|| reason.clone());
+            }
+        }
+        self.serial_histories += checked.serial_histories() as u64;
+        self.serial_stuck += checked.serial_stuck as u64;
+        self.executions += checked.executions;
+        self.histories += checked.histories as u64;
+        self.stuck += checked.stuck as u64;
+        self.bounded += u64::from(checked.is_bounded);
+        self.guess = self.guess.take().or_else(|| checked.guess.clone());
+        if let Some(it) = &checked.unserializable {
+            *self.unserializable.get_or_insert(0) += it.executions;
+        }
+        self.needed.extend(checked.needed.iter().map(|it| (checked.matrix.clone(), it.clone())));
+        self.elapsed += checked.elapsed.iter().sum();
+    }
+
+    /// The word for all of them.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        if self.violated != 0 {
+            "violated"
+        } else if self.unknown != 0 || self.stopped.is_some() || self.matrices == 0 {
+            "unknown"
+        } else {
+            "holds"
+        }
+    }
+}
+
+/// The report of something wrong. `found` is the matrix as it was checked first, if it has been made smaller since.
+#[must_use]
+pub fn violated(
+    telling: &Telling<'_>,
+    checked: &Checked,
+    finding: &Finding,
+    found: Option<&Matrix>,
+    summary: &Summary,
+) -> String {
+    let mut text =
+        format!("{}: {}\n\n", painted("violated", telling.paint), headline(telling, checked, finding));
+    text.push_str(&evidence(telling, checked, finding, found.is_some()));
+    text.push('\n');
+    let mut fact = |name: &str, told: &str| fact(&mut text, name, told);
+    facts(&mut fact, telling, checked, finding, found);
+    explored(&mut fact, telling, summary);
+    next(&mut text, telling);
+    text
+}
+
+/// What is wrong, and how it came about.
+pub(super) fn evidence(
+    telling: &Telling<'_>,
+    checked: &Checked,
+    finding: &Finding,
+    is_smaller: bool,
+) -> String {
+    let mut text = String::new();
+    paragraph(&mut text, &cause(telling, finding), WIDTH);
+    let is_alone = checked.matrix.columns.len() == 1;
+    text.push_str(match (is_alone, is_smaller) {
+        (true, _) => "\n  The calls:\n\n",
+        (false, true) => "\n  The smallest matrix in which it shows; its columns run at the same time:\n\n",
+        (false, false) => "\n  The matrix, whose columns run at the same time:\n\n",
+    });
+    text.push_str(&drawing::matrix(&checked.matrix));
+    if finding.cause == Cause::Nondeterministic {
+        text.push_str("\n  Two serial executions are the same up to one call, and then differ:\n\n");
+        serial_histories(&mut text, checked, finding);
+    } else {
+        text.push_str(
+            "\n  What the calls answered. What is above a line had returned before anything\n  below it was called:\n\n",
+        );
+        text.push_str(&drawing::history(&checked.matrix, &finding.operations, WIDTH));
+        not_called(&mut text, finding);
+        witnesses(&mut text, telling, checked, finding);
+    }
+    if !finding.moments.is_empty() {
+        let which = if finding.cause == Cause::Nondeterministic { "the second" } else { "it" };
+        text.push_str(&format!(
+            "\n  How {which} came about, one step a line (x1, x2, … are atomics and locks):\n\n"
+        ));
+        text.push_str(&drawing::interleaving(&checked.matrix, finding, telling.shown));
+    }
+    text
+}
+
+pub(super) fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> String {
+    let subject = telling.subject;
+    match finding.cause {
+        Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
+        Cause::NotLinearizable => match (&telling.options.against, &telling.options.judging) {
+            (_, Judging::Displaced(factors, _)) => {
+                format!(
+                    "{subject} is not quasi linearizable with {factors}: some call is farther out of place"
+                )
+            }
+            (_, Judging::LeastRelaxed(spec)) => {
+                format!("{subject} is not linearizable as {spec}, however great its factor")
+            }
+            (Against::Named(spec), Judging::Linearizable) => {
+                format!("{subject} is not linearizable as {spec}: no order of its calls explains the answers")
+            }
+            (
+                Against::Serial
+                | Against::Golden(_)
+                | Against::Specification
+                | Against::Observed(_)
+                | Against::Anything,
+                Judging::Linearizable,
+            ) => {
+                format!("{subject} is not linearizable: no order of its calls explains the answers")
+            }
+        },
+        Cause::Blocking => {
+            let call = finding.blocked.first().and_then(|&it| finding.operations.get(it));
+            let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
+            format!("{subject} waits for ever{call} where it should not")
+        }
+        Cause::Panic => {
+            let process = finding.panic.as_ref().map(|it| it.0);
+            let open =
+                |it: &&Seen| Some(it.process) == process && it.called.is_some() && it.returned.is_none();
+            let call = finding.operations.iter().find(open);
+            let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
+            let when = if checked.executions == 0 { ", one call at a time" } else { "" };
+            format!("{subject} panics{call}{when}")
+        }
+        Cause::Race => format!("{subject} has a data race"),
+        Cause::Leak => format!("{subject} leaks"),
+    }
+}
+
+/// Where it was learned what is right.
+fn learned(against: &Against) -> &'static str {
+    match against {
+        Against::Serial => "the same calls were made one at a time, in every order",
+        Against::Observed(_) => "a file was read that says what the calls do one at a time, in every order",
+        Against::Golden(_) => "the golden implementation was called one call at a time, in every order",
+        Against::Specification | Against::Named(_) => "the specification was asked for every order",
+        Against::Anything => "nothing was asked",
+    }
+}
+
+/// Which kind of root cause it is, in plain words.
+pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
+    let right = learned(&telling.options.against);
+    match finding.cause {
+        Cause::Nondeterministic => format!(
+            "Called one call at a time, and with the same calls before, it does now this and now that. So no \
+             deterministic specification fits. Either that is a bug, or it is meant to be so; then say {}.",
+            match telling.reader {
+                Reader::Shell => "--nondeterminism allow",
+                Reader::Test => "`nondeterministic`",
+            }
+        ),
+        Cause::NotLinearizable if let Judging::Displaced(factors, _) = &telling.options.judging => {
+            displaced(telling.options, factors, finding)
+        }
+        Cause::NotLinearizable if let Some(spec) = specification(telling.options) => {
+            let told = finding.told.as_deref().map(|it| format!(" {}.", capitalized(it)));
+            format!(
+                "There should be an order of the calls that keeps what had returned before something else was called, and in which {spec} \
+                 gives these answers. There is none.{}",
+                told.unwrap_or_default()
+            )
+        }
+        Cause::NotLinearizable => format!(
+            "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
+             are then, in any order that keeps what had returned before something else was called."
+        ),
+        Cause::Blocking if matches!(telling.options.against, Against::Anything) => {
+            "Some threads wait for ever: a lost wake-up, or a deadlock.".to_owned()
+        }
+        Cause::Blocking => format!(
+            "First {right}, to learn who waits when. When the calls overlap, one waits for ever that would go on then: \
+             a lost wake-up, or a deadlock. No answer is wrong."
+        ),
+        Cause::Panic => {
+            let told = finding.panic.as_ref().map(|(_, panic)| {
+                let place = panic.place.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
+                let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
+                format!("The message is: {}{place}.", lines.join(", "))
+            });
+            format!("An operation panics instead of answering. {}", told.unwrap_or_default())
+                .trim_end()
+                .to_owned()
+        }
+        Cause::Race => {
+            let told = finding.race.map(|race| {
+                let [one, other] = [race.first, race.second].map(|it| match it.touch {
+                    Touch::Read => format!("read at {}", it.place),
+                    Touch::Write => format!("written at {}", it.place),
+                    Touch::Drop => format!("dropped at {}", it.place),
+                    Touch::Pointer => format!("got at through a pointer taken at {}", it.place),
+                });
+                format!(" It is {one} by one of them, and {other} by the other.")
+            });
+            format!(
+                "Two threads get at the same data, one of them to change it, and nothing orders them: that one comes after the other \
+                 here is chance.{}",
+                told.unwrap_or_default()
+            )
+        }
+        Cause::Leak => {
+            let places: Vec<String> = finding.leaks.iter().map(|it| it.place.to_string()).collect();
+            format!("What was made at {} is still there when the subject is gone.", places.join(", "))
+        }
+    }
+}
+
+/// What the specification is called, if there is one.
+fn specification(options: &Options) -> Option<String> {
+    match (&options.against, &options.judging) {
+        (_, Judging::LeastRelaxed(spec)) => Some(format!("{spec}, with any factor,")),
+        (Against::Named(spec), _) => Some(spec.clone()),
+        (Against::Specification, _) => Some("the specification".to_owned()),
+        (Against::Serial | Against::Golden(_) | Against::Observed(_) | Against::Anything, _) => None,
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let (first, rest) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
+    format!("{}{rest}", first.to_uppercase())
+}
+
+/// What it means that something is out of place, and what is.
+fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
+    let right = match &options.against {
+        Against::Golden(_) | Against::Serial | Against::Observed(_) | Against::Anything => {
+            "in which the golden implementation answers the same"
+        }
+        Against::Specification | Against::Named(_) => "that the specification allows",
+    };
+    let told = finding.told.as_deref().unwrap_or("there are none");
+    format!(
+        "There must be two orders of the calls: one that keeps what had returned before something else was called, and one \
+         {right}. Counted within its class, no call's place may differ between the two by more than its factor ({factors}). Here, {told}."
+    )
+}
+
+fn not_called(text: &mut String, finding: &Finding) {
+    let rest = finding.operations.iter().filter(|it| it.called.is_none()).count() as u64;
+    if rest != 0 {
+        text.push_str(&format!("\n  {} never made.\n", count(rest, "call was", "calls were")));
+    }
+}
+
+// More are counted, not shown.
+const TRIED: usize = 10;
+
+/// Serial histories with the same answers, and why none of them is a witness.
+fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, finding: &Finding) {
+    // Where orders may differ, the serial histories that have the same order say nothing.
+    if !matches!(telling.options.judging, Judging::Linearizable) {
+        return;
+    }
+    let has_serial = match &telling.options.against {
+        Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
+        Against::Specification | Against::Named(_) | Against::Anything => false,
+    };
+    let is_judged = match finding.cause {
+        Cause::NotLinearizable | Cause::Blocking => true,
+        Cause::Nondeterministic | Cause::Panic | Cause::Race | Cause::Leak => false,
+    };
+    if !has_serial || !is_judged {
+        return;
+    }
+    let all = checked.serial_histories() as u64;
+    text.push('\n');
+    if finding.tried.is_empty() {
+        let is_are = if all == 1 { "is" } else { "are" };
+        let there = format!("There {is_are} {}", count(all, "serial history", "serial histories"));
+        let none = match (finding.cause, finding.blocked.first()) {
+            // Those in which it does not wait have an answer of it, so that none has just these.
+            (Cause::Blocking, Some(&it)) => format!(
+                "in none does {} wait for ever after the calls that returned here, with these answers",
+                finding.operations[it].call
+            ),
+            _ => "in none did the calls answer this".to_owned(),
+        };
+        paragraph(text, &format!("{there}: {none}."), WIDTH);
+        return;
+    }
+    let told = format!(
+        "Of {}, {} these answers, and none is a witness:",
+        count(all, "serial history", "serial histories"),
+        count(finding.tried.len() as u64, "has", "have"),
+    );
+    paragraph(text, &told, WIDTH);
+    text.push('\n');
+    serial_histories(text, checked, finding);
+}
+
+fn serial_histories(text: &mut String, checked: &Checked, finding: &Finding) {
+    let threads = Threads::of(&checked.matrix);
+    for (number, serial) in finding.tried.iter().take(TRIED).enumerate() {
+        hanging(text, &format!("  {}. ", number + 1), &one_serial(&threads, finding, serial), WIDTH);
+        if let Some(why) = why_not(&threads, finding, serial) {
+            hanging(text, "     ", &format!("but {why}"), WIDTH);
+        }
+    }
+    let rest = finding.tried.len().saturating_sub(TRIED) as u64;
+    if rest != 0 {
+        text.push_str(&format!("  … and {}\n", count(rest, "more", "more")));
+    }
+}
+
+pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &Serial) -> String {
+    let who = |at: usize| threads.name(finding.operations[at].process);
+    let complete = serial.complete.iter();
+    let mut told: Vec<String> = complete
+        .map(|(at, answer)| format!("{}: {}", who(*at), answered(&finding.operations[*at].call, answer)))
+        .collect();
+    told.extend(serial.stuck.map(|at| format!("{}: {} waits", who(at), finding.operations[at].call)));
+    told.join(", ")
+}
+
+pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> Option<String> {
+    let told = |at: usize| {
+        let seen = &finding.operations[at];
+        format!("{}'s {}", threads.name(seen.process), label(seen))
+    };
+    if let Some((first, second)) = serial.wrong_order {
+        return Some(format!("{} had returned before {} was called", told(first), told(second)));
+    }
+    if finding.cause != Cause::Blocking {
+        return None;
+    }
+    let blocked = *finding.blocked.first()?;
+    let call = &finding.operations[blocked].call;
+    match serial.stuck {
+        Some(other) if other != blocked => {
+            Some(format!("{} waits there, not {}", told(other), told(blocked)))
+        }
+        Some(_) => None,
+        None => Some(format!("nobody waits there, and {call} does here")),
+    }
+}
+
+/// Takes what a fact is called, and what is told.
+pub(super) type Facts<'a> = dyn FnMut(&str, &str) + 'a;
+
+/// What is needed to see it again.
+pub(super) fn facts(
+    fact: &mut Facts<'_>,
+    telling: &Telling<'_>,
+    checked: &Checked,
+    finding: &Finding,
+    found: Option<&Matrix>,
+) {
+    fact("matrix", &typed(&checked.matrix, telling.reader));
+    if let Some(found) = found {
+        fact("found in", &typed(found, telling.reader));
+    }
+    if !finding.is_serial {
+        let preemptions = count(finding.preemptions as u64, "preemption", "preemptions");
+        fact("schedule", &format!("{} with {preemptions}", finding.schedule));
+    }
+}
+
+/// The matrix as it is typed.
+#[must_use]
+pub fn typed(matrix: &Matrix, reader: Reader) -> String {
+    let (columns, before, after) = match reader {
+        Reader::Shell => ("--matrix ", " --initial ", " --final "),
+        Reader::Test => ("", ", initial: ", ", last: "),
+    };
+    let part = |name: &str, calls: &[String]| {
+        if calls.is_empty() { String::new() } else { format!("{name}\"{}\"", calls.join(" ")) }
+    };
+    format!("{columns}\"{matrix}\"{}{}", part(before, &matrix.initial), part(after, &matrix.last))
+}
+
+/// The report of matrices in which nothing is wrong, or of which nobody knows.
+#[must_use]
+pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
+    let mut text = told(telling, summary);
+    text.push('\n');
+    needed(&mut text, telling, summary);
+    explored(&mut |name, told| fact(&mut text, name, told), telling, summary);
+    next(&mut text, telling);
+    text
+}
+
+/// The verdict in a line and what it means, if nothing is wrong.
+pub(super) fn told(telling: &Telling<'_>, summary: &Summary) -> String {
+    let word = summary.verdict();
+    let subject = telling.subject;
+    let where_ = match (&summary.first, summary.matrices) {
+        (Some(matrix), 1) => format!("\"{matrix}\" on {subject}"),
+        (_, n) => format!("{} on {subject}", count(n, "matrix", "matrices")),
+    };
+    let mut text = match word {
+        "holds" if telling.options.judging.is_question() => {
+            let least = summary.needed.iter().map(|it| it.1.factor()).max().unwrap_or(0);
+            format!("{} with factor {least} and no smaller one: {where_}\n\n", painted(word, telling.paint))
+        }
+        "holds" => format!("{}: no violation found in {where_}\n\n", painted(word, telling.paint)),
+        _ if summary.matrices == 0 => {
+            format!("{}: no matrix was checked on {subject}\n\n", painted(word, telling.paint))
+        }
+        _ => {
+            let told = match summary.matrices {
+                1 => where_,
+                _ if summary.unknown == 0 => format!("{where_}, and more were asked for"),
+                n => format!(
+                    "nobody knows about {} of {} matrices on {subject}",
+                    grouped(summary.unknown),
+                    grouped(n)
+                ),
+            };
+            format!("{}: {told}\n\n", painted(word, telling.paint))
+        }
+    };
+    for reason in summary.reason.iter().chain(&summary.stopped) {
+        paragraph(&mut text, &format!("{}.", capitalized(reason)), WIDTH);
+    }
+    if word == "holds" {
+        paragraph(&mut text, &meaning(telling, summary), WIDTH);
+    } else if summary.executions != 0 {
+        paragraph(&mut text, "What was explored holds, but that is not all there is.", WIDTH);
+    }
+    text
+}
+
+// More are left out.
+const NEEDED: usize = 20;
+
+/// How far histories are out of order: in all, and of each matrix, those with the greatest factor first.
+fn needed(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
+    let mut all = Needed::default();
+    summary.needed.iter().for_each(|it| all.add(&it.1));
+    if all.histories.is_empty() {
+        return;
+    }
+    text.push_str(&distribution(&all, "distinct histories"));
+    text.push('\n');
+    if summary.needed.len() == 1 {
+        return;
+    }
+    let mut matrices: Vec<&(Matrix, Needed)> = summary.needed.iter().collect();
+    matrices.sort_by_key(|it| std::cmp::Reverse(it.1.factor()));
+    text.push_str("  factor  matrix\n");
+    for (matrix, needed) in matrices.iter().take(NEEDED) {
+        text.push_str(&format!("  {:>6}  {}\n", needed.factor(), typed(matrix, telling.reader)));
+    }
+    let rest = matrices.len().saturating_sub(NEEDED) as u64;
+    if rest != 0 {
+        text.push_str(&format!("          … and {}, with no greater factor\n", count(rest, "more", "more")));
+    }
+    text.push('\n');
+}
+
+/// What `holds` means, and what it does not.
+fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
+    let options = telling.options;
+    let right = match &options.against {
+        Against::Serial => "the same answers in a serial history of the subject itself",
+        Against::Observed(_) => "the same answers in a serial history of the file",
+        Against::Golden(_) => "the same answers in a serial history of the golden implementation",
+        Against::Specification | Against::Named(_) => "an order that the specification allows",
+        Against::Anything => "come to an end",
+    };
+    let mut schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.settings.preemptions)
+    {
+        _ if telling.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
+        (false, _, _) => "Schedules were drawn; others may still go wrong".to_owned(),
+        (true, 0, _) => "Every schedule was explored".to_owned(),
+        (true, _, Some(most)) => format!(
+            "Every schedule with at most {} was explored; those with more may still go wrong",
+            count(u64::from(most), "preemption", "preemptions")
+        ),
+        (true, _, None) => "Not every schedule was explored; others may still go wrong".to_owned(),
+    };
+    if let Some(place) = &summary.guess {
+        schedules.push_str(&format!(
+            ". But a loop reads the same again and again ({place}): it was taken for one that waits until that changes, so what happens if it \
+             gives up earlier was left out; if it does wait, `spin_loop`, `yield_now` or `sched_yield` in it settles that"
+        ));
+    }
+    match &options.judging {
+        Judging::Linearizable if matches!(options.against, Against::Anything) => {
+            return format!(
+                "In every execution that was seen, everybody came to an end, and nobody failed. {schedules}."
+            );
+        }
+        Judging::Linearizable => (),
+        Judging::Displaced(factors, _) if let Some((_, method)) = factors.factors().asked() => {
+            return format!(
+                "Every history that was seen has two orders: one that keeps what precedes what, and one that is right. Counted within its \
+                 class, no call's place differs between the two by more than that ({factors}), and in one history a {method} differs by no \
+                 less. {schedules}. Other calls, longer columns and more threads may need more."
+            );
+        }
+        Judging::Displaced(factors, _) => {
+            return format!(
+                "Every history that was seen has two orders: one that keeps what precedes what, and one that is right. Counted within its \
+                 class, no call's place differs between the two by more than its factor ({factors}). {schedules}. Other calls, longer columns and \
+                 more threads were not tried."
+            );
+        }
+        Judging::LeastRelaxed(spec) => {
+            return format!(
+                "Every history that was seen is linearizable as {spec} with that factor, and one is not with less. {schedules}. Other \
+                 calls, longer columns and more threads may need more."
+            );
+        }
+    }
+    format!(
+        "Every history that was seen has {right}, in an order that keeps what precedes what; a call that waited for ever waits \
+         there, too. {schedules}. Other calls, longer columns and more threads were not tried."
+    )
+}
+
+/// How much was explored, and how long that took.
+pub(super) fn explored(fact: &mut Facts<'_>, telling: &Telling<'_>, summary: &Summary) {
+    let options = telling.options;
+    let stuck = |n: u64| if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) };
+    let of = |n: u64| if n == 1 { String::new() } else { format!(" in {}", count(n, "matrix", "matrices")) };
+    if summary.serial_histories != 0 {
+        let n = count(summary.serial_histories, "serial history", "serial histories");
+        fact("phase 1", &format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices)));
+    }
+    let bound = match options.settings.preemptions {
+        Some(most) if summary.bounded != 0 && options.scheduler.is_exhaustive => {
+            format!(", at most {}", count(u64::from(most), "preemption", "preemptions"))
+        }
+        Some(_) | None => String::new(),
+    };
+    let model = match options.memory.model {
+        MemoryModel::SequentiallyConsistent => String::new(),
+        model @ (MemoryModel::Tso | MemoryModel::ReleaseAcquire) => format!(", memory {}", model.name()),
+    };
+    if telling.is_replay {
+        fact("phase 2", "this one execution, run again");
+    } else if summary.executions != 0 {
+        let told = format!(
+            "{} by {}{bound}{model}: {}{}",
+            count(summary.executions, "execution", "executions"),
+            options.scheduler.name,
+            count(summary.histories, "distinct history", "distinct histories"),
+            stuck(summary.stuck),
+        );
+        fact("phase 2", &told);
+    }
+    if let Some(n) = summary.unserializable {
+        let told = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
+        fact("besides", &told);
+    }
+    fact("took", &duration(summary.elapsed));
+}
+
+fn next(text: &mut String, telling: &Telling<'_>) {
+    for (place, command) in telling.next.iter().enumerate() {
+        let word = if place == 0 { "next" } else { "  or" };
+        text.push_str(&format!("{word}: {command}\n"));
+    }
+}
+
+/// A line that says what `name` is, and more lines if it is long.
+fn fact(text: &mut String, name: &str, told: &str) {
+    // Where all of them begin.
+    const COLUMN: usize = 10;
+    hanging(text, &format!("{:COLUMN$}", format!("{name}:")), told, WIDTH);
+}
+
+/// Whether everything was seen: no bound left anything out, and nothing stopped the exploration.
+#[must_use]
+pub fn is_exhausted(options: &Options, checked: &Checked) -> bool {
+    match &checked.coverage {
+        Coverage::Exhausted => {
+            options.scheduler.is_exhaustive && !checked.is_bounded && checked.guess.is_none()
+        }
+        Coverage::Limited | Coverage::Cut(_) | Coverage::Diverged(_) => false,
+    }
+}

@@ -1,0 +1,240 @@
+//! Judging what needs the whole history: the least factor, and places in two orders.
+
+use std::{collections::BTreeSet, io::Read, time::Instant};
+
+use clewline_check::{
+    Judgement, Options, judge,
+    quasi::{LeastFactor, Quasi as Displaced, QuasiWitness, Relaxation, displaced, least_factor},
+};
+use clewline_core::{
+    Case, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
+};
+
+use super::{ALL, Plan, Quasi, QuasiReading, Told, quasi_error};
+use crate::{
+    Check, Report,
+    check::{Patient, Reading},
+    error::Error,
+    limits::Timer,
+};
+
+impl Check {
+    /// Reads all, and judges it as `quasi` says.
+    pub(crate) fn judge_quasi(
+        &self,
+        name: &str,
+        input: impl Read,
+        specification: &str,
+        (quasi, plan): (&Quasi, &Plan),
+    ) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let options = self.options();
+        let _timer = Timer::start(self.timeout(), &options.budget)?;
+        let recording = match self.read(name, Patient { input, budget: &options.budget }, &options.budget)? {
+            Reading::Whole(recording) => *recording,
+            Reading::Stopped(reason) => {
+                let told = Some(Told::new(quasi, quasi.reading(specification)?));
+                let report = self.report(name, specification, begun, self.not_judged(reason));
+                return Ok(Report { quasi: told, ..report });
+            }
+        };
+        let (spec, Outcome { case, judgement, told }) =
+            judge_recording(name, recording, specification, (quasi, plan), &options)?;
+        Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
+    }
+}
+
+/// A history, how it was judged, and what else was found out.
+pub(crate) struct Outcome {
+    pub(crate) case: Box<dyn Case>,
+    pub(crate) judgement: Judgement,
+    pub(crate) told: Told,
+}
+
+/// Judges a history as `quasi` says, and answers by which specification. `name` is for errors.
+pub(crate) fn judge_recording(
+    name: &str,
+    recording: Recording,
+    specification: &str,
+    (quasi, plan): (&Quasi, &Plan),
+    options: &Options,
+) -> Result<(String, Outcome), Error> {
+    let load = |spec: &str, recording: Recording| -> Result<Box<dyn Case>, Error> {
+        clewline_specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
+    };
+    Ok(match plan {
+        Plan::LeastRelaxed(relaxed) => {
+            let with = |factor: u32| load(&format!("{relaxed}:{factor}"), recording.clone());
+            let (factor, outcome) = least_relaxed(quasi, &with, options)?;
+            (format!("{relaxed}:{factor}"), outcome)
+        }
+        Plan::Relaxed(relaxed) => {
+            let case = load(relaxed, recording)?;
+            let judgement = judge(case.problems(), options);
+            (relaxed.clone(), Outcome { case, judgement, told: Told::new(quasi, QuasiReading::Relaxed) })
+        }
+        Plan::Displacement => {
+            let case = load(specification, recording)?;
+            let (judgement, told) = judge_places(&case.problems(), quasi, options);
+            (specification.to_owned(), Outcome { case, judgement, told })
+        }
+    })
+}
+
+/// The least factor with which a history holds: it is doubled until it is enough, and then halved in between.
+fn least_relaxed(
+    quasi: &Quasi,
+    with: &dyn Fn(u32) -> Result<Box<dyn Case>, Error>,
+    options: &Options,
+) -> Result<(u32, Outcome), Error> {
+    // Nobody asks who it is that is out of order.
+    let quick = Options { core_configurations: 0, ..options.clone() };
+    let mut told = Told::new(quasi, QuasiReading::Relaxed);
+    let mut above = 0;
+    let mut enough: Option<(u32, Box<dyn Case>, Judgement)> = None;
+    let mut factor = 0;
+    loop {
+        let case = with(factor)?;
+        let most = case.problems().iter().map(Problem::len).max().unwrap_or(0) as u32;
+        let judgement = judge(case.problems(), &quick);
+        match &judgement.verdict {
+            Verdict::Holds(_) => enough = Some((factor, case, judgement)),
+            Verdict::Unknown(_) => {
+                told.at_least = above;
+                return Ok((factor, Outcome { case, judgement, told }));
+            }
+            // Nothing can be out of order by more than there is.
+            Verdict::Violated(_) if most <= factor => {
+                let judgement = judge(case.problems(), options);
+                return Ok((factor, Outcome { case, judgement, told }));
+            }
+            Verdict::Violated(_) => above = factor + 1,
+        }
+        factor = match enough.take_if(|it| it.0 == above) {
+            Some((least, case, judgement)) => {
+                told.least = Some(least);
+                return Ok((least, Outcome { case, judgement, told }));
+            }
+            None => enough.as_ref().map_or((2 * factor).max(1).min(most), |it| above.midpoint(it.0)),
+        };
+    }
+}
+
+/// Judges each object by the places of its operations in two orders.
+fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, Told) {
+    let mut told = Told::new(quasi, QuasiReading::Displacement);
+    let mut verdict = Verdict::Holds(Witness::default());
+    let asked = quasi.factors().asked().map(|it| it.0);
+    let visited = options.budget.visited();
+    for problem in problems {
+        let relaxation = relaxation(problem, quasi);
+        let judged = match asked {
+            Some(class) => {
+                let least = least_factor(problem, &relaxation, class, &options.budget);
+                told_least(problem, least, &mut told)
+            }
+            None => told_places(problem, &relaxation, options, &mut told),
+        };
+        verdict = verdict.merge(judged);
+        if let Verdict::Violated(_) = verdict {
+            break;
+        }
+    }
+    if !matches!(verdict, Verdict::Holds(_)) {
+        told.least = None;
+    }
+    let judgement = Judgement {
+        verdict,
+        parts: problems.len(),
+        algorithm: "displacement search".to_owned(),
+        configurations: options.budget.visited() - visited,
+    };
+    (judgement, told)
+}
+
+fn told_places(
+    problem: &Problem<'_>,
+    relaxation: &Relaxation,
+    options: &Options,
+    told: &mut Told,
+) -> Verdict {
+    match displaced(problem, relaxation, &options.budget) {
+        Displaced::Holds(witness) => {
+            debug_assert_eq!(witness.verify(problem, relaxation), Ok(()));
+            holds(witness, told)
+        }
+        Displaced::Violated(violation) => {
+            told.why = Some(violation.text(problem));
+            Verdict::Violated(about(problem, violation.operation))
+        }
+        Displaced::Unknown(reason) => Verdict::Unknown(reason),
+    }
+}
+
+fn told_least(problem: &Problem<'_>, least: LeastFactor, told: &mut Told) -> Verdict {
+    match least {
+        LeastFactor::Least { factor, witness } => {
+            told.least = told.least.max(Some(factor));
+            holds(witness, told)
+        }
+        LeastFactor::Never => match problem.operations().first() {
+            Some(&operation) => Verdict::Violated(about(problem, operation)),
+            None => Verdict::Unknown(Reason::Refused("there are no operations".to_owned())),
+        },
+        LeastFactor::Unknown { at_least, reason } => {
+            told.at_least = told.at_least.max(at_least);
+            Verdict::Unknown(reason)
+        }
+    }
+}
+
+fn holds(witness: QuasiWitness, told: &mut Told) -> Verdict {
+    let order = witness.sequentialization.clone();
+    told.witnesses.push(witness);
+    Verdict::Holds(Witness { order })
+}
+
+/// Places are counted among all operations, so none can be left out of the core.
+fn about(problem: &Problem<'_>, operation: OperationId) -> Violation {
+    let explanation = Explanation::Exhausted { prefix: Vec::new(), next: operation };
+    Violation::found(problem.operations().to_vec(), explanation)
+}
+
+/// Judges a history that a program made: by places, as it has no specification of the catalog.
+pub(crate) fn judge_program(
+    problems: &[Problem<'_>],
+    quasi: &Quasi,
+    options: &Options,
+) -> Result<(Judgement, Told), Error> {
+    if quasi.reading == Some(QuasiReading::Relaxed) {
+        return Err(quasi_error(
+            "for the relaxed reading, give a relaxed specification and no factors".to_owned(),
+        ));
+    }
+    // A class that nobody is in is a mistyped one, unless everybody is in another.
+    let methods: BTreeSet<String> = problems.iter().flat_map(methods).collect();
+    let is_known = |class: &str| class == ALL || methods.contains(class);
+    let classes = quasi.factors().classes();
+    let strange = classes.iter().find(|it| !is_known(&it.0));
+    let has_class = |method: &String| classes.iter().any(|it| it.0 == *method);
+    if let Some((class, _)) = strange.filter(|_| !methods.iter().all(has_class)) {
+        let known: Vec<String> = methods.iter().map(|it| format!("`{it}`")).collect();
+        return Err(quasi_error(format!("nobody calls `{class}`, but {}", known.join(", "))));
+    }
+    Ok(judge_places(problems, quasi, options))
+}
+
+/// The class of each operation is that of its method.
+pub(crate) fn relaxation(problem: &Problem<'_>, quasi: &Quasi) -> Relaxation {
+    let methods: Vec<String> = methods(problem).collect();
+    quasi.factors().relaxation(methods.iter().map(String::as_str))
+}
+
+/// The method that each operation calls: what its text begins with.
+fn methods(problem: &Problem<'_>) -> impl Iterator<Item = String> {
+    let method = |&id: &OperationId| {
+        let label = problem.label(id);
+        label.split(['(', ' ']).next().unwrap_or_default().to_owned()
+    };
+    problem.operations().iter().map(method)
+}

@@ -1,0 +1,281 @@
+//! All histories of a matrix, counted: how many are linearizable, how many are quasi linearizable in each reading, and how
+//! much the paper's enumeration has to try.
+
+use std::{
+    collections::HashSet,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use clewline_check::{
+    Options as JudgeOptions, judge,
+    quasi::{
+        enumeration::{Again, Arranging, Counts, Enumeration, Plan, Sequentializing, Until},
+        is_displaced,
+    },
+};
+use clewline_core::{AnswerId, Budget, Misfit, Problem, Verdict};
+use clewline_explore::{Coverage, Ending, explore};
+use clewline_threads::{Explorable, Trial, control::Outcome};
+
+use super::{Roles, judging::CONFIGURATIONS};
+use crate::{
+    Quasi,
+    line_up::{Matrix, Options, Specified, Texts, canonical, observe},
+    quasi::relaxation,
+};
+
+/// What is asked of every history.
+#[derive(Clone, Debug)]
+pub struct Readings {
+    /// What is right: the name of a specification.
+    pub plain: String,
+    /// The specification of the relaxed reading, with its factor.
+    pub relaxed: String,
+    /// The factors of the displacement reading.
+    pub factors: Quasi,
+    /// The factors with which permutations are enumerated.
+    pub enumerated: Quasi,
+}
+
+/// What is enumerated besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// Each sequentialization of each distinct history, and each permutation of it.
+    Distinct,
+    /// The same, and nothing else, with the paper's optimizations: orders that were met before, in whatever history, are skipped.
+    Optimized,
+    /// Each sequentialization of every execution, and each permutation of it, and nothing else.
+    Everything,
+}
+
+/// What was counted.
+#[derive(Clone, Debug)]
+pub struct Census {
+    /// Serial histories of the golden model.
+    pub serial_histories: usize,
+    /// Executions of the second phase.
+    pub executions: u64,
+    /// Distinct histories that came to an end: answers, and what precedes what.
+    pub histories: u64,
+    /// Of these, those that are not linearizable.
+    pub not_linearizable: u64,
+    /// Those that the relaxed specification does not allow.
+    pub not_relaxed: u64,
+    /// Those that are not quasi linearizable by displacement.
+    pub not_displaced: u64,
+    /// Executions that panicked or got stuck: of none of these readings is any of them.
+    pub broken: u64,
+    /// Why some history was not judged.
+    pub unknown: Option<String>,
+    /// What was enumerated.
+    pub counts: Counts,
+    /// How much of the space was seen.
+    pub coverage: Coverage,
+    /// Whether preemptions were left out, as was asked for.
+    pub is_bounded: bool,
+    /// How long the phases took, without what was enumerated.
+    pub elapsed: [Duration; 2],
+    /// How long the enumeration took.
+    pub enumerated: Duration,
+}
+
+/// Counts the histories of a matrix on a subject. `golden` is called one call at a time in the first phase. What
+/// `options` says about what is right has no say here.
+///
+/// # Errors
+///
+/// If the matrix has a call that one of them does not know, or there is no such specification.
+pub fn census(
+    subject: &dyn Explorable,
+    golden: &dyn Explorable,
+    matrix: &Matrix,
+    readings: &Readings,
+    counting: Counting,
+    options: &Options,
+) -> Result<Census, Misfit> {
+    let begun = Instant::now();
+    let (serial_histories, incomplete) = count_serial(golden, matrix, options)?;
+    let serial = begun.elapsed();
+    let counted = count(subject, matrix, readings, counting, options)?;
+    Ok(Census {
+        serial_histories,
+        unknown: incomplete.or(counted.unknown),
+        elapsed: [serial, counted.elapsed[1]],
+        ..counted
+    })
+}
+
+/// How many histories the calls of a matrix have one at a time, and why that is not all, if it is not.
+///
+/// # Errors
+///
+/// If the matrix has a call that `golden` does not know.
+pub fn count_serial(
+    golden: &dyn Explorable,
+    matrix: &Matrix,
+    options: &Options,
+) -> Result<(usize, Option<String>), Misfit> {
+    let mut trial = golden.trial(&matrix.to_calls(), &options.limits)?;
+    let observed = observe(&mut *trial, &mut Texts::default(), options.executions_max);
+    Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
+}
+
+/// The same without the first phase: there are no serial histories, and it took no time.
+///
+/// # Errors
+///
+/// As [`census`].
+pub fn count(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    readings: &Readings,
+    counting: Counting,
+    options: &Options,
+) -> Result<Census, Misfit> {
+    let find = |name: &str| clewline_specs::find(name).map_err(|it| Misfit(it.to_string()));
+    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
+    trial.set_memory(options.memory);
+    trial.keep(false, false);
+    let mut counter = Counter {
+        plain: Specified::Named(find(&readings.plain)?),
+        relaxed: Specified::Named(find(&readings.relaxed)?),
+        readings,
+        enumeration: Enumeration::new(plan(counting)),
+        counting,
+        seen: HashSet::new(),
+        census: Census::default(),
+    };
+    let begun = Instant::now();
+    let until = options.time.and_then(|it| begun.checked_add(it));
+    let mut scheduler = (options.scheduler.make)(&options.settings);
+    let (coverage, executions) =
+        explore(&mut *trial, &mut *scheduler, options.executions_max, |trial, ending, _| {
+            match ending {
+                Ending::Full => counter.count(trial, &trial.outcome()),
+                Ending::Stuck | Ending::Panicked => counter.census.broken += 1,
+                Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
+            }
+            if until.is_some_and(|it| it <= Instant::now()) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+    Ok(Census {
+        executions,
+        histories: counter.seen.len() as u64,
+        counts: counter.enumeration.counts(),
+        coverage,
+        is_bounded: scheduler.is_bounded() || trial.guess().is_some(),
+        elapsed: [Duration::ZERO, begun.elapsed().saturating_sub(counter.census.enumerated)],
+        ..counter.census
+    })
+}
+
+impl Default for Census {
+    /// Nothing, of which nothing was seen.
+    fn default() -> Census {
+        Census {
+            serial_histories: 0,
+            executions: 0,
+            histories: 0,
+            not_linearizable: 0,
+            not_relaxed: 0,
+            not_displaced: 0,
+            broken: 0,
+            unknown: None,
+            counts: Counts::default(),
+            coverage: Coverage::Limited,
+            is_bounded: false,
+            elapsed: [Duration::ZERO; 2],
+            enumerated: Duration::ZERO,
+        }
+    }
+}
+
+fn plan(counting: Counting) -> Plan {
+    let again = match counting {
+        Counting::Distinct | Counting::Everything => Again::Repeat,
+        Counting::Optimized => Again::Skip,
+    };
+    Plan {
+        sequentializing: Sequentializing::Complete,
+        arranging: Arranging::ClassByClass,
+        until: Until::Exhausted,
+        histories: again,
+        orders: again,
+    }
+}
+
+struct Counter<'a> {
+    plain: Specified,
+    relaxed: Specified,
+    readings: &'a Readings,
+    enumeration: Enumeration,
+    counting: Counting,
+    seen: HashSet<Vec<u32>>,
+    census: Census,
+}
+
+impl Counter<'_> {
+    fn count(&mut self, trial: &dyn Trial, outcome: &Outcome<AnswerId>) {
+        let mut key = Vec::new();
+        canonical(outcome, &mut key);
+        let is_new = self.seen.insert(key);
+        if !is_new && self.counting != Counting::Everything {
+            return;
+        }
+        if let Err(reason) = self.judge(trial, outcome, is_new) {
+            self.census.unknown.get_or_insert(reason);
+        }
+    }
+
+    fn judge(&mut self, trial: &dyn Trial, outcome: &Outcome<AnswerId>, is_new: bool) -> Result<(), String> {
+        let plain = self.plain.case(trial, outcome)?;
+        let problems = plain.problems();
+        let begun = Instant::now();
+        for problem in &problems {
+            let relaxation = relaxation(problem, &self.readings.enumerated);
+            let tried = self.enumeration.judge(problem, &relaxation, &Budget::unlimited());
+            tried.map_err(|it| it.to_string())?;
+        }
+        self.census.enumerated += begun.elapsed();
+        // Where the enumeration is compared with itself, nothing else may take time.
+        if !is_new || self.counting != Counting::Distinct {
+            return Ok(());
+        }
+        let drained = match Roles::of(&self.readings.plain) {
+            Some(roles) => self.plain.drained(trial, outcome, &roles)?,
+            None => self.plain.case(trial, outcome)?,
+        };
+        self.census.not_displaced += u64::from(!self.is_displaced(&drained.problems())?);
+        self.census.not_linearizable += u64::from(!holds(problems)?);
+        let relaxed = self.relaxed.case(trial, outcome)?;
+        self.census.not_relaxed += u64::from(!holds(relaxed.problems())?);
+        Ok(())
+    }
+}
+
+impl Counter<'_> {
+    /// Whether the history is quasi linearizable by displacement.
+    fn is_displaced(&self, problems: &[Problem<'_>]) -> Result<bool, String> {
+        let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
+        for problem in problems {
+            let relaxation = relaxation(problem, &self.readings.factors);
+            if !is_displaced(problem, &relaxation, &budget).map_err(|it| it.to_string())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn holds(problems: Vec<Problem<'_>>) -> Result<bool, String> {
+    let options = JudgeOptions { core_configurations: 0, ..JudgeOptions::default() };
+    match judge(problems, &options).verdict {
+        Verdict::Holds(_) => Ok(true),
+        Verdict::Violated(_) => Ok(false),
+        Verdict::Unknown(reason) => Err(reason.to_string()),
+    }
+}

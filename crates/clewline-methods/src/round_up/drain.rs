@@ -1,0 +1,100 @@
+//! What is left inside, taken out by calls that nobody made.
+//!
+//! In the displacement reading a history is compared with orders of its own operations. If something is left inside at the end, because a
+//! run was cut short or because a call found nothing, then the operation is missing that would have taken it out, and those
+//! that overtook it look as if they were early for no reason. So for each element that is left one more call is added that takes out, after
+//! all others and pending: it may have happened, with whatever answer, or not. Who holds holds with it as well, and a violation is one
+//! that nothing which comes later can explain.
+
+use clewline_core::{Datum, History, ObjectId, ProcessId, RawCall, Recording, Timed, Value};
+
+use super::Roles;
+
+/// The same history with calls that take out what is left.
+pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
+    let left = left(&recording, roles);
+    let last = recording.history.operations().map(|it| it.process.index()).max();
+    let after = last.map_or(0, |it| it + 1);
+    let operations = recording.history.operations();
+    let mut end = 0;
+    let mut all: Vec<Timed<RawCall, Value>> = operations
+        .map(|it| {
+            let (called, returned) = (i64::from(it.span.call()), it.span.ret().map(i64::from));
+            end = end.max(called).max(returned.unwrap_or(0));
+            Timed {
+                process: it.process,
+                object: it.object,
+                call: *it.call,
+                called,
+                returned: it.ret.copied().zip(returned),
+            }
+        })
+        .collect();
+    let method = recording.values.text(roles.remove());
+    all.extend((0..left).map(|at| Timed {
+        process: ProcessId::from_index(after + at),
+        object: ObjectId(0),
+        call: RawCall { method, arg: Value::ABSENT },
+        called: end + 1,
+        returned: None,
+    }));
+    recording.history = History::from_operations(all).expect("each of the new processes makes one call");
+    if !recording.names.processes.is_empty() {
+        let number = |at: usize| Value::small((after + at) as i64).unwrap_or(Value::ABSENT);
+        recording.names.processes.extend((0..left).map(number));
+    }
+    recording
+}
+
+/// How many elements may be left that no pending operation can take out.
+pub(crate) fn left(recording: &Recording, roles: &Roles) -> usize {
+    let (mut added, mut removed) = (0_usize, 0_usize);
+    for operation in recording.history.operations() {
+        let Datum::Text(method) = recording.values.get(operation.call.method) else { continue };
+        if roles.is_add(method) {
+            added += usize::from(operation.ret != Some(&Value::FALSE));
+        } else if roles.is_remove(method) {
+            removed += usize::from(operation.ret != Some(&Value::NIL));
+        }
+    }
+    added.saturating_sub(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_core::{Names, Values};
+
+    use super::*;
+
+    /// Whether each operation of a serial history is pending, once it is drained.
+    fn pending(calls: &[(&str, Value)]) -> Vec<bool> {
+        let mut values = Values::new();
+        let mut timed = Vec::new();
+        for (at, (method, ret)) in (0_i64..).zip(calls) {
+            timed.push(Timed {
+                process: ProcessId::from_index(0),
+                object: ObjectId(0),
+                call: RawCall { method: values.text(method), arg: Value::ABSENT },
+                called: 2 * at,
+                returned: Some((*ret, 2 * at + 1)),
+            });
+        }
+        let history = History::from_operations(timed).unwrap();
+        let queue = Roles::of("queue").unwrap();
+        let drained = drained(Recording::new(history, values, Names::default()), &queue);
+        drained.history.operations().map(|it| it.span.is_pending()).collect()
+    }
+
+    #[test]
+    fn what_is_left_is_taken_out_by_pending_calls() {
+        let one = Value::small(1).unwrap();
+        assert_eq!(pending(&[("enq", Value::TRUE), ("deq", one)]), [false, false]);
+        assert_eq!(
+            pending(&[("enq", Value::TRUE), ("enqueue", Value::TRUE), ("deq", one)]),
+            [false, false, false, true]
+        );
+        // Who finds nothing takes nothing out, and what found no room is not in.
+        assert_eq!(pending(&[("deq", Value::NIL), ("enq", Value::TRUE)]), [false, false, true]);
+        assert_eq!(pending(&[("enq", Value::FALSE)]), [false]);
+    }
+}

@@ -1,0 +1,128 @@
+//! What every history of an exploration is asked.
+
+use std::collections::BTreeMap;
+
+use clewline_check::quasi::{LeastFactor, Quasi as Displaced, displaced, least_factor};
+use clewline_core::{Budget, Problem};
+use clewline_report::render::grouped;
+
+use super::Roles;
+use crate::{Quasi, quasi::relaxation};
+
+/// What every history is asked.
+#[derive(Clone, Debug, Default)]
+pub enum Judging {
+    /// Whether it is linearizable.
+    #[default]
+    Linearizable,
+    /// Whether its operations are out of place by no more than the factors, in the displacement reading; or, if one of them
+    /// is asked for, by how much they are.
+    Displaced(Quasi, WellFormed),
+    /// How far a specification must be relaxed to allow it: the least K for which it is linearizable as `NAME:K`.
+    LeastRelaxed(String),
+}
+
+/// Which matrices make sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WellFormed {
+    /// Only those with as many removes as adds.
+    Required(Roles),
+    /// All.
+    Whatever,
+}
+
+/// What was said about a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// It is right.
+    Right,
+    /// It is right with this factor, and with no smaller one.
+    Needs(u32),
+    /// It is not: why, if places are what was asked about.
+    Wrong(Option<String>),
+    /// These operations wait, and should not.
+    Waits(Vec<usize>),
+}
+
+/// The factors that histories need: a structure's real relaxation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needed {
+    /// How many histories need each factor, and no greater one: distinct ones of an exploration, or runs of a stress test.
+    pub histories: BTreeMap<u32, u64>,
+}
+
+impl Needed {
+    /// The greatest: the least with which all hold.
+    #[must_use]
+    pub fn factor(&self) -> u32 {
+        self.histories.keys().next_back().copied().unwrap_or(0)
+    }
+
+    /// Takes what others need in, too.
+    pub fn add(&mut self, other: &Needed) {
+        for (factor, n) in &other.histories {
+            *self.histories.entry(*factor).or_default() += n;
+        }
+    }
+
+    pub(crate) fn note(&mut self, factor: u32) {
+        *self.histories.entry(factor).or_default() += 1;
+    }
+}
+
+/// A table: how many of `whom` need each factor, from 0 to the greatest.
+pub(crate) fn distribution(needed: &Needed, whom: &str) -> String {
+    let mut text = format!("  factor  {whom} that need it\n");
+    for factor in 0..=needed.factor() {
+        let n = needed.histories.get(&factor).copied().unwrap_or(0);
+        text.push_str(&format!("  {factor:>6}  {}\n", grouped(n)));
+    }
+    text
+}
+
+impl Judging {
+    /// Whether a factor is asked for.
+    #[must_use]
+    pub fn is_question(&self) -> bool {
+        match self {
+            Judging::Linearizable => false,
+            Judging::Displaced(quasi, _) => quasi.factors().asked().is_some(),
+            Judging::LeastRelaxed(_) => true,
+        }
+    }
+}
+
+// A history of a matrix is small. If it takes longer than this, say so.
+pub(super) const CONFIGURATIONS: u64 = 5_000_000;
+
+/// Judges the history of `problems` by displacement.
+pub(crate) fn judge_displaced(quasi: &Quasi, problems: &[Problem<'_>]) -> Result<Judgement, String> {
+    let mut most = 0;
+    for problem in problems {
+        let relaxation = relaxation(problem, quasi);
+        let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
+        if let Some((class, method)) = quasi.factors().asked() {
+            match least_factor(problem, &relaxation, class, &budget) {
+                LeastFactor::Least { factor, witness } => {
+                    let enough = relaxation.with_factor(class, factor);
+                    witness.verify(problem, &enough).map_err(|it| format!("a witness is none: {it}"))?;
+                    most = most.max(factor);
+                }
+                LeastFactor::Never => {
+                    return Ok(Judgement::Wrong(Some(format!("no factor of {method} is great enough"))));
+                }
+                LeastFactor::Unknown { reason, .. } => return Err(reason.to_string()),
+            }
+            continue;
+        }
+        match displaced(problem, &relaxation, &budget) {
+            Displaced::Holds(witness) => {
+                // Nobody is acquitted on the word of the search alone.
+                witness.verify(problem, &relaxation).map_err(|it| format!("a witness is none: {it}"))?;
+            }
+            Displaced::Violated(violation) => return Ok(Judgement::Wrong(Some(violation.text(problem)))),
+            Displaced::Unknown(reason) => return Err(reason.to_string()),
+        }
+    }
+    Ok(if quasi.factors().asked().is_some() { Judgement::Needs(most) } else { Judgement::Right })
+}

@@ -1,0 +1,35 @@
+//! Round-Up: whether a relaxed component keeps its bound, under every interleaving.
+//!
+//! A relaxed structure may answer out of order by a bound, its quasi factor. The check of a matrix is that of
+//! [Line-Up](super::line_up), with two differences. What is right is not what the subject does one call at a time, for that is
+//! relaxed as well: it is a golden model, which is a specification, another subject, or the subject itself configured with factor
+//! 0. And each history is judged by how far its operations are from where the golden model has them:
+//!
+//! * in the *relaxed* reading, the golden model is itself a specification with a bound, such as `quasi-queue:2`, and
+//!   histories are linearizable as that, with [`Against::Named`](super::line_up::Against::Named);
+//! * in the *displacement* reading there are two orders of a history's operations: one that keeps what precedes what,
+//!   and one that the golden model has. Within each class of operations nobody's places in the two differ by more than the
+//!   factor of the class ([`Judging::Displaced`]). Other structures than specifications are called in every order, those that
+//!   no thread would make included, since the second order keeps nothing.
+//!
+//! Asked for a factor, the check says instead how many distinct histories need which: [`Needed`].
+//!
+//! Matrices are [well-formed](Roles): they take out as much as they put in. Where a call finds nothing all the same, and so something is left,
+//! a call that nobody made may take that out (`drain.rs`). How a violation came about is told as by Line-Up.
+//!
+//! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi linearizability of concurrent data
+//! structures", 2013.
+
+mod asking;
+mod census;
+mod drain;
+mod judging;
+mod shape;
+
+pub use asking::{Asking, Matrices};
+pub use census::{Census, Counting, Readings, census, count, count_serial};
+pub use judging::{Judging, Needed, WellFormed};
+pub use shape::{IllFormed, Roles};
+
+pub(crate) use drain::{drained, left};
+pub(crate) use judging::{Judgement, distribution, judge_displaced};

@@ -1,0 +1,299 @@
+//! The loop of a stress test: threads record a history while earlier ones are judged.
+
+use std::{
+    any::Any,
+    panic::{self, AssertUnwindSafe},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, Receiver},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use clewline_check::{Options, Stuck};
+use clewline_core::{Budget, Plan, Random, Reason, Verdict};
+use clewline_report::render::Source;
+use clewline_threads::{Ending, Inputs, Pinning, Took};
+
+use super::{Cause, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, quasi::Judged};
+use crate::{
+    Error, Report,
+    limits::{available_memory, with_process_memory},
+    quasi::Told,
+    round_up::Needed,
+};
+
+/// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.
+pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, Error> {
+    let judging = Judging::new(stress);
+    // One history may wait for each judge: more would only take memory.
+    let (tasks, inbox) = mpsc::sync_channel::<(u64, Took)>(stress.jobs);
+    let inbox = Mutex::new(inbox);
+    let recorded = thread::scope(|scope| {
+        for number in 0..stress.jobs {
+            let judging = &judging;
+            let inbox = &inbox;
+            let work = move || judging.work(inbox);
+            thread::Builder::new().name(format!("judge-{number}")).spawn_scoped(scope, work)?;
+        }
+        let send = |run, took| tasks.send((run, took)).is_ok();
+        let recorded = record(stress, time, &judging, send);
+        drop(tasks);
+        recorded
+    });
+    match recorded {
+        Ok(worked) => Ok(judging.outcome(&worked)),
+        // What was found before there were no more threads counts.
+        Err(_) if judging.has_found() => {
+            Ok(judging.outcome(&Worked { time: Duration::ZERO, is_pinned: false }))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// How often to look whether a run has been judged.
+const GLANCE: Duration = Duration::from_millis(2);
+
+/// What is known once all runs have been recorded.
+struct Worked {
+    time: Duration,
+    is_pinned: bool,
+}
+
+/// Records runs, and sends them to be judged.
+fn record(
+    stress: &Stress,
+    time: Option<Duration>,
+    judging: &Judging<'_>,
+    send: impl Fn(u64, Took) -> bool,
+) -> Result<Worked, Error> {
+    let begun = Instant::now();
+    let settings = stress.settings();
+    let mut session = stress.testable.session(&settings)?;
+    let mut worked = Worked { time: Duration::ZERO, is_pinned: true };
+    let mut drawn = session.draw(&inputs(stress, 0));
+    for run in 0.. {
+        let is_last = stress.runs.is_some_and(|runs| runs <= run)
+            || time.is_some_and(|time| time <= begun.elapsed())
+            || judging.is_over.load(Ordering::Relaxed);
+        if is_last {
+            break;
+        }
+        session.launch(drawn);
+        drawn = session.draw(&inputs(stress, run + 1));
+        let took = session.wait();
+        worked.time += took.elapsed;
+        worked.is_pinned &= took.is_pinned;
+        let is_stuck = matches!(took.ending, Ending::Stuck(..));
+        if !send(run, took) {
+            break;
+        }
+        if is_stuck {
+            // Mostly that is the end, and the next run would take as long to get stuck.
+            while judging.seen.load(Ordering::Acquire) <= run {
+                thread::sleep(GLANCE);
+            }
+            if judging.is_over.load(Ordering::Relaxed) {
+                break;
+            }
+            session = stress.testable.session(&settings)?;
+        }
+    }
+    Ok(worked)
+}
+
+/// What the threads of the run with that number are given.
+pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
+    let workload = &stress.workload;
+    Inputs {
+        operations: workload.operations,
+        plan: Plan {
+            mix: workload.mix.clone(),
+            values: workload.values,
+            keys: workload.keys,
+            seed: Random::new(stress.seed ^ run.wrapping_mul(0xD1B5_4A32_D192_ED03)).next(),
+            ..Plan::default()
+        },
+    }
+}
+
+/// How the history of a run is judged, by a process that may have so much memory.
+pub(super) fn options(stress: &Stress, memory: Option<usize>) -> Options {
+    let budget = Budget::unlimited().with_configurations(stress.configurations);
+    // Without a limit the system would end the process, and with it the whole test.
+    let budget = match memory {
+        Some(bytes) => with_process_memory(budget, bytes),
+        None => budget,
+    };
+    Options { algorithm: stress.algorithm.clone(), budget, ..Options::default() }
+}
+
+/// The judges, and what they have found.
+struct Judging<'s> {
+    stress: &'s Stress,
+    memory: Option<usize>,
+    begun: Instant,
+    // How many runs the judges are done with.
+    seen: AtomicU64,
+    is_over: AtomicBool,
+    runs: AtomicU64,
+    operations: AtomicU64,
+    found: Mutex<Found>,
+}
+
+#[derive(Default)]
+struct Found {
+    finding: Option<Finding>,
+    unknown: u64,
+    reason: Option<Reason>,
+    needed: Needed,
+    // What a judge panicked with.
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl<'s> Judging<'s> {
+    fn new(stress: &'s Stress) -> Self {
+        Judging {
+            stress,
+            memory: available_memory(),
+            begun: Instant::now(),
+            seen: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+            runs: AtomicU64::new(0),
+            operations: AtomicU64::new(0),
+            found: Mutex::default(),
+        }
+    }
+
+    /// Judges histories until there are no more, or one is not as it should be.
+    fn work(&self, inbox: &Mutex<Receiver<(u64, Took)>>) {
+        loop {
+            let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((run, took)) = next else { return };
+            // A specification of the user's may panic. The histories to come are still taken out of the inbox, as whoever
+            // records them would wait for ever otherwise.
+            let judged = panic::catch_unwind(AssertUnwindSafe(|| self.judge_and_tell(run, took)));
+            if let Err(payload) = judged {
+                self.is_over.store(true, Ordering::Relaxed);
+                self.found.lock().unwrap_or_else(PoisonError::into_inner).panic.get_or_insert(payload);
+            }
+            self.seen.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    fn judge_and_tell(&self, run: u64, took: Took) {
+        if self.is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        self.judge(run, took);
+        (self.stress.progress)(Progress {
+            runs: self.runs.load(Ordering::Relaxed),
+            operations: self.operations.load(Ordering::Relaxed),
+            phase: Phase::Looking,
+        });
+    }
+
+    fn judge(&self, run: u64, took: Took) {
+        let begun = Instant::now();
+        let Took { ending, returned, case, .. } = took;
+        let options = options(self.stress, self.memory);
+        let judged = self.stress.judge(case(), &options);
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.operations.fetch_add(returned as u64, Ordering::Relaxed);
+        let (spec, judged) = match judged {
+            Ok(judged) => judged,
+            Err(reason) => return self.give_up(&reason),
+        };
+        let Judged { case, judgement, told } = judged;
+        let cause = match (&judgement.verdict, ending) {
+            (Verdict::Violated(_), ending) => Cause::NotLinearizable(ending),
+            (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
+            // Whoever waits may wait for those that panicked.
+            (_, Ending::Stuck(.., panics)) if !panics.is_empty() => Cause::Panicked(panics),
+            // Every operation has returned: it is the end of the subject that has none.
+            (_, Ending::Stuck(patience, standings, _)) if case.spans().iter().all(|it| !it.is_pending()) => {
+                Cause::Stuck(patience, standings)
+            }
+            (verdict, Ending::Stuck(patience, standings, _)) => {
+                match (&self.stress.stuck(&*case, &options), verdict) {
+                    (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => Cause::Stuck(patience, standings),
+                    (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
+                        return self.give_up(reason);
+                    }
+                    // Whoever waits, waits for something that nobody has done.
+                    (Stuck::Allowed, Verdict::Holds(_) | Verdict::Violated(_)) => return,
+                }
+            }
+            (Verdict::Unknown(reason), Ending::Full) => return self.give_up(reason),
+            (Verdict::Holds(_), Ending::Full) => return self.note(told.as_ref()),
+        };
+        self.is_over.store(true, Ordering::Relaxed);
+        let report = Report {
+            name: self.stress.name.clone(),
+            source: Source::Run,
+            spec,
+            case,
+            judgement,
+            elapsed: begun.elapsed(),
+            stream: None,
+            quasi: told,
+        };
+        let workload = self.stress.workload.clone();
+        let finding = Finding { run, cause, report, after: self.begun.elapsed(), workload };
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        // Several judges may find something; the first run counts.
+        if found.finding.as_ref().is_none_or(|it| run < it.run) {
+            found.finding = Some(finding);
+        }
+    }
+
+    /// Counts a run by the factor that it needs, if that was asked.
+    fn note(&self, told: Option<&Told>) {
+        if let Some(least) = told.and_then(|it| it.least) {
+            self.found.lock().unwrap_or_else(PoisonError::into_inner).needed.note(least);
+        }
+    }
+
+    /// Counts a history that was not judged.
+    fn give_up(&self, reason: &Reason) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.unknown += 1;
+        found.reason.get_or_insert_with(|| reason.clone());
+    }
+
+    fn has_found(&self) -> bool {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).finding.is_some()
+    }
+
+    fn outcome(self, worked: &Worked) -> Outcome {
+        let Found { finding, unknown, reason, needed, panic } =
+            self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(payload) = panic {
+            panic::resume_unwind(payload);
+        }
+        let stress = self.stress;
+        Outcome {
+            subject: stress.name.clone(),
+            spec: stress.spec.clone(),
+            runs: self.runs.into_inner(),
+            operations: self.operations.into_inner(),
+            unknown,
+            reason,
+            needed: stress.quasi.as_ref().filter(|it| it.is_question()).map(|_| needed),
+            asked: stress.quasi.clone(),
+            elapsed: self.begun.elapsed(),
+            worked: worked.time,
+            seed: stress.seed,
+            clock: stress.clock.kind(),
+            pinning: if worked.is_pinned { stress.pinning } else { Pinning::Free },
+            workload: stress.workload.clone(),
+            finding,
+            shrinking: Shrinking::Off,
+            breaking: None,
+            saved: Saved::Off,
+            next: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What the environment says about tests: `CLEWLINE_SEED`, `CLEWLINE_RUNS`, `CLEWLINE_TIME`.
+
+use std::time::Duration;
+
+use super::Stress;
+use crate::{Error, error::ErrorKind};
+
+pub(super) const SEED: &str = "CLEWLINE_SEED";
+const RUNS: &str = "CLEWLINE_RUNS";
+pub(super) const TIME: &str = "CLEWLINE_TIME";
+
+/// `stress` as the variables have it that `look_up` knows. They count for more than what the program says; and if one
+/// of the limits is set, the other is no longer the program's either: whoever asks for ten minutes does not want to be
+/// told after twenty runs.
+pub(super) fn apply(mut stress: Stress, look_up: impl Fn(&str) -> Option<String>) -> Result<Stress, Error> {
+    let seed = parsed(&look_up, SEED, "a number", |it| it.parse().ok())?;
+    let runs = parsed(&look_up, RUNS, "a number from 1", |it| it.parse().ok().filter(|&it: &u64| it != 0))?;
+    let time = parsed(&look_up, TIME, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    stress.seed = seed.unwrap_or(stress.seed);
+    if runs.is_some() || time.is_some() {
+        (stress.runs, stress.time) = (runs, time);
+    }
+    Ok(stress)
+}
+
+/// What the variable says, if it is set.
+pub(crate) fn parsed<T>(
+    look_up: impl Fn(&str) -> Option<String>,
+    variable: &'static str,
+    expected: &'static str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, Error> {
+    // Empty is as good as not set.
+    let Some(found) = look_up(variable).filter(|it| !it.is_empty()) else { return Ok(None) };
+    match parse(found.trim()) {
+        Some(value) => Ok(Some(value)),
+        None => Err(ErrorKind::Environment { variable, expected, found }.into()),
+    }
+}
+
+/// A duration such as `10s`.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
+    let (number, unit) = text.split_at(text.find(|it: char| it.is_ascii_alphabetic())?);
+    let ms = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let number: u64 = number.trim().parse().ok()?;
+    number.checked_mul(ms).filter(|&it| it != 0).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_core::Value;
+    use clewline_specs::register::{Call, Register};
+    use clewline_threads::Subject;
+
+    use super::*;
+
+    struct Constant;
+
+    impl Subject<Register> for Constant {
+        fn call(&self, call: &Call) -> Value {
+            match call {
+                Call::Write(_) => Value::TRUE,
+                Call::Read => Value::NIL,
+            }
+        }
+    }
+
+    fn applied(variables: &[(&str, &str)]) -> Result<Stress, String> {
+        let stress = Stress::new(Register, || Constant).with_runs(7).with_seed(1);
+        let look_up =
+            |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
+        apply(stress, look_up).map_err(|it| it.to_string())
+    }
+
+    #[test]
+    fn what_is_not_set_changes_nothing() {
+        let stress = applied(&[(SEED, "")]).expect("nothing is wrong");
+        assert_eq!((stress.seed, stress.runs, stress.time), (1, Some(7), None));
+    }
+
+    #[test]
+    fn what_is_set_counts_for_more_than_the_program() {
+        let stress = applied(&[(SEED, "42"), (TIME, "2m")]).expect("nothing is wrong");
+        assert_eq!((stress.seed, stress.runs, stress.time), (42, None, Some(Duration::from_secs(120))));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_an_error() {
+        let error = applied(&[(RUNS, "many")]).expect_err("not a number");
+        assert_eq!(error, "the environment variable CLEWLINE_RUNS: expected a number from 1; found `many`");
+        for wrong in ["10", "s", "ten s", "-1s", "0s", "1parsec"] {
+            assert!(applied(&[(TIME, wrong)]).is_err(), "{wrong}");
+        }
+    }
+}

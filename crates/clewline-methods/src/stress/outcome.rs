@@ -1,0 +1,214 @@
+//! What a stress test found.
+
+use std::{fmt, path::PathBuf, time::Duration};
+
+use clewline_core::{Breaking, OperationId, Reason, Verdict};
+use clewline_report::render::text::Paint;
+use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
+
+use super::{Asked, Workload, text};
+use crate::{Report, round_up::Needed};
+
+/// The outcome of a stress test. Displays as the report for people.
+#[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]
+#[derive(Debug)]
+pub struct Outcome {
+    /// What was tested.
+    pub subject: String,
+    /// What it should do.
+    pub spec: String,
+    /// How many histories were judged.
+    pub runs: u64,
+    /// How many operations they had that returned.
+    pub operations: u64,
+    /// How many runs need which factor, and no greater one, if that was asked.
+    pub needed: Option<Needed>,
+    // What was asked of each run, if not whether it is linearizable.
+    pub(super) asked: Option<Asked>,
+    /// How many histories were given up: a limit was hit before they were judged.
+    pub unknown: u64,
+    /// The first such limit.
+    pub reason: Option<Reason>,
+    /// How long it took until something was found, or until the end.
+    pub elapsed: Duration,
+    /// For how much of that time threads were running.
+    pub worked: Duration,
+    /// What everything random followed from, but for the schedule of the threads.
+    pub seed: u64,
+    /// Where stamps came from.
+    pub clock: ClockKind,
+    /// Whether threads stayed on one processor each.
+    pub pinning: Pinning,
+    /// What the threads of each run did.
+    pub workload: Workload,
+    /// The first run that was not as it should be.
+    pub finding: Option<Finding>,
+    /// Whether that also happens with less.
+    pub shrinking: Shrinking,
+    /// Where the history breaks that the report shows, if it is not linearizable and that is known.
+    pub breaking: Option<Breaking>,
+    /// Where that history is.
+    pub saved: Saved,
+    /// Commands to type next, best first.
+    pub next: Vec<String>,
+}
+
+/// A run that was not as it should be.
+#[derive(Debug)]
+pub struct Finding {
+    /// The number of the run, from 0.
+    pub run: u64,
+    /// What is wrong.
+    pub cause: Cause,
+    /// The verdict on its history.
+    pub report: Report<'static>,
+    /// How long the test had taken until then.
+    pub after: Duration,
+    /// What its threads did.
+    pub workload: Workload,
+}
+
+/// What is wrong with a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Its history is not linearizable. It may have ended badly besides.
+    NotLinearizable(Ending),
+    /// Nothing returned for so long, though the specification lets it.
+    Stuck(Duration, Vec<Standing>),
+    /// Operations panicked.
+    Panicked(Vec<Panicked>),
+}
+
+/// A [`Cause`], in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CauseKind {
+    /// A history is not linearizable.
+    NotLinearizable,
+    /// Nothing returned any more.
+    Stuck,
+    /// An operation panicked.
+    Panicked,
+}
+
+/// What came of looking for a smaller workload that shows the same.
+#[derive(Debug)]
+pub enum Shrinking {
+    /// Nothing was found, or it was switched off.
+    Off,
+    /// It would have taken longer than was allowed: each attempt to get stuck takes all the patience there is.
+    TooSlow,
+    /// Smaller workloads were tried.
+    Tried {
+        /// The smallest that showed the same, if any did.
+        smallest: Option<Workload>,
+        /// The run that is easiest to understand, if that is not the first that was found.
+        best: Option<Box<Finding>>,
+        /// How many were tried.
+        attempts: u64,
+        /// Whether all that are one step smaller were tried, before time was up.
+        is_finished: bool,
+        /// How long it took.
+        elapsed: Duration,
+    },
+}
+
+/// What became of the history of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// Nothing was found, or it was not to be saved.
+    Off,
+    /// It is in this file.
+    File(PathBuf),
+    /// The specification does not say how its operations are written.
+    NoNotation,
+    /// No file could be written in this folder, because of that.
+    Failed(PathBuf, String),
+}
+
+impl Cause {
+    /// Which one it is.
+    #[must_use]
+    pub fn kind(&self) -> CauseKind {
+        match self {
+            Cause::NotLinearizable(_) => CauseKind::NotLinearizable,
+            Cause::Stuck(..) => CauseKind::Stuck,
+            Cause::Panicked(_) => CauseKind::Panicked,
+        }
+    }
+}
+
+impl CauseKind {
+    /// The name promised to scripts.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            CauseKind::NotLinearizable => "not-linearizable",
+            CauseKind::Stuck => "stuck",
+            CauseKind::Panicked => "panic",
+        }
+    }
+}
+
+impl Finding {
+    /// The operations that contradict each other, if its history is not linearizable.
+    #[must_use]
+    pub fn core(&self) -> &[OperationId] {
+        match self.report.verdict() {
+            Verdict::Violated(violation) => &violation.core,
+            Verdict::Holds(_) | Verdict::Unknown(_) => &[],
+        }
+    }
+
+    /// The operation of that thread that did not return, as a report writes it: `deq()`.
+    pub(super) fn pending(&self, thread: usize) -> Option<String> {
+        let case = self.report.case();
+        let is_it = |(at, id): (usize, OperationId)| {
+            (case.spans()[at].is_pending() && case.process(id).index() == thread).then_some(id)
+        };
+        let ids = (0..case.spans().len()).map(|at| (at, OperationId::from_index(at)));
+        let label = case.label(ids.rev().find_map(is_it)?);
+        Some(label.strip_suffix(" → ?").unwrap_or(&label).to_owned())
+    }
+}
+
+impl Outcome {
+    /// Whether histories were judged, all of them, and each is as it should be. That is no proof.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.verdict() == "holds"
+    }
+
+    /// The verdict in a word: `holds`, `violated` or `unknown`.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match (&self.finding, self.runs, self.unknown) {
+            (Some(_), ..) => "violated",
+            (None, 0, _) => "unknown",
+            (None, _, 0) => "holds",
+            (None, ..) => "unknown",
+        }
+    }
+
+    /// The finding that the report shows: the one that is easiest to understand.
+    #[must_use]
+    pub fn shown(&self) -> Option<&Finding> {
+        match &self.shrinking {
+            Shrinking::Tried { best: Some(best), .. } => Some(best),
+            Shrinking::Tried { best: None, .. } | Shrinking::TooSlow | Shrinking::Off => {
+                self.finding.as_ref()
+            }
+        }
+    }
+
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self, paint: Paint) -> String {
+        text::report(self, paint)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(Paint::Plain))
+    }
+}

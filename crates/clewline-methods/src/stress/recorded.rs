@@ -1,0 +1,53 @@
+//! Recorded runs, one after the other, for those who judge them in their own way.
+
+use std::fmt;
+
+use clewline_threads::{Ending, Session, Took};
+
+use super::{Stress, drive::inputs};
+use crate::Error;
+
+/// The runs of a stress test, as they are recorded: without end, unless one gets stuck, which is then the last.
+pub struct Recorded<'s> {
+    stress: &'s Stress,
+    // None once a run got stuck.
+    session: Option<Box<dyn Session>>,
+    run: u64,
+}
+
+impl fmt::Debug for Recorded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded")
+            .field("stress", &self.stress.name)
+            .field("run", &self.run)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stress {
+    /// Records runs when they are asked for, and judges none of them.
+    ///
+    /// # Errors
+    ///
+    /// If the threads cannot be started.
+    pub fn recorded(&self) -> Result<Recorded<'_>, Error> {
+        let session = self.testable.session(&self.settings())?;
+        Ok(Recorded { stress: self, session: Some(session), run: 0 })
+    }
+}
+
+impl Iterator for Recorded<'_> {
+    type Item = Took;
+
+    fn next(&mut self) -> Option<Took> {
+        let session = self.session.as_mut()?;
+        let drawn = session.draw(&inputs(self.stress, self.run));
+        session.launch(drawn);
+        let took = session.wait();
+        self.run += 1;
+        if matches!(took.ending, Ending::Stuck(..)) {
+            self.session = None;
+        }
+        Some(took)
+    }
+}

@@ -1,0 +1,229 @@
+//! Smaller workloads that show the same bug.
+//!
+//! A violation in ten thousand operations of eight threads is harder to understand than one in ten operations of two. So
+//! the test is run again, for a share of the time, with fewer operations, fewer threads, fewer keys or fewer values; if the
+//! bug shows, that is the workload to beat. It is a greedy search: it ends where no single step down shows the bug in
+//! time, which is not to say that none ever would.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use clewline_core::Domain;
+use clewline_specs::entry;
+
+use super::{CauseKind, Finding, Phase, Progress, Shrinking, Stress, Workload, drive::drive};
+
+// Each attempt gets this part of the time.
+const SHARES: u32 = 10;
+
+/// Looks for smaller workloads than the one that led to `finding`.
+pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
+    let limit = stress.shrinking;
+    let kind = finding.cause.kind();
+    if limit.is_zero() {
+        return Shrinking::Off;
+    }
+    let share = match kind {
+        // To see that a run is stuck takes all the patience there is.
+        CauseKind::Stuck => stress.patience * 2,
+        CauseKind::NotLinearizable | CauseKind::Panicked => limit / SHARES,
+    };
+    if limit < share * 2 {
+        return Shrinking::TooSlow;
+    }
+    let begun = Instant::now();
+    let mut best: Option<Box<Finding>> = None;
+    let may_vary = Varied::of(stress);
+    let search = search(&stress.workload, may_vary, |workload| {
+        let left = limit.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Attempt::OutOfTime;
+        }
+        let found = again(stress, workload, share.min(left)).filter(|it| it.cause.kind() == kind);
+        let Some(found) = found else { return Attempt::Passed };
+        if size(&found) <= size(best.as_deref().unwrap_or(finding)) {
+            best = Some(Box::new(found));
+        }
+        Attempt::Failed
+    });
+    let Search { smallest, attempts, is_finished } = search;
+    Shrinking::Tried { smallest, best, attempts, is_finished, elapsed: begun.elapsed() }
+}
+
+/// How much there is to understand.
+fn size(finding: &Finding) -> (usize, usize) {
+    (finding.core().len(), finding.report.operations())
+}
+
+/// What is found with `workload`, if anything is.
+fn again(stress: &Stress, workload: &Workload, time: Duration) -> Option<Finding> {
+    let told = Arc::clone(&stress.progress);
+    let smaller = Stress {
+        workload: workload.clone(),
+        runs: None,
+        progress: Arc::new(move |it| told(Progress { phase: Phase::Shrinking, ..it })),
+        ..stress.clone()
+    };
+    // If the system has no threads left, what was found is told as it is.
+    drive(&smaller, Some(time)).ok()?.finding
+}
+
+/// Whether a workload showed the bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    Failed,
+    Passed,
+    OutOfTime,
+}
+
+/// Where a search ended.
+#[derive(Debug, PartialEq)]
+struct Search {
+    // The smallest workload that showed the bug, if it is smaller than the first.
+    smallest: Option<Workload>,
+    attempts: u64,
+    // Whether every step down was tried.
+    is_finished: bool,
+}
+
+/// Goes down step by step as long as `attempt` shows the bug.
+fn search(start: &Workload, varied: Varied, mut attempt: impl FnMut(&Workload) -> Attempt) -> Search {
+    let mut smallest = start.clone();
+    let mut attempts = 0;
+    // Every step makes a number smaller, so this ends.
+    let is_finished = 'down: loop {
+        for workload in steps(&smallest, varied) {
+            match attempt(&workload) {
+                Attempt::OutOfTime => break 'down false,
+                Attempt::Passed => attempts += 1,
+                Attempt::Failed => {
+                    attempts += 1;
+                    smallest = workload;
+                    continue 'down;
+                }
+            }
+        }
+        break true;
+    };
+    Search { smallest: (smallest != *start).then_some(smallest), attempts, is_finished }
+}
+
+/// Which numbers mean anything to the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Varied {
+    keys: bool,
+}
+
+impl Varied {
+    fn of(stress: &Stress) -> Varied {
+        let keys = match entry(&stress.spec) {
+            Some(entry) => entry.operations.iter().any(|(operation, _)| operation.contains("key")),
+            // Of an object that is not ours nobody knows; but whoever has keys probably says how many.
+            None => stress.workload.keys != Workload::PLAIN.keys,
+        };
+        Varied { keys }
+    }
+}
+
+/// Workloads that are a step smaller, those that save the most first.
+fn steps(from: &Workload, varied: Varied) -> Vec<Workload> {
+    let mut steps = Vec::new();
+    let operations = |operations| Workload { operations, ..from.clone() };
+    let threads = |threads| Workload { threads, ..from.clone() };
+    if 1 < from.operations {
+        steps.push(operations(from.operations / 2));
+    }
+    // One thread alone is no test of concurrency.
+    if 2 < from.threads {
+        steps.push(threads(2));
+    }
+    if 3 < from.threads {
+        steps.push(threads(from.threads - 1));
+    }
+    if 4 <= from.operations {
+        steps.push(operations(from.operations - from.operations / 4));
+    }
+    if varied.keys && 1 < from.keys {
+        steps.push(Workload { keys: from.keys / 2, ..from.clone() });
+    }
+    match from.values {
+        // With one value nobody can tell what was read.
+        Domain::Below(values) if 2 < values => {
+            steps.push(Workload { values: Domain::Below((values / 2).max(2)), ..from.clone() });
+        }
+        Domain::Below(_) | Domain::Distinct | Domain::Shuffled => (),
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_threads::Noise;
+
+    use super::*;
+
+    const ALL: Varied = Varied { keys: true };
+
+    fn workload(threads: usize, operations: usize, keys: usize, values: u32) -> Workload {
+        Workload {
+            threads,
+            operations,
+            mix: Vec::new(),
+            keys,
+            values: Domain::Below(values),
+            noise: Noise::NONE,
+        }
+    }
+
+    fn told(shows: bool) -> Attempt {
+        if shows { Attempt::Failed } else { Attempt::Passed }
+    }
+
+    #[test]
+    fn what_always_shows_is_made_as_small_as_can_be() {
+        let search = search(&workload(8, 2_048, 16, 10), ALL, |_| Attempt::Failed);
+        assert_eq!(search.smallest, Some(workload(2, 1, 1, 2)));
+        assert!(search.is_finished);
+    }
+
+    #[test]
+    fn each_number_goes_down_to_where_the_bug_no_longer_shows() {
+        let shows = |it: &Workload| 3 <= it.threads && 5 <= it.operations && 2 <= it.keys;
+        let search = search(&workload(8, 2_048, 16, 2), ALL, |it| told(shows(it)));
+        let smallest = search.smallest.expect("it shows in smaller ones");
+        assert!(shows(&smallest), "{smallest:?}");
+        assert!(steps(&smallest, ALL).iter().all(|it| !shows(it)), "{smallest:?}");
+        assert_eq!((smallest.threads, smallest.keys), (3, 2));
+        assert!(search.is_finished);
+    }
+
+    #[test]
+    fn what_shows_no_more_stays_as_it_was() {
+        let search = search(&workload(4, 100, 1, 2), ALL, |_| Attempt::Passed);
+        let steps = steps(&workload(4, 100, 1, 2), ALL).len() as u64;
+        assert_eq!(search, Search { smallest: None, attempts: steps, is_finished: true });
+    }
+
+    #[test]
+    fn when_time_is_up_the_smallest_so_far_is_kept() {
+        let mut left = 3;
+        let search = search(&workload(2, 64, 1, 2), ALL, |_| {
+            left -= 1;
+            if left < 0 { Attempt::OutOfTime } else { Attempt::Failed }
+        });
+        assert_eq!(search, Search { smallest: Some(workload(2, 8, 1, 2)), attempts: 3, is_finished: false });
+    }
+
+    #[test]
+    fn keys_that_mean_nothing_are_left_alone() {
+        let search = search(&workload(2, 1, 16, 2), Varied { keys: false }, |_| Attempt::Failed);
+        assert_eq!(search.smallest, None);
+    }
+
+    #[test]
+    fn one_thread_stays_one() {
+        assert!(steps(&workload(1, 8, 4, 8), ALL).iter().all(|it| it.threads == 1));
+    }
+}

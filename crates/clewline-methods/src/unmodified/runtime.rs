@@ -1,0 +1,100 @@
+//! The runtime: the shared library that programs are linked with.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use super::{Error, check_platform};
+
+/// The header that declares tests in C and C++.
+pub const HEADER: &str = include_str!("../../include/clewline.h");
+
+/// How the program is run again: what a report's commands begin with.
+pub const COMMAND_VARIABLE: &str = "CLEWLINE_COMMAND";
+
+/// Has the runtime explore `main` of a program that declares no test. Its value are the arguments of `clewline explore`, with the
+/// character U+001F between them.
+pub(super) const BODY_VARIABLE: &str = "CLEWLINE_BODY";
+
+/// The file that Cargo makes of the crate.
+pub(super) const FILE: &str = "libclewline_tsan.so";
+
+/// Says where the runtime is, or the folder that it is in.
+pub(super) const VARIABLE: &str = "CLEWLINE_RUNTIME";
+
+/// Where the runtime is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runtime {
+    file: PathBuf,
+}
+
+impl Runtime {
+    /// Looks for it: where the environment variable `CLEWLINE_RUNTIME` says, else beside the executable, else in `lib` beside
+    /// its folder.
+    ///
+    /// # Errors
+    ///
+    /// If this is the wrong platform, or it is in none of these places.
+    pub fn find() -> Result<Runtime, Error> {
+        check_platform()?;
+        let named = env::var_os(VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let executable = env::current_exe().map_err(Error::io("the executable"))?;
+        Runtime::among(places(named.as_deref(), &executable))
+    }
+
+    fn among(places: Vec<PathBuf>) -> Result<Runtime, Error> {
+        let Some(found) = places.iter().find(|it| it.is_file()) else {
+            return Err(Error::NoRuntime { looked: places });
+        };
+        // The path is written into programs, which may be run from anywhere.
+        let file = found.canonicalize().map_err(Error::io(found.display().to_string()))?;
+        Ok(Runtime { file })
+    }
+
+    /// The library.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The folder that it is in.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new("/"))
+    }
+}
+
+/// Where it may be, best first. Who names a place means that place.
+fn places(named: Option<&Path>, executable: &Path) -> Vec<PathBuf> {
+    if let Some(named) = named {
+        return if named.is_dir() { vec![named.join(FILE)] } else { vec![named.to_owned()] };
+    }
+    let Some(folder) = executable.parent() else { return Vec::new() };
+    // Cargo builds in `deps`, leaves a copy beside it only when asked for it, and that may be an old one.
+    let mut places = vec![folder.join("deps").join(FILE), folder.join(FILE)];
+    places.extend(folder.parent().map(|it| it.join("lib").join(FILE)));
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_looked_for_beside_the_executable_and_then_in_lib() {
+        let all = places(None, Path::new("/opt/bin/clewline"));
+        let folders = ["/opt/bin/deps", "/opt/bin", "/opt/lib"];
+        assert_eq!(all, folders.map(|it| Path::new(it).join(FILE)));
+    }
+
+    #[test]
+    fn who_names_it_means_it() {
+        let all = places(Some(Path::new("/nowhere/it.so")), Path::new("/opt/bin/clewline"));
+        assert_eq!(all, [Path::new("/nowhere/it.so")]);
+        if check_platform().is_ok() {
+            let told = Runtime::among(all).unwrap_err().to_string();
+            assert!(told.contains("/nowhere/it.so") && told.contains("-p clewline-tsan"), "{told}");
+        }
+    }
+}

@@ -1,7 +1,0 @@
-//! The command line: `clewline --help`.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    clewline::cli::run()
-}
