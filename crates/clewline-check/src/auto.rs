@@ -19,7 +19,7 @@ use std::{
 use clewline_core::{Act, Budget, Explanation, Kind, Problem, Verdict, Violation, Witness};
 
 use crate::{
-    Checker, check, core,
+    Checker, check, minimize,
     monitor::{self, Columns, Refusal},
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented, segments},
 };
@@ -99,7 +99,7 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
     if let Ok(verdict) = monitor::decide(problem, budget) {
         return (verdict, deciders);
     }
-    if let Some(next) = core::refute(problem) {
+    if let Some(next) = minimize::refute(problem) {
         let explanation = Explanation::Exhausted { prefix: Vec::new(), next };
         let violation = Violation::found(problem.operations().to_vec(), explanation);
         return (Verdict::Violated(violation), deciders);

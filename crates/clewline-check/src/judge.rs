@@ -21,7 +21,7 @@ use crate::{
     auto::{self, Deciders},
     checkers,
     competition::compete,
-    core,
+    minimize,
     monitor::ByMonitor,
 };
 
@@ -169,7 +169,7 @@ fn merge(parts: &[Problem<'_>], verdicts: Vec<Option<Verdict>>, options: &Option
     for (part, verdict) in parts.iter().zip(verdicts) {
         match verdict {
             Some(Verdict::Violated(violation)) => {
-                return Verdict::Violated(core::shrink(part, violation, options));
+                return Verdict::Violated(minimize::shrink(part, violation, options));
             }
             Some(Verdict::Unknown(reason)) => unknown = unknown.or(Some(reason)),
             Some(Verdict::Holds(witness)) => {

@@ -2,28 +2,24 @@
 
 mod auto;
 mod competition;
-mod core;
+mod failure;
 mod frontier;
 mod judge;
+mod minimize;
 pub mod monitor;
 mod observations;
-mod partial;
-mod prefix;
-pub mod quasi;
+pub mod relaxed;
 pub mod search;
-mod settle;
-mod stuck;
+mod stream;
 
 use clewline_core::{Budget, Problem, Reason, Verdict};
 
 pub use competition::compete;
+pub use failure::{DeadEnd, Stuck, breaking, dead_ends, stuck};
 pub use frontier::{FrontierId, Frontiers};
 pub use judge::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
 pub use observations::{Nondeterminism, ObservationSet, SerialHistory, Tiny};
-pub use partial::{DeadEnd, dead_ends};
-pub use prefix::breaking;
-pub use settle::{Settled, Settling};
-pub use stuck::{Stuck, stuck};
+pub use stream::{Settled, Settling};
 
 /// One way of deciding problems. Object safe, so that a table and a competition are slices.
 pub trait Checker: Sync {

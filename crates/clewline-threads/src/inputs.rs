@@ -11,9 +11,10 @@ use clewline_core::{
 };
 
 use crate::{
-    Crew, Ending, Explorable, Settings, Subject, Trial,
     control::{Calls, Limits},
-    trial::Typed as TypedTrial,
+    real::{Crew, Ending, Settings},
+    subject::Subject,
+    trial::{Explorable, Trial, Typed as TypedTrial},
 };
 
 /// What the threads of one run are given. The same inputs give the same calls.

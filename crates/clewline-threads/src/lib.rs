@@ -32,29 +32,22 @@
 //! gets at whose turn it is. Each block says why it is sound.
 
 mod choose;
-pub mod clock;
 pub mod control;
-mod crew;
 #[cfg(test)]
 mod explored;
 pub mod front;
 pub mod hint;
 mod inputs;
-mod log;
-mod noise;
-mod pin;
-mod stand;
+pub mod real;
 mod subject;
 pub mod sync;
 pub mod thread;
 mod trial;
 
 pub use choose::choose;
-pub use clock::{Clock, ClockKind};
-pub use crew::{Crew, Ending, Panicked, Run, Settings};
 pub use inputs::{Inputs, Rig, Session, Testable, Took};
-pub use noise::{Noise, point};
-pub use pin::Pinning;
-pub use stand::{Doing, Standing};
+pub use real::{
+    Clock, ClockKind, Crew, Doing, Ending, Noise, Panicked, Pinning, Run, Settings, Standing, clock, point,
+};
 pub use subject::Subject;
 pub use trial::{Component, Explorable, Trial};

@@ -8,8 +8,9 @@ use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
 use clewline_lab::find_explorable;
 use clewline_methods::{
+    census::{Census, Counting, count},
     line_up::Options,
-    round_up::{Census, Counting, Roles, count},
+    relaxed::Roles,
     unmodified::{Asked, Compiler, Program, Ran, Runtime, Sources, Status},
 };
 

@@ -5,7 +5,7 @@ mod enumerating;
 mod evidence;
 mod readings;
 
-use clewline_check::quasi::{
+use clewline_check::relaxed::{
     LeastFactor, Quasi, QuasiViolation, Relaxation, Sense, displaced,
     enumeration::{Enumeration, Plan},
     least_factor,

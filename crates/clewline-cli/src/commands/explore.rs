@@ -23,7 +23,7 @@ use clewline_methods::{
         page, page_of_all, replay, shrink, svg,
         text::{Reader, Shown, Summary, Telling, summary, violated},
     },
-    round_up::Roles,
+    relaxed::Roles,
 };
 use clewline_report::render::{
     grouped,

@@ -9,7 +9,7 @@ use clewline_methods::{
     line_up::{
         Against, Checked, Matrix, Options, Verdict, calls, check, observations::observe, scheduler, shrink,
     },
-    round_up::{Judging, WellFormed},
+    relaxed::{Judging, WellFormed},
 };
 use clewline_threads::{
     Component, choose,

@@ -255,8 +255,10 @@ fn subjects_of_the_tables_are_checked_by_their_names() {
     let right = clewline_lab::line_up("treiber-stack").unwrap().calls(calls).threads(2).operations(2);
     let tested = right.samples(20).without_environment().run().unwrap();
     assert!(tested.holds() && tested.summary.matrices == 20, "{tested}");
-    let aba =
-        clewline_lab::line_up("treiber-stack:aba").unwrap().against_specification().initial("push(1) push(2)");
+    let aba = clewline_lab::line_up("treiber-stack:aba")
+        .unwrap()
+        .against_specification()
+        .initial("push(1) push(2)");
     let tested =
         aba.matrix("pop | pop pop push(3) | push(4)").last("pop pop").without_environment().run().unwrap();
     assert_eq!(tested.verdict(), "violated", "{tested}");

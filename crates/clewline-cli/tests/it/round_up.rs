@@ -171,7 +171,10 @@ fn a_call_that_found_nothing_does_not_make_others_early() {
 #[test]
 fn a_program_asks_the_same() {
     let dequeues = |subject: &str| {
-        clewline_lab::line_up(subject).unwrap().initial("enq(1) enq(2) enq(3) enq(4)").matrix("deq deq | deq deq")
+        clewline_lab::line_up(subject)
+            .unwrap()
+            .initial("enq(1) enq(2) enq(3) enq(4)")
+            .matrix("deq deq | deq deq")
     };
     for reading in [QuasiReading::Relaxed, QuasiReading::Displacement] {
         let verdict = |subject: &str, factors: &str| {

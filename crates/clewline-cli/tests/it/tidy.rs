@@ -130,9 +130,8 @@ fn nothing_is_left_undone_or_switched_off() {
 fn libraries_do_not_print() {
     let mut complaints = Vec::new();
     for (path, text) in sources() {
-        let may_print = is_test(&path)
-            || path.starts_with("crates/clewline-cli/src/")
-            || path.contains("/examples/");
+        let may_print =
+            is_test(&path) || path.starts_with("crates/clewline-cli/src/") || path.contains("/examples/");
         for (number, line) in (1..).zip(text.lines()) {
             let prints = ["println!(", "print!("].iter().any(|it| line.contains(it));
             if prints && !may_print && !line.trim_start().starts_with("//") {

@@ -14,8 +14,9 @@ use clewline_threads::{Component, Explorable};
 
 use super::{Size, Step, caution};
 use clewline_methods::{
+    census::{Census, Counting, census, count_serial},
     line_up::{Matrix, Options as CheckOptions},
-    round_up::{Census, Counting, Roles, census, count_serial},
+    relaxed::Roles,
     unmodified::Asked,
 };
 
@@ -304,7 +305,7 @@ mod tests {
 
     #[test]
     fn golden_models_answer_in_their_order() {
-        use clewline_methods::round_up::Counting;
+        use clewline_methods::census::Counting;
         for (spec, subject) in [("queue", "ms-queue"), ("stack", "treiber-stack")] {
             let paper = Paper {
                 is_violated: false,

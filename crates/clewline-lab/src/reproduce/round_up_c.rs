@@ -8,8 +8,8 @@ use super::{
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
 use clewline_methods::{
+    census::Census,
     line_up::Options as CheckOptions,
-    round_up::Census,
     unmodified::{Asked, Compiler, Error, Program, Runtime, Sources},
 };
 
@@ -99,13 +99,13 @@ fn flag(variant: &str) -> Option<OsString> {
 #[cfg(test)]
 mod tests {
     use clewline_methods::{
-        round_up::{Counting, Roles, count},
+        census::{Counting, count},
+        relaxed::Roles,
         unmodified::{answer, read_answer},
     };
 
     use super::*;
     use crate::find_explorable;
-
 
     #[test]
     fn every_row_has_a_program_that_knows_its_bug() {

@@ -11,8 +11,8 @@ use super::{
     round_up_table_5::ROWS,
 };
 use clewline_methods::{
+    census::{Census, Counting},
     line_up::Options as CheckOptions,
-    round_up::{Census, Counting},
 };
 
 /// What the command line knows.

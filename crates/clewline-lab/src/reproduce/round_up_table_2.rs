@@ -7,8 +7,8 @@ use super::{
     round_up::{COLUMNS, Calls, PAPER, Row, cells, check_options, measure, notes, row},
 };
 use clewline_methods::{
+    census::{Census, Counting},
     line_up::Options as CheckOptions,
-    round_up::{Census, Counting},
 };
 
 /// What the command line knows.

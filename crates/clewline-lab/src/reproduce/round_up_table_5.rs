@@ -5,8 +5,8 @@ use super::{
     round_up::{Calls, PAPER, Paper, Row, check_options, measure, quasi_table},
 };
 use clewline_methods::{
+    census::{Census, Counting},
     line_up::Options as CheckOptions,
-    round_up::{Census, Counting},
 };
 
 /// What the command line knows.

@@ -59,7 +59,10 @@ fn look_again(
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{super::two_copies::{calls_of, two_copies}, *};
+    use super::{
+        super::two_copies::{calls_of, two_copies},
+        *,
+    };
 
     /// Makes a violation among three calls smaller. Answers how many smaller scenarios were tried, which calls are left, and the
     /// schedule before and after.

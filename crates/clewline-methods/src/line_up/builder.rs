@@ -10,18 +10,14 @@ use clewline_threads::{
 };
 
 use super::{
-    Against, Matrix, Options, Tested, Verdict, calls, check_all,
+    Against, Asking, Matrices, Matrix, Options, Tested, Verdict, calls, check_all,
     concurrent::deadline,
     environment::{self, Replayed},
     plan::{Entry, Plan},
     replay, scheduler, shrink,
 };
 use crate::{
-    Error, Quasi, QuasiReading,
-    error::ErrorKind,
-    round_up::{Asking, Matrices, Roles},
-    stress::this_test,
-    typed::name_of,
+    Error, Quasi, QuasiReading, environment::this_test, error::ErrorKind, relaxed::Roles, typed::name_of,
 };
 
 /// A test in the making: every interleaving of a few calls, and no specification.

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     Quasi,
-    round_up::{Judgement, WellFormed, judge_displaced},
+    relaxed::{Judgement, WellFormed, judge_displaced},
 };
 
 /// What is right.

@@ -4,8 +4,8 @@ use clewline_explore::Schedule;
 
 use super::{LineUp, Matrix, builder::memory_model, calls, scheduler};
 use crate::{
-    Error,
-    stress::{duration, parsed},
+    environment::{duration, parsed},
+    error::Error,
 };
 
 pub(super) const REPLAY: &str = "CLEWLINE_REPLAY";

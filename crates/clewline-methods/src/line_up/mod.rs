@@ -10,6 +10,7 @@
 //! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
 //! 2010.
 
+mod asking;
 mod builder;
 mod concurrent;
 mod drawing;
@@ -17,7 +18,6 @@ mod environment;
 mod every;
 mod files;
 mod finding;
-mod matrix;
 mod more;
 pub mod observations;
 mod page;
@@ -54,16 +54,17 @@ use self::{
     serial::{Observed, Renamed},
 };
 
-use super::round_up::{Judging, Needed, WellFormed};
+use crate::relaxed::{Judging, Needed, WellFormed};
 
 pub(crate) use concurrent::canonical;
 pub(crate) use serial::{Texts, observe};
 pub(crate) use specified::Specified;
 
+pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
+pub use asking::{Asking, Matrices};
 pub use builder::{BuiltIn, LineUp};
 pub use every::{Answer, Every};
 pub use finding::{Checked, Finding, Seen, Serial, Unserializable, Verdict};
-pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use page::{entry, page, page_of_all, svg};
 pub use plan::{Entry, Plan};
 pub use sample::check_all;

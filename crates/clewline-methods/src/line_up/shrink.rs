@@ -4,7 +4,7 @@ use clewline_core::{Cause, Misfit};
 use clewline_threads::Explorable;
 
 use super::{Checked, Judging, Matrix, Options, check, scheduler};
-use crate::round_up::WellFormed;
+use crate::relaxed::WellFormed;
 
 /// See [`shrink`](super::shrink).
 pub(super) fn shrink(

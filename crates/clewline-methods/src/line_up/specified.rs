@@ -6,7 +6,7 @@ use clewline_core::{
 };
 use clewline_threads::{Trial, control::Outcome};
 
-use crate::round_up::{Roles, drained, left};
+use crate::relaxed::{Roles, drained, left};
 
 /// What makes a case of an outcome, to be judged by itself.
 pub(crate) enum Specified {

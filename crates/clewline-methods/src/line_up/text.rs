@@ -18,7 +18,7 @@ use super::{
     drawing::{self, Threads, answered, label},
 };
 
-use crate::{Quasi, round_up::distribution};
+use crate::{Quasi, relaxed::distribution};
 
 const WIDTH: usize = 80;
 

@@ -168,10 +168,3 @@ fn show_duration(duration: Duration) -> String {
         ms => format!("{ms}ms"),
     }
 }
-
-/// The name of the test that runs on this thread, as far as it can be known: the harness names a thread after its test.
-pub(crate) fn this_test() -> Option<String> {
-    let thread = std::thread::current();
-    let is_path = |it: &&str| it.chars().all(|it| it.is_alphanumeric() || "_:".contains(it));
-    thread.name().filter(|&it| it != "main").filter(is_path).map(str::to_owned)
-}

@@ -21,8 +21,8 @@ use super::{Cause, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, 
 use crate::{
     Error, Report,
     limits::{available_memory, with_process_memory},
-    quasi::Told,
-    round_up::Needed,
+    relaxed::Needed,
+    relaxed::Told,
 };
 
 /// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.

@@ -1,9 +1,10 @@
 //! What the environment says about tests: `CLEWLINE_SEED`, `CLEWLINE_RUNS`, `CLEWLINE_TIME`.
 
-use std::time::Duration;
-
 use super::Stress;
-use crate::{Error, error::ErrorKind};
+use crate::{
+    environment::{duration, parsed},
+    error::Error,
+};
 
 pub(super) const SEED: &str = "CLEWLINE_SEED";
 const RUNS: &str = "CLEWLINE_RUNS";
@@ -23,37 +24,10 @@ pub(super) fn apply(mut stress: Stress, look_up: impl Fn(&str) -> Option<String>
     Ok(stress)
 }
 
-/// What the variable says, if it is set.
-pub(crate) fn parsed<T>(
-    look_up: impl Fn(&str) -> Option<String>,
-    variable: &'static str,
-    expected: &'static str,
-    parse: impl Fn(&str) -> Option<T>,
-) -> Result<Option<T>, Error> {
-    // Empty is as good as not set.
-    let Some(found) = look_up(variable).filter(|it| !it.is_empty()) else { return Ok(None) };
-    match parse(found.trim()) {
-        Some(value) => Ok(Some(value)),
-        None => Err(ErrorKind::Environment { variable, expected, found }.into()),
-    }
-}
-
-/// A duration such as `10s`.
-pub(crate) fn duration(text: &str) -> Option<Duration> {
-    let (number, unit) = text.split_at(text.find(|it: char| it.is_ascii_alphabetic())?);
-    let ms = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    let number: u64 = number.trim().parse().ok()?;
-    number.checked_mul(ms).filter(|&it| it != 0).map(Duration::from_millis)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use clewline_core::Value;
     use clewline_specs::register::{Call, Register};
     use clewline_threads::Subject;

@@ -55,10 +55,8 @@ use clewline_core::{Breaking, Dice, Domain, Notation, Specification, Verdict};
 use clewline_specs::check_mix;
 use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject, Testable};
 
-use crate::{Error, Quasi, QuasiReading, limits::available_memory, typed::name_of};
+use crate::{Error, Quasi, QuasiReading, environment::this_test, limits::available_memory, typed::name_of};
 
-pub(crate) use again::this_test;
-pub(crate) use environment::{duration, parsed};
 use quasi::Asked;
 
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
@@ -437,7 +435,7 @@ impl Stress {
     /// With the whole report, unless every history was judged and is linearizable.
     #[track_caller]
     pub fn assert(&self) {
-        match self.conclude(again::this_test().as_deref()) {
+        match self.conclude(this_test().as_deref()) {
             Ok(outcome) if outcome.holds() => (),
             Ok(outcome) => panic!("{outcome}"),
             Err(error) => panic!("{error}"),

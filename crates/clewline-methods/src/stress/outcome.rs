@@ -7,7 +7,7 @@ use clewline_report::render::text::Paint;
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
 use super::{Asked, Workload, text};
-use crate::{Report, round_up::Needed};
+use crate::{Report, relaxed::Needed};
 
 /// The outcome of a stress test. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]

@@ -7,8 +7,8 @@ use clewline_report::render::text::shell_word;
 use super::Stress;
 use crate::{
     Error, Quasi, QuasiReading,
-    quasi::{self, Plan, Told, judge_recording},
-    round_up::{Roles, drained},
+    relaxed::{self, Plan, Told, judge_recording},
+    relaxed::{Roles, drained},
 };
 
 /// What is asked of every run, if not whether it is linearizable as the subject's specification says.
@@ -88,7 +88,7 @@ impl Stress {
             // Runs end with something inside.
             recording = drained(recording, &roles);
         }
-        let (spec, quasi::Judged { case, judgement, told }) =
+        let (spec, relaxed::Judged { case, judgement, told }) =
             judge_recording(&self.name, recording, plain, (quasi, plan), options)
                 .map_err(|it| refused(it.to_string()))?;
         Ok((spec, Judged { case, judgement, told: Some(told) }))

@@ -13,7 +13,7 @@ use clewline_report::render::{
 use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
 
 use super::{Asked, Cause, Finding, Outcome, Saved, Shrinking, Workload, again::show_values};
-use crate::{QuasiReading, round_up};
+use crate::{QuasiReading, relaxed};
 
 const WIDTH: usize = 80;
 
@@ -28,7 +28,7 @@ pub(super) fn report(outcome: &Outcome, paint: Paint) -> String {
             let mut text = without_finding(outcome, paint);
             text.push('\n');
             if let Some(needed) = outcome.needed.as_ref().filter(|_| outcome.holds()) {
-                text.push_str(&round_up::distribution(needed, "runs"));
+                text.push_str(&relaxed::distribution(needed, "runs"));
                 text.push('\n');
             }
             rate(&mut |name, told| fact(&mut text, name, told), outcome);

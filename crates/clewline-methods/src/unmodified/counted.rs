@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use clewline_check::quasi::enumeration::Counts;
+use clewline_check::relaxed::enumeration::Counts;
 use clewline_core::Misfit;
 use clewline_explore::Coverage;
 use clewline_threads::Explorable;
@@ -14,8 +14,8 @@ use serde_json::{Map, Value as Json, json};
 use super::{Error, Program};
 use crate::{
     Quasi,
+    census::{Census, Counting, Readings, count},
     line_up::{Matrix, Options, calls},
-    round_up::{Census, Counting, Readings, count},
 };
 
 /// Holds the question.
@@ -193,7 +193,7 @@ pub fn read_answer(text: &str) -> Option<Census> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::round_up::Roles;
+    use crate::relaxed::Roles;
 
     fn asked() -> Asked {
         Asked {

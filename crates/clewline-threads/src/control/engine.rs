@@ -21,7 +21,7 @@ use super::{
     spin::Rounds,
     stacks,
 };
-use crate::noise::Attention;
+use crate::real::noise::Attention;
 use weak::Weak;
 
 mod decide;

@@ -2,7 +2,7 @@
 
 use clewline_check::{
     check,
-    quasi::{Relaxation, displaced},
+    relaxed::{Relaxation, displaced},
     search::SEARCHES,
 };
 use clewline_core::{Budget, Case, Problem, Random};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use clewline_check::quasi::{
+use clewline_check::relaxed::{
     Relaxation,
     enumeration::{
         Again, Arranging, Counts, Enumeration, Plan, QuasiPermutations, Sequentializing, SerialHistories,

@@ -1,6 +1,6 @@
 //! What is said besides the verdict: witnesses, violations, least factors, and where a search stopped.
 
-use clewline_check::quasi::{
+use clewline_check::relaxed::{
     LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor,
 };
 use clewline_core::{Budget, Case, OperationId, Random, Reason};

@@ -3,7 +3,7 @@
 //! The other reading: an element may be taken if at most k are in front of it, and none of these has been overtaken k
 //! times before; nothing else may happen, and real time is kept. Written down here in the simplest way.
 
-use clewline_check::quasi::{Quasi, displaced};
+use clewline_check::relaxed::{Quasi, displaced};
 use clewline_core::{Budget, Case, Problem};
 
 use super::relaxation;

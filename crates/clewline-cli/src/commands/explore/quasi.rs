@@ -1,8 +1,8 @@
 //! `--quasi`: what it asks of histories, and of matrices.
 
 use clewline_methods::{
-    line_up::{Options, calls},
-    round_up::{Asking, Matrices, Roles},
+    line_up::{Asking, Matrices, Options, calls},
+    relaxed::Roles,
 };
 use clewline_report::render::text::shell_word;
 

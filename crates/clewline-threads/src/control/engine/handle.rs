@@ -19,12 +19,12 @@ pub struct Control(pub(super) NonNull<Engine>);
 #[inline(always)]
 #[track_caller]
 pub(crate) fn control() -> Option<Control> {
-    if !crate::noise::is_attention_wanted() {
+    if !crate::real::noise::is_attention_wanted() {
         return None;
     }
     let engine = ENGINE.try_with(Cell::get).ok().and_then(NonNull::new);
     if engine.is_none() {
-        crate::noise::attend();
+        crate::real::noise::attend();
         unwind::attend();
     }
     engine.map(Control)
@@ -33,7 +33,7 @@ pub(crate) fn control() -> Option<Control> {
 /// The same, and never a point: for what is done when something is dropped.
 #[inline(always)]
 pub(crate) fn here() -> Option<Control> {
-    if !crate::noise::is_attention_wanted() {
+    if !crate::real::noise::is_attention_wanted() {
         return None;
     }
     ENGINE.try_with(Cell::get).ok().and_then(NonNull::new).map(Control)

@@ -19,7 +19,7 @@ pub(crate) struct Destroyed;
 
 /// The locals of the task that runs, also if it is being unwound. Nothing may be called while they are borrowed.
 fn here() -> Option<*mut Locals> {
-    if !crate::noise::is_attention_wanted() {
+    if !crate::real::noise::is_attention_wanted() {
         return None;
     }
     let of = |engine: *mut Engine| {

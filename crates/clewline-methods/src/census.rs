@@ -9,7 +9,7 @@ use std::{
 
 use clewline_check::{
     Options as JudgeOptions, judge,
-    quasi::{
+    relaxed::{
         enumeration::{Again, Arranging, Counts, Enumeration, Plan, Sequentializing, Until},
         is_displaced,
     },
@@ -18,11 +18,10 @@ use clewline_core::{AnswerId, Budget, Misfit, Problem, Verdict};
 use clewline_explore::{Coverage, Ending, explore};
 use clewline_threads::{Explorable, Trial, control::Outcome};
 
-use super::{Roles, judging::CONFIGURATIONS};
 use crate::{
-    Quasi,
-    line_up::{Matrix, Options, Specified, Texts, canonical, observe},
-    quasi::relaxation,
+    line_up::{Options, Specified, Texts, canonical, observe},
+    matrix::Matrix,
+    relaxed::{CONFIGURATIONS, Quasi, Roles, relaxation},
 };
 
 /// What is asked of every history.

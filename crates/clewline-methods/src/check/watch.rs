@@ -14,8 +14,8 @@ use clewline_core::{Case, Event, ObjectId, ProcessId, Specification, Value, Verd
 use clewline_report::render::{Source, Stream, text::Style};
 
 use self::window::{FEWEST, Load, Snapshot, Stop, Window};
+use super::Report;
 use crate::{
-    Report,
     error::{Error, ErrorKind},
     typed::{TypedCase, name_of},
 };

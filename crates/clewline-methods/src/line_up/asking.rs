@@ -1,10 +1,9 @@
 //! What quasi factors ask of histories, and of matrices.
 
-use super::{Judging, Roles, WellFormed};
+use super::{Against, Options};
 use crate::{
-    Error, Quasi, QuasiReading,
-    line_up::{Against, Options},
-    quasi::{ALL, Plan, quasi_error},
+    error::Error,
+    relaxed::{ALL, Judging, Plan, Quasi, QuasiReading, Roles, WellFormed, quasi_error},
 };
 
 /// A question about a subject: how far out of order its answers are.

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use clewline_check::quasi::{LeastFactor, Quasi as Displaced, displaced, least_factor};
+use clewline_check::relaxed::{LeastFactor, Quasi as Displaced, displaced, least_factor};
 use clewline_core::{Budget, Problem};
 use clewline_report::render::grouped;
 
-use super::Roles;
-use crate::{Quasi, quasi::relaxation};
+use super::{Quasi, Roles, relaxation};
 
 /// What every history is asked.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +92,7 @@ impl Judging {
 }
 
 // A history of a matrix is small. If it takes longer than this, say so.
-pub(super) const CONFIGURATIONS: u64 = 5_000_000;
+pub(crate) const CONFIGURATIONS: u64 = 5_000_000;
 
 /// Judges the history of `problems` by displacement.
 pub(crate) fn judge_displaced(quasi: &Quasi, problems: &[Problem<'_>]) -> Result<Judgement, String> {

@@ -1,8 +1,12 @@
-//! What a report tells about quasi linearizability besides the verdict.
+//! Quasi linearizability by places: how a whole recording is judged so, and the report on it.
 
-use std::{fmt::Write as _, io};
+use std::{
+    fmt::Write as _,
+    io::{self, Read},
+    time::Instant,
+};
 
-use clewline_check::quasi::QuasiWitness;
+use clewline_check::relaxed::QuasiWitness;
 use clewline_core::{Case, Explanation, OperationId, Verdict};
 use clewline_report::render::{
     WitnessShown,
@@ -10,66 +14,36 @@ use clewline_report::render::{
 };
 use serde_json::{Value as Json, json};
 
-use super::{Factor, Quasi, QuasiReading};
-use crate::Report;
+use super::{Check, Patient, Reading, Report};
+use crate::{
+    error::Error,
+    limits::Timer,
+    relaxed::{self, Plan, Quasi, Told, judge_recording},
+};
 
-/// How a history was judged, and what was found out besides the verdict.
-#[derive(Clone, Debug)]
-pub(crate) struct Told {
-    pub(crate) quasi: Quasi,
-    pub(crate) reading: QuasiReading,
-    // The least factor, if it was asked for and there is one.
-    pub(crate) least: Option<u32>,
-    // All factors below are violated.
-    pub(crate) at_least: u32,
-    // In the displacement reading: what is out of place at best.
-    pub(crate) why: Option<String>,
-    // In the displacement reading: two orders for each object.
-    pub(crate) witnesses: Vec<QuasiWitness>,
-}
-
-impl Told {
-    pub(crate) fn new(quasi: &Quasi, reading: QuasiReading) -> Told {
-        Told { quasi: quasi.clone(), reading, least: None, at_least: 0, why: None, witnesses: Vec::new() }
-    }
-
-    /// The class whose factor was asked for.
-    fn asked(&self) -> Option<&str> {
-        self.quasi.factors().asked().map(|it| it.1)
-    }
-
-    /// What was found out about the factor that was asked for: `The least quasi factor is deq=3: deq=2 is violated.`
-    pub(crate) fn about_least(&self, verdict: &Verdict) -> Option<String> {
-        let class = self.asked()?;
-        Some(match (self.least, verdict) {
-            (Some(0), _) => format!("The least quasi factor is {class}=0: nothing is out of order."),
-            (Some(least), _) => {
-                format!("The least quasi factor is {class}={least}: {class}={} is violated.", least - 1)
+impl Check {
+    /// Reads all, and judges it as `quasi` says.
+    pub(crate) fn judge_quasi(
+        &self,
+        name: &str,
+        input: impl Read,
+        specification: &str,
+        (quasi, plan): (&Quasi, &Plan),
+    ) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let options = self.options();
+        let _timer = Timer::start(self.timeout(), &options.budget)?;
+        let recording = match self.read(name, Patient { input, budget: &options.budget }, &options.budget)? {
+            Reading::Whole(recording) => *recording,
+            Reading::Stopped(reason) => {
+                let told = Some(Told::new(quasi, quasi.reading(specification)?));
+                let report = self.report(name, specification, begun, self.not_judged(reason));
+                return Ok(Report { quasi: told, ..report });
             }
-            (None, Verdict::Violated(_)) => format!("No quasi factor of {class} is enough."),
-            (None, Verdict::Unknown(_) | Verdict::Holds(_)) if 0 < self.at_least => {
-                format!("The least quasi factor of {class} is not known; it is at least {}.", self.at_least)
-            }
-            (None, Verdict::Unknown(_) | Verdict::Holds(_)) => {
-                format!("The least quasi factor of {class} is not known.")
-            }
-        })
-    }
-
-    /// The fields of a report for programs.
-    pub(crate) fn json(&self) -> Json {
-        let factor = |(class, factor): &(String, Factor)| match factor {
-            Factor::AtMost(most) => (class.clone(), Json::from(*most)),
-            Factor::Asked => (class.clone(), Json::from("?")),
         };
-        let factors: serde_json::Map<String, Json> =
-            self.quasi.factors().classes().iter().map(factor).collect();
-        let mut told = json!({ "reading": self.reading.name(), "factors": factors });
-        if self.asked().is_some() {
-            told["least"] = self.least.map_or(Json::Null, Into::into);
-            told["at_least"] = self.least.unwrap_or(self.at_least).into();
-        }
-        told
+        let (spec, relaxed::Judged { case, judgement, told }) =
+            judge_recording(name, recording, specification, (quasi, plan), &options)?;
+        Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
     }
 }
 

@@ -1,5 +1,9 @@
 //! The front door: a history in, a report out.
 
+mod places;
+mod report;
+mod watch;
+
 use std::{
     borrow::Cow,
     fmt,
@@ -14,17 +18,19 @@ use clewline_check::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
 use clewline_core::{Budget, Case, Catalogued, History, Reason, Recording, Specification, Verdict};
 use clewline_report::{Format, ReadOptions, Times, formats, render::Source};
 
+use self::watch::{
+    follow::{Followed, follow},
+    window::FEWEST,
+};
 use crate::{
-    Report,
     error::{Error, ErrorKind},
     limits::{Metered, Timer, with_process_memory},
-    quasi::{Plan, Quasi, QuasiReading, Told, judge_program},
+    relaxed::{Plan, Quasi, QuasiReading, Told, judge_program},
     typed::{NoCase, TypedCase, name_of},
-    watch::{
-        follow::{Followed, LineOrder, follow},
-        window::FEWEST,
-    },
 };
+
+pub use report::Report;
+pub use watch::{Alarm, Watch, follow::LineOrder};
 
 /// Judges a history that a program made, without limits.
 ///

@@ -7,18 +7,10 @@
 //! * *displacement*: an order that real time allows and one that the specification allows differ, class by class, by at most
 //!   so many places: see [`checkers::quasi`](crate::checkers::quasi).
 
-mod factors;
-mod judge;
-pub(crate) mod told;
-
 use std::fmt;
 
+use super::{ALL, Factor, Factors};
 use crate::error::{Error, ErrorKind};
-
-pub(crate) use factors::ALL;
-pub use factors::{Factor, Factors};
-pub(crate) use judge::{Outcome as Judged, judge_program, judge_recording, relaxation};
-pub(crate) use told::Told;
 
 /// By how much which operations may be out of order: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
 ///
@@ -230,4 +222,5 @@ pub(crate) fn quasi_error(reason: String) -> Error {
 }
 
 #[cfg(test)]
+#[path = "tests.rs"]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use clewline_check::quasi::Relaxation;
+use clewline_check::relaxed::Relaxation;
 
 use super::quasi_error;
 use crate::error::Error;

@@ -1,12 +1,12 @@
-//! Round-Up: whether a relaxed component keeps its bound, under every interleaving.
+//! Relaxed objects: whether one keeps its bound. Quasi linearizability of recorded histories, and Round-Up under every interleaving.
 //!
 //! A relaxed structure may answer out of order by a bound, its quasi factor. The check of a matrix is that of
-//! [Line-Up](super::line_up), with two differences. What is right is not what the subject does one call at a time, for that is
+//! [Line-Up](crate::line_up), with two differences. What is right is not what the subject does one call at a time, for that is
 //! relaxed as well: it is a golden model, which is a specification, another subject, or the subject itself configured with factor
 //! 0. And each history is judged by how far its operations are from where the golden model has them:
 //!
 //! * in the *relaxed* reading, the golden model is itself a specification with a bound, such as `quasi-queue:2`, and
-//!   histories are linearizable as that, with [`Against::Named`](super::line_up::Against::Named);
+//!   histories are linearizable as that, with [`Against::Named`](crate::line_up::Against::Named);
 //! * in the *displacement* reading there are two orders of a history's operations: one that keeps what precedes what,
 //!   and one that the golden model has. Within each class of operations nobody's places in the two differ by more than the
 //!   factor of the class ([`Judging::Displaced`]). Other structures than specifications are called in every order, those that
@@ -20,16 +20,22 @@
 //! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi linearizability of concurrent data
 //! structures", 2013.
 
-mod asking;
-mod census;
 mod drain;
+mod factors;
+mod judge;
 mod judging;
+mod quasi;
 mod shape;
+mod told;
 
-pub use asking::{Asking, Matrices};
-pub use census::{Census, Counting, Readings, census, count, count_serial};
+pub use factors::{Factor, Factors};
 pub use judging::{Judging, Needed, WellFormed};
+pub use quasi::{Quasi, QuasiReading};
 pub use shape::{IllFormed, Roles};
 
 pub(crate) use drain::{drained, left};
-pub(crate) use judging::{Judgement, distribution, judge_displaced};
+pub(crate) use factors::ALL;
+pub(crate) use judge::{Outcome as Judged, judge_program, judge_recording, relaxation};
+pub(crate) use judging::{CONFIGURATIONS, Judgement, distribution, judge_displaced};
+pub(crate) use quasi::{Plan, quasi_error};
+pub(crate) use told::Told;

@@ -13,9 +13,10 @@ use clewline_report::render::{
     text::{self, Paint, Style},
 };
 
+use super::places;
 use crate::{
     page::{after_word, page_of},
-    quasi::{QuasiReading, Told, told},
+    relaxed::{QuasiReading, Told},
 };
 
 /// A verdict on one history, with all that can be told about it. Displays as the report for people.
@@ -84,7 +85,9 @@ impl Report<'_> {
     #[must_use]
     pub fn text(&self, style: &Style<'_>) -> String {
         let told = match &self.quasi {
-            Some(told) if told.reading == QuasiReading::Displacement => return told::text(self, told, style),
+            Some(told) if told.reading == QuasiReading::Displacement => {
+                return places::text(self, told, style);
+            }
             Some(told) => told.about_least(self.verdict()),
             None => None,
         };
@@ -99,7 +102,7 @@ impl Report<'_> {
     #[must_use]
     pub fn headline(&self, paint: Paint) -> String {
         match &self.quasi {
-            Some(told) if told.reading == QuasiReading::Displacement => told::headline(self, told, paint),
+            Some(told) if told.reading == QuasiReading::Displacement => places::headline(self, told, paint),
             Some(_) | None => text::headline(&self.judged(), paint),
         }
     }
@@ -112,7 +115,7 @@ impl Report<'_> {
     pub fn write_json(&self, witness: WitnessShown, out: &mut dyn io::Write) -> io::Result<()> {
         let Some(told) = &self.quasi else { return json::report(&self.judged(), witness, out) };
         if told.reading == QuasiReading::Displacement {
-            return told::write_json(self, told, witness, out);
+            return places::write_json(self, told, witness, out);
         }
         let mut line = Vec::new();
         json::report(&self.judged(), witness, &mut line)?;

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::line_up::Matrix;
+use crate::matrix::Matrix;
 
 /// Which calls put something in, and which take something out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,48 +1,17 @@
 //! Judging what needs the whole history: the least factor, and places in two orders.
 
-use std::{collections::BTreeSet, io::Read, time::Instant};
+use std::collections::BTreeSet;
 
 use clewline_check::{
     Judgement, Options, judge,
-    quasi::{LeastFactor, Quasi as Displaced, QuasiWitness, Relaxation, displaced, least_factor},
+    relaxed::{LeastFactor, Quasi as Displaced, QuasiWitness, Relaxation, displaced, least_factor},
 };
 use clewline_core::{
     Case, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
 };
 
 use super::{ALL, Plan, Quasi, QuasiReading, Told, quasi_error};
-use crate::{
-    Check, Report,
-    check::{Patient, Reading},
-    error::Error,
-    limits::Timer,
-};
-
-impl Check {
-    /// Reads all, and judges it as `quasi` says.
-    pub(crate) fn judge_quasi(
-        &self,
-        name: &str,
-        input: impl Read,
-        specification: &str,
-        (quasi, plan): (&Quasi, &Plan),
-    ) -> Result<Report<'static>, Error> {
-        let begun = Instant::now();
-        let options = self.options();
-        let _timer = Timer::start(self.timeout(), &options.budget)?;
-        let recording = match self.read(name, Patient { input, budget: &options.budget }, &options.budget)? {
-            Reading::Whole(recording) => *recording,
-            Reading::Stopped(reason) => {
-                let told = Some(Told::new(quasi, quasi.reading(specification)?));
-                let report = self.report(name, specification, begun, self.not_judged(reason));
-                return Ok(Report { quasi: told, ..report });
-            }
-        };
-        let (spec, Outcome { case, judgement, told }) =
-            judge_recording(name, recording, specification, (quasi, plan), &options)?;
-        Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
-    }
-}
+use crate::error::Error;
 
 /// A history, how it was judged, and what else was found out.
 pub(crate) struct Outcome {
@@ -206,7 +175,7 @@ pub(crate) fn judge_program(
     quasi: &Quasi,
     options: &Options,
 ) -> Result<(Judgement, Told), Error> {
-    if quasi.reading == Some(QuasiReading::Relaxed) {
+    if quasi.chosen() == Some(QuasiReading::Relaxed) {
         return Err(quasi_error(
             "for the relaxed reading, give a relaxed specification and no factors".to_owned(),
         ));

@@ -23,13 +23,14 @@ use std::{
 
 use clewline_core::{History, Specification};
 
-use crate::{
-    Clock, ClockKind, Noise, Pinning, Standing, Subject,
-    clock::{Counter, Monotonic, Shared, Stamp},
+use super::{
+    clock::{Clock, ClockKind, Counter, Monotonic, Shared, Stamp},
     log::Log,
-    noise::{Attention, Between, GivenUp, Present, Wire},
-    pin, stand,
+    noise::{Attention, Between, GivenUp, Noise, Present, Wire},
+    pin::{self, Pinning},
+    stand::{self, Standing},
 };
+use crate::subject::Subject;
 
 /// How a crew works.
 #[derive(Clone, Debug)]

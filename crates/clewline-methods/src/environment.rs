@@ -1,0 +1,41 @@
+//! What all tests ask of their environment: variables that are set, and the name of the test itself.
+
+use std::time::Duration;
+
+use crate::error::{Error, ErrorKind};
+
+/// What the variable says, if it is set.
+pub(crate) fn parsed<T>(
+    look_up: impl Fn(&str) -> Option<String>,
+    variable: &'static str,
+    expected: &'static str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, Error> {
+    // Empty is as good as not set.
+    let Some(found) = look_up(variable).filter(|it| !it.is_empty()) else { return Ok(None) };
+    match parse(found.trim()) {
+        Some(value) => Ok(Some(value)),
+        None => Err(ErrorKind::Environment { variable, expected, found }.into()),
+    }
+}
+
+/// A duration such as `10s`.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
+    let (number, unit) = text.split_at(text.find(|it: char| it.is_ascii_alphabetic())?);
+    let ms = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let number: u64 = number.trim().parse().ok()?;
+    number.checked_mul(ms).filter(|&it| it != 0).map(Duration::from_millis)
+}
+
+/// The name of the test that runs on this thread, as far as it can be known: the harness names a thread after its test.
+pub(crate) fn this_test() -> Option<String> {
+    let thread = std::thread::current();
+    let is_path = |it: &&str| it.chars().all(|it| it.is_alphanumeric() || "_:".contains(it));
+    thread.name().filter(|&it| it != "main").filter(is_path).map(str::to_owned)
+}

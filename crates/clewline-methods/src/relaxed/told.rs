@@ -1,0 +1,67 @@
+//! What a report tells about quasi linearizability besides the verdict.
+
+use clewline_check::relaxed::QuasiWitness;
+use clewline_core::Verdict;
+use serde_json::{Value as Json, json};
+
+use super::{Factor, Quasi, QuasiReading};
+
+/// How a history was judged, and what was found out besides the verdict.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) quasi: Quasi,
+    pub(crate) reading: QuasiReading,
+    // The least factor, if it was asked for and there is one.
+    pub(crate) least: Option<u32>,
+    // All factors below are violated.
+    pub(crate) at_least: u32,
+    // In the displacement reading: what is out of place at best.
+    pub(crate) why: Option<String>,
+    // In the displacement reading: two orders for each object.
+    pub(crate) witnesses: Vec<QuasiWitness>,
+}
+
+impl Told {
+    pub(crate) fn new(quasi: &Quasi, reading: QuasiReading) -> Told {
+        Told { quasi: quasi.clone(), reading, least: None, at_least: 0, why: None, witnesses: Vec::new() }
+    }
+
+    /// The class whose factor was asked for.
+    pub(crate) fn asked(&self) -> Option<&str> {
+        self.quasi.factors().asked().map(|it| it.1)
+    }
+
+    /// What was found out about the factor that was asked for: `The least quasi factor is deq=3: deq=2 is violated.`
+    pub(crate) fn about_least(&self, verdict: &Verdict) -> Option<String> {
+        let class = self.asked()?;
+        Some(match (self.least, verdict) {
+            (Some(0), _) => format!("The least quasi factor is {class}=0: nothing is out of order."),
+            (Some(least), _) => {
+                format!("The least quasi factor is {class}={least}: {class}={} is violated.", least - 1)
+            }
+            (None, Verdict::Violated(_)) => format!("No quasi factor of {class} is enough."),
+            (None, Verdict::Unknown(_) | Verdict::Holds(_)) if 0 < self.at_least => {
+                format!("The least quasi factor of {class} is not known; it is at least {}.", self.at_least)
+            }
+            (None, Verdict::Unknown(_) | Verdict::Holds(_)) => {
+                format!("The least quasi factor of {class} is not known.")
+            }
+        })
+    }
+
+    /// The fields of a report for programs.
+    pub(crate) fn json(&self) -> Json {
+        let factor = |(class, factor): &(String, Factor)| match factor {
+            Factor::AtMost(most) => (class.clone(), Json::from(*most)),
+            Factor::Asked => (class.clone(), Json::from("?")),
+        };
+        let factors: serde_json::Map<String, Json> =
+            self.quasi.factors().classes().iter().map(factor).collect();
+        let mut told = json!({ "reading": self.reading.name(), "factors": factors });
+        if self.asked().is_some() {
+            told["least"] = self.least.map_or(Json::Null, Into::into);
+            told["at_least"] = self.least.unwrap_or(self.at_least).into();
+        }
+        told
+    }
+}
