@@ -6,19 +6,30 @@
 //! * [`relaxed`] asks how far out of order an object is, of recorded histories and under every interleaving.
 //! * [`unmodified`] compiles, links and runs code as it stands, which then explores itself.
 
+// What one method needs of the parts that they share, another may not.
+#![cfg_attr(
+    not(all(feature = "actors", feature = "census", feature = "line-up", feature = "stress")),
+    allow(dead_code, unused_imports)
+)]
+
+#[cfg(feature = "actors")]
 pub mod actors;
+#[cfg(feature = "census")]
 pub mod census;
 mod check;
 mod environment;
 mod error;
 pub mod generate;
 pub mod limits;
+#[cfg(feature = "line-up")]
 pub mod line_up;
 mod matrix;
 mod page;
 pub mod relaxed;
+#[cfg(feature = "stress")]
 pub mod stress;
 pub mod typed;
+#[cfg(feature = "unmodified")]
 pub mod unmodified;
 
 pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file};

@@ -93,11 +93,16 @@ pub use clewline_core::{
     Reason, Recording, Role, Rule, Span, Specification, Timed, Value, Values, Verdict, Violation, Witness,
     WitnessError, Written,
 };
+#[cfg(feature = "line-up")]
 pub use clewline_macros::test;
 pub use clewline_methods::{
     Alarm, Check, Error, Factor, Factors, Keys, LineOrder, Progress, Quasi, QuasiReading, Report, Watch,
-    available_memory, check, check_file, generate, line_up::LineUp, stress::Stress,
+    available_memory, check, check_file, generate,
 };
+#[cfg(feature = "line-up")]
+pub use clewline_methods::line_up::LineUp;
+#[cfg(feature = "stress")]
+pub use clewline_methods::stress::Stress;
 pub use clewline_report::{Times, formats, render};
 pub use clewline_specs as specs;
 pub use clewline_threads::{
@@ -111,6 +116,7 @@ pub use clewline_methods as methods;
 pub use assert::assert_linearizable;
 
 /// Actor systems: what one writes to have a system of one's own explored, and [`Explore`](actors::Explore), which explores it.
+#[cfg(feature = "actors")]
 pub mod actors {
     pub use clewline_actors::{
         Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Glance, Harness, Mailbox,

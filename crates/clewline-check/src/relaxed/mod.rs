@@ -22,6 +22,7 @@
 //! | [`least_factor`] | finds the least factor of one class for which they exist |
 //! | [`enumeration`] | tries one order after the other, as the paper does: the judge of the search, and for its counts |
 
+#[cfg(feature = "enumeration")]
 pub mod enumeration;
 mod explain;
 mod lag;
