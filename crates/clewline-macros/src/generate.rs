@@ -123,7 +123,7 @@ fn operation(
         syn::ReturnType::Default => Span::call_site(),
         syn::ReturnType::Type(_, ty) => ty.span(),
     };
-    let shown = quote_spanned!(answer=> #krate::methods::line_up::Answer::of(&answer));
+    let shown = quote_spanned!(answer=> #krate::line_up::Answer::of(&answer));
     let mut body = quote! {
         let line_up = {
             let label = #label;
@@ -154,7 +154,7 @@ fn operation(
 fn values(krate: &Path, argument: &Argument) -> TokenStream {
     let ty = &argument.ty;
     let Some(values) = &argument.values else {
-        return quote_spanned!(ty.span()=> <#ty as #krate::methods::line_up::Every>::every());
+        return quote_spanned!(ty.span()=> <#ty as #krate::line_up::Every>::every());
     };
     let pushes = values.iter().map(|it| match it {
         Expr::Range(range) => quote!(::std::iter::Extend::extend(&mut values, #range);),

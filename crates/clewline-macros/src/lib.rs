@@ -61,7 +61,7 @@ use syn::{ItemImpl, parse_macro_input};
 /// # On arguments
 ///
 /// `#[values(1, 2)]` or `#[values(1..=3)]`: what an argument may be. A `bool`, an `Option` of one, and whatever implements
-/// `clewline::methods::line_up::Every` need no such list.
+/// `clewline::line_up::Every` need no such list.
 ///
 /// What makes no sense is refused, and the message says what to write instead.
 #[proc_macro_attribute]

@@ -101,7 +101,7 @@ impl std::error::Error for NotPlanted {}
 /// `recording`, a history that is linearizable as `specification` says, with a violation.
 ///
 /// ```
-/// use clewline::{Plan, check, generate::{Violate, plant}};
+/// use clewline::internals::{core::Plan, methods::generate::{Violate, plant}};
 ///
 /// let queue = clewline::specs::find("queue")?;
 /// let good = queue.generate(&Plan { operations: 50, ..Plan::default() });

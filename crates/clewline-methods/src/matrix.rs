@@ -8,12 +8,12 @@ use clewline_threads::control::Calls;
 /// A finite test: columns of calls that are made at the same time, calls before, and calls after.
 ///
 /// ```
-/// use clewline::methods::Matrix;
+/// use clewline::line_up::Matrix;
 ///
 /// let matrix: Matrix = "push(1) pop | push(2) pop".parse()?;
 /// assert_eq!(matrix.to_string(), "push(1) pop | push(2) pop");
 /// assert_eq!(matrix.dimension(), (2, 2));
-/// # Ok::<(), clewline::methods::BadMatrix>(())
+/// # Ok::<(), clewline::line_up::BadMatrix>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Matrix {

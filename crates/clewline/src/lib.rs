@@ -14,10 +14,10 @@
 //!
 //! * In a test, with every interleaving of a few calls and no specification: [`LineUp`], or the attribute [`test`] on an impl
 //!   block.
-//! * In a test, with actors that send each other messages, in every order: [`actors::Explore`].
+//! * In a test, with actors that send each other messages, in every order: [`Explore`].
 //! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
-//! * On files, from a program: [`check_file`], and [`Check`] for limits and other options.
+//! * On files, from a program: [`check_file`](files::check_file), and [`Check`] for limits and other options.
 //! * From a shell: the binary of `clewline-cli`, `clewline check FILE --spec queue` and, for structures that are built in,
 //!   `clewline explore NAME` and `clewline stress NAME`.
 //!
@@ -76,7 +76,7 @@
 //! | `oracle` | tries everything, as simply as can be | for a second opinion on a small history |
 //! | `A+B` | A and B in competition; the first to know answers | when a history takes too long |
 //!
-//! [`checkers::search`] tells more about each.
+//! [`search`](internals::check::search) tells more about each.
 //!
 //! # Verdicts
 //!
@@ -84,47 +84,100 @@
 //! answer; [`Verdict::Violated`] the operations that contradict each other; [`Verdict::Unknown`] the limit that
 //! was hit. *Unknown is not a pass*: [`assert_linearizable`] panics on it, and the binary has an exit code for it.
 //!
+//!
+//! # Features
+//!
+//! | feature | what it brings | by default |
+//! |---|---|---|
+//! | `line-up` | [`LineUp`] and the attribute [`test`] | yes |
+//! | `stress` | [`Stress`] | yes |
+//! | `actors` | [`Explore`] and [`actors`] | no |
+//!
+//! The command line is the crate `clewline-cli`.
+
 mod assert;
 
-pub use clewline_check as checkers;
-pub use clewline_core::{
-    Budget, Case, Catalogued, Deterministic, Dice, Domain, Event, EventLog, Explanation, Footprint, History,
-    Kind, Malformed, Misfit, Notation, ObjectId, Operation, OperationId, Plan, Problem, ProcessId, RawCall,
-    Reason, Recording, Role, Rule, Span, Specification, Timed, Value, Values, Verdict, Violation, Witness,
-    WitnessError, Written,
-};
 #[cfg(feature = "line-up")]
-pub use clewline_macros::test;
-pub use clewline_methods::{
-    Alarm, Check, Error, Factor, Factors, Keys, LineOrder, Progress, Quasi, QuasiReading, Report, Watch,
-    available_memory, check, check_file, generate,
-};
-#[cfg(feature = "line-up")]
+#[doc(inline)]
 pub use clewline_methods::line_up::LineUp;
 #[cfg(feature = "stress")]
+#[doc(inline)]
 pub use clewline_methods::stress::Stress;
-pub use clewline_report::{Times, formats, render};
-pub use clewline_specs as specs;
-pub use clewline_threads::{
-    ClockKind, Component, Explorable, Noise, Pinning, Subject, choose, control, hint, point, sync, thread,
-    thread_local,
-};
+#[doc(inline)]
+pub use clewline_methods::{Check, Error, Quasi, Report, check};
 
-/// Methods: where what makes histories meets what judges them.
-pub use clewline_methods as methods;
+#[cfg(feature = "actors")]
+#[doc(inline)]
+pub use clewline_methods::actors::Explore;
 
 pub use assert::assert_linearizable;
 
-/// Actor systems: what one writes to have a system of one's own explored, and [`Explore`](actors::Explore), which explores it.
+#[cfg(feature = "line-up")]
+pub use clewline_macros::test;
+
+#[doc(inline)]
+pub use clewline_core::{Deterministic, Event, History, Malformed, Notation, Specification, Value, Verdict};
+#[doc(inline)]
+pub use clewline_threads::{Subject, choose, hint, sync, thread, thread_local};
+
+/// Sequential specifications that are built in, one module each.
+pub use clewline_specs as specs;
+
+/// [`LineUp`] and what belongs to it: matrices, outcomes, components whose calls are closures.
+#[cfg(feature = "line-up")]
+pub mod line_up {
+    #[doc(inline)]
+    pub use clewline_methods::line_up::{
+        Against, Alphabet, Answer, BadMatrix, Checked, Every, Finding, LineUp, Matrix, Options, Plan, Tested,
+    };
+    #[doc(inline)]
+    pub use clewline_threads::{Component, Explorable};
+}
+
+/// [`Stress`] and what belongs to it: outcomes, noise, clocks, where calls and values are drawn from.
+#[cfg(feature = "stress")]
+pub mod stress {
+    #[doc(inline)]
+    pub use clewline_core::{Dice, Domain};
+    #[doc(inline)]
+    pub use clewline_methods::stress::{
+        Cause, CauseKind, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, Workload,
+    };
+    #[doc(inline)]
+    pub use clewline_threads::{ClockKind, Noise, Pinning, point};
+}
+
+/// Actor systems: what one writes to have a system of one's own explored, and [`Explore`], which explores it.
 #[cfg(feature = "actors")]
 pub mod actors {
+    #[doc(inline)]
     pub use clewline_actors::{
         Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Glance, Harness, Mailbox,
         Message, Places, Property, Restart, Rules, Scenario, Watched, When,
     };
+    #[doc(inline)]
     pub use clewline_methods::actors::{
         Coverage, Error, Explore, Finding, Metrics, Outcome, Step, Verdict, Why,
     };
+}
+
+/// Recordings: histories in files, or that are still growing.
+pub mod files {
+    #[doc(inline)]
+    pub use clewline_methods::{Alarm, Keys, LineOrder, Progress, Watch, check_file};
+    #[doc(inline)]
+    pub use clewline_report::{Times, formats};
+}
+
+/// The crates behind this one, for those who extend Clewline. They change more often than what is above.
+pub mod internals {
+    #[cfg(feature = "actors")]
+    pub use clewline_actors as actors;
+    pub use clewline_check as check;
+    pub use clewline_core as core;
+    pub use clewline_methods as methods;
+    pub use clewline_report as report;
+    pub use clewline_threads as threads;
 }
 
 /// The examples of README.md and of the manual are tests.

@@ -5,12 +5,12 @@
 //! missing, and a note says why.
 //!
 //! ```
-//! use clewline::methods::reproduce::{Options, Size, find};
+//! use clewline_lab::reproduce::{Options, Size, find};
 //!
 //! let entry = find("monitoring-fig1")?;
 //! let outcome = (entry.run)(&Options { size: Size::Quick, seed: 1 }, &|_step| ());
-//! println!("{}", clewline::render::table::text(&outcome.table, 80));
-//! # Ok::<(), clewline::methods::reproduce::UnknownTable>(())
+//! println!("{}", clewline_report::render::table::text(&outcome.table, 80));
+//! # Ok::<(), clewline_lab::reproduce::UnknownTable>(())
 //! ```
 //!
 //! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.

@@ -73,7 +73,7 @@ where
 /// Judges a file, whose format is recognised, by a specification of the [catalog](crate::specs).
 ///
 /// ```no_run
-/// let report = clewline::check_file("recorded.jsonl", "queue")?;
+/// let report = clewline::files::check_file("recorded.jsonl", "queue")?;
 /// assert!(report.holds(), "{report}");
 /// # Ok::<(), clewline::Error>(())
 /// ```

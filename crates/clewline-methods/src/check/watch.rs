@@ -29,7 +29,7 @@ use crate::{
 /// uses them. An operation that never returns keeps what comes after it from being forgotten.
 ///
 /// ```
-/// use clewline::{Event, Watch, specs::register::{Call, Register}, Value};
+/// use clewline::{Event, Value, files::Watch, specs::register::{Call, Register}};
 ///
 /// let value = |it| Value::small(it).unwrap();
 /// let mut watch = Watch::new(Register);

@@ -10,7 +10,7 @@ use crate::error::Error;
 /// Classes of operations, by method, and the factor of each: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
 ///
 /// ```
-/// use clewline::Factors;
+/// use clewline_methods::Factors;
 ///
 /// let factors: Factors = "enq=0,deq=2".parse()?;
 /// assert_eq!(factors.to_string(), "enq=0,deq=2");
