@@ -1,25 +1,23 @@
 //! `clewline actors`: every order of the messages of an actor system.
 
-mod json;
-
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clewline_actors::{Delivery, Faults, Mailbox, Restart, Rules};
 use clewline_lab::systems::{FoundSystem, Named, Shape, find_system};
 use clewline_methods::{
     actors::{
-        Coverage, Error, Options, Outcome, Progress, Scheduler, StuckCalls, Telling, Token, Verdict, Wanted,
-        ds2, entry, explore, page, replay, report, svg,
+        Coverage, Error, Options, Outcome, Presented, Progress, Scheduler, StuckCalls, Telling, Token,
+        Verdict, Wanted, ds2, explore, replay,
     },
     available_memory,
 };
-use clewline_report::render::{grouped, text::shell_word};
+use clewline_report::render::{Present, WitnessShown, grouped, text::shell_word};
 
 use super::{
     Failure, Output, Status,
     drawings::Drawings,
     generate,
-    output::{Stdout, paint},
+    output::{Stdout, written},
     progress::Shown,
     summaries::{Nouns, Summaries},
     units,
@@ -203,19 +201,16 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let telling = Telling {
         system: &args.system,
+        harness: &harness,
         spec: found.system.spec,
         scheduler: options.scheduler,
         is_replay: args.replay.is_some(),
         next: &next(args, &outcome),
-        paint: paint(),
     };
-    let text = match args.format {
-        Output::Json => format!("{}\n", json::object(&args.system, &harness, &options, &outcome)),
-        Output::Text => report(&telling, &outcome),
-    };
-    Stdout::new().print(text.as_bytes())?;
-    args.summaries.write(&nouns(&outcome).summary(vec![entry(&telling, &harness, &outcome)]))?;
-    args.drawings.write(|| page(&telling, &outcome), || svg(&telling, &outcome))?;
+    let presented = Presented { telling, outcome: &outcome };
+    Stdout::new().print(written(&presented, args.format, WitnessShown::Not).as_bytes())?;
+    args.summaries.write(&nouns(&outcome).summary(vec![presented.entry()]))?;
+    args.drawings.write(|| presented.page(), || presented.svg())?;
     Ok(status)
 }
 

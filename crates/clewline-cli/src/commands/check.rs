@@ -14,10 +14,10 @@ use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report};
 use clewline_report::{
     formats,
     render::{
-        WitnessShown, json,
+        Present, WitnessShown, json,
+        present::first_line,
         summary::{self, Clock, Entry, Word},
         table::{self, Table},
-        text::{Paint, Style},
     },
 };
 
@@ -25,7 +25,7 @@ use super::{
     DASH, Failure, Output, Status,
     drawings::{Drawings, Judged},
     next,
-    output::{Stdout, paint},
+    output::{Stdout, paint, written},
     progress, quasi,
     summaries::{Nouns, Summaries},
     ticking::Ticking,
@@ -148,24 +148,27 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut tally = Tally::default();
     let mut entries = Vec::new();
     for (number, path) in args.files.iter().enumerate() {
-        let outcome = judge(args, &check, path);
-        let mut written = Vec::new();
+        let outcome = judge(args, &check, path).map(|mut it| {
+            it.set_next(next::commands(args, path, it.verdict()));
+            it
+        });
+        let mut text = String::new();
         match &outcome {
             Ok(report) => {
                 tally.count(report.verdict());
-                write_report(args, path, report, number, &mut written)?;
+                text = show(args, report, number);
             }
             Err(error) if error.is_input() => {
                 tally.unreadable += 1;
                 eprintln!("error: {error}");
                 if args.format == Output::Json {
-                    json::failure(&path.display().to_string(), &error.message(), &mut written)?;
+                    text = format!("{}\n", json::failure(&path.display().to_string(), &error.message()));
                 }
             }
             // What was asked for makes no sense, for this file or any other.
             Err(error) => return Err(Failure::Told(error.to_string())),
         }
-        stdout.print(&written)?;
+        stdout.print(text.as_bytes())?;
         // Afterwards, so that a file that cannot be written hides no verdict.
         entries.push(draw(args, &check, number, path, &outcome)?);
     }
@@ -199,9 +202,8 @@ fn draw(
 ) -> Result<Entry, Failure> {
     match outcome {
         Ok(report) => {
-            let next = next::commands(args, path, report.verdict());
-            let mut entry = report.entry(&next);
-            let judged = Judged { check, file: path, report, next: &next };
+            let mut entry = report.entry();
+            let judged = Judged { check, file: path, report };
             if args.files.len() == 1 {
                 args.drawings.write_history(&judged)?;
             } else {
@@ -213,7 +215,7 @@ fn draw(
             name: path.display().to_string(),
             verdict: Word::Unreadable,
             headline: error.to_string(),
-            told: String::new(),
+            told: Vec::new(),
             work: None,
             algorithm: String::new(),
             elapsed: Duration::ZERO,
@@ -291,31 +293,14 @@ fn name(args: &Args, path: &Path) -> String {
 }
 
 /// The whole report; of many files, one line for each that holds.
-fn write_report(
-    args: &Args,
-    path: &Path,
-    report: &Report<'_>,
-    number: usize,
-    out: &mut Vec<u8>,
-) -> Result<(), Failure> {
+fn show(args: &Args, report: &Report<'_>, number: usize) -> String {
     let witness = if args.witness { WitnessShown::Whole } else { WitnessShown::Not };
-    if args.format == Output::Json {
-        report.write_json(witness, out)?;
-        return Ok(());
-    }
-    let paint: Paint = paint();
     let is_brief = 1 < args.files.len() && report.holds() && !args.witness;
-    if is_brief {
-        out.extend(format!("{}\n", report.headline(paint)).bytes());
-        return Ok(());
+    match args.format {
+        Output::Text if is_brief => format!("{}\n", first_line(report, paint())),
+        Output::Text if number != 0 => format!("\n{}", written(report, args.format, witness)),
+        Output::Text | Output::Json => written(report, args.format, witness),
     }
-    if number != 0 {
-        out.push(b'\n');
-    }
-    let next = next::commands(args, path, report.verdict());
-    let style = Style { paint, witness, next: &next, ..Style::default() };
-    out.extend(report.text(&style).bytes());
-    Ok(())
 }
 
 /// How many files got which verdict.

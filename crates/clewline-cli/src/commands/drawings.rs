@@ -7,6 +7,7 @@ use std::{
 
 use clewline_methods::{Check, Report};
 use clewline_report::render::{
+    Present,
     html::{self, Page},
     summary::Summary,
 };
@@ -116,14 +117,12 @@ pub(super) struct Judged<'a> {
     pub(super) check: &'a Check,
     pub(super) file: &'a Path,
     pub(super) report: &'a Report<'a>,
-    /// Commands to type next.
-    pub(super) next: &'a [String],
 }
 
 impl Judged<'_> {
     /// Its page, with the times that stand in the file, which is read again. What came from standard input is gone.
     fn page(&self) -> Page {
-        let mut page = self.report.page(self.next);
+        let mut page = self.report.page();
         let times = if self.file.as_os_str() == DASH { None } else { self.check.times(self.file) };
         if let (Some(times), Some(history)) = (times, &mut page.history) {
             history.tell_times(&times);

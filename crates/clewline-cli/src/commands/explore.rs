@@ -1,6 +1,5 @@
 //! `clewline explore`: every interleaving of a few calls, against what the subject does one call at a time.
 
-mod json;
 mod plan;
 mod quasi;
 mod subject;
@@ -18,15 +17,15 @@ use std::{
 use clewline_explore::Schedule;
 use clewline_methods::{
     line_up::{
-        Checked, Matrix, Options, Plan, check_all, entry,
+        Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check_all,
         observations::{observe, violation},
-        page, page_of_all, replay, shrink, svg,
-        text::{Reader, Shown, Summary, Telling, summary, violated},
+        replay, shrink,
+        text::{Reader, Shown, Summary, Telling},
     },
     relaxed::Roles,
 };
 use clewline_report::render::{
-    grouped,
+    Present, WitnessShown, grouped,
     summary::{Entry, Word},
 };
 
@@ -35,7 +34,7 @@ use super::{
     Failure, Output, Registered, Status,
     drawings::{Drawings, save},
     generate,
-    output::{Stdout, paint},
+    output::{Stdout, written},
     progress,
     summaries::{Nouns, Summaries},
     units,
@@ -406,13 +405,15 @@ impl Exploration<'_> {
 
     fn take(&mut self, checked: Checked, smallest: Option<Checked>) -> Result<(), Failure> {
         self.summary.add(&checked);
-        if self.args.format == Output::Json {
-            let object = json::object(&self.args.subject, self.options, &checked, smallest.as_ref());
-            self.out.print(format!("{object}\n").as_bytes())?;
-        }
-        if self.args.summaries.are_asked_for() || self.args.drawings.have_page() {
-            let entry = entry(&self.telling(&[]), &checked, smallest.as_ref());
-            self.entries.push(entry);
+        let presented =
+            PresentedMatrix { telling: self.telling(&[]), checked: &checked, smallest: smallest.as_ref() };
+        let line =
+            (self.args.format == Output::Json).then(|| written(&presented, Output::Json, WitnessShown::Not));
+        let is_listed = self.args.summaries.are_asked_for() || self.args.drawings.have_page();
+        let entry = is_listed.then(|| presented.entry());
+        self.entries.extend(entry);
+        if let Some(line) = line {
+            self.out.print(line.as_bytes())?;
         }
         if checked.finding().is_some() && self.worst.is_none() {
             self.worst = Some((checked, smallest));
@@ -428,7 +429,6 @@ impl Exploration<'_> {
             options: self.options,
             next,
             shown: if self.args.full { Shown::Full } else { Shown::Short },
-            paint: paint(),
         }
     }
 
@@ -446,19 +446,11 @@ impl Exploration<'_> {
             save(path, &violation(&self.args.subject, &shown.matrix, finding))?;
         }
         let next = plan::next(self.args, self.subject, plan, &self.summary, shown);
-        let found = match (&worst, shown.and_then(|it| Some((it, it.finding()?)))) {
-            (Some((checked, _)), Some((shown, finding))) => {
-                let found = Some(&checked.matrix).filter(|it| **it != shown.matrix);
-                Some((shown, finding, found))
-            }
-            (_, _) => None,
-        };
+        let found = worst.as_ref().map(|it| &it.0.matrix);
         if self.args.format == Output::Text {
             let telling = self.telling(&next);
-            let text = match found {
-                Some((shown, finding, found)) => violated(&telling, shown, finding, found, &self.summary),
-                None => summary(&telling, &self.summary),
-            };
+            let presented = Presented { telling, summary: &self.summary, shown, found };
+            let text = written(&presented, Output::Text, WitnessShown::Not);
             self.out.print(text.as_bytes())?;
         }
         let mut entries = std::mem::take(&mut self.entries);
@@ -467,20 +459,16 @@ impl Exploration<'_> {
         }
         let entries = NOUNS.summary(entries);
         self.args.summaries.write(&entries)?;
-        let telling = self.telling(&next);
+        let presented = Presented { telling: self.telling(&next), summary: &self.summary, shown, found };
         let page = || {
-            let mut page = match found {
-                Some((shown, finding, found)) => page(&telling, shown, finding, found, &self.summary),
-                None => page_of_all(&telling, &self.summary),
-            };
+            let mut page = presented.page();
             // One matrix is told of by the rest of the page.
             if 1 < entries.entries.len() {
                 page.summary = Some((entries, self.args.summaries.clock()));
             }
             page
         };
-        let svg = || found.map(|(shown, finding, _)| svg(&telling, shown, finding));
-        self.args.drawings.write(page, svg)?;
+        self.args.drawings.write(page, || presented.svg())?;
         Ok(status)
     }
 }

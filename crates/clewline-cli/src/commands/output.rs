@@ -7,9 +7,17 @@ use std::{
 };
 
 use clewline_core::Recording;
-use clewline_report::{Format, WriteError, formats, render::text::Paint};
+use clewline_report::{
+    Format, WriteError, formats,
+    render::{
+        Present, WitnessShown,
+        block::hanging,
+        present,
+        text::{Paint, Style},
+    },
+};
 
-use super::{DASH, Failure};
+use super::{DASH, Failure, Output};
 
 /// Standard output that goes on in silence when nobody reads it any more.
 ///
@@ -36,6 +44,20 @@ impl Stdout {
             Ok(()) => Ok(()),
         }
     }
+}
+
+/// An outcome as standard output shows it.
+pub(super) fn written(outcome: &dyn Present, format: Output, witness: WitnessShown) -> String {
+    match format {
+        Output::Text => present::text(outcome, &Style { paint: paint(), witness, ..Style::default() }),
+        Output::Json => format!("{}\n", outcome.json(witness)),
+    }
+}
+
+/// Appends `label` and, after it, `told`, in lines as wide as help is.
+pub(super) fn append(text: &mut String, label: &str, told: &str) {
+    const WIDTH: usize = 100;
+    text.extend(hanging(label, told, WIDTH).into_iter().map(|it| it + "\n"));
 }
 
 /// Colours only on a terminal, and only if nobody objects (<https://no-color.org>).

@@ -11,17 +11,16 @@ use std::{
 
 use clewline_core::Domain;
 use clewline_lab as subjects;
-use clewline_methods::stress::{Outcome, Phase, Progress, Saved, Shrinking, Stress};
-use clewline_report::render::{WitnessShown, grouped};
+use clewline_methods::stress::{Phase, Progress, Stress};
+use clewline_report::render::{Present, WitnessShown, grouped};
 use clewline_specs as specs;
 use clewline_threads::{ClockKind, Noise, Pinning};
-use serde_json::{Value as Json, json};
 
 use super::{
     Failure, Output, Status,
     drawings::Drawings,
     generate,
-    output::{Stdout, paint},
+    output::{Stdout, written},
     progress, quasi,
     summaries::{Nouns, Summaries},
     units,
@@ -211,11 +210,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         "violated" => Status::Violated,
         _ => Status::Unknown,
     };
-    let text = match args.format {
-        Output::Text => outcome.text(paint()),
-        Output::Json => format!("{}\n", as_json(&outcome)?),
-    };
-    Stdout::new().print(text.as_bytes())?;
+    Stdout::new().print(written(&outcome, args.format, WitnessShown::Not).as_bytes())?;
     args.summaries.write(&NOUNS.summary(vec![outcome.entry()]))?;
     args.drawings.write(|| outcome.page(), || outcome.svg())?;
     Ok(status)
@@ -332,51 +327,6 @@ impl State {
             grouped(rate as u64)
         )
     }
-}
-
-/// The outcome for programs. The names of the first seven fields are promised to other people's scripts.
-fn as_json(outcome: &Outcome) -> Result<Json, Failure> {
-    let mut object = json!({
-        "subject": outcome.subject,
-        "verdict": outcome.verdict(),
-        "runs": outcome.runs,
-        "operations": outcome.operations,
-        "elapsed_ms": outcome.elapsed.as_millis() as u64,
-        "seed": outcome.seed,
-        "spec": outcome.spec,
-        "threads": outcome.workload.threads,
-        "operations_per_thread": outcome.workload.operations,
-        "clock": outcome.clock.name(),
-        "unknown_runs": outcome.unknown,
-    });
-    if let Some(reason) = &outcome.reason {
-        object["reason"] = reason.to_string().into();
-    }
-    if let Some(needed) = &outcome.needed {
-        // Where some run needs more than any factor, or nobody knows, there is none.
-        object["least_factor"] = outcome.holds().then(|| needed.factor()).into();
-        let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
-        object["runs_by_factor"] = Json::Object(runs.collect());
-    }
-    match &outcome.saved {
-        Saved::File(path) => object["file"] = path.display().to_string().into(),
-        Saved::Failed(_, why) => object["save_error"] = why.clone().into(),
-        Saved::NoNotation | Saved::Off => (),
-    }
-    let Some(finding) = outcome.shown() else { return Ok(object) };
-    object["cause"] = finding.cause.kind().name().into();
-    // As `check` would tell it.
-    let mut report = Vec::new();
-    finding.report.write_json(WitnessShown::Not, &mut report)?;
-    let report: Json = serde_json::from_slice(&report).expect("a JSON object was written");
-    if let Some(explanation) = report.get("explanation") {
-        object["explanation"] = explanation.clone();
-    }
-    if let Shrinking::Tried { smallest: Some(smallest), .. } = &outcome.shrinking {
-        object["smallest"] =
-            json!({"threads": smallest.threads, "operations_per_thread": smallest.operations});
-    }
-    Ok(object)
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 use clewline_lab::{
     Class, ClassVariant, Found, FoundExplorable, classes::CLASSES, find_explorable, subjects,
 };
-use clewline_report::render::text::{hanging, paragraph};
 use serde_json::{Value as Json, json};
 
-use super::{Failure, Output, Status, output::Stdout};
+use super::{
+    Failure, Output, Status,
+    output::{Stdout, append},
+};
 
 /// List the subjects that `stress` and `explore` test
 #[derive(Debug, clap::Args)]
@@ -21,9 +23,6 @@ const EXAMPLES: &str = "\
 Examples:
   clewline subjects                 all of them
   clewline subjects --format json   one JSON object a line";
-
-// As wide as help is.
-const WIDTH: usize = 100;
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {
@@ -46,7 +45,7 @@ fn as_text() -> String {
         let entry = variants[0].entry;
         text.push_str(if place == 0 { "" } else { "\n" });
         text.push_str(&format!("{}: {}\n", entry.name, entry.about));
-        paragraph(&mut text, &format!("should be a {}; from {}", entry.spec, entry.source), WIDTH);
+        append(&mut text, "  ", &format!("should be a {}; from {}", entry.spec, entry.source));
         if variants.iter().all(|it| it.variant.flaw.is_some() && !it.variant.name.is_empty()) {
             // Somebody may want the right one to compare with.
             text.push_str(
@@ -60,7 +59,7 @@ fn as_text() -> String {
                 (None, None) => RIGHT.to_owned(),
                 (None, Some((method, factor))) => format!("{RIGHT}, with {method} out of order by {factor}"),
             };
-            hanging(&mut text, &format!("  {:width$}  ", variant.name()), &told, WIDTH);
+            append(&mut text, &format!("  {:width$}  ", variant.name()), &told);
         }
     }
     text
@@ -71,15 +70,15 @@ fn classes_as_text() -> String {
     let mut text = String::new();
     for class in CLASSES {
         text.push_str(&format!("\n{}: {}\n", class.name, class.about));
-        paragraph(&mut text, &format!("for `explore` only; from {}", class.source), WIDTH);
-        hanging(&mut text, "  calls: ", &calls(class).join(", "), WIDTH);
+        append(&mut text, "  ", &format!("for `explore` only; from {}", class.source));
+        append(&mut text, "  calls: ", &calls(class).join(", "));
         let width = class.variants.iter().map(|it| class_name(class, it).chars().count()).max().unwrap_or(0);
         for variant in class.variants {
             let told = match &variant.flaw {
                 Some(flaw) => format!("root cause {}: {} ({})", flaw.letter, flaw.about, flaw.cause),
                 None => RIGHT.to_owned(),
             };
-            hanging(&mut text, &format!("  {:width$}  ", class_name(class, variant)), &told, WIDTH);
+            append(&mut text, &format!("  {:width$}  ", class_name(class, variant)), &told);
         }
     }
     text

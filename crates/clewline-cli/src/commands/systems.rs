@@ -2,10 +2,12 @@
 
 use clewline_actors::Clients;
 use clewline_lab::systems::{FoundSystem, SYSTEMS, Symptom, System, Variant, systems};
-use clewline_report::render::text::{hanging, paragraph};
 use serde_json::{Value as Json, json};
 
-use super::{Failure, Output, Status, output::Stdout};
+use super::{
+    Failure, Output, Status,
+    output::{Stdout, append},
+};
 
 /// List the actor systems that `actors` explores
 #[derive(Debug, clap::Args)]
@@ -20,9 +22,6 @@ const EXAMPLES: &str = "\
 Examples:
   clewline systems                 all of them
   clewline systems --format json   one JSON object a line";
-
-// As wide as help is.
-const WIDTH: usize = 100;
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {
@@ -40,7 +39,7 @@ fn as_text(system: &'static System) -> String {
         [] => "has properties, and nobody calls it".to_owned(),
         _ => format!("should be a {}", system.spec),
     };
-    paragraph(&mut text, &format!("{should}; from {}", system.source), WIDTH);
+    append(&mut text, "  ", &format!("{should}; from {}", system.source));
     let name = |variant: &'static Variant| FoundSystem { system, variant }.name();
     let width = system.variants.iter().map(|it| name(it).chars().count()).max().unwrap_or(0);
     for variant in system.variants {
@@ -54,7 +53,7 @@ fn as_text(system: &'static System) -> String {
         let actors =
             if variant.actors == 1 { "1 actor".to_owned() } else { format!("{} actors", variant.actors) };
         let told = format!("{}{shows} ({actors}, {harness})", variant.about);
-        hanging(&mut text, &format!("  {:width$}  ", name(variant)), &told, WIDTH);
+        append(&mut text, &format!("  {:width$}  ", name(variant)), &told);
     }
     text
 }

@@ -1,10 +1,10 @@
 //! `clewline explore`: what people and scripts see of it.
 
 use clewline_methods::line_up::{
-    Checked, LineUp, Matrix, Options, check, shrink,
-    text::{Reader, Shown, Summary, Telling, summary, violated},
+    Checked, LineUp, Matrix, Options, Presented, check, shrink,
+    text::{Reader, Shown, Summary, Telling},
 };
-use clewline_report::render::text::Paint;
+use clewline_report::render::{present, text::Style};
 use clewline_threads::{
     Component, Explorable,
     sync::{
@@ -58,8 +58,7 @@ fn told_of(
     let options = Options::default();
     let matrix: Matrix = matrix.parse().unwrap();
     let checked = check(subject, &matrix, &options).unwrap();
-    let mut all = Summary::default();
-    all.add(&checked);
+    let summary = Summary::of(&checked);
     let next = ["clewline explore …".to_owned()];
     let telling = Telling {
         subject: "it",
@@ -68,16 +67,10 @@ fn told_of(
         options: &options,
         next: &next,
         shown,
-        paint: Paint::Plain,
     };
-    let text = if checked.finding().is_some() {
-        let small = smaller(checked, &options);
-        let found = Some(&matrix).filter(|it| **it != small.matrix);
-        violated(&telling, &small, small.finding().unwrap(), found, &all)
-    } else {
-        summary(&telling, &all)
-    };
-    redacted(&text)
+    let small = checked.finding().is_some().then(|| smaller(checked, &options));
+    let presented = Presented { telling, summary: &summary, shown: small.as_ref(), found: Some(&matrix) };
+    redacted(&present::text(&presented, &Style::default()))
 }
 
 /// Without times, without the numbers of lines of this file, and without what depends on how many executions there are.

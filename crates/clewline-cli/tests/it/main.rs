@@ -23,6 +23,7 @@ mod macros;
 mod other;
 mod pages;
 mod planted;
+mod presenting;
 mod probes;
 mod quasi;
 mod recorded;

@@ -2,7 +2,10 @@
 
 use clewline_core::{Domain, Event, ObjectId, Plan, ProcessId, Recording, Value, Verdict};
 use clewline_methods::{Check, LineOrder, Report, Watch};
-use clewline_report::formats;
+use clewline_report::{
+    formats,
+    render::{Present, WitnessShown},
+};
 use clewline_specs::{self, CATALOG};
 
 /// A history as lines, each of which is an operation or an event.
@@ -125,10 +128,7 @@ fn a_violation_is_told_with_the_first_line_after_which_it_is_certain() {
         let text = lines(&recording, true);
         let report = streamed(&text, "queue", 30);
         let Verdict::Violated(_) = report.verdict() else { continue };
-        let mut json = Vec::new();
-        report.write_json(clewline_report::render::WitnessShown::Not, &mut json).unwrap();
-        let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
-        let Some(line) = json["explanation"]["line"].as_u64() else { continue };
+        let Some(line) = line_of(&report) else { continue };
         let prefix = |lines: u64| -> String {
             text.lines().take(lines as usize).map(|it| format!("{it}\n")).collect()
         };
@@ -305,9 +305,7 @@ fn events(script: &[&str]) -> String {
 }
 
 fn line_of(report: &Report<'_>) -> Option<u64> {
-    let mut json = Vec::new();
-    report.write_json(clewline_report::render::WitnessShown::Not, &mut json).unwrap();
-    serde_json::from_slice::<serde_json::Value>(&json).unwrap()["explanation"]["line"].as_u64()
+    report.json(WitnessShown::Not).get("explanation")?["line"].as_u64()
 }
 
 #[test]

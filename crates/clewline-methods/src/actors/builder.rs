@@ -5,12 +5,12 @@ use std::{fmt, sync::Arc, time::Duration};
 use clewline_actors::{
     ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
 };
-use clewline_report::render::text::Paint;
+use clewline_report::render::{present, text};
 
 use super::{
-    Error, Options, Outcome, Progress, Scheduler, StuckCalls, Telling, Token, Verdict, Wanted,
+    Error, Options, Outcome, Presented, Progress, Scheduler, StuckCalls, Telling, Token, Verdict, Wanted,
     play::{Staged, Style},
-    report, run,
+    run,
 };
 use crate::{available_memory, typed::name_of};
 
@@ -265,15 +265,20 @@ impl<H: Harness + 'static> Explore<H> {
         };
         let telling = Telling {
             system: name_of::<H>(),
+            harness: "",
             spec: name_of::<H::Specification>(),
             scheduler,
             is_replay,
             next: &next,
-            paint: Paint::Plain,
         };
         match outcome.verdict {
             Verdict::Holds => (),
-            Verdict::Violated(_) | Verdict::Unknown(_) => panic!("{}", report(&telling, &outcome)),
+            Verdict::Violated(_) | Verdict::Unknown(_) => {
+                panic!(
+                    "{}",
+                    present::text(&Presented { telling, outcome: &outcome }, &text::Style::default())
+                )
+            }
         }
     }
 

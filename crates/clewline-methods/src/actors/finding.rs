@@ -95,6 +95,7 @@ impl Finding {
             configurations: self.judgement.configurations,
             elapsed: std::time::Duration::ZERO,
             stream: None,
+            next: &[],
         }
     }
 }

@@ -1,23 +1,22 @@
-//! The report of an exploration, for people: the verdict, what it rests on, what was counted, what to do next.
-
-use std::fmt::Write;
+//! What the report of an exploration tells: the verdict, what it rests on, what was counted.
 
 use clewline_actors::{Faults, Kind, Places, When};
 use clewline_core::OperationId;
 use clewline_report::render::{
+    block::{Block, Fact},
     grouped,
-    text::{Paint, Style, duration, evidence, hanging, painted, paragraph},
+    text::{self, Style, duration},
 };
 
 use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Step, Times, Verdict, Why};
-
-const WIDTH: usize = 80;
 
 /// What a report tells besides what was found.
 #[derive(Clone, Copy, Debug)]
 pub struct Telling<'a> {
     /// The system, as its user names it.
     pub system: &'a str,
+    /// The calls, as its user names them: `2r+1w`, or a file.
+    pub harness: &'a str,
     /// What its specification is called.
     pub spec: &'a str,
     /// Who picked schedules.
@@ -26,29 +25,9 @@ pub struct Telling<'a> {
     pub is_replay: bool,
     /// What to type next, best first.
     pub next: &'a [String],
-    /// Whether there are colours.
-    pub paint: Paint,
 }
 
-/// The report.
-#[must_use]
-pub fn report(telling: &Telling<'_>, outcome: &Outcome) -> String {
-    let word = painted(outcome.verdict.word(), telling.paint);
-    let mut text = format!("{word}: {}\n\n", headline(telling, outcome));
-    match &outcome.verdict {
-        Verdict::Violated(finding) => evidence_of(&mut text, telling, finding),
-        Verdict::Holds | Verdict::Unknown(_) => meaning(&mut text, telling, outcome),
-    }
-    text.push('\n');
-    facts(&mut |name, told| hanging(&mut text, &format!("{name:9} "), told, WIDTH), telling, outcome);
-    for (place, command) in telling.next.iter().enumerate() {
-        let word = if place == 0 { "next" } else { "  or" };
-        // Writing to a string cannot fail.
-        let _infallible = writeln!(text, "{word}: {command}");
-    }
-    text
-}
-
+/// What comes after the verdict's word.
 pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
     let Telling { system, spec, .. } = telling;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
@@ -84,16 +63,20 @@ fn seen(telling: &Telling<'_>, outcome: &Outcome) -> String {
     }
 }
 
-/// What it means that nothing was found.
-pub(super) fn meaning(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
+/// What the verdict means, and what it rests on.
+pub(super) fn sentences(telling: &Telling<'_>, outcome: &Outcome, style: &Style) -> Vec<Block> {
     match &outcome.verdict {
-        Verdict::Holds => holds(text, telling, outcome),
-        Verdict::Unknown(_) => unknown(text, telling),
-        Verdict::Violated(_) => (),
+        Verdict::Holds => holds(telling, outcome),
+        Verdict::Unknown(_) => vec![Block::paragraph(unknown(telling))],
+        Verdict::Violated(finding) => {
+            let mut blocks = violated(telling, finding, style);
+            blocks.extend(came_about(finding));
+            blocks
+        }
     }
 }
 
-fn holds(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
+fn holds(telling: &Telling<'_>, outcome: &Outcome) -> Vec<Block> {
     let told = match &outcome.coverage {
         _ if outcome.program.is_empty() => {
             "Nobody calls anything, and every property is true when it should be."
@@ -108,17 +91,18 @@ fn holds(text: &mut String, telling: &Telling<'_>, outcome: &Outcome) {
              There are schedules that were not executed."
         }
     };
-    paragraph(text, told, WIDTH);
+    let mut blocks = vec![Block::paragraph(told)];
     if outcome.metrics.states.as_ref().is_some_and(|it| it.stuck != 0) {
-        text.push('\n');
-        let told = "Some calls never return, in some schedules, although nothing can happen any more. That is not against \
-                    linearizability; --stuck forbid takes it for a violation.";
-        paragraph(text, told, WIDTH);
+        blocks.push(Block::paragraph(
+            "Some calls never return, in some schedules, although nothing can happen any more. That is not against \
+             linearizability; --stuck forbid takes it for a violation.",
+        ));
     }
+    blocks
 }
 
-fn unknown(text: &mut String, telling: &Telling<'_>) {
-    let told = match telling.scheduler {
+fn unknown(telling: &Telling<'_>) -> &'static str {
+    match telling.scheduler {
         Scheduler::Published(_) => {
             "No violation that is certainly real was found by DS2's rules as published, which leave out histories and may \
              show some that no execution has. Without --compat the rules are sound."
@@ -126,69 +110,60 @@ fn unknown(text: &mut String, telling: &Telling<'_>) {
         Scheduler::States | Scheduler::Walk(_) => {
             "No violation was found in what was seen, and that was not everything."
         }
-    };
-    paragraph(text, told, WIDTH);
-}
-
-/// What is wrong, and how it came about.
-pub(super) fn evidence_of(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
-    violated(text, telling, finding);
-    if finding.is_given_up {
-        text.push('\n');
-        let told = "A limit was hit before it was found out which messages lead there.";
-        paragraph(text, told, WIDTH);
     }
-    if finding.steps.is_empty() {
-        return;
-    }
-    text.push_str("\n  How it came about, message by message:\n\n");
-    schedule(text, finding);
 }
 
 /// What is wrong.
-pub(super) fn violated(text: &mut String, telling: &Telling<'_>, finding: &Finding) {
-    match finding.why {
+fn violated(telling: &Telling<'_>, finding: &Finding, style: &Style) -> Vec<Block> {
+    let told = match finding.why {
         Why::NotLinearizable => {
-            let style = Style { width: WIDTH, ..Style::default() };
-            text.push_str(&evidence(&finding.judged(telling.system, telling.spec), &style));
+            return text::sentences(&finding.judged(telling.system, telling.spec), style);
         }
         Why::Property(name, When::Always) => {
             let place = if finding.is_given_up { "a state" } else { "the state" };
             let told =
                 if finding.is_given_up { "that can be reached" } else { "to which this schedule leads" };
-            paragraph(text, &format!("\"{name}\" is false in {place} {told}."), WIDTH);
+            format!("\"{name}\" is false in {place} {told}.")
         }
         Why::Property(name, When::Sometimes) => {
-            paragraph(text, &format!("In none of the states that can be reached is \"{name}\" true."), WIDTH);
+            format!("In none of the states that can be reached is \"{name}\" true.")
         }
-        Why::Property(name, When::Eventually) => {
-            let told = format!(
-                "\"{name}\" is true in no state of this schedule, which then cannot go on, or comes back to a state in which it \
-                 was before and can go round for ever."
-            );
-            paragraph(text, &told, WIDTH);
-        }
+        Why::Property(name, When::Eventually) => format!(
+            "\"{name}\" is true in no state of this schedule, which then cannot go on, or comes back to a state in which it \
+             was before and can go round for ever."
+        ),
         Why::Stuck => {
             let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
-            let told =
-                format!("After {schedule} nothing can happen any more, and some call has not returned.");
-            paragraph(text, &told, WIDTH);
+            format!("After {schedule} nothing can happen any more, and some call has not returned.")
         }
+    };
+    vec![Block::paragraph(told)]
+}
+
+/// How it came about: which messages lead there.
+fn came_about(finding: &Finding) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if finding.is_given_up {
+        blocks.push(Block::caption("A limit was hit before it was found out which messages lead there."));
     }
+    if !finding.steps.is_empty() {
+        blocks.push(Block::caption("How it came about, message by message:"));
+        blocks.push(Block::Drawing(schedule(finding)));
+    }
+    blocks
 }
 
 /// The steps, numbered.
-fn schedule(text: &mut String, finding: &Finding) {
+fn schedule(finding: &Finding) -> Vec<String> {
     let lines: Vec<String> = finding.steps.iter().map(line).collect();
     let digits = lines.len().to_string().len();
     let noted = lines.iter().zip(&finding.steps).filter(|(_, it)| !notes(finding, it).is_empty());
     let width = noted.map(|(it, _)| it.chars().count()).max().unwrap_or(0).min(44);
-    for (at, (line, step)) in lines.iter().zip(&finding.steps).enumerate() {
+    let shown = |(at, (line, step)): (usize, (&String, &Step))| {
         let notes = notes(finding, step).join("; ");
-        let shown = format!("  {:>digits$}: {line:width$}  {notes}", at + 1);
-        text.push_str(shown.trim_end());
-        text.push('\n');
-    }
+        format!("{:>digits$}: {line:width$}  {notes}", at + 1).trim_end().to_owned()
+    };
+    lines.iter().zip(&finding.steps).enumerate().map(shown).collect()
 }
 
 /// `N2 ──FindSuccessor──► N1`, or what else happened.
@@ -220,27 +195,30 @@ pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
 }
 
 /// What is needed to see it again, and what was counted.
-pub(super) fn facts(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &Outcome) {
+pub(super) fn facts(telling: &Telling<'_>, outcome: &Outcome) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut fact = |name: &'static str, told: String| facts.push(Fact::Named(name, told));
     let program = outcome.finding().map_or(&outcome.program, |it| &it.program);
     if !program.is_empty() {
-        fact("calls:", &program.join(", "));
+        fact("calls", program.join(", "));
     }
     if let Some(finding) = outcome.finding()
         && finding.program.len() < finding.calls_at_first
     {
         let left = finding.calls_at_first - finding.program.len();
-        fact("found in:", &format!("{} calls, of which {left} could be left out", finding.calls_at_first));
+        fact("found in", format!("{} calls, of which {left} could be left out", finding.calls_at_first));
     }
     if let Some(told) = faults(outcome.faults) {
-        fact("faults:", &told);
+        fact("faults", told);
     }
     if let Some(finding) = outcome.finding().filter(|it| !it.steps.is_empty()) {
-        fact("schedule:", &format!("{} ({} steps)", finding.token, finding.steps.len()));
+        fact("schedule", format!("{} ({} steps)", finding.token, finding.steps.len()));
     }
     if !telling.is_replay {
-        explored(fact, telling, outcome);
+        explored(&mut fact, telling, outcome);
     }
-    fact("took:", &took(outcome));
+    fact("took", took(outcome));
+    facts
 }
 
 /// `1.2 s, 3 ms of it to judge histories; the first violation after 40 ms`.
@@ -255,7 +233,7 @@ fn took(outcome: &Outcome) -> String {
     told
 }
 
-fn explored(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &Outcome) {
+fn explored(fact: &mut dyn FnMut(&'static str, String), telling: &Telling<'_>, outcome: &Outcome) {
     let Metrics { schedules, incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let by = telling.scheduler.name();
@@ -292,7 +270,7 @@ fn explored(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &O
         let (stuck, ends) = (grouped(states.stuck), grouped(states.ends));
         told.push_str(&format!("; in {stuck} of {ends} ends some call never returned"));
     }
-    fact("explored:", &told);
+    fact("explored", told);
     let mut told = format!("{} canonical, {} violated", grouped(canonical), grouped(violated));
     if let Some(unique) = unique {
         told = format!("{} by the order of events, {told}", grouped(unique));
@@ -300,7 +278,7 @@ fn explored(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &O
     if let Some((all, wrong)) = metrics.existing {
         told.push_str(&format!("; there are {} canonical, {} violated", grouped(all), grouped(wrong)));
     }
-    fact("seen:", &told);
+    fact("seen", told);
     let shares = [
         ("quality", metrics.quality()),
         ("progression", metrics.progression()),
@@ -308,15 +286,15 @@ fn explored(fact: &mut dyn FnMut(&str, &str), telling: &Telling<'_>, outcome: &O
     ];
     let shares: Vec<String> =
         shares.iter().filter_map(|(name, it)| Some(format!("{name} {:.2} %", 100.0 * (*it)?))).collect();
-    fact("metrics:", &shares.join(", "));
+    fact("metrics", shares.join(", "));
     if let Some(nth) = metrics.first_violation {
-        fact("first:", &format!("schedule {} was the first with a violation", grouped(nth)));
+        fact("first", format!("schedule {} was the first with a violation", grouped(nth)));
     }
     fact(
-        "coverage:",
+        "coverage",
         match &outcome.coverage {
-            Coverage::Exhausted => "everything was seen",
-            Coverage::Limited(why) => why,
+            Coverage::Exhausted => "everything was seen".to_owned(),
+            Coverage::Limited(why) => why.clone(),
         },
     );
 }

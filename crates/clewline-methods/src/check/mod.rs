@@ -374,6 +374,7 @@ impl Check {
                 elapsed: begun.elapsed(),
                 stream: Some(stream),
                 quasi: told,
+                next: Vec::new(),
             }),
         }
     }
@@ -463,6 +464,7 @@ impl Check {
             elapsed: begun.elapsed(),
             stream: None,
             quasi: None,
+            next: Vec::new(),
         }
     }
 
@@ -610,6 +612,7 @@ where
         elapsed: begun.elapsed(),
         stream: None,
         quasi: None,
+        next: Vec::new(),
     }
 }
 

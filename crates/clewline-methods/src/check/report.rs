@@ -1,21 +1,23 @@
 //! The outcome of a check.
 
-use std::{fmt, io, time::Duration};
+use std::{fmt, time::Duration};
 
 use clewline_check::Judgement;
 use clewline_core::{Case, Verdict};
 use clewline_report::render::{
-    Judged, Source, Stream, WitnessShown,
+    Judged, Present, Source, Stream, WitnessShown,
+    block::{Block, Fact, words},
     html::{Core, Page},
-    json,
-    summary::{Entry, Word},
+    json::{self, Object},
+    present,
+    summary::Entry,
     svg::{self, Ground},
-    text::{self, Paint, Style},
+    text::{self, Style},
 };
 
 use super::places;
 use crate::{
-    page::{after_word, page_of},
+    page::page_of,
     relaxed::{QuasiReading, Told},
 };
 
@@ -31,6 +33,7 @@ pub struct Report<'a> {
     pub(crate) elapsed: Duration,
     pub(crate) stream: Option<Stream>,
     pub(crate) quasi: Option<Told>,
+    pub(crate) next: Vec<String>,
 }
 
 impl Report<'_> {
@@ -81,107 +84,27 @@ impl Report<'_> {
         &*self.case
     }
 
-    /// The report for people.
-    #[must_use]
-    pub fn text(&self, style: &Style<'_>) -> String {
-        let told = match &self.quasi {
-            Some(told) if told.reading == QuasiReading::Displacement => {
-                return places::text(self, told, style);
-            }
-            Some(told) => told.about_least(self.verdict()),
-            None => None,
-        };
-        let text = text::report(&self.judged(), style);
-        match (told, text.split_once('\n')) {
-            (Some(least), Some((headline, rest))) => format!("{headline}\n\n  {least}\n{rest}"),
-            (_, _) => text,
-        }
+    /// Has these commands told as what to type next, best first.
+    pub fn set_next(&mut self, next: Vec<String>) {
+        self.next = next;
     }
 
-    /// The first line of that report, which is the verdict.
-    #[must_use]
-    pub fn headline(&self, paint: Paint) -> String {
-        match &self.quasi {
-            Some(told) if told.reading == QuasiReading::Displacement => places::headline(self, told, paint),
-            Some(_) | None => text::headline(&self.judged(), paint),
-        }
+    /// What is told about it, if it was judged by displacement.
+    pub(crate) fn displaced(&self) -> Option<&Told> {
+        self.quasi.as_ref().filter(|it| it.reading == QuasiReading::Displacement)
     }
 
-    /// Writes the report for programs: one JSON object, on one line.
-    ///
-    /// # Errors
-    ///
-    /// If `out` cannot be written.
-    pub fn write_json(&self, witness: WitnessShown, out: &mut dyn io::Write) -> io::Result<()> {
-        let Some(told) = &self.quasi else { return json::report(&self.judged(), witness, out) };
-        if told.reading == QuasiReading::Displacement {
-            return places::write_json(self, told, witness, out);
-        }
-        let mut line = Vec::new();
-        json::report(&self.judged(), witness, &mut line)?;
-        out.write_all(line.strip_suffix(b"}\n").unwrap_or(&line))?;
-        writeln!(out, ",\"quasi\":{}}}", told.json())
-    }
-
-    /// The report as a page that stands by itself, with commands to type next. [`write`](crate::render::html::write) makes a file of it.
-    #[must_use]
-    pub fn page(&self, next: &[String]) -> Page {
-        let mut page = page_of(&self.judged(), next);
-        after_word(&self.headline(Paint::Plain)).clone_into(&mut page.headline);
-        if let Some(told) = &self.quasi {
-            if told.reading == QuasiReading::Displacement {
-                // No few operations contradict each other then, and no one order is right.
-                (page.words, page.core, page.paths) = (Vec::new(), Core::default(), Vec::new());
-            }
-            page.words.extend(told.why.iter().cloned().chain(told.about_least(self.verdict())));
-        }
-        page
-    }
-
-    /// What a summary of many histories says about this one, with commands to type next.
-    #[must_use]
-    pub fn entry(&self, next: &[String]) -> Entry {
-        let judged = self.judged();
-        let (word, line) = match self.verdict() {
-            Verdict::Holds(_) => (Word::Holds, None),
-            Verdict::Violated(violation) => (Word::Violated, violation.core.last()),
-            Verdict::Unknown(_) => (Word::Unknown, None),
-        };
-        let line = line.map(|&it| self.case.names().line(self.case.source(it)));
-        Entry {
-            name: self.name.clone(),
-            verdict: word,
-            headline: after_word(&self.headline(Paint::Plain)).to_owned(),
-            told: self.evidence(),
-            work: Some(self.operations() as u64),
-            algorithm: self.algorithm().to_owned(),
-            elapsed: self.elapsed,
-            place: (judged.source == Source::File).then(|| (self.name.clone(), line)),
-            next: next.to_vec(),
-            page: None,
-        }
-    }
-
-    /// What the verdict rests on, as text.
-    fn evidence(&self) -> String {
-        let mut text = String::new();
-        let mut is_drawn = true;
-        if let Some(told) = &self.quasi {
-            is_drawn = told.reading == QuasiReading::Relaxed;
-            for sentence in told.why.iter().cloned().chain(told.about_least(self.verdict())) {
-                text::paragraph(&mut text, &sentence, Style::default().width);
-            }
-        }
-        if is_drawn {
-            text.push_str(&text::evidence(&self.judged(), &Style::default()));
-        }
-        text
+    /// What was found out about factors.
+    fn about_factors(&self) -> impl Iterator<Item = Block> {
+        let told =
+            self.quasi.iter().flat_map(|it| it.why.clone().into_iter().chain(it.about_least(self.verdict())));
+        told.map(Block::paragraph)
     }
 
     /// The operations that contradict each other, as a picture that stands by itself.
     #[must_use]
     pub fn svg(&self) -> String {
-        svg::core(&self.judged(), Ground::Paper)
+        svg::core(&self.judged(), Ground::Paper).svg
     }
 
     pub(crate) fn judged(&self) -> Judged<'_> {
@@ -196,12 +119,83 @@ impl Report<'_> {
             configurations: self.judgement.configurations,
             elapsed: self.elapsed,
             stream: self.stream,
+            next: &self.next,
+        }
+    }
+}
+
+impl Present for Report<'_> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn word(&self) -> &'static str {
+        self.verdict().word()
+    }
+
+    fn headline(&self) -> String {
+        match self.displaced() {
+            Some(told) => places::headline(self, told),
+            None => text::headline(&self.judged()),
+        }
+    }
+
+    fn sentences(&self, style: &Style) -> Vec<Block> {
+        let mut blocks: Vec<Block> = self.about_factors().collect();
+        match self.displaced() {
+            Some(told) if style.witness == WitnessShown::Whole => blocks.extend(places::orders(self, told)),
+            Some(_) => (),
+            None => blocks.extend(text::sentences(&self.judged(), style)),
+        }
+        blocks
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        match self.displaced() {
+            Some(_) => {
+                let (algorithm, operations) = (self.algorithm(), self.operations());
+                vec![Fact::Line(format!("checked by {algorithm} ({operations} operations)"))]
+            }
+            None => self.judged().facts(),
+        }
+    }
+
+    fn next(&self) -> Vec<String> {
+        self.next.clone()
+    }
+
+    fn page(&self) -> Page {
+        let mut page = page_of(&self.judged());
+        page.headline = self.headline();
+        if self.displaced().is_some() {
+            // No few operations contradict each other then, and no one order is right.
+            (page.words, page.core, page.paths) = (Vec::new(), Core::default(), Vec::new());
+        }
+        page.words.extend(words(&self.about_factors().collect::<Vec<_>>()));
+        page
+    }
+
+    fn json(&self, witness: WitnessShown) -> Object {
+        let Some(told) = &self.quasi else { return json::report(&self.judged(), witness) };
+        let mut report = match self.displaced() {
+            Some(told) => places::json(self, told, witness),
+            None => json::report(&self.judged(), witness),
+        };
+        report.add("quasi", told.json());
+        report
+    }
+
+    fn entry(&self) -> Entry {
+        let entry = self.judged().entry();
+        match &self.quasi {
+            Some(_) => Entry { headline: self.headline(), told: self.sentences(&Style::default()), ..entry },
+            None => entry,
         }
     }
 }
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text(&Style::default()))
+        f.write_str(&present::text(self, &Style::default()))
     }
 }

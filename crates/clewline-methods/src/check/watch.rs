@@ -11,7 +11,7 @@ use std::{
 
 use clewline_check::Options;
 use clewline_core::{Case, Event, ObjectId, ProcessId, Specification, Value, Verdict};
-use clewline_report::render::{Source, Stream, text::Style};
+use clewline_report::render::{Source, Stream};
 
 use self::window::{FEWEST, Load, Snapshot, Stop, Window};
 use super::Report;
@@ -128,7 +128,7 @@ where
         let Snapshot { history, .. } = self.window.snapshot(moment)?;
         let line = matches!(verdict, Verdict::Violated(_)).then_some(event as usize + 1);
         let (operations, most_held) = (facts.operations, facts.most);
-        let text = Report {
+        let report = Report {
             name: "the history".to_owned(),
             source: Source::Program,
             spec: name_of::<S>().to_owned(),
@@ -137,9 +137,9 @@ where
             elapsed: self.begun.elapsed(),
             stream: Some(Stream { operations, objects: self.objects.len(), most_held, line }),
             quasi: None,
-        }
-        .text(&Style::default());
-        Ok(Some(Alarm { verdict, event, text }))
+            next: Vec::new(),
+        };
+        Ok(Some(Alarm { verdict, event, text: report.to_string() }))
     }
 
     /// How many operations are held.

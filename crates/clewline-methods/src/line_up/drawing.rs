@@ -6,7 +6,7 @@ use clewline_core::{Cause, OperationId};
 use clewline_explore::{Access, SharedId};
 use clewline_report::render::{
     count, html,
-    timeline::{Bar, Row, draw},
+    timeline::{self, Bar, Row},
 };
 use clewline_threads::control::{Moment, Pending, Place, Site};
 
@@ -79,27 +79,23 @@ fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-fn indented(lines: impl IntoIterator<Item = String>) -> String {
-    lines.into_iter().map(|it| format!("  {it}").trim_end().to_owned() + "\n").collect()
-}
-
 /// The matrix, a column a thread.
-pub(super) fn matrix(matrix: &Matrix) -> String {
+pub(super) fn matrix(matrix: &Matrix) -> Vec<String> {
     let threads = Threads::of(matrix);
-    let mut text = String::new();
+    let mut lines = Vec::new();
     if !matrix.initial.is_empty() {
-        text.push_str(&format!("  before: {}\n\n", matrix.initial.join(" ")));
+        lines.extend([format!("before: {}", matrix.initial.join(" ")), String::new()]);
     }
     let mut rows = vec![(0..matrix.columns.len()).map(|it| threads.name(it)).collect()];
     for row in 0..matrix.dimension().1 {
         let cell = |column: &Vec<String>| column.get(row).cloned().unwrap_or_default();
         rows.push(matrix.columns.iter().map(cell).collect());
     }
-    text.push_str(&indented(aligned(&rows)));
+    lines.extend(aligned(&rows));
     if !matrix.last.is_empty() {
-        text.push_str(&format!("\n  after: {}\n", matrix.last.join(" ")));
+        lines.extend([String::new(), format!("after: {}", matrix.last.join(" "))]);
     }
-    text
+    lines
 }
 
 /// `pop → 1`, `push(1)`, `wait → ?`.
@@ -134,7 +130,7 @@ fn layers(operations: &[Seen]) -> Vec<Vec<&Seen>> {
 
 /// The history as a table: what is above a line precedes what is below it. A drawing of when each call was open follows if the
 /// lines do not say everything.
-pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> String {
+pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> Vec<String> {
     let threads = Threads::of(matrix);
     let layers = layers(operations);
     let processes = threads.ordered(&layers.iter().flatten().map(|it| it.process).collect());
@@ -158,16 +154,15 @@ pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> Str
         }
         drawn.push(line);
     }
-    let mut text = indented(drawn);
     let overlaps = |one: &Seen, other: &Seen| {
         one.process == other.process || !one.precedes(other) && !other.precedes(one)
     };
     let is_all = layers.iter().all(|it| it.iter().all(|one| it.iter().all(|other| overlaps(one, other))));
     if !is_all {
-        text.push_str("\n  When each call was open; time runs to the right:\n\n");
-        text.push_str(&indented(timeline(&threads, &processes, operations, width)));
+        drawn.extend(["", "When each call was open; time runs to the right:", ""].map(str::to_owned));
+        drawn.extend(timeline(&threads, &processes, operations, width));
     }
-    text
+    drawn
 }
 
 fn timeline(threads: &Threads, processes: &[usize], operations: &[Seen], width: usize) -> Vec<String> {
@@ -178,7 +173,7 @@ fn timeline(threads: &Threads, processes: &[usize], operations: &[Seen], width: 
     let of = |process: usize| operations.iter().filter(move |it| it.process == process).filter_map(bar);
     let row = |&it: &usize| Row { name: threads.name(it), bars: of(it).collect() };
     let rows: Vec<Row> = processes.iter().map(row).collect();
-    draw(&rows, width - 2).lines().map(str::to_owned).collect()
+    timeline::lines(&rows, &[], width - 2)
 }
 
 /// How much of an interleaving is shown.
@@ -300,11 +295,8 @@ pub(super) fn steps(
         place: line.place,
         operation: line.operation.and_then(&id),
     };
-    let mut then: Vec<String> = Vec::new();
-    if let Some(waiting) = waiting(&threads, finding, &objects, &files) {
-        then.extend(waiting.lines().map(|it| it.trim().to_owned()));
-    }
-    then.extend(Some(files.legend().trim().to_owned()).filter(|it| !it.is_empty()));
+    let mut then = waiting(&threads, finding, &objects, &files);
+    then.extend(files.legend());
     then.extend(buffers(&threads, finding));
     html::Steps {
         tasks: processes.iter().map(|&it| threads.name(it)).collect(),
@@ -314,7 +306,7 @@ pub(super) fn steps(
 }
 
 /// Who did what, one step a line and one column a thread, and where in the source; then who waits for what.
-pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> String {
+pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> Vec<String> {
     let Interleaving { threads, objects, files, lines, processes } = Interleaving::of(matrix, finding, shown);
     let mut heading = vec!["step".to_owned()];
     heading.extend(processes.iter().map(|&it| threads.name(it)));
@@ -327,16 +319,15 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> 
         row
     };
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
-    let mut text = indented(staggered(&rows, WIDE - 2));
-    text.push_str(&files.legend());
-    let buffers = buffers(&threads, finding);
-    if !buffers.is_empty() {
-        text.push_str(&format!("\n{}", indented(buffers)));
+    let mut drawn = staggered(&rows, WIDE - 2);
+    let legend = files.legend().into_iter().collect();
+    for below in [legend, buffers(&threads, finding), waiting(&threads, finding, &objects, &files)] {
+        if !below.is_empty() {
+            drawn.push(String::new());
+            drawn.extend(below);
+        }
     }
-    if let Some(waiting) = waiting(&threads, finding, &objects, &files) {
-        text.push_str(&format!("\n{waiting}"));
-    }
-    text
+    drawn
 }
 
 // An interleaving is as wide as this if it must be, but not wider if that can be helped.
@@ -497,8 +488,8 @@ fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
 }
 
 /// Where those stand who cannot go on.
-fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, files: &Files) -> Option<String> {
-    let mut told = String::new();
+fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, files: &Files) -> Vec<String> {
+    let mut told = Vec::new();
     for pending in &finding.pending {
         let process = pending.task.index();
         let open = |it: &&Seen| it.process == process && it.called.is_some() && it.returned.is_none();
@@ -512,15 +503,18 @@ fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, files: &File
         };
         let is_wrong = finding.cause == Cause::Blocking
             && finding.blocked.iter().any(|&it| finding.operations[it].process == process);
-        told.push_str(&format!(
-            "  {} {}{what} ({}){}\n",
+        told.push(format!(
+            "{} {}{what} ({}){}",
             threads.name(process),
             operation.map_or_else(String::new, |it| format!("in {} ", it.call)),
             files.show(pending.place),
             if is_wrong { ", and should not" } else { "" },
         ));
     }
-    (!told.is_empty()).then(|| format!("  Then nobody can go on:\n{told}"))
+    if !told.is_empty() {
+        told.insert(0, "Then nobody can go on:".to_owned());
+    }
+    told
 }
 
 /// What the task waits to be notified by, if nobody did so since. Once somebody has, it may be waiting for its lock.
@@ -553,8 +547,8 @@ mod tests {
     fn a_line_is_drawn_where_everything_above_precedes_everything_below() {
         let operations = [seen(0, "x", 1, Some(2)), seen(0, "y", 5, Some(6)), seen(1, "z", 3, Some(4))];
         assert_eq!(
-            history(&two(), &operations, 80),
-            "  a      b\n  ------------\n  x → 1\n  ------------\n         z → 1\n  ------------\n  y → 1\n"
+            history(&two(), &operations, 80).join("\n"),
+            "a      b\n------------\nx → 1\n------------\n       z → 1\n------------\ny → 1"
         );
     }
 
@@ -562,10 +556,10 @@ mod tests {
     fn time_is_drawn_where_lines_do_not_say_everything() {
         let operations = [seen(0, "x", 1, Some(2)), seen(0, "y", 3, Some(6)), seen(1, "z", 2, Some(4))];
         let all = history(&two(), &operations, 80);
-        assert_eq!(all, "  a      b\n  ------------\n  x → 1  z → 1\n  y → 1\n");
+        assert_eq!(all.join("\n"), "a      b\n------------\nx → 1  z → 1\ny → 1");
         let three: Matrix = "x | y | z".parse().expect("a matrix");
         let operations = [seen(0, "x", 1, Some(2)), seen(1, "y", 4, Some(5)), seen(2, "z", 1, None)];
-        let text = history(&three, &operations, 80);
+        let text = history(&three, &operations, 80).join("\n");
         assert!(text.contains("time runs to the right") && text.contains("z → ?"), "{text}");
     }
 

@@ -37,8 +37,9 @@ impl Files {
         site.to_string()
     }
 
-    pub(super) fn legend(&self) -> String {
-        if self.folder.is_empty() { String::new() } else { format!("\n  Files are in {}\n", self.folder) }
+    /// What all of them have in common, if anything.
+    pub(super) fn legend(&self) -> Option<String> {
+        (!self.folder.is_empty()).then(|| format!("Files are in {}", self.folder))
     }
 }
 

@@ -2,12 +2,20 @@
 
 use std::fmt;
 
-use clewline_report::render::text::{Paint, shell_word};
+use clewline_report::render::{
+    Present, WitnessShown,
+    block::{Block, Fact},
+    html::Page,
+    json::Object,
+    present,
+    summary::Entry,
+    text::{Style, shell_word},
+};
 
 use super::{
-    Checked, Matrix, Options,
+    Checked, Matrix, Options, Presented,
     environment::{self, Replayed},
-    text::{self, Reader, Shown, Summary, Telling},
+    text::{Reader, Shown, Summary, Telling},
 };
 
 /// What came of a test. As text it is the whole report.
@@ -59,16 +67,8 @@ impl Tested {
         found.finding().map(|it| Replayed::token(&found.matrix, &it.schedule))
     }
 
-    /// What to type next.
-    fn next(&self) -> Vec<String> {
-        let test = self.test.as_ref().map_or_else(String::new, |it| format!(" {it}"));
-        let again = |token| format!("{}={} cargo test{test}", environment::REPLAY, shell_word(token));
-        self.token().filter(|_| !self.is_replay).iter().map(|it| again(it)).collect()
-    }
-}
-
-impl fmt::Display for Tested {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What is shown, to whoever asks.
+    fn presented<T>(&self, show: impl FnOnce(&dyn Present) -> T) -> T {
         let next = self.next();
         let telling = Telling {
             subject: &self.name,
@@ -77,15 +77,58 @@ impl fmt::Display for Tested {
             options: &self.options,
             next: &next,
             shown: if self.is_replay { Shown::Full } else { Shown::Short },
-            paint: Paint::Plain,
         };
-        let finding = self.found.as_ref().and_then(|it| it.finding().map(|finding| (it, finding)));
-        f.write_str(&match finding {
-            Some((checked, finding)) => {
-                let drawn = self.drawn.as_ref().filter(|it| **it != checked.matrix);
-                text::violated(&telling, checked, finding, drawn, &self.summary)
-            }
-            None => text::summary(&telling, &self.summary),
-        })
+        let shown = self.found.as_ref().filter(|it| it.finding().is_some());
+        show(&Presented { telling, summary: &self.summary, shown, found: self.drawn.as_ref() })
+    }
+}
+
+impl Present for Tested {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn word(&self) -> &'static str {
+        self.verdict()
+    }
+
+    fn qualifier(&self) -> Option<String> {
+        self.presented(|it| it.qualifier())
+    }
+
+    fn headline(&self) -> String {
+        self.presented(|it| it.headline())
+    }
+
+    fn sentences(&self, style: &Style) -> Vec<Block> {
+        self.presented(|it| it.sentences(style))
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        self.presented(|it| it.facts())
+    }
+
+    fn next(&self) -> Vec<String> {
+        let test = self.test.as_ref().map_or_else(String::new, |it| format!(" {it}"));
+        let again = |token| format!("{}={} cargo test{test}", environment::REPLAY, shell_word(token));
+        self.token().filter(|_| !self.is_replay).iter().map(|it| again(it)).collect()
+    }
+
+    fn page(&self) -> Page {
+        self.presented(|it| it.page())
+    }
+
+    fn json(&self, witness: WitnessShown) -> Object {
+        self.presented(|it| it.json(witness))
+    }
+
+    fn entry(&self) -> Entry {
+        self.presented(|it| it.entry())
+    }
+}
+
+impl fmt::Display for Tested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&present::text(self, &Style::default()))
     }
 }

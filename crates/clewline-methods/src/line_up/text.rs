@@ -1,4 +1,4 @@
-//! The report of a check, for people: the verdict, what it rests on, what was explored, what to do next.
+//! What the report of a check tells: the verdict, what it rests on, what was explored.
 //!
 //! Written for someone who has never heard of linearizability.
 
@@ -7,8 +7,9 @@ use std::time::Duration;
 use clewline_core::Cause;
 use clewline_explore::Coverage;
 use clewline_report::render::{
+    block::{Block, Fact, hanging},
     count, grouped,
-    text::{Paint, duration, hanging, painted, paragraph},
+    text::{Style, duration},
 };
 use clewline_threads::control::{MemoryModel, Touch};
 
@@ -19,8 +20,6 @@ use super::{
 };
 
 use crate::{Quasi, relaxed::distribution};
-
-const WIDTH: usize = 80;
 
 /// Who reads a report: what they are told to say is in words that they can say it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +45,6 @@ pub struct Telling<'a> {
     pub next: &'a [String],
     /// How much of an interleaving is shown.
     pub shown: Shown,
-    /// Whether there are colours.
-    pub paint: Paint,
 }
 
 /// What checks of many matrices gave, taken together.
@@ -88,6 +85,14 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// What the check of one matrix gave.
+    #[must_use]
+    pub fn of(checked: &Checked) -> Summary {
+        let mut summary = Summary::default();
+        summary.add(checked);
+        summary
+    }
+
     /// Takes one more check in.
     pub fn add(&mut self, checked: &Checked) {
         self.matrices += 1;
@@ -129,63 +134,46 @@ impl Summary {
     }
 }
 
-/// The report of something wrong. `found` is the matrix as it was checked first, if it has been made smaller since.
-#[must_use]
-pub fn violated(
-    telling: &Telling<'_>,
-    checked: &Checked,
-    finding: &Finding,
-    found: Option<&Matrix>,
-    summary: &Summary,
-) -> String {
-    let mut text =
-        format!("{}: {}\n\n", painted("violated", telling.paint), headline(telling, checked, finding));
-    text.push_str(&evidence(telling, checked, finding, found.is_some()));
-    text.push('\n');
-    let mut fact = |name: &str, told: &str| fact(&mut text, name, told);
-    facts(&mut fact, telling, checked, finding, found);
-    explored(&mut fact, telling, summary);
-    next(&mut text, telling);
-    text
-}
-
 /// What is wrong, and how it came about.
 pub(super) fn evidence(
     telling: &Telling<'_>,
     checked: &Checked,
     finding: &Finding,
     is_smaller: bool,
-) -> String {
-    let mut text = String::new();
-    paragraph(&mut text, &cause(telling, finding), WIDTH);
+    style: &Style,
+) -> Vec<Block> {
     let is_alone = checked.matrix.columns.len() == 1;
-    text.push_str(match (is_alone, is_smaller) {
-        (true, _) => "\n  The calls:\n\n",
-        (false, true) => "\n  The smallest matrix in which it shows; its columns run at the same time:\n\n",
-        (false, false) => "\n  The matrix, whose columns run at the same time:\n\n",
-    });
-    text.push_str(&drawing::matrix(&checked.matrix));
+    let mut blocks = vec![
+        Block::paragraph(cause(telling, finding)),
+        Block::caption(match (is_alone, is_smaller) {
+            (true, _) => "The calls:",
+            (false, true) => "The smallest matrix in which it shows; its columns run at the same time:",
+            (false, false) => "The matrix, whose columns run at the same time:",
+        }),
+        Block::Drawing(drawing::matrix(&checked.matrix)),
+    ];
     if finding.cause == Cause::Nondeterministic {
-        text.push_str("\n  Two serial executions are the same up to one call, and then differ:\n\n");
-        serial_histories(&mut text, checked, finding);
+        blocks.push(Block::caption("Two serial executions are the same up to one call, and then differ:"));
+        blocks.push(serial_histories(checked, finding, style));
     } else {
-        text.push_str(
-            "\n  What the calls answered. What is above a line had returned before anything\n  below it was called:\n\n",
-        );
-        text.push_str(&drawing::history(&checked.matrix, &finding.operations, WIDTH));
-        not_called(&mut text, finding);
-        witnesses(&mut text, telling, checked, finding);
+        blocks.push(Block::caption(
+            "What the calls answered. What is above a line had returned before anything below it was called:",
+        ));
+        blocks.push(Block::Drawing(drawing::history(&checked.matrix, &finding.operations, style.width)));
+        blocks.extend(not_called(finding));
+        blocks.extend(witnesses(telling, checked, finding, style));
     }
     if !finding.moments.is_empty() {
         let which = if finding.cause == Cause::Nondeterministic { "the second" } else { "it" };
-        text.push_str(&format!(
-            "\n  How {which} came about, one step a line (x1, x2, … are atomics and locks):\n\n"
-        ));
-        text.push_str(&drawing::interleaving(&checked.matrix, finding, telling.shown));
+        blocks.push(Block::caption(format!(
+            "How {which} came about, one step a line (x1, x2, … are atomics and locks):"
+        )));
+        blocks.push(Block::Drawing(drawing::interleaving(&checked.matrix, finding, telling.shown)));
     }
-    text
+    blocks
 }
 
+/// What comes after the word if something is wrong.
 pub(super) fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> String {
     let subject = telling.subject;
     match finding.cause {
@@ -340,21 +328,19 @@ fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
     )
 }
 
-fn not_called(text: &mut String, finding: &Finding) {
+fn not_called(finding: &Finding) -> Option<Block> {
     let rest = finding.operations.iter().filter(|it| it.called.is_none()).count() as u64;
-    if rest != 0 {
-        text.push_str(&format!("\n  {} never made.\n", count(rest, "call was", "calls were")));
-    }
+    (rest != 0).then(|| Block::caption(format!("{} never made.", count(rest, "call was", "calls were"))))
 }
 
 // More are counted, not shown.
 const TRIED: usize = 10;
 
 /// Serial histories with the same answers, and why none of them is a witness.
-fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, finding: &Finding) {
+fn witnesses(telling: &Telling<'_>, checked: &Checked, finding: &Finding, style: &Style) -> Vec<Block> {
     // Where orders may differ, the serial histories that have the same order say nothing.
     if !matches!(telling.options.judging, Judging::Linearizable) {
-        return;
+        return Vec::new();
     }
     let has_serial = match &telling.options.against {
         Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
@@ -365,10 +351,9 @@ fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, findin
         Cause::Nondeterministic | Cause::Panic | Cause::Race | Cause::Leak => false,
     };
     if !has_serial || !is_judged {
-        return;
+        return Vec::new();
     }
     let all = checked.serial_histories() as u64;
-    text.push('\n');
     if finding.tried.is_empty() {
         let is_are = if all == 1 { "is" } else { "are" };
         let there = format!("There {is_are} {}", count(all, "serial history", "serial histories"));
@@ -380,31 +365,32 @@ fn witnesses(text: &mut String, telling: &Telling<'_>, checked: &Checked, findin
             ),
             _ => "in none did the calls answer this".to_owned(),
         };
-        paragraph(text, &format!("{there}: {none}."), WIDTH);
-        return;
+        return vec![Block::Caption(format!("{there}: {none}."))];
     }
     let told = format!(
         "Of {}, {} these answers, and none is a witness:",
         count(all, "serial history", "serial histories"),
         count(finding.tried.len() as u64, "has", "have"),
     );
-    paragraph(text, &told, WIDTH);
-    text.push('\n');
-    serial_histories(text, checked, finding);
+    vec![Block::Caption(told), serial_histories(checked, finding, style)]
 }
 
-fn serial_histories(text: &mut String, checked: &Checked, finding: &Finding) {
+fn serial_histories(checked: &Checked, finding: &Finding, style: &Style) -> Block {
     let threads = Threads::of(&checked.matrix);
+    let room = style.width.saturating_sub(2);
+    let mut lines = Vec::new();
     for (number, serial) in finding.tried.iter().take(TRIED).enumerate() {
-        hanging(text, &format!("  {}. ", number + 1), &one_serial(&threads, finding, serial), WIDTH);
+        let told = one_serial(&threads, finding, serial);
+        lines.extend(hanging(&format!("{}. ", number + 1), &told, room));
         if let Some(why) = why_not(&threads, finding, serial) {
-            hanging(text, "     ", &format!("but {why}"), WIDTH);
+            lines.extend(hanging("   ", &format!("but {why}"), room));
         }
     }
     let rest = finding.tried.len().saturating_sub(TRIED) as u64;
     if rest != 0 {
-        text.push_str(&format!("  … and {}\n", count(rest, "more", "more")));
+        lines.push(format!("… and {}", count(rest, "more", "more")));
     }
+    Block::Drawing(lines)
 }
 
 pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &Serial) -> String {
@@ -439,25 +425,20 @@ pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> 
     }
 }
 
-/// Takes what a fact is called, and what is told.
-pub(super) type Facts<'a> = dyn FnMut(&str, &str) + 'a;
-
-/// What is needed to see it again.
+/// What is needed to see it again. `found` is the matrix as it was checked first, if it has been made smaller since.
 pub(super) fn facts(
-    fact: &mut Facts<'_>,
     telling: &Telling<'_>,
     checked: &Checked,
     finding: &Finding,
     found: Option<&Matrix>,
-) {
-    fact("matrix", &typed(&checked.matrix, telling.reader));
-    if let Some(found) = found {
-        fact("found in", &typed(found, telling.reader));
-    }
+) -> Vec<Fact> {
+    let mut facts = vec![Fact::Named("matrix", typed(&checked.matrix, telling.reader))];
+    facts.extend(found.map(|it| Fact::Named("found in", typed(it, telling.reader))));
     if !finding.is_serial {
         let preemptions = count(finding.preemptions as u64, "preemption", "preemptions");
-        fact("schedule", &format!("{} with {preemptions}", finding.schedule));
+        facts.push(Fact::Named("schedule", format!("{} with {preemptions}", finding.schedule)));
     }
+    facts
 }
 
 /// The matrix as it is typed.
@@ -473,84 +454,76 @@ pub fn typed(matrix: &Matrix, reader: Reader) -> String {
     format!("{columns}\"{matrix}\"{}{}", part(before, &matrix.initial), part(after, &matrix.last))
 }
 
-/// The report of matrices in which nothing is wrong, or of which nobody knows.
-#[must_use]
-pub fn summary(telling: &Telling<'_>, summary: &Summary) -> String {
-    let mut text = told(telling, summary);
-    text.push('\n');
-    needed(&mut text, telling, summary);
-    explored(&mut |name, told| fact(&mut text, name, told), telling, summary);
-    next(&mut text, telling);
-    text
+/// What is told about the factor between the word and the colon, if one was asked for.
+pub(super) fn qualifier(telling: &Telling<'_>, summary: &Summary) -> Option<String> {
+    if summary.verdict() != "holds" || !telling.options.judging.is_question() {
+        return None;
+    }
+    let least = summary.needed.iter().map(|it| it.1.factor()).max().unwrap_or(0);
+    Some(format!("with factor {least} and no smaller one"))
 }
 
-/// The verdict in a line and what it means, if nothing is wrong.
-pub(super) fn told(telling: &Telling<'_>, summary: &Summary) -> String {
-    let word = summary.verdict();
+/// What comes after the word of matrices in which nothing is wrong, or of which that is not known.
+pub(super) fn headline_of_all(telling: &Telling<'_>, summary: &Summary) -> String {
     let subject = telling.subject;
     let where_ = match (&summary.first, summary.matrices) {
         (Some(matrix), 1) => format!("\"{matrix}\" on {subject}"),
         (_, n) => format!("{} on {subject}", count(n, "matrix", "matrices")),
     };
-    let mut text = match word {
-        "holds" if telling.options.judging.is_question() => {
-            let least = summary.needed.iter().map(|it| it.1.factor()).max().unwrap_or(0);
-            format!("{} with factor {least} and no smaller one: {where_}\n\n", painted(word, telling.paint))
+    match (summary.verdict(), summary.matrices) {
+        ("holds", _) if telling.options.judging.is_question() => where_,
+        ("holds", _) => format!("no violation found in {where_}"),
+        (_, 0) => format!("no matrix was checked on {subject}"),
+        (_, 1) => where_,
+        (_, _) if summary.unknown == 0 => format!("{where_}, and more were asked for"),
+        (_, n) => {
+            format!("nobody knows about {} of {} matrices on {subject}", grouped(summary.unknown), grouped(n))
         }
-        "holds" => format!("{}: no violation found in {where_}\n\n", painted(word, telling.paint)),
-        _ if summary.matrices == 0 => {
-            format!("{}: no matrix was checked on {subject}\n\n", painted(word, telling.paint))
-        }
-        _ => {
-            let told = match summary.matrices {
-                1 => where_,
-                _ if summary.unknown == 0 => format!("{where_}, and more were asked for"),
-                n => format!(
-                    "nobody knows about {} of {} matrices on {subject}",
-                    grouped(summary.unknown),
-                    grouped(n)
-                ),
-            };
-            format!("{}: {told}\n\n", painted(word, telling.paint))
-        }
-    };
-    for reason in summary.reason.iter().chain(&summary.stopped) {
-        paragraph(&mut text, &format!("{}.", capitalized(reason)), WIDTH);
     }
-    if word == "holds" {
-        paragraph(&mut text, &meaning(telling, summary), WIDTH);
+}
+
+/// What that means, and how far histories are out of order.
+pub(super) fn sentences_of_all(telling: &Telling<'_>, summary: &Summary) -> Vec<Block> {
+    let reasons = summary.reason.iter().chain(&summary.stopped);
+    let mut told: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
+    if summary.verdict() == "holds" {
+        told.push(meaning(telling, summary));
     } else if summary.executions != 0 {
-        paragraph(&mut text, "What was explored holds, but that is not all there is.", WIDTH);
+        told.push("What was explored holds, but that is not all there is.".to_owned());
     }
-    text
+    let mut blocks = needed(telling, summary);
+    if !told.is_empty() {
+        blocks.insert(0, Block::Paragraph(told));
+    }
+    blocks
 }
 
 // More are left out.
 const NEEDED: usize = 20;
 
 /// How far histories are out of order: in all, and of each matrix, those with the greatest factor first.
-fn needed(text: &mut String, telling: &Telling<'_>, summary: &Summary) {
+fn needed(telling: &Telling<'_>, summary: &Summary) -> Vec<Block> {
     let mut all = Needed::default();
     summary.needed.iter().for_each(|it| all.add(&it.1));
     if all.histories.is_empty() {
-        return;
+        return Vec::new();
     }
-    text.push_str(&distribution(&all, "distinct histories"));
-    text.push('\n');
+    let mut blocks = vec![Block::Drawing(distribution(&all, "distinct histories"))];
     if summary.needed.len() == 1 {
-        return;
+        return blocks;
     }
     let mut matrices: Vec<&(Matrix, Needed)> = summary.needed.iter().collect();
     matrices.sort_by_key(|it| std::cmp::Reverse(it.1.factor()));
-    text.push_str("  factor  matrix\n");
+    let mut lines = vec!["factor  matrix".to_owned()];
     for (matrix, needed) in matrices.iter().take(NEEDED) {
-        text.push_str(&format!("  {:>6}  {}\n", needed.factor(), typed(matrix, telling.reader)));
+        lines.push(format!("{:>6}  {}", needed.factor(), typed(matrix, telling.reader)));
     }
     let rest = matrices.len().saturating_sub(NEEDED) as u64;
     if rest != 0 {
-        text.push_str(&format!("          … and {}, with no greater factor\n", count(rest, "more", "more")));
+        lines.push(format!("        … and {}, with no greater factor", count(rest, "more", "more")));
     }
-    text.push('\n');
+    blocks.push(Block::Drawing(lines));
+    blocks
 }
 
 /// What `holds` means, and what it does not.
@@ -615,13 +588,15 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
 }
 
 /// How much was explored, and how long that took.
-pub(super) fn explored(fact: &mut Facts<'_>, telling: &Telling<'_>, summary: &Summary) {
+pub(super) fn explored(telling: &Telling<'_>, summary: &Summary) -> Vec<Fact> {
     let options = telling.options;
+    let mut facts = Vec::new();
     let stuck = |n: u64| if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) };
     let of = |n: u64| if n == 1 { String::new() } else { format!(" in {}", count(n, "matrix", "matrices")) };
     if summary.serial_histories != 0 {
         let n = count(summary.serial_histories, "serial history", "serial histories");
-        fact("phase 1", &format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices)));
+        let told = format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices));
+        facts.push(Fact::Named("phase 1", told));
     }
     let bound = match options.settings.preemptions {
         Some(most) if summary.bounded != 0 && options.scheduler.is_exhaustive => {
@@ -634,7 +609,7 @@ pub(super) fn explored(fact: &mut Facts<'_>, telling: &Telling<'_>, summary: &Su
         model @ (MemoryModel::Tso | MemoryModel::ReleaseAcquire) => format!(", memory {}", model.name()),
     };
     if telling.is_replay {
-        fact("phase 2", "this one execution, run again");
+        facts.push(Fact::Named("phase 2", "this one execution, run again".to_owned()));
     } else if summary.executions != 0 {
         let told = format!(
             "{} by {}{bound}{model}: {}{}",
@@ -643,27 +618,14 @@ pub(super) fn explored(fact: &mut Facts<'_>, telling: &Telling<'_>, summary: &Su
             count(summary.histories, "distinct history", "distinct histories"),
             stuck(summary.stuck),
         );
-        fact("phase 2", &told);
+        facts.push(Fact::Named("phase 2", told));
     }
     if let Some(n) = summary.unserializable {
         let told = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
-        fact("besides", &told);
+        facts.push(Fact::Named("besides", told));
     }
-    fact("took", &duration(summary.elapsed));
-}
-
-fn next(text: &mut String, telling: &Telling<'_>) {
-    for (place, command) in telling.next.iter().enumerate() {
-        let word = if place == 0 { "next" } else { "  or" };
-        text.push_str(&format!("{word}: {command}\n"));
-    }
-}
-
-/// A line that says what `name` is, and more lines if it is long.
-fn fact(text: &mut String, name: &str, told: &str) {
-    // Where all of them begin.
-    const COLUMN: usize = 10;
-    hanging(text, &format!("{:COLUMN$}", format!("{name}:")), told, WIDTH);
+    facts.push(Fact::Named("took", duration(summary.elapsed)));
+    facts
 }
 
 /// Whether everything was seen: no bound left anything out, and nothing stopped the exploration.

@@ -70,13 +70,13 @@ impl Needed {
 }
 
 /// A table: how many of `whom` need each factor, from 0 to the greatest.
-pub(crate) fn distribution(needed: &Needed, whom: &str) -> String {
-    let mut text = format!("  factor  {whom} that need it\n");
-    for factor in 0..=needed.factor() {
+pub(crate) fn distribution(needed: &Needed, whom: &str) -> Vec<String> {
+    let line = |factor: u32| {
         let n = needed.histories.get(&factor).copied().unwrap_or(0);
-        text.push_str(&format!("  {factor:>6}  {}\n", grouped(n)));
-    }
-    text
+        format!("{factor:>6}  {}", grouped(n))
+    };
+    let heading = format!("factor  {whom} that need it");
+    std::iter::once(heading).chain((0..=needed.factor()).map(line)).collect()
 }
 
 impl Judging {

@@ -239,6 +239,7 @@ impl<'s> Judging<'s> {
             elapsed: begun.elapsed(),
             stream: None,
             quasi: told,
+            next: Vec::new(),
         };
         let workload = self.stress.workload.clone();
         let finding = Finding { run, cause, report, after: self.begun.elapsed(), workload };

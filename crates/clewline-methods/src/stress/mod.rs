@@ -35,7 +35,7 @@ mod again;
 mod drive;
 mod environment;
 mod outcome;
-mod page;
+mod present;
 mod quasi;
 mod recorded;
 mod save;

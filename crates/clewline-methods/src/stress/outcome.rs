@@ -3,10 +3,10 @@
 use std::{fmt, path::PathBuf, time::Duration};
 
 use clewline_core::{Breaking, OperationId, Reason, Verdict};
-use clewline_report::render::text::Paint;
+use clewline_report::render::{present, text::Style};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
-use super::{Asked, Workload, text};
+use super::{Asked, Workload};
 use crate::{Report, relaxed::Needed};
 
 /// The outcome of a stress test. Displays as the report for people.
@@ -199,16 +199,10 @@ impl Outcome {
             }
         }
     }
-
-    /// The report for people.
-    #[must_use]
-    pub fn text(&self, paint: Paint) -> String {
-        text::report(self, paint)
-    }
 }
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text(Paint::Plain))
+        f.write_str(&present::text(self, &Style::default()))
     }
 }

@@ -1,4 +1,4 @@
-//! The report of a stress test, for people: the verdict, what it rests on, how it was found, what to do next.
+//! What the report of a stress test tells: the verdict, what it rests on, how it was found.
 //!
 //! Written for someone who has never heard of linearizability.
 
@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use clewline_core::{Domain, Reason, Verdict};
 use clewline_report::render::{
+    Present,
+    block::{Block, Fact},
     count, grouped,
-    text::{Paint, Style, checked_by, duration, evidence, line_numbers, painted, paragraph},
+    text::{Style, duration, judged_by, line_numbers},
     trace,
 };
 use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
@@ -15,120 +17,74 @@ use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
 use super::{Asked, Cause, Finding, Outcome, Saved, Shrinking, Workload, again::show_values};
 use crate::{QuasiReading, relaxed};
 
-const WIDTH: usize = 80;
+/// What comes after the verdict's word.
+pub(super) fn headline(outcome: &Outcome) -> String {
+    match outcome.shown() {
+        Some(finding) => found(outcome, finding),
+        None if outcome.holds() => nothing_found(outcome),
+        None => given_up(outcome),
+    }
+}
 
-/// Takes what a fact is called, and what is told.
-pub(super) type Facts<'a> = dyn FnMut(&str, &str) + 'a;
-
-/// The whole report.
-pub(super) fn report(outcome: &Outcome, paint: Paint) -> String {
-    let mut text = match outcome.shown() {
-        Some(finding) => found(outcome, finding, paint),
-        None => {
-            let mut text = without_finding(outcome, paint);
-            text.push('\n');
-            if let Some(needed) = outcome.needed.as_ref().filter(|_| outcome.holds()) {
-                text.push_str(&relaxed::distribution(needed, "runs"));
-                text.push('\n');
-            }
-            rate(&mut |name, told| fact(&mut text, name, told), outcome);
-            text
-        }
+/// What the verdict means, and what it rests on.
+pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
+    let Some(finding) = outcome.shown() else {
+        return if outcome.holds() { holds(outcome) } else { vec![Block::paragraph(unknown(outcome))] };
     };
-    for (place, command) in outcome.next.iter().enumerate() {
-        let word = if place == 0 { "next" } else { "  or" };
-        text.push_str(&format!("{word}: {command}\n"));
-    }
-    text
-}
-
-fn found(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
-    let mut text = headline(outcome, finding, paint);
-    text.push_str("\n\n");
-    text.push_str(&shown(outcome, finding));
-    text.push('\n');
-    how(&mut |name, told| fact(&mut text, name, told), outcome, finding);
-    text
-}
-
-/// What the finding rests on.
-pub(super) fn shown(outcome: &Outcome, finding: &Finding) -> String {
-    let mut text = String::new();
-    match &finding.cause {
-        Cause::NotLinearizable(ending) => {
-            if let Some(told) = &finding.report.quasi {
-                for sentence in told.why.iter().cloned().chain(told.about_least(finding.report.verdict())) {
-                    paragraph(&mut text, &sentence, WIDTH);
-                }
-            }
-            if is_drawn(finding) {
-                let style = Style { width: WIDTH, ..Style::default() };
-                text.push_str(&evidence(&finding.report.judged(), &style));
-            }
-            if let (Some(breaking), Verdict::Violated(violation)) =
-                (&outcome.breaking, finding.report.verdict())
-            {
-                text.push_str("\n  What happened, one after the other, up to where it breaks:\n\n");
-                text.push_str(&trace(&finding.report.judged(), violation, breaking, WIDTH));
-            }
-            if *ending != Ending::Full {
-                text.push('\n');
-            }
+    let mut blocks = Vec::new();
+    if let Cause::NotLinearizable(_) = &finding.cause {
+        blocks.extend(finding.report.sentences(style));
+        if let (Some(breaking), Verdict::Violated(violation)) = (&outcome.breaking, finding.report.verdict())
+        {
+            blocks.push(Block::caption("What happened, one after the other, up to where it breaks:"));
+            blocks.extend(trace(&finding.report.judged(), violation, breaking, style.width));
         }
-        Cause::Stuck(..) | Cause::Panicked(_) => (),
     }
-    text.push_str(&ended(outcome, finding));
-    text
+    blocks.extend(ended(outcome, finding));
+    blocks
 }
 
-/// What went wrong besides answers: who is stuck, and who panicked.
-pub(super) fn ended(outcome: &Outcome, finding: &Finding) -> String {
-    let mut text = String::new();
+/// What went wrong besides answers: which operations are stuck, and which panicked.
+pub(super) fn ended(outcome: &Outcome, finding: &Finding) -> Vec<Block> {
+    let mut blocks = Vec::new();
     match &finding.cause {
         Cause::NotLinearizable(Ending::Full) => (),
         Cause::NotLinearizable(Ending::Stuck(patience, standings, panics)) => {
-            stuck(&mut text, finding, *patience, standings);
+            blocks.extend(stuck(finding, *patience, standings));
             if !panics.is_empty() {
-                text.push('\n');
-                panicked(&mut text, finding, panics);
+                blocks.push(panicked(finding, panics));
             }
         }
-        Cause::NotLinearizable(Ending::Panicked(panics)) => panicked(&mut text, finding, panics),
+        Cause::NotLinearizable(Ending::Panicked(panics)) => blocks.push(panicked(finding, panics)),
         Cause::Stuck(patience, standings) => {
-            stuck(&mut text, finding, *patience, standings);
-            besides(&mut text, outcome, finding, "a deadlock, or a loop that never ends");
+            blocks.extend(stuck(finding, *patience, standings));
+            blocks.push(besides(outcome, finding, "a deadlock, or a loop that never ends"));
         }
         Cause::Panicked(panics) => {
-            panicked(&mut text, finding, panics);
-            besides(&mut text, outcome, finding, "a panic");
+            blocks.push(panicked(finding, panics));
+            blocks.push(besides(outcome, finding, "a panic"));
         }
     }
-    text
+    blocks
 }
 
-/// Whether operations contradict each other, and are drawn. By displacement no few of them do.
-fn is_drawn(finding: &Finding) -> bool {
-    finding.report.quasi.as_ref().is_none_or(|it| it.reading == QuasiReading::Relaxed)
-}
-
-pub(super) fn headline(outcome: &Outcome, finding: &Finding, paint: Paint) -> String {
-    let word = painted("violated", paint);
+fn found(outcome: &Outcome, finding: &Finding) -> String {
     let subject = &outcome.subject;
     match &finding.cause {
-        Cause::NotLinearizable(_) => finding.report.headline(paint),
+        Cause::NotLinearizable(_) => finding.report.headline(),
         Cause::Stuck(patience, _) => {
-            format!("{word}: {subject} got stuck: nothing returned for {}", show_patience(*patience))
+            format!("{subject} got stuck: nothing returned for {}", show_patience(*patience))
         }
         Cause::Panicked(panics) => {
             let operation = panics.first().and_then(|it| finding.pending(it.thread));
             let place = operation.map_or_else(String::new, |it| format!(" in {it}"));
-            format!("{word}: {subject} panicked{place}")
+            format!("{subject} panicked{place}")
         }
     }
 }
 
 /// Which operations do not return, and where their threads stand.
-fn stuck(text: &mut String, finding: &Finding, patience: Duration, standings: &[Standing]) {
+fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Block; 2] {
     let pending = standings.len() as u64;
     let returned = (finding.report.operations() as u64).saturating_sub(pending);
     let told = format!(
@@ -137,14 +93,13 @@ fn stuck(text: &mut String, finding: &Finding, patience: Duration, standings: &[
         show_patience(patience),
         count(pending, "thread has", "threads have"),
     );
-    paragraph(text, &told, WIDTH);
-    text.push('\n');
-    for standing in standings {
+    let line = |standing: &Standing| {
         let operation = finding
             .pending(standing.thread)
             .unwrap_or_else(|| "no operation: it drops the subject".to_owned());
-        text.push_str(&format!("  thread {} in {operation}: {standing}\n", standing.thread));
-    }
+        format!("thread {} in {operation}: {standing}", standing.thread)
+    };
+    [Block::paragraph(told), Block::List(standings.iter().map(line).collect())]
 }
 
 /// `3 s`: it was asked for, not measured.
@@ -153,17 +108,17 @@ fn show_patience(patience: Duration) -> String {
 }
 
 /// Which operations panicked, and what they said.
-fn panicked(text: &mut String, finding: &Finding, panics: &[Panicked]) {
-    for Panicked { thread, message } in panics {
+fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
+    let line = |Panicked { thread, message }: &Panicked| {
         let operation = finding.pending(*thread).unwrap_or_else(|| "no operation".to_owned());
-        text.push_str(&format!("  thread {thread} in {operation} panicked: {message}\n"));
-    }
+        format!("thread {thread} in {operation} panicked: {message}")
+    };
+    Block::List(panics.iter().map(line).collect())
 }
 
 /// Whether the answers, at least, were right.
-fn besides(text: &mut String, outcome: &Outcome, finding: &Finding, what: &str) {
-    text.push('\n');
-    let told = match finding.report.verdict() {
+fn besides(outcome: &Outcome, finding: &Finding, what: &str) -> Block {
+    Block::paragraph(match finding.report.verdict() {
         Verdict::Holds(_) => {
             format!(
                 "No answer was wrong: what had returned until then is {}. So this is {what}.",
@@ -174,41 +129,44 @@ fn besides(text: &mut String, outcome: &Outcome, finding: &Finding, what: &str) 
             format!("Whether the answers until then were right is not known: {reason}.")
         }
         Verdict::Violated(_) => unreachable!("then that is the cause"),
-    };
-    paragraph(text, &told, WIDTH);
+    })
 }
 
-/// How it was found, and what is needed to find it again.
-pub(super) fn how(fact: &mut Facts<'_>, outcome: &Outcome, finding: &Finding) {
+/// How it was found, and what is needed to find it again; or how fast it was, if nothing was found.
+pub(super) fn facts(outcome: &Outcome) -> Vec<Fact> {
+    match outcome.shown() {
+        Some(finding) => how(outcome, finding),
+        None => rate(outcome),
+    }
+}
+
+fn how(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
     let first = outcome.finding.as_ref().unwrap_or(finding);
-    fact(
-        "found",
-        &format!(
-            "in run {}, after {} and {}, in runs of {}",
-            grouped(first.run + 1),
-            count(outcome.operations, "operation", "operations"),
-            duration(first.after),
-            show_workload(&outcome.workload),
-        ),
+    let found = format!(
+        "in run {}, after {} and {}, in runs of {}",
+        grouped(first.run + 1),
+        count(outcome.operations, "operation", "operations"),
+        duration(first.after),
+        show_workload(&outcome.workload),
     );
-    shrinking(fact, outcome, finding);
-    setting(fact, outcome);
-    fact("judged", checked_by(&finding.report.judged()).trim_end().trim_start_matches("checked "));
-    saved(fact, outcome, finding);
-    fact(
-        "seed",
-        &format!(
-            "{}. The calls follow from it, and the noise; how the system schedules the threads does not. So the same \
-             seed may show it sooner or later, in other operations, or not at all.",
-            outcome.seed
-        ),
+    let seed = format!(
+        "{}. The calls follow from it, and the noise; how the system schedules the threads does not. So the same \
+         seed may show it sooner or later, in other operations, or not at all.",
+        outcome.seed
     );
+    let mut facts = vec![Fact::Named("found", found)];
+    facts.extend(shrinking(outcome, finding).map(|it| Fact::Named("smaller", it)));
+    facts.push(setting(outcome));
+    facts.push(Fact::Named("judged", judged_by(&finding.report.judged())));
+    facts.extend(saved(outcome, finding).map(|it| Fact::Named("saved", it)));
+    facts.push(Fact::Named("seed", seed));
+    facts
 }
 
 /// What shrinking achieved.
-fn shrinking(fact: &mut Facts<'_>, outcome: &Outcome, finding: &Finding) {
-    let told = match &outcome.shrinking {
-        Shrinking::Off => return,
+fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
+    Some(match &outcome.shrinking {
+        Shrinking::Off => return None,
         Shrinking::TooSlow => {
             "not tried: to see that a smaller run is stuck takes as long each time".to_owned()
         }
@@ -233,24 +191,24 @@ fn shrinking(fact: &mut Facts<'_>, outcome: &Outcome, finding: &Finding) {
                 ),
             }
         }
-    };
-    fact("smaller", &told);
+    })
 }
 
-fn setting(fact: &mut Facts<'_>, outcome: &Outcome) {
+fn setting(outcome: &Outcome) -> Fact {
     let pinned = match outcome.pinning {
         Pinning::Pinned => "each thread on its processor",
         Pinning::Free => "threads where the system puts them",
     };
-    fact("recorded", &format!("with {}, {pinned}", outcome.clock));
+    Fact::Named("recorded", format!("with {}, {pinned}", outcome.clock))
 }
 
-fn saved(fact: &mut Facts<'_>, outcome: &Outcome, finding: &Finding) {
-    let told = match &outcome.saved {
-        Saved::Off => return,
+fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
+    Some(match &outcome.saved {
+        Saved::Off => return None,
         Saved::File(path) => {
             let more = match finding.report.verdict() {
-                Verdict::Violated(_) if !is_drawn(finding) => String::new(),
+                // By displacement no few operations contradict each other, and none are drawn.
+                Verdict::Violated(_) if finding.report.displaced().is_some() => String::new(),
                 Verdict::Violated(violation) => {
                     let lines = line_numbers(&finding.report.judged(), &violation.core);
                     format!(" (drawn above: {lines})")
@@ -266,22 +224,21 @@ fn saved(fact: &mut Facts<'_>, outcome: &Outcome, finding: &Finding) {
             outcome.spec
         ),
         Saved::Failed(folder, why) => format!("nowhere: {}: {why}", folder.display()),
-    };
-    fact("saved", &told);
+    })
 }
 
-/// The verdict in a line and what it means, if nothing was found.
-pub(super) fn without_finding(outcome: &Outcome, paint: Paint) -> String {
-    if outcome.holds() { nothing_found(outcome, paint) } else { given_up(outcome, paint) }
+/// What is told about the factor between the word and the colon, if one was asked for.
+pub(super) fn qualifier(outcome: &Outcome) -> Option<String> {
+    let needed = outcome.needed.as_ref().filter(|_| outcome.holds())?;
+    Some(format!("with factor {} and no smaller one", needed.factor()))
 }
 
-fn nothing_found(outcome: &Outcome, paint: Paint) -> String {
+fn nothing_found(outcome: &Outcome) -> String {
     let runs = format!("{} of {}", count(outcome.runs, "run", "runs"), outcome.subject);
-    let word = painted("holds", paint);
-    let mut text = match &outcome.needed {
-        Some(needed) => format!("{word} with factor {} and no smaller one: {runs}\n\n", needed.factor()),
-        None => format!("{word}: no violation found in {runs}\n\n"),
-    };
+    if outcome.needed.is_some() { runs } else { format!("no violation found in {runs}") }
+}
+
+fn holds(outcome: &Outcome) -> Vec<Block> {
     let told = format!(
         "{} in runs of {}. Every run was recorded and judged, and is {}: {}",
         count(outcome.operations, "operation", "operations"),
@@ -296,15 +253,15 @@ fn nothing_found(outcome: &Outcome, paint: Paint) -> String {
                  differ by more.",
         },
     );
-    paragraph(&mut text, &told, WIDTH);
     let others = match &outcome.needed {
         Some(_) => "may need a greater factor.",
         None => "may still go wrong.",
     };
-    let told =
+    let proof =
         format!("That is no proof. Other schedules of the threads, of which there are very many, {others}");
-    paragraph(&mut text, &told, WIDTH);
-    text
+    let mut blocks = vec![Block::Paragraph(vec![told, proof])];
+    blocks.extend(outcome.needed.as_ref().map(|it| Block::Drawing(relaxed::distribution(it, "runs"))));
+    blocks
 }
 
 /// `linearizable as a queue`, or whatever else was asked.
@@ -324,20 +281,20 @@ fn judged_as(outcome: &Outcome) -> String {
 }
 
 /// Some runs could not be judged, or none was made.
-fn given_up(outcome: &Outcome, paint: Paint) -> String {
-    let word = painted("unknown", paint);
+fn given_up(outcome: &Outcome) -> String {
     let subject = &outcome.subject;
     if outcome.runs == 0 {
-        let mut text = format!("{word}: no run of {subject} was made\n\n");
-        paragraph(&mut text, "Time was up before the first run, so nothing is known.", WIDTH);
-        return text;
+        return format!("no run of {subject} was made");
     }
     let reason = outcome.reason.as_ref().map_or_else(String::new, |it| format!(": {it}"));
-    let mut text = format!(
-        "{word}: {} of {} of {subject} could not be judged{reason}\n\n",
-        grouped(outcome.unknown),
-        count(outcome.runs, "run", "runs"),
-    );
+    let (unknown, runs) = (grouped(outcome.unknown), count(outcome.runs, "run", "runs"));
+    format!("{unknown} of {runs} of {subject} could not be judged{reason}")
+}
+
+fn unknown(outcome: &Outcome) -> String {
+    if outcome.runs == 0 {
+        return "Time was up before the first run, so nothing is known.".to_owned();
+    }
     let told = match outcome.runs - outcome.unknown {
         0 => "No run was judged, so nothing is known.".to_owned(),
         judged => format!(
@@ -354,12 +311,12 @@ fn given_up(outcome: &Outcome, paint: Paint) -> String {
             "Shorter runs, and values that are all different, are easier to judge."
         }
     };
-    paragraph(&mut text, &format!("{told} {advice}"), WIDTH);
-    text
+    format!("{told} {advice}")
 }
 
 /// How fast it was and how it was set up, if nothing was found.
-pub(super) fn rate(fact: &mut Facts<'_>, outcome: &Outcome) {
+fn rate(outcome: &Outcome) -> Vec<Fact> {
+    let mut facts = Vec::new();
     if outcome.runs != 0 {
         let per_second = outcome.operations as f64 / outcome.elapsed.as_secs_f64().max(1e-9);
         let told = format!(
@@ -367,22 +324,11 @@ pub(super) fn rate(fact: &mut Facts<'_>, outcome: &Outcome) {
             duration(outcome.elapsed),
             grouped(per_second as u64)
         );
-        fact("took", &told);
+        facts.push(Fact::Named("took", told));
     }
-    setting(fact, outcome);
-    fact("seed", &outcome.seed.to_string());
-}
-
-/// A line that says what `name` is, and more lines if it is long.
-fn fact(text: &mut String, name: &str, told: &str) {
-    // Where all of them begin. A paragraph is indented by two, which are taken away again.
-    const COLUMN: usize = 10;
-    let mut lines = String::new();
-    paragraph(&mut lines, told, WIDTH - COLUMN + 2);
-    for (place, line) in lines.lines().enumerate() {
-        let label = if place == 0 { format!("{name}:") } else { String::new() };
-        text.push_str(&format!("{label:COLUMN$}{}\n", line.trim_start()));
-    }
+    facts.push(setting(outcome));
+    facts.push(Fact::Named("seed", outcome.seed.to_string()));
+    facts
 }
 
 /// `4 threads × 2,048 operations, without noise`.

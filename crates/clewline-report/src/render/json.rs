@@ -2,71 +2,141 @@
 //!
 //! The names of the fields, and their order, are promised to other people's scripts.
 
-use std::io::{self, Write};
+use std::fmt;
 
 use clewline_core::{Datum, OperationId, Value, Values, Verdict};
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::{Judged, WitnessShown, explanation};
 
-/// Writes the report, with a line break after it.
-///
-/// # Errors
-///
-/// If `out` cannot be written.
-pub fn report(judged: &Judged<'_>, witness: WitnessShown, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "{{\"file\":{}", quoted(judged.name))?;
-    write!(out, ",\"verdict\":{}", quoted(judged.verdict.word()))?;
-    write!(out, ",\"operations\":{},\"objects\":{}", judged.operations(), judged.objects())?;
-    write!(out, ",\"algorithm\":{}", quoted(judged.algorithm))?;
-    write!(out, ",\"elapsed_ms\":{}", judged.elapsed.as_millis())?;
+/// An object whose fields keep the order in which they were added. Displays as JSON.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object(Vec<(String, Field)>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Field {
+    Value(Json),
+    Object(Object),
+}
+
+impl Object {
+    /// One without fields.
+    #[must_use]
+    pub fn new() -> Object {
+        Object::default()
+    }
+
+    /// Adds a field.
+    pub fn add(&mut self, name: &str, value: impl Into<Json>) {
+        self.0.push((name.to_owned(), Field::Value(value.into())));
+    }
+
+    /// Adds a field whose fields keep their order, too.
+    pub fn add_object(&mut self, name: &str, object: Object) {
+        self.0.push((name.to_owned(), Field::Object(object)));
+    }
+
+    /// The value of a field.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Json> {
+        self.0.iter().find(|it| it.0 == name).map(|it| it.1.clone().into())
+    }
+}
+
+/// Its fields in the order of the alphabet.
+impl From<Map<String, Json>> for Object {
+    fn from(fields: Map<String, Json>) -> Object {
+        Object(fields.into_iter().map(|(name, value)| (name, Field::Value(value))).collect())
+    }
+}
+
+impl From<Object> for Json {
+    fn from(object: Object) -> Json {
+        Json::Object(object.0.into_iter().map(|(name, field)| (name, field.into())).collect())
+    }
+}
+
+impl From<Field> for Json {
+    fn from(field: Field) -> Json {
+        match field {
+            Field::Value(value) => value,
+            Field::Object(object) => object.into(),
+        }
+    }
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (place, (name, field)) in self.0.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            write!(f, "{comma}{}:", Json::from(name.as_str()))?;
+            match field {
+                Field::Value(value) => write!(f, "{value}")?,
+                Field::Object(object) => write!(f, "{object}")?,
+            }
+        }
+        f.write_str("}")
+    }
+}
+
+/// The report on a history.
+#[must_use]
+pub fn report(judged: &Judged<'_>, witness: WitnessShown) -> Object {
+    let mut report = start(judged);
     match judged.verdict {
         Verdict::Holds(found) => {
             if witness == WitnessShown::Whole {
-                write!(out, ",\"witness\":")?;
-                ids(judged, &found.order, out)?;
+                report.add("witness", ids(judged, &found.order));
             }
         }
         Verdict::Violated(violation) => {
-            write!(out, ",\"explanation\":{{")?;
+            let mut told = Object::new();
             if let Some(object) = violation.core.first().and_then(|&it| judged.object(it)) {
-                write!(out, "\"object\":{},", json(judged.case.values(), object))?;
+                told.add("object", json(judged.case.values(), object));
             }
-            write!(out, "\"core\":")?;
-            ids(judged, &violation.core, out)?;
+            told.add("core", ids(judged, &violation.core));
             if !violation.pending.is_empty() {
-                write!(out, ",\"pending\":")?;
-                ids(judged, &violation.pending, out)?;
+                told.add("pending", ids(judged, &violation.pending));
             }
             if !violation.is_minimal {
-                write!(out, ",\"minimal\":false")?;
+                told.add("minimal", false);
             }
             if let Some(line) = judged.stream.and_then(|it| it.line) {
-                write!(out, ",\"line\":{line}")?;
+                told.add("line", line);
             }
-            write!(out, ",\"text\":{}}}", quoted(&explanation(judged, violation)))?;
+            told.add("text", explanation(judged, violation));
+            report.add_object("explanation", told);
         }
-        Verdict::Unknown(reason) => write!(out, ",\"reason\":{}", quoted(&reason.to_string()))?,
+        Verdict::Unknown(reason) => report.add("reason", reason.to_string()),
     }
-    writeln!(out, "}}")
+    report
 }
 
-/// Writes that a file could not be judged at all: `{"file": …, "error": …}`.
-///
-/// # Errors
-///
-/// If `out` cannot be written.
-pub fn failure(name: &str, error: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{{\"file\":{},\"error\":{}}}", quoted(name), quoted(error))
+/// The fields that the report on any history begins with.
+#[must_use]
+pub fn start(judged: &Judged<'_>) -> Object {
+    let mut report = Object::new();
+    report.add("file", judged.name);
+    report.add("verdict", judged.verdict.word());
+    report.add("operations", judged.operations());
+    report.add("objects", judged.objects());
+    report.add("algorithm", judged.algorithm);
+    report.add("elapsed_ms", judged.elapsed.as_millis() as u64);
+    report
 }
 
-fn ids(judged: &Judged<'_>, operations: &[OperationId], out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "[")?;
-    for (place, &id) in operations.iter().enumerate() {
-        let comma = if place == 0 { "" } else { "," };
-        write!(out, "{comma}{}", json(judged.case.values(), judged.id(id)))?;
-    }
-    write!(out, "]")
+/// That a file could not be judged at all: `{"file": …, "error": …}`.
+#[must_use]
+pub fn failure(name: &str, error: &str) -> Object {
+    let mut report = Object::new();
+    report.add("file", name);
+    report.add("error", error);
+    report
+}
+
+fn ids(judged: &Judged<'_>, operations: &[OperationId]) -> Json {
+    operations.iter().map(|&it| json(judged.case.values(), judged.id(it))).collect()
 }
 
 fn json(values: &Values, value: Value) -> Json {
@@ -77,8 +147,4 @@ fn json(values: &Values, value: Value) -> Json {
         Datum::Text(text) | Datum::Symbol(text) | Datum::Other(text) => text.into(),
         Datum::List(items) => items.iter().map(|&it| json(values, it)).collect(),
     }
-}
-
-fn quoted(text: &str) -> Json {
-    text.into()
 }

@@ -3,10 +3,13 @@
 //!
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
 
+pub mod block;
 mod explain;
 pub mod html;
 pub mod json;
+mod judged;
 pub mod plot;
+pub mod present;
 pub mod summary;
 pub mod svg;
 pub mod table;
@@ -20,6 +23,7 @@ use std::time::Duration;
 use clewline_core::{Case, Datum, ObjectId, OperationId, Value, Values, Verdict};
 
 pub use explain::explanation;
+pub use present::Present;
 pub use trace::trace;
 
 /// A verdict on a history, and all that a report tells about it.
@@ -45,6 +49,8 @@ pub struct Judged<'a> {
     pub elapsed: Duration,
     /// If it was judged as it came: what is no longer in `case`.
     pub stream: Option<Stream>,
+    /// Commands to type next, best first.
+    pub next: &'a [String],
 }
 
 /// What is known of a history that was judged as it came, and of which only the operations that matter were held.

@@ -12,8 +12,10 @@ mod markdown;
 use std::time::Duration;
 
 use super::{
+    block::{Block, told},
     count,
     table::{Cell, Column, Table},
+    text::Style,
 };
 
 pub use junit::junit;
@@ -41,8 +43,8 @@ pub struct Entry {
     pub verdict: Word,
     /// The first line of its report, without the verdict's word.
     pub headline: String,
-    /// The evidence as text: lines, as a terminal shows them. May be empty.
-    pub told: String,
+    /// What the verdict means and what it rests on. May be empty.
+    pub told: Vec<Block>,
     /// How much there was to judge, if that is known.
     pub work: Option<u64>,
     /// Who decided; may be empty.
@@ -55,6 +57,13 @@ pub struct Entry {
     pub next: Vec<String>,
     /// Its own page, as seen from the page of the summary.
     pub page: Option<String>,
+}
+
+impl Entry {
+    /// What is told, in lines as a terminal shows them.
+    fn text(&self) -> String {
+        told(&self.told, Style::default().width)
+    }
 }
 
 /// A verdict in a word, or that there is none.
@@ -207,7 +216,7 @@ pub fn annotations(summary: &Summary) -> String {
             .push(format!("title={}", property(&format!("{}: {}", entry.verdict.as_str(), entry.name))));
         let mut message = entry.headline.clone();
         if !entry.told.is_empty() {
-            message = format!("{message}\n\n{}", entry.told.trim_end());
+            message = format!("{message}\n\n{}", entry.text().trim_end());
         }
         text.push_str(&format!("::{level} {}::{}\n", properties.join(","), value(&message)));
     }

@@ -11,7 +11,7 @@ use clewline_core::{OperationId, Verdict};
 
 use super::{
     Judged, explanation,
-    text::{self, DRAWN, Paint, Picture},
+    text::{self, DRAWN},
     timeline::{self, Placed, Row},
 };
 
@@ -37,13 +37,24 @@ const FOOT: usize = 24;
 // More columns than this fit no page.
 const COLUMNS: usize = 130;
 
+/// A picture, and what is on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// The picture.
+    pub svg: String,
+    /// How many operations are drawn that it is about.
+    pub bars: usize,
+    /// How many are drawn for comparison.
+    pub beside: usize,
+}
+
 /// The picture of a verdict's core.
 #[must_use]
-pub fn core(judged: &Judged<'_>, ground: Ground) -> String {
-    let title = text::headline(judged, Paint::Plain);
+pub fn core(judged: &Judged<'_>, ground: Ground) -> Picture {
+    let title = format!("{}: {}", judged.verdict.word(), text::headline(judged));
     let (operations, beside, told) = match judged.verdict {
         Verdict::Violated(violation) => {
-            let Picture { drawn, beside, .. } = text::picture(violation);
+            let text::Picture { drawn, beside, .. } = text::picture(violation);
             (drawn, beside, explanation(judged, violation))
         }
         Verdict::Holds(_) | Verdict::Unknown(_) => {
@@ -53,7 +64,7 @@ pub fn core(judged: &Judged<'_>, ground: Ground) -> String {
         }
     };
     if operations.is_empty() {
-        return sentence(&title, &told, ground);
+        return Picture { svg: sentence(&title, &told, ground), bars: 0, beside: 0 };
     }
     let row = |it: &str| format!("{} {it}", judged.source.caller());
     let rows = text::rows(judged, &operations).into_iter().map(|it| Row { name: row(&it.name), ..it });
@@ -63,12 +74,12 @@ pub fn core(judged: &Judged<'_>, ground: Ground) -> String {
 
 /// Draws `rows`. `title` and `told` are for those who cannot see them.
 #[must_use]
-pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> String {
+pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> Picture {
     draw_beside(title, told, rows, &[], ground)
 }
 
 /// The same, with the bars dotted that start at one of the ranks of `beside`: they are there for comparison.
-fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Ground) -> String {
+fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
     let (lanes, placed) = timeline::laid_out(rows, COLUMNS);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     let from = MARGIN + (names + 2) * LETTER;
@@ -76,7 +87,7 @@ fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Gr
     let width = from + columns * LETTER + MARGIN;
     let height = MARGIN + lanes.len() * LANE + FOOT;
     let mut svg = opened(title, told, width, height, ground);
-    let ink = ink(ground);
+    let ink = format!("fill=\"none\" {}", ink(ground));
     for (number, lane) in lanes.iter().enumerate() {
         let middle = MARGIN + number * LANE + BAR / 2;
         let right = width - MARGIN;
@@ -86,8 +97,9 @@ fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Gr
             written(&mut svg, name, from - 2 * LETTER, baseline, "end");
         }
     }
+    let is_beside = |it: &Placed| beside.contains(&it.start);
     for bar in &placed {
-        let kind = if beside.contains(&bar.start) { BarKind::Beside } else { BarKind::Core };
+        let kind = if is_beside(bar) { BarKind::Beside } else { BarKind::Core };
         draw_bar(&mut svg, bar, kind, from, ground);
     }
     let foot = height - FOOT / 2;
@@ -99,7 +111,8 @@ fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Gr
     );
     written(&mut svg, "time", from - 2 * LETTER, foot + FONT_SIZE / 3, "end");
     svg.push_str("</svg>\n");
-    svg
+    let dotted = placed.iter().filter(|it| is_beside(it)).count();
+    Picture { svg, bars: placed.len() - dotted, beside: dotted }
 }
 
 /// What a bar is there for.
@@ -121,7 +134,6 @@ fn draw_bar(svg: &mut String, bar: &Placed, kind: BarKind, from: usize, ground: 
         Ground::Page => "fill=\"none\"",
     };
     let ink = ink(ground);
-    let ink = ink.trim_start_matches("fill=\"none\" ");
     let shape = if bar.is_pending {
         format!("M{right} {top}H{left}V{bottom}H{right}")
     } else {
@@ -182,7 +194,7 @@ fn ink(ground: Ground) -> String {
         Ground::Paper => "#000",
         Ground::Page => "currentColor",
     };
-    format!("fill=\"none\" stroke=\"{colour}\"")
+    format!("stroke=\"{colour}\"")
 }
 
 fn line(svg: &mut String, path: &str, how: &str) {

@@ -6,8 +6,8 @@ use clewline_core::{
 };
 
 use super::{
-    Judged, Source, WitnessShown, count, json,
-    text::{self, Paint, Style},
+    Judged, Source, WitnessShown, count, json, present,
+    text::{Paint, Style},
 };
 
 #[derive(Debug)]
@@ -135,28 +135,27 @@ pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {
         configurations: 1_234,
         elapsed: Duration::from_millis(1_251),
         stream: None,
+        next: &[],
     }
 }
 
 #[track_caller]
-fn check_text(judged: &Judged<'_>, style: &Style<'_>, expected: &str) {
-    let written = text::report(judged, style);
+fn check_text(judged: &Judged<'_>, style: &Style, expected: &str) {
+    let written = present::text(judged, style);
     assert_eq!(written, expected.trim_start_matches('\n'), "written:\n{written}");
 }
 
 #[track_caller]
 fn check_json(judged: &Judged<'_>, witness: WitnessShown, expected: &str) {
-    let mut written = Vec::new();
-    json::report(judged, witness, &mut written).unwrap();
-    assert_eq!(String::from_utf8(written).unwrap(), format!("{expected}\n"));
+    assert_eq!(json::report(judged, witness).to_string(), expected);
 }
 
 #[test]
 fn a_violation_is_drawn_and_explained() {
     let next = ["clewline check lost.jsonl --spec queue --format json".to_owned()];
     check_text(
-        &judged(&overtaken(), &exhausted(&[0, 1, 2], &[0, 1], 2)),
-        &Style { next: &next, ..Style::default() },
+        &Judged { next: &next, ..judged(&overtaken(), &exhausted(&[0, 1, 2], &[0, 1], 2)) },
+        &Style::default(),
         "
 violated: lost.jsonl is not linearizable as a queue
 
@@ -206,7 +205,7 @@ fn of_a_long_order_the_end_is_told() {
     operations.push((1, None, 20, Some((Some(9), 21))));
     let case = case(&operations);
     let verdict = exhausted(&[7], &[0, 1, 2, 3, 4, 5, 6], 7);
-    let written = text::report(&judged(&case, &verdict), &Style::default());
+    let written = present::text(&judged(&case, &verdict), &Style::default());
     assert!(
         written.contains(
             "is 2 other operations, then enq(2), enq(3), enq(4),\n  enq(5), enq(6). There deq() → 9 cannot"
@@ -238,7 +237,7 @@ fn a_witness_is_written_out_when_asked_for() {
     case.names.objects = vec![name];
     let verdict = Verdict::Holds(Witness { order: ids(&[1, 2]) });
     let style = Style { witness: WitnessShown::Whole, ..Style::default() };
-    let written = text::report(&judged(&case, &verdict), &style);
+    let written = present::text(&judged(&case, &verdict), &style);
     assert!(
         written.contains("\n  1. enq(2) on q1   (process 0)\n  2. deq() → 2 on q1   (process 1)\n"),
         "{written}"
@@ -264,7 +263,7 @@ checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
 #[test]
 fn colour_is_for_the_verdict_alone() {
     let case = overtaken();
-    let line = text::headline(&judged(&case, &exhausted(&[0], &[], 0)), Paint::Coloured);
+    let line = present::first_line(&judged(&case, &exhausted(&[0], &[], 0)), Paint::Coloured);
     assert_eq!(line, "\x1b[1;31mviolated\x1b[0m: lost.jsonl is not linearizable as a queue");
 }
 
@@ -320,7 +319,7 @@ fn an_operation_that_can_come_next_is_not_the_one_that_cannot() {
     ]);
     // A search may give up before enq(2), because it knows what follows.
     let verdict = exhausted(&[0, 1, 2], &[0], 1);
-    let written = text::report(&judged(&case, &verdict), &Style::default());
+    let written = present::text(&judged(&case, &verdict), &Style::default());
     assert!(written.contains("is enq(1), enq(2). There deq() → 2 cannot come next:\n"), "{written}");
 }
 
@@ -329,7 +328,7 @@ fn of_a_large_core_the_end_is_drawn() {
     let operations: Vec<Row> = (0..50).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
     let case = case(&operations);
     let core: Vec<u32> = (0..50).collect();
-    let written = text::report(&judged(&case, &exhausted(&core, &[], 0)), &Style::default());
+    let written = present::text(&judged(&case, &exhausted(&core, &[], 0)), &Style::default());
     // Before the sentence that ends in a colon, which leads to the drawing.
     let told = written.replace("\n  ", " ");
     let expected = "The 10 others of them are not drawn. Time runs to the right, one row a process:\n";

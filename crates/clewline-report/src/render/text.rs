@@ -1,34 +1,33 @@
-//! Reports for people: the verdict, then the evidence, then what to do next.
+//! A verdict on a history, in words: what it means, then what it rests on.
 //!
 //! Written for someone who has never heard of linearizability: each verdict comes with one plain sentence
 //! that says what it means.
 
-use std::{collections::BTreeMap, fmt::Write, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use clewline_core::{OperationId, Reason, Verdict, Violation, Witness};
 
 use super::{
-    Judged, Source, Stream, WitnessShown, count, explain, grouped,
+    Judged, Source, Stream, WitnessShown,
+    block::Block,
+    count, explain, grouped,
     timeline::{self, Bar, Row},
-    width::{GLUE, width as columns},
 };
 
 /// How a report looks.
 #[derive(Clone, Copy, Debug)]
-pub struct Style<'a> {
+pub struct Style {
     /// How wide a line may be, in characters, if what stands on it leaves any choice.
     pub width: usize,
     /// Whether the verdict is coloured.
     pub paint: Paint,
     /// Whether an order that shows that the property holds is written out.
     pub witness: WitnessShown,
-    /// Commands to type next.
-    pub next: &'a [String],
 }
 
-impl Default for Style<'_> {
+impl Default for Style {
     fn default() -> Self {
-        Style { width: 80, paint: Paint::Plain, witness: WitnessShown::Not, next: &[] }
+        Style { width: 80, paint: Paint::Plain, witness: WitnessShown::Not }
     }
 }
 
@@ -39,21 +38,6 @@ pub enum Paint {
     Coloured,
     /// Without.
     Plain,
-}
-
-/// The report's first line, which is the verdict: `violated: lost.jsonl is not linearizable as a queue`.
-#[must_use]
-pub fn headline(judged: &Judged<'_>, paint: Paint) -> String {
-    let Judged { name, spec, verdict, .. } = judged;
-    let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    let word = painted(verdict.word(), paint);
-    match verdict {
-        Verdict::Holds(_) => format!("{word}: {name} is linearizable as {article} {spec}"),
-        Verdict::Violated(_) => format!("{word}: {name} is not linearizable as {article} {spec}"),
-        Verdict::Unknown(reason) => {
-            format!("{word}: whether {name} is linearizable as {article} {spec}: {reason}")
-        }
-    }
 }
 
 /// The word of a verdict in its colour: green for `holds`, red for `violated`, yellow for `unknown`.
@@ -68,31 +52,26 @@ pub fn painted(word: &str, paint: Paint) -> String {
     format!("\x1b[1;{colour}m{word}\x1b[0m")
 }
 
-/// The whole report.
+/// What comes after the verdict's word: `lost.jsonl is not linearizable as a queue`.
 #[must_use]
-pub fn report(judged: &Judged<'_>, style: &Style<'_>) -> String {
-    let mut text = headline(judged, style.paint);
-    text.push_str("\n\n");
-    text.push_str(&evidence(judged, style));
-    text.push('\n');
-    text.push_str(&checked_by(judged));
-    for (place, command) in style.next.iter().enumerate() {
-        let word = if place == 0 { "next" } else { "  or" };
-        text.push_str(&format!("{word}: {command}\n"));
+pub fn headline(judged: &Judged<'_>) -> String {
+    let Judged { name, spec, verdict, .. } = judged;
+    let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    match verdict {
+        Verdict::Holds(_) => format!("{name} is linearizable as {article} {spec}"),
+        Verdict::Violated(_) => format!("{name} is not linearizable as {article} {spec}"),
+        Verdict::Unknown(reason) => format!("whether {name} is linearizable as {article} {spec}: {reason}"),
     }
-    text
 }
 
-/// What the verdict rests on.
+/// What the verdict means, and what it rests on.
 #[must_use]
-pub fn evidence(judged: &Judged<'_>, style: &Style<'_>) -> String {
-    let mut text = String::new();
+pub fn sentences(judged: &Judged<'_>, style: &Style) -> Vec<Block> {
     match judged.verdict {
-        Verdict::Holds(witness) => holds(&mut text, judged, witness, style),
-        Verdict::Violated(violation) => violated(&mut text, judged, violation, style),
-        Verdict::Unknown(_) => paragraph(&mut text, &meaning(judged), style.width),
+        Verdict::Holds(witness) => holds(judged, witness, style),
+        Verdict::Violated(violation) => violated(judged, violation, style),
+        Verdict::Unknown(_) => vec![Block::paragraph(meaning(judged))],
     }
-    text
 }
 
 /// What the verdict means for this history, in plain words.
@@ -116,39 +95,30 @@ fn all_is_well(judged: &Judged<'_>) -> String {
     }
 }
 
-fn holds(text: &mut String, judged: &Judged<'_>, witness: &Witness, style: &Style<'_>) {
-    paragraph(text, &meaning(judged), style.width);
+fn holds(judged: &Judged<'_>, witness: &Witness, style: &Style) -> Vec<Block> {
+    let mut blocks = vec![Block::paragraph(meaning(judged))];
     if let Some(Stream { most_held, .. }) = judged.stream {
-        text.push('\n');
         let held = count(most_held as u64, "operation was", "operations were");
-        paragraph(
-            text,
-            &format!("They were judged as they came: at most {held} held at a time."),
-            style.width,
-        );
+        let told = format!("They were judged as they came: at most {held} held at a time.");
+        blocks.push(Block::paragraph(told));
     }
     if style.witness == WitnessShown::Whole && !witness.order.is_empty() {
-        text.push('\n');
-        order(text, judged, &witness.order);
+        blocks.push(Block::Drawing(order(judged, &witness.order)));
     }
+    blocks
 }
 
 /// One operation a line, numbered.
-fn order(text: &mut String, judged: &Judged<'_>, order: &[OperationId]) {
+fn order(judged: &Judged<'_>, order: &[OperationId]) -> Vec<String> {
     let digits = order.len().to_string().len();
-    for (place, &id) in order.iter().enumerate() {
+    let line = |(place, &id): (usize, &OperationId)| {
         let object = judged
             .object(id)
             .map_or_else(String::new, |it| format!(" on {}", super::plain(judged.case.values(), it)));
-        // Writing to a string cannot fail.
-        let _infallible = writeln!(
-            text,
-            "  {:>digits$}. {}{object}   (process {})",
-            place + 1,
-            judged.case.label(id),
-            judged.process(id)
-        );
-    }
+        let (label, process) = (judged.case.label(id), judged.process(id));
+        format!("{:>digits$}. {label}{object}   (process {process})", place + 1)
+    };
+    order.iter().enumerate().map(line).collect()
 }
 
 fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
@@ -181,32 +151,30 @@ fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
     meaning
 }
 
-fn violated(text: &mut String, judged: &Judged<'_>, violation: &Violation, style: &Style<'_>) {
+fn violated(judged: &Judged<'_>, violation: &Violation, style: &Style) -> Vec<Block> {
     let Picture { drawn, beside, left_out } = picture(violation);
-    let mut meaning = meaning(judged);
+    let mut blocks = vec![Block::paragraph(meaning(judged))];
+    let mut lead = Vec::new();
     if left_out != 0 {
         let others = count(left_out as u64, "other of them is", "others of them are");
-        meaning.push_str(&format!(" The {others} not drawn."));
+        lead.push(format!("The {others} not drawn."));
     }
     if 1 < drawn.len() {
         let caller = judged.source.caller();
-        meaning.push_str(&format!(" Time runs to the right, one row a {caller}"));
-        meaning.push_str(if beside.is_empty() { ":" } else { "; what is dotted is there for comparison:" });
+        let end = if beside.is_empty() { ":" } else { "; what is dotted is there for comparison:" };
+        lead.push(format!("Time runs to the right, one row a {caller}{end}"));
     }
-    paragraph(text, &meaning, style.width);
-    text.push('\n');
+    if !lead.is_empty() {
+        blocks.push(Block::Lead(lead.join(" ")));
+    }
     let starts: Vec<u32> = beside.iter().map(|it| judged.case.spans()[it.index()].call()).collect();
-    let drawing = timeline::draw_beside(&rows(judged, &drawn), &starts, style.width.saturating_sub(2));
-    for line in drawing.lines() {
-        text.push_str(if line.is_empty() { "" } else { "  " });
-        text.push_str(line);
-        text.push('\n');
-    }
-    text.push('\n');
-    paragraph(text, &explain::sentences(judged, violation), style.width);
+    let room = style.width.saturating_sub(2);
+    blocks.push(Block::Drawing(timeline::lines(&rows(judged, &drawn), &starts, room)));
+    blocks.push(Block::paragraph(explain::sentences(judged, violation)));
     if judged.source == Source::File {
-        paragraph(text, &lines(judged, &violation.core), style.width);
+        blocks.push(Block::Where(format!("In {}: {}.", judged.name, line_numbers(judged, &violation.core))));
     }
+    blocks
 }
 
 /// What is drawn of a violation.
@@ -257,11 +225,6 @@ fn bar(judged: &Judged<'_>, operation: OperationId) -> Bar {
     Bar { label: judged.case.label(operation), start: span.call(), end: span.ret() }
 }
 
-/// Where `operations` stand in the file.
-fn lines(judged: &Judged<'_>, operations: &[OperationId]) -> String {
-    format!("In {}: {}.", judged.name, line_numbers(judged, operations))
-}
-
 /// `line 3`, `lines 1, 2, 3`.
 #[must_use]
 pub fn line_numbers(judged: &Judged<'_>, operations: &[OperationId]) -> String {
@@ -287,14 +250,14 @@ fn ended_early(reason: &Reason) -> &'static str {
     }
 }
 
-/// Who judged, how long it took, and how much there was to judge: a line.
+/// Who judged, how long it took, and how much there was to judge: `by auto in 12 ms: 3 operations, 1 object`.
 #[must_use]
-pub fn checked_by(judged: &Judged<'_>) -> String {
+pub fn judged_by(judged: &Judged<'_>) -> String {
     let mut figures = figures(judged);
     if judged.configurations != 0 {
         figures.push(count(judged.configurations, "configuration", "configurations"));
     }
-    format!("checked by {} in {}: {}\n", judged.algorithm, duration(judged.elapsed), figures.join(", "))
+    format!("by {} in {}: {}", judged.algorithm, duration(judged.elapsed), figures.join(", "))
 }
 
 /// How much there was to judge.
@@ -317,42 +280,6 @@ pub fn duration(elapsed: Duration) -> String {
         ms @ 0..1_000 => format!("{ms} ms"),
         ms @ 1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
         ms => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1_000),
-    }
-}
-
-/// Appends `sentences`, indented, in lines of at most `width` characters.
-pub fn paragraph(text: &mut String, sentences: &str, width: usize) {
-    const INDENT: usize = 2;
-    let mut column = 0;
-    for word in sentences.split(' ') {
-        let length = columns(word);
-        if column != 0 && width < column + 1 + length {
-            text.push('\n');
-            column = 0;
-        }
-        if column == 0 {
-            text.push_str(&" ".repeat(INDENT));
-            column = INDENT;
-        } else {
-            text.push(' ');
-            column += 1;
-        }
-        text.extend(word.chars().map(|it| if it == GLUE { ' ' } else { it }));
-        column += length;
-    }
-    text.push('\n');
-}
-
-/// Appends `label` and, after it, `told`, in lines of at most `width` characters that all begin where the first of them does.
-pub fn hanging(text: &mut String, label: &str, told: &str, width: usize) {
-    const INDENT: usize = 2;
-    let column = columns(label);
-    let mut lines = String::new();
-    // A paragraph is indented, which is taken away again.
-    paragraph(&mut lines, told, width.saturating_sub(column) + INDENT);
-    for (place, line) in lines.lines().enumerate() {
-        let label = if place == 0 { label } else { "" };
-        text.push_str(&format!("{label:column$}{}\n", line.trim_start()));
     }
 }
 

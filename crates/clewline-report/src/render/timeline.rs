@@ -59,12 +59,12 @@ pub struct Bar {
 /// ```
 #[must_use]
 pub fn draw(rows: &[Row], width: usize) -> String {
-    draw_beside(rows, &[], width)
+    lines(rows, &[], width).iter().map(|it| format!("{it}\n")).collect()
 }
 
-/// As [`draw`], with the bars dotted that start at one of the ranks of `beside`.
+/// The lines of such a drawing, with the bars dotted that start at one of the ranks of `beside`.
 #[must_use]
-pub fn draw_beside(rows: &[Row], beside: &[u32], columns: usize) -> String {
+pub fn lines(rows: &[Row], beside: &[u32], columns: usize) -> Vec<String> {
     let lanes = lanes(rows);
     let names = rows.iter().map(|it| width(&it.name)).max().unwrap_or(0);
     // At least a few columns, however long the names are.
@@ -74,21 +74,20 @@ pub fn draw_beside(rows: &[Row], beside: &[u32], columns: usize) -> String {
     let mut grid = shapes.map(|(label, dashes)| shaped(label, dashes)).find(|it| it.width <= room);
     let grid = grid.get_or_insert_with(|| shaped(LABELS[BANDED].min(room - 8), 1));
     let bands = grid.bands(room);
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for (number, &(from, to)) in bands.iter().enumerate() {
         if number != 0 {
-            text.push('\n');
+            lines.push(String::new());
         }
         for (lane, cells) in lanes.iter().zip(&grid.cells) {
             let band: String = cells[from..to].iter().map(|it| it.text.as_str()).collect();
             // Of several bands each shows those rows in which something happens.
             if bands.len() == 1 || !band.trim_end().is_empty() {
-                text.push_str(format!("{}{}", lane.title(names), band).trim_end());
-                text.push('\n');
+                lines.push(format!("{}{}", lane.title(names), band).trim_end().to_owned());
             }
         }
     }
-    text
+    lines
 }
 
 // Lengths to which labels are shortened, one after the other, until the drawing fits.

@@ -14,11 +14,11 @@
 //!
 //! Source: the idea is that of G. Lowe, "Testing for linearizability", 2017, figure 7.
 
-use std::{collections::HashSet, fmt::Write};
+use std::collections::HashSet;
 
 use clewline_core::{Allowed, Breaking, End, OperationId, Problem, Span, Violation};
 
-use super::{Judged, count, grouped, text::paragraph, timeline::shorten, width::GLUE};
+use super::{Judged, block::Block, count, grouped, timeline::shorten, width::GLUE};
 
 // Of more events than this only some are told.
 const MOST: usize = 20;
@@ -35,19 +35,19 @@ const TEXT: usize = 64;
 /// The last events up to where the history breaks, and what was allowed there, in lines of at most `width` characters, if
 /// what stands on them leaves any choice.
 #[must_use]
-pub fn trace(judged: &Judged<'_>, violation: &Violation, breaking: &Breaking, width: usize) -> String {
+pub fn trace(judged: &Judged<'_>, violation: &Violation, breaking: &Breaking, width: usize) -> [Block; 2] {
     let events = events(judged, breaking.operation);
     let told = told(judged, &events, violation, breaking.operation);
-    let mut text = table(judged, &events, &told, width);
-    text.push('\n');
     let (call, answer) = halves(&judged.case.label(breaking.operation));
     let call = glued(&call);
     let meaning = match answer {
         Some(answer) => format!("Here no order is left: {call} may not return {}.", glued(&answer)),
         None => format!("Here no order is left: {call} may not return."),
     };
-    paragraph(&mut text, &format!("{meaning} {}", instead(&breaking.allowed)), width);
-    text
+    [
+        Block::Drawing(table(judged, &events, &told, width)),
+        Block::Caption(format!("{meaning} {}", instead(&breaking.allowed))),
+    ]
 }
 
 /// A call or a return of the part that breaks.
@@ -107,7 +107,7 @@ fn told(judged: &Judged<'_>, events: &[Event], violation: &Violation, last: Oper
     told
 }
 
-fn table(judged: &Judged<'_>, events: &[Event], told: &[usize], width: usize) -> String {
+fn table(judged: &Judged<'_>, events: &[Event], told: &[usize], width: usize) -> Vec<String> {
     let titles = ["event", judged.source.caller()];
     let number = |at: usize| grouped(u64::from(events[at].rank) + 1);
     let process = |at: usize| shorten(&judged.process(events[at].operation), TEXT);
@@ -117,13 +117,12 @@ fn table(judged: &Judged<'_>, events: &[Event], told: &[usize], width: usize) ->
     let (left, middle) = (widest(titles[0], &number), widest(titles[1], &process));
     // At least a few characters, however wide the other columns are.
     let room = width.saturating_sub(left + middle + 6).clamp(16, TEXT);
-    let mut text = format!("  {:>left$}  {}\n", titles[0], titles[1]);
+    let mut lines = vec![format!("{:>left$}  {}", titles[0], titles[1])];
     let mut next = 0;
     for &at in told {
         if next != at {
             let gap = count((at - next) as u64, "event", "events");
-            // Writing to a string cannot fail.
-            let _infallible = writeln!(text, "  {:>left$}  {gap} left out", "…");
+            lines.push(format!("{:>left$}  {gap} left out", "…"));
         }
         let label = judged.case.label(events[at].operation);
         let deed = match (events[at].end, halves(&label)) {
@@ -132,10 +131,10 @@ fn table(judged: &Judged<'_>, events: &[Event], told: &[usize], width: usize) ->
             (End::Return, (_, None)) => "returns".to_owned(),
         };
         let deed = shorten(&deed, room);
-        let _infallible = writeln!(text, "  {:>left$}  {:<middle$}  {deed}", number(at), process(at));
+        lines.push(format!("{:>left$}  {:<middle$}  {deed}", number(at), process(at)));
         next = at + 1;
     }
-    text
+    lines
 }
 
 /// `Allowed: 0, null.`

@@ -15,10 +15,7 @@ use clewline_check::{Judgement, Options, judge};
 use clewline_core::{Case, Explanation, Rule, Verdict, Violation, Why};
 use clewline_report::{
     ReadOptions, formats,
-    render::{
-        Judged, Source, WitnessShown, json,
-        text::{self, Style},
-    },
+    render::{Judged, Source, WitnessShown, json, present, text::Style},
 };
 use clewline_specs::{CATALOG, find};
 
@@ -43,8 +40,8 @@ impl Sample {
         find(&self.spec).unwrap().load(recording).unwrap()
     }
 
-    fn report(&self, case: &dyn Case, judgement: &Judgement, style: &Style<'_>) -> String {
-        text::report(&self.judged(case, judgement), style)
+    fn report(&self, case: &dyn Case, judgement: &Judgement, style: &Style) -> String {
+        present::text(&self.judged(case, judgement), style)
     }
 
     fn judged<'a>(&'a self, case: &'a dyn Case, judgement: &'a Judgement) -> Judged<'a> {
@@ -59,6 +56,7 @@ impl Sample {
             configurations: 0,
             elapsed: Duration::ZERO,
             stream: None,
+            next: &[],
         }
     }
 }
@@ -99,7 +97,8 @@ fn every_violation_of_the_corpus_is_reported_word_for_word() {
         let (judgement, _) = judged(&*case);
         let next =
             [format!("clewline check {}.jsonl --spec {} --html report.html", sample.name, sample.spec)];
-        let report = sample.report(&*case, &judgement, &Style { next: &next, ..Style::default() });
+        let judged = Judged { next: &next, ..sample.judged(&*case, &judgement) };
+        let report = present::text(&judged, &Style::default());
         let path = testdata().join("reports").join(format!("{}.txt", sample.name));
         if is_blessing {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -241,9 +240,8 @@ fn reports_do_not_depend_on_when_and_where_they_are_made() {
             let case = sample.load();
             let judgement = judge(case.problems(), &Options { jobs, ..Options::default() });
             let judged = sample.judged(&*case, &judgement);
-            let mut line = Vec::new();
-            json::report(&judged, WitnessShown::Whole, &mut line).unwrap();
-            (text::report(&judged, &Style::default()), String::from_utf8(line).unwrap())
+            let line = json::report(&judged, WitnessShown::Whole).to_string();
+            (present::text(&judged, &Style::default()), line)
         };
         let first = tell(1);
         assert_eq!(first, tell(1), "{}", sample.name);

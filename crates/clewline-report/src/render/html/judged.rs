@@ -6,43 +6,38 @@ use clewline_core::{Explanation, OperationId, Problem, ProcessId, Verdict};
 
 use super::{
     super::{
-        Judged, Source, explanation, plain,
+        Judged, Source,
+        block::words,
+        plain,
         svg::{self, Ground},
-        text::{self, Paint},
+        text::{self, Style},
         trace::halves,
     },
     Columns, Core, DeadEnd, Page, Path, Shown,
 };
 
 impl Page {
-    /// A page about `judged`, with commands to type next.
+    /// A page about `judged`.
     ///
     /// Nothing on it depends on how long anything took: the same history gives the same page.
     #[must_use]
-    pub fn of(judged: &Judged<'_>, next: &[String]) -> Page {
-        let headline = text::headline(judged, Paint::Plain);
+    pub fn of(judged: &Judged<'_>) -> Page {
+        let core = match judged.verdict {
+            Verdict::Violated(violation) => violation.core.clone(),
+            Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
+        };
+        let picture = (!core.is_empty()).then(|| svg::core(judged, Ground::Page));
         let word = judged.verdict.word();
-        let after = headline.strip_prefix(word).and_then(|it| it.strip_prefix(": ")).unwrap_or(&headline);
-        let mut words = vec![text::meaning(judged)];
-        let mut core = Vec::new();
-        if let Verdict::Violated(violation) = judged.verdict {
-            words.push(explanation(judged, violation));
-            core.clone_from(&violation.core);
-            if judged.source == Source::File {
-                words.push(format!("In {}: {}.", judged.name, text::line_numbers(judged, &core)));
-            }
-        }
-        let picture = if core.is_empty() { String::new() } else { svg::core(judged, Ground::Page) };
         Page {
-            words,
-            next: next.to_vec(),
+            words: words(&text::sentences(judged, &Style::default())),
+            next: judged.next.to_vec(),
             checked: format!("Checked by {}: {}.", judged.algorithm, text::figures(judged).join(", ")),
             caller: judged.source.caller(),
             history: Some(columns(judged)),
             picture,
             core: Core::contradiction(core),
             paths: paths(judged),
-            ..Page::new(format!("{word}: {}", judged.name), word, after.to_owned())
+            ..Page::new(format!("{word}: {}", judged.name), word, text::headline(judged))
         }
     }
 

@@ -22,9 +22,10 @@ use clewline_core::OperationId;
 use serde_json::json;
 
 use super::{
+    block::Fact,
     count,
     summary::{Clock, Summary},
-    svg::escaped,
+    svg::{Picture, escaped},
 };
 
 pub use columns::{Columns, Shown};
@@ -58,7 +59,7 @@ pub struct Page {
     /// The operations that the page is about.
     pub core: Core,
     /// The core, drawn.
-    pub picture: String,
+    pub picture: Option<Picture>,
     /// Orders of operations: a witness, or how far one gets. The first is drawn at first.
     pub paths: Vec<Path>,
     /// What else is known of some operations: a sentence each.
@@ -112,12 +113,21 @@ impl Page {
             caller: "process",
             history: None,
             core: Core::default(),
-            picture: String::new(),
+            picture: None,
             paths: Vec::new(),
             notes: Vec::new(),
             steps: None,
             messages: None,
         }
+    }
+
+    /// Tells these facts as well, those that have a name.
+    pub fn tell_facts(&mut self, facts: Vec<Fact>) {
+        let named = |it| match it {
+            Fact::Named(name, told) => Some((name.to_owned(), told)),
+            Fact::Line(_) => None,
+        };
+        self.facts.extend(facts.into_iter().filter_map(named));
     }
 }
 
@@ -224,7 +234,7 @@ fn core(page: &Page) -> String {
         return String::new();
     };
     // Where others are drawn as well, they are not all of one kind.
-    let drawn = page.picture.matches("class=\"bar\"").count();
+    let (svg, drawn) = page.picture.as_ref().map_or(("", 0), |it| (it.svg.as_str(), it.bars));
     let is_alone = drawn <= page.core.operations.len();
     let kind = if is_alone { "" } else { " class=\"others\"" };
     let mut html = format!(
@@ -233,7 +243,7 @@ fn core(page: &Page) -> String {
          <details{}>\n<summary>As a table</summary>\n<div class=\"wide\">\n<table>\n\
          <thead><tr><th>{}</th><th>call</th><th>answer</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",
         escaped(&page.core.title),
-        page.picture,
+        svg,
         notes(page, drawn),
         if page.core.operations.len() <= TABLED { " open" } else { "" },
         escaped(page.caller),
@@ -249,7 +259,7 @@ fn core(page: &Page) -> String {
 /// What is to be said of the picture of the core, in which so many of its operations are drawn.
 fn notes(page: &Page, drawn: usize) -> String {
     let mut html = String::new();
-    if page.picture.contains("class=\"beside\"") {
+    if page.picture.as_ref().is_some_and(|it| it.beside != 0) {
         let them = if page.core.operations.len() == 1 { "it" } else { "them" };
         html.push_str(&format!("<p>What is dotted is no part of {them}, and is there for comparison.</p>\n"));
     }

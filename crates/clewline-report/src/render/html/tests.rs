@@ -62,14 +62,17 @@ const PLAIN: Shown<'_> = Shown {
 
 fn empty() -> Page {
     let case = case(&[]);
-    Page::of(&judged(&case, &Verdict::Holds(Witness::default())), &[])
+    Page::of(&judged(&case, &Verdict::Holds(Witness::default())))
 }
 
 #[test]
 fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
-    let html = write(&Page::of(&judged(&case, &verdict), &["clewline check lost.jsonl".to_owned()]));
+    let html = write(&Page::of(&Judged {
+        next: &["clewline check lost.jsonl".to_owned()],
+        ..judged(&case, &verdict)
+    }));
     let body = html.split_once("<body").unwrap().1;
     let mut places = Vec::new();
     for told in [
@@ -93,7 +96,7 @@ fn how_long_it_took_does_not_change_a_page_or_a_picture() {
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
     let quick = judged(&case, &verdict);
     let slow = Judged { elapsed: Duration::from_secs(77), configurations: 5, ..quick };
-    assert_eq!(write(&Page::of(&quick, &[])), write(&Page::of(&slow, &[])));
+    assert_eq!(write(&Page::of(&quick)), write(&Page::of(&slow)));
     assert_eq!(svg::core(&quick, Ground::Paper), svg::core(&slow, Ground::Paper));
 }
 
@@ -101,7 +104,7 @@ fn how_long_it_took_does_not_change_a_page_or_a_picture() {
 fn the_longest_order_and_what_could_have_been_are_on_the_page() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0], 2);
-    let data = data(&write(&Page::of(&judged(&case, &verdict), &[])));
+    let data = data(&write(&Page::of(&judged(&case, &verdict))));
     // A search may have stopped one operation early.
     assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
     assert_eq!(data["rest"]["paths"][0]["stuck"], 2);
@@ -115,8 +118,8 @@ fn the_longest_order_and_what_could_have_been_are_on_the_page() {
 fn a_witness_is_a_path() {
     let case = case(&[(0, Some(1), 0, Some((None, 1))), (1, None, 2, Some((Some(1), 3)))]);
     let verdict = Verdict::Holds(Witness { order: vec![OperationId(0), OperationId(1)] });
-    let page = Page::of(&judged(&case, &verdict), &[]);
-    assert_eq!((page.paths.len(), page.core.operations.len(), page.picture.as_str()), (1, 0, ""));
+    let page = Page::of(&judged(&case, &verdict));
+    assert_eq!((page.paths.len(), page.core.operations.len(), &page.picture), (1, 0, &None));
     let data = data(&write(&page));
     assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
 }
@@ -336,7 +339,7 @@ fn orders_that_lead_no_further_are_told_once_for_each_operation_the_longest_firs
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0], 2);
     let judged = judged(&case, &verdict);
-    let mut page = Page::of(&judged, &[]);
+    let mut page = Page::of(&judged);
     let end = |prefix: &[u32], next| DeadEnd {
         prefix: prefix.iter().map(|&it| OperationId(it)).collect(),
         next: OperationId(next),
@@ -367,7 +370,7 @@ fn a_page_without_a_history_has_neither_a_timeline_nor_a_script() {
 fn a_picture_shows_the_core_alone() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
-    let svg = svg::core(&judged(&case, &verdict), Ground::Paper);
+    let svg = svg::core(&judged(&case, &verdict), Ground::Paper).svg;
     let tags = tags(&svg);
     // Two processes, three bars, and the arrow of time.
     assert_eq!((tags["text"], svg.matches("class=\"bar\"").count()), (2 + 3 + 1, 3));
@@ -383,14 +386,14 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
     let operations = [2, 0, 1].map(OperationId).to_vec();
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations, end: None };
     let verdict = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found });
-    let svg = svg::core(&judged(&case, &verdict), Ground::Paper);
+    let svg = svg::core(&judged(&case, &verdict), Ground::Paper).svg;
     let dotted: Vec<&str> = svg.lines().filter(|it| it.contains("class=\"beside\"")).collect();
     assert_eq!((svg.matches("class=\"bar\"").count(), dotted.len()), (2, 1), "{svg}");
     assert!(dotted[0].contains("stroke-dasharray=\"1 3\""), "{svg}");
     let legend = "What is dotted is no part of them";
-    assert!(write(&Page::of(&judged(&case, &verdict), &[])).contains(legend));
+    assert!(write(&Page::of(&judged(&case, &verdict))).contains(legend));
     let plain = exhausted(&[0, 1, 2], &[0, 1], 2);
-    assert!(!write(&Page::of(&judged(&case, &plain), &[])).contains(legend));
+    assert!(!write(&Page::of(&judged(&case, &plain))).contains(legend));
 }
 
 #[test]
@@ -412,7 +415,7 @@ fn one_operation_is_not_them() {
     let Verdict::Violated(found) = exhausted(&[2], &[], 2) else { panic!("it is violated") };
     let why = Why::Rule { rule: Rule::AddedBefore, operations: [2, 1].map(OperationId).to_vec(), end: None };
     let verdict = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found });
-    let page = write(&Page::of(&judged(&case, &verdict), &[]));
+    let page = write(&Page::of(&judged(&case, &verdict)));
     assert!(page.contains("What is dotted is no part of it, and"), "{page}");
 }
 
@@ -425,12 +428,12 @@ fn a_picture_that_leaves_operations_out_says_so() {
     let Verdict::Violated(found) = exhausted(&core, &[], 13) else { panic!("it is violated") };
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations: vec![OperationId(0)], end: None };
     let told = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found.clone() });
-    let page = write(&Page::of(&judged(&case, &told), &[]));
+    let page = write(&Page::of(&judged(&case, &told)));
     // Right below the picture, before the table.
     let places =
         ["</svg>", "<p>The 13 others of them are not drawn here", "<details"].map(|it| page.find(it));
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
-    assert!(!write(&Page::of(&judged(&case, &Verdict::Violated(found)), &[])).contains("not drawn"));
+    assert!(!write(&Page::of(&judged(&case, &Verdict::Violated(found)))).contains("not drawn"));
 }
 
 #[test]
@@ -454,7 +457,7 @@ fn a_page_says_which_states_it_leaves_out() {
         let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
         let case = case(&(0..count).map(operation).collect::<Vec<_>>());
         let order = (0..count as u32).map(OperationId).collect();
-        Page::of(&judged(&case, &Verdict::Holds(Witness { order })), &[]).paths[0].told.clone()
+        Page::of(&judged(&case, &Verdict::Holds(Witness { order }))).paths[0].told.clone()
     };
     assert_eq!(told(3_000), "");
     assert_eq!(told(3_001), "States are told around its last 3,000 operations.");
@@ -464,7 +467,7 @@ fn a_page_says_which_states_it_leaves_out() {
 fn in_a_picture_who_ended_before_another_began_is_left_of_it() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
-    let svg = svg::core(&judged(&case, &verdict), Ground::Page);
+    let svg = svg::core(&judged(&case, &verdict), Ground::Page).svg;
     let bars: Vec<Vec<f64>> = svg
         .lines()
         .filter(|it| it.contains("class=\"bar\""))
@@ -483,7 +486,7 @@ fn in_a_picture_who_ended_before_another_began_is_left_of_it() {
 fn in_a_picture_a_pending_operation_is_open_to_the_right() {
     let case = case(&[(0, Some(1), 0, None), (1, None, 1, Some((Some(2), 2)))]);
     let verdict = exhausted(&[0, 1], &[], 1);
-    let svg = svg::core(&judged(&case, &verdict), Ground::Paper);
+    let svg = svg::core(&judged(&case, &verdict), Ground::Paper).svg;
     let bars: Vec<&str> = svg.lines().filter(|it| it.contains("class=\"bar\"")).collect();
     assert!(!bars[0].contains("Z\"") && bars[0].contains("dasharray"), "{svg}");
     assert!(bars[1].contains("Z\"") && !bars[1].contains("dasharray"), "{svg}");
@@ -494,7 +497,7 @@ fn without_a_core_a_small_history_is_drawn_and_a_large_one_named() {
     let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
     let draw = |count: i64| {
         let case = case(&(0..count).map(operation).collect::<Vec<_>>());
-        svg::core(&judged(&case, &Verdict::Holds(Witness::default())), Ground::Paper)
+        svg::core(&judged(&case, &Verdict::Holds(Witness::default())), Ground::Paper).svg
     };
     assert_eq!(draw(40).matches("class=\"bar\"").count(), 40);
     let large = draw(41);

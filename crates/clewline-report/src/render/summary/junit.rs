@@ -58,7 +58,7 @@ fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
         Word::Violated => "failure",
         Word::Unknown | Word::Unreadable => "error",
     };
-    let mut told = entry.told.trim_end().to_owned();
+    let mut told = entry.text().trim_end().to_owned();
     for command in &entry.next {
         told.push_str(&format!("\n\nnext: {command}"));
     }

@@ -49,7 +49,8 @@ fn row(text: &mut String, entry: &Entry, clock: Clock) {
 
 fn section(text: &mut String, entry: &Entry) {
     text.push_str(&format!("\n### {}: {}\n", entry.verdict.as_str(), plain(&entry.headline)));
-    let told = entry.told.trim_end().trim_start_matches('\n');
+    let told = entry.text();
+    let told = told.trim_end();
     if !told.is_empty() {
         let fence = fence(told);
         text.push_str(&format!("\n{fence}text\n{told}\n{fence}\n"));

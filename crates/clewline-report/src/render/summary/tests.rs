@@ -9,7 +9,7 @@ fn entry(name: &str, verdict: Word) -> Entry {
         name: name.to_owned(),
         verdict,
         headline: format!("{name} is judged"),
-        told: String::new(),
+        told: Vec::new(),
         work: Some(1_234),
         algorithm: "monitor".to_owned(),
         elapsed: Duration::from_millis(1_500),
@@ -25,7 +25,7 @@ fn summary(entries: Vec<Entry>) -> Summary {
 
 fn mixed() -> Summary {
     let lost = Entry {
-        told: "\n  A: |-enq(1)-|\n  B: |-deq() → \"<2>\"-|\n".to_owned(),
+        told: vec![Block::Drawing(vec!["A: |-enq(1)-|".to_owned(), "B: |-deq() → \"<2>\"-|".to_owned()])],
         place: Some(("lost, 1.jsonl".to_owned(), Some(3))),
         next: vec!["clewline check 'lost, 1.jsonl' --html report.html".to_owned()],
         ..entry("lost, 1.jsonl", Word::Violated)
@@ -141,9 +141,10 @@ fn nothing_that_was_recorded_breaks_the_xml() {
     let evil = "]]></failure>\"'&\u{0}\u{1b}[31m<x a='\u{ffff}\n";
     let mut all = mixed();
     for entry in &mut all.entries {
-        for text in [&mut entry.name, &mut entry.headline, &mut entry.told, &mut entry.algorithm] {
+        for text in [&mut entry.name, &mut entry.headline, &mut entry.algorithm] {
             evil.clone_into(text);
         }
+        entry.told = vec![Block::Drawing(vec![evil.to_owned()])];
         entry.next = vec![evil.to_owned()];
         entry.place = Some((evil.to_owned(), None));
     }
@@ -157,7 +158,7 @@ fn annotations_are_one_line_each_and_silent_about_what_holds() {
     assert_eq!(lines.len(), 3);
     assert_eq!(
         lines[0],
-        "::error file=lost%2C 1.jsonl,line=3,title=violated%3A lost%2C 1.jsonl::lost, 1.jsonl is judged%0A%0A%0A  A: |-enq(1)-|%0A  B: |-deq() → \"<2>\"-|"
+        "::error file=lost%2C 1.jsonl,line=3,title=violated%3A lost%2C 1.jsonl::lost, 1.jsonl is judged%0A%0A  A: |-enq(1)-|%0A  B: |-deq() → \"<2>\"-|"
     );
     assert!(lines[1].starts_with("::error title=unreadable%3A gone.jsonl::"));
     assert!(lines[2].starts_with("::warning title=unknown%3A hard.jsonl::"));
@@ -168,8 +169,8 @@ fn in_markdown_nothing_becomes_markup() {
     let text = markdown(&summary(vec![entry("a|b`<i>*x*", Word::Violated)]), Clock::Hidden);
     assert!(text.contains("| **violated** | a\\|b\\`&lt;i>\\*x\\* | 1,234 | monitor |"), "{text}");
     let mut fenced = entry("x", Word::Violated);
-    fenced.told = "```` a".to_owned();
-    assert!(markdown(&summary(vec![fenced]), Clock::Hidden).contains("\n`````text\n```` a\n`````\n"));
+    fenced.told = vec![Block::List(vec!["```` a".to_owned()])];
+    assert!(markdown(&summary(vec![fenced]), Clock::Hidden).contains("\n`````text\n  ```` a\n`````\n"));
 }
 
 #[test]

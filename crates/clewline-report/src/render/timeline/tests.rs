@@ -185,7 +185,7 @@ fn what_is_there_for_comparison_is_dotted() {
 a: |··enq(1)························…
 b:  |--deq() → 1--|  |--deq() → 1--|
 ";
-    assert_eq!(draw_beside(&rows, &[0], 80), expected);
+    assert_eq!(lines(&rows, &[0], 80).join("\n") + "\n", expected);
 }
 
 /// Letters that take two columns, and marks that take none, leave the rows aligned.

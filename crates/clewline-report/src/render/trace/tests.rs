@@ -1,13 +1,16 @@
 use clewline_core::{Allowed, Breaking, OperationId, Reason, Verdict};
 
-use super::{super::tests, halves, trace};
+use super::{
+    super::{block::told, tests},
+    halves, trace,
+};
 
 #[track_caller]
 fn check_trace(rows: &[tests::Row], core: &[u32], breaking: &Breaking, width: usize, expected: &str) {
     let case = tests::case(rows);
     let verdict = tests::exhausted(core, &[], breaking.operation.0);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
-    let written = trace(&tests::judged(&case, &verdict), violation, breaking, width);
+    let written = told(&trace(&tests::judged(&case, &verdict), violation, breaking, width), width);
     assert_eq!(written, expected.trim_start_matches('\n'), "written:\n{written}");
 }
 
@@ -67,7 +70,8 @@ fn where_one_event_would_be_left_out_it_is_told() {
     // enq(1000) is the second to be called.
     let verdict = tests::exhausted(&[1, late], &[], late);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
-    let written = trace(&tests::judged(&case, &verdict), violation, &at(late, 203, &["deq() → 0"]), 80);
+    let written =
+        told(&trace(&tests::judged(&case, &verdict), violation, &at(late, 203, &["deq() → 0"]), 80), 80);
     let expected = "      …  2 events left out
       3  1        calls enq(1000)
       4  0        calls enq(1)
@@ -115,7 +119,8 @@ fn no_more_than_so_many_events_are_told_and_the_call_is_one_of_them() {
     let case = tests::case(&rows);
     let verdict = tests::exhausted(&[1], &[], 1);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
-    let written = trace(&tests::judged(&case, &verdict), violation, &at(1, 201, &["deq() → 0"]), 80);
+    let written =
+        told(&trace(&tests::judged(&case, &verdict), violation, &at(1, 201, &["deq() → 0"]), 80), 80);
     let told = written.lines().filter(|it| it.contains(" calls ") || it.contains(" returns")).count();
     assert_eq!(told, 20, "{written}");
     assert!(written.contains("      3  2        calls deq()\n      …  180 events left out\n"), "{written}");
@@ -150,7 +155,7 @@ fn check_instead(allowed: Allowed, expected: &str) {
     let verdict = tests::exhausted(&[3], &[], 3);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
     let breaking = Breaking { events: 7, operation: OperationId(3), allowed };
-    let written = trace(&tests::judged(&case, &verdict), violation, &breaking, 200);
+    let written = told(&trace(&tests::judged(&case, &verdict), violation, &breaking, 200), 200);
     let sentence = "  Here no order is left: deq() may not return 1. ";
     assert_eq!(written.lines().last().unwrap(), format!("{sentence}{expected}"));
 }

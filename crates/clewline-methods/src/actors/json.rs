@@ -6,20 +6,22 @@ use std::time::Duration;
 
 use clewline_actors::Places;
 use clewline_core::{OperationId, Verdict as HistoryVerdict};
-use clewline_methods::actors::{Coverage, Finding, Metrics, Options, Outcome, Scheduler, Times, Verdict};
+use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
+use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Telling, Times, Verdict};
+
 /// The object.
-pub(super) fn object(system: &str, harness: &str, options: &Options, outcome: &Outcome) -> Json {
+pub(super) fn object(telling: &Telling<'_>, outcome: &Outcome) -> Object {
     let Metrics { incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let faults = outcome.faults;
     let mut object = Map::new();
     let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
-    add("system", system.into());
-    add("harness", harness.into());
-    add("scheduler", options.scheduler.name().into());
-    if matches!(options.scheduler, Scheduler::Published(_)) {
+    add("system", telling.system.into());
+    add("harness", telling.harness.into());
+    add("scheduler", telling.scheduler.name().into());
+    if matches!(telling.scheduler, Scheduler::Published(_)) {
         add("compat", "ds2".into());
     }
     add("verdict", outcome.verdict.word().into());

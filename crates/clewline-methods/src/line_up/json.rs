@@ -4,18 +4,18 @@
 
 use std::time::Duration;
 
-use clewline_methods::line_up::{Checked, Finding, Matrix, Options, Seen, Verdict, text::is_exhausted};
+use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
+use super::{
+    Checked, Finding, Matrix, Seen, Verdict,
+    text::{Summary, Telling, is_exhausted},
+};
+
 /// The object. `smallest` is what was left when the matrix was made smaller.
-pub(super) fn object(
-    subject: &str,
-    options: &Options,
-    checked: &Checked,
-    smallest: Option<&Checked>,
-) -> Json {
+pub(super) fn object(telling: &Telling<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
     let mut object = Map::new();
-    object.insert("subject".to_owned(), subject.into());
+    object.insert("subject".to_owned(), telling.subject.into());
     calls(&mut object, &checked.matrix);
     object.insert("verdict".to_owned(), checked.verdict.word().into());
     match &checked.verdict {
@@ -31,7 +31,7 @@ pub(super) fn object(
         "executions": checked.executions,
         "histories": checked.histories,
         "stuck": checked.stuck,
-        "coverage": if is_exhausted(options, checked) { "exhausted" } else { "limited" },
+        "coverage": if is_exhausted(telling.options, checked) { "exhausted" } else { "limited" },
         "elapsed_ms": u64::try_from(elapsed_ms).unwrap_or(u64::MAX),
     });
     if let Json::Object(counts) = counts {
@@ -54,6 +54,26 @@ pub(super) fn object(
         object.insert("smallest".to_owned(), less.into());
     }
     object.into()
+}
+
+/// What the checks of all matrices gave.
+pub(super) fn summary(subject: &str, summary: &Summary) -> Object {
+    let mut object = Object::new();
+    object.add("subject", subject);
+    object.add("verdict", summary.verdict());
+    let reasons: Vec<&str> = summary.reason.iter().chain(&summary.stopped).map(String::as_str).collect();
+    if !reasons.is_empty() {
+        object.add("reason", reasons.join("; "));
+    }
+    object.add("matrices", summary.matrices);
+    object.add("violated", summary.violated);
+    object.add("unknown", summary.unknown);
+    object.add("serial_histories", summary.serial_histories);
+    object.add("executions", summary.executions);
+    object.add("histories", summary.histories);
+    object.add("stuck", summary.stuck);
+    object.add("elapsed_ms", summary.elapsed.as_millis() as u64);
+    object
 }
 
 fn calls(object: &mut Map<String, Json>, matrix: &Matrix) {

@@ -1,0 +1,172 @@
+//! Every method tells the same in its text, on its page, for programs and in summaries, since all of them are made from the same data.
+
+use std::time::Duration;
+
+use clewline_core::Value;
+use clewline_lab::systems::{Named, Shape, find_system};
+use clewline_methods::{
+    Check, Quasi, QuasiReading, Report,
+    actors::{self, Progress},
+    line_up::{
+        self, LineUp, PresentedMatrix,
+        text::{Reader, Shown},
+    },
+    stress::{Outcome, Stress},
+};
+use clewline_report::render::{
+    Present, WitnessShown,
+    block::{Block, told},
+    present,
+    text::Style,
+};
+use clewline_specs::queue::{self, Queue};
+use clewline_threads::{
+    Component, Subject,
+    sync::atomic::{AtomicU32, Ordering::SeqCst},
+};
+use serde_json::Value as Json;
+
+use crate::run::{BAD, GOOD};
+
+/// What is written, as one line.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn check_presented(shown: &dyn Present, word: &str) {
+    let style = Style::default();
+    let (text, page, entry) = (present::text(shown, &style), shown.page(), shown.entry());
+    assert_eq!(shown.word(), word, "{text}");
+    let qualifier = shown.qualifier().map_or_else(String::new, |it| format!(" {it}"));
+    let headline = shown.headline();
+    assert!(text.starts_with(&format!("{word}{qualifier}: {headline}\n")), "{headline:?} of\n{text}");
+    assert_eq!((page.verdict, page.headline.as_str()), (word, headline.as_str()));
+    assert_eq!((entry.verdict.as_str(), entry.headline.as_str()), (word, headline.as_str()));
+    let json: Json = serde_json::from_str(&shown.json(WitnessShown::Whole).to_string()).unwrap();
+    assert_eq!(json["verdict"], word, "{json}");
+    for paragraph in &page.words {
+        assert!(unwrapped(&text).contains(&unwrapped(paragraph)), "{paragraph:?} is not in\n{text}");
+    }
+    assert!(text.contains(&told(&entry.told, style.width)), "{:?}\n{text}", entry.told);
+    assert_eq!((page.next.as_slice(), entry.next.as_slice()), (&shown.next()[..], &shown.next()[..]));
+    // A page that only draws would say nothing to those who cannot see it.
+    let has_words = |it: &Block| matches!(it, Block::Paragraph(_) | Block::Where(_) | Block::List(_));
+    assert_eq!(shown.sentences(&style).iter().any(has_words), !page.words.is_empty(), "{text}");
+}
+
+fn judged(check: &Check, text: &str) -> Report<'static> {
+    let mut report = check.reader("overtaken.jsonl", text.as_bytes(), "queue").unwrap();
+    report.set_next(vec!["clewline check …".to_owned(), "clewline check … --witness".to_owned()]);
+    report
+}
+
+#[test]
+fn a_check_is_told_everywhere_alike() {
+    check_presented(&judged(&Check::new(), GOOD), "holds");
+    check_presented(&judged(&Check::new(), BAD), "violated");
+    // That many are too many for the oracle.
+    let line =
+        |it| format!("{{\"process\": {it}, \"op\": \"enq\", \"arg\": {it}, \"call\": 0, \"return\": 1}}\n");
+    let long: String = (0..100).map(line).collect();
+    check_presented(&judged(&Check::new().with_algorithm("oracle").unwrap(), &long), "unknown");
+    for (factors, reading, word) in [
+        ("deq=?", QuasiReading::Relaxed, "holds"),
+        ("deq=0", QuasiReading::Relaxed, "violated"),
+        ("deq=?", QuasiReading::Displacement, "holds"),
+        ("enq=0,deq=0", QuasiReading::Displacement, "violated"),
+    ] {
+        let quasi = Quasi::parse(factors).unwrap().with_reading(reading);
+        check_presented(&judged(&Check::new().with_quasi(quasi), BAD), word);
+    }
+}
+
+/// A queue that knows one answer, or none.
+struct Stubborn(Option<Value>);
+
+impl Subject<Queue> for Stubborn {
+    fn call(&self, call: &queue::Call) -> Value {
+        match *call {
+            queue::Call::Enq(_) => Value::TRUE,
+            queue::Call::Deq | queue::Call::Peek => self.0.expect("there is an answer"),
+        }
+    }
+}
+
+fn stressed(stress: Stress) -> Outcome {
+    let stress = stress.with_threads(1).with_operations(20).with_runs(2).with_seed(1);
+    stress.with_shrinking(Duration::ZERO).without_saving().without_environment().run().unwrap()
+}
+
+#[test]
+fn a_stress_test_is_told_everywhere_alike() {
+    let stress = |name: &str| clewline_lab::stress(name).unwrap();
+    check_presented(&stressed(stress("ms-queue")), "holds");
+    let refused = stress("treiber-stack").with_algorithm("queue-oriented").unwrap();
+    check_presented(&stressed(refused), "unknown");
+    let least = stress("bk-queue").with_quasi(Quasi::parse("deq=?").unwrap()).unwrap();
+    check_presented(&stressed(least), "holds");
+    check_presented(&stressed(Stress::new(Queue::default(), || Stubborn(Some(Value::TRUE)))), "violated");
+    check_presented(&stressed(Stress::new(Queue::default(), || Stubborn(None))), "violated");
+}
+
+/// A counter that reads, and then writes.
+fn losing() -> Component<AtomicU32> {
+    Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| {
+        let count = it.load(SeqCst);
+        it.store(count + 1, SeqCst);
+        count + 1
+    })
+}
+
+#[test]
+fn a_check_of_matrices_is_told_everywhere_alike() {
+    let counter = || LineUp::erased("counter", Box::new(losing()), None).without_environment();
+    for (matrix, word) in [("inc inc | inc", "violated"), ("inc", "holds")] {
+        let tested = counter().matrix(matrix).run().unwrap();
+        check_presented(&tested, word);
+        assert_eq!(tested.to_string(), present::text(&tested, &Style::default()));
+    }
+    let options = line_up::Options::default();
+    let telling = line_up::text::Telling {
+        subject: "counter",
+        reader: Reader::Shell,
+        is_replay: false,
+        options: &options,
+        next: &["clewline explore …".to_owned()],
+        shown: Shown::Short,
+    };
+    let check = |matrix: &str| line_up::check(&losing(), &matrix.parse().unwrap(), &options).unwrap();
+    let (found, smallest, right) = (check("inc inc | inc"), check("inc | inc"), check("inc"));
+    for (checked, smallest, word) in
+        [(&found, Some(&smallest), "violated"), (&found, None, "violated"), (&right, None, "holds")]
+    {
+        check_presented(&PresentedMatrix { telling, checked, smallest }, word);
+    }
+}
+
+#[test]
+fn an_exploration_of_actors_is_told_everywhere_alike() {
+    for (system, states, stuck, word) in [
+        ("edr", u64::MAX, actors::StuckCalls::Allowed, "violated"),
+        ("dr", u64::MAX, actors::StuckCalls::Allowed, "holds"),
+        ("adr", u64::MAX, actors::StuckCalls::Forbidden, "violated"),
+        ("chain:unnumbered", u64::MAX, actors::StuckCalls::Allowed, "violated"),
+        ("dr", 10, actors::StuckCalls::Allowed, "unknown"),
+    ] {
+        let found = find_system(system).unwrap();
+        let named = Named::new(found, found.variant.calls.parse::<Shape>().unwrap());
+        let options = actors::Options { states, stuck, ..actors::Options::default() };
+        let harness = named.harness(&options).unwrap();
+        let outcome = actors::explore(&harness, &options, &Progress::default()).unwrap();
+        let telling = actors::Telling {
+            system,
+            harness: found.variant.calls,
+            spec: found.system.spec,
+            scheduler: options.scheduler,
+            is_replay: false,
+            next: &["clewline actors …".to_owned()],
+        };
+        check_presented(&actors::Presented { telling, outcome: &outcome }, word);
+    }
+}

@@ -1,0 +1,129 @@
+//! What is told, as data: paragraphs, lists, drawings and facts; and how they stand in the lines of a terminal.
+
+use super::width::{GLUE, width as columns};
+
+/// A piece of what is told. In a text an empty line stands between two of them, if nothing else is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// A paragraph. In a text each part of it begins a line.
+    Paragraph(Vec<String>),
+    /// Where to look up what the paragraph before is about: `In lost.jsonl: lines 1, 2.` In a text no empty line stands before it.
+    Where(String),
+    /// One thing a line, however long that is. On a page they are a paragraph.
+    List(Vec<String>),
+    /// What leads from the paragraph before, which it continues, to the drawing that follows. Not on pages.
+    Lead(String),
+    /// A paragraph about a drawing, before it or after it. Not on pages.
+    Caption(String),
+    /// Lines that stand as they are, beginning at the left. Not on pages, which have timelines and tables of their own.
+    Drawing(Vec<String>),
+}
+
+impl Block {
+    /// A paragraph of one part.
+    #[must_use]
+    pub fn paragraph(told: impl Into<String>) -> Block {
+        Block::Paragraph(vec![told.into()])
+    }
+
+    /// A paragraph about a drawing.
+    #[must_use]
+    pub fn caption(told: impl Into<String>) -> Block {
+        Block::Caption(told.into())
+    }
+}
+
+/// Something else that is to be known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// With a name: `seed`, `matrix`, `schedule`.
+    Named(&'static str, String),
+    /// A line of its own: `checked by auto in 12 ms: 3 operations, 1 object`. A page says it elsewhere.
+    Line(String),
+}
+
+/// By how much everything is indented.
+const INDENT: usize = 2;
+
+/// Blocks as text, in lines of at most `width` columns where there is any choice.
+#[must_use]
+pub fn told(blocks: &[Block], width: usize) -> String {
+    let room = width.saturating_sub(INDENT);
+    let mut text = String::new();
+    let mut blocks = blocks.iter().peekable();
+    while let Some(block) = blocks.next() {
+        if !text.is_empty() && !matches!(block, Block::Where(_)) {
+            text.push('\n');
+        }
+        let lines: Vec<String> = match block {
+            Block::Paragraph(parts) => {
+                let mut parts = parts.clone();
+                if let (Some(last), Some(Block::Lead(lead))) =
+                    (parts.last_mut(), blocks.next_if(|it| matches!(it, Block::Lead(_))))
+                {
+                    last.push_str(&format!(" {lead}"));
+                }
+                parts.iter().flat_map(|it| wrapped(it, room)).collect()
+            }
+            Block::Where(told) | Block::Lead(told) | Block::Caption(told) => wrapped(told, room),
+            Block::List(lines) | Block::Drawing(lines) => lines.clone(),
+        };
+        for it in &lines {
+            let indent = if it.is_empty() { 0 } else { INDENT };
+            line(&mut text, &format!("{:indent$}{it}", ""));
+        }
+    }
+    text
+}
+
+/// Appends a line.
+pub(super) fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// The paragraphs that a page has of these blocks.
+#[must_use]
+pub fn words(blocks: &[Block]) -> Vec<String> {
+    let paragraph = |block: &Block| match block {
+        Block::Paragraph(parts) => Some(parts.join(" ")),
+        Block::Where(told) => Some(told.clone()),
+        Block::List(lines) => Some(lines.join(" ")),
+        Block::Lead(_) | Block::Caption(_) | Block::Drawing(_) => None,
+    };
+    blocks.iter().filter_map(paragraph).map(|it| unglued(&it)).collect()
+}
+
+/// `label` and, after it, `told`, in lines of at most `width` columns that all begin where the first of them does.
+#[must_use]
+pub fn hanging(label: &str, told: &str, width: usize) -> Vec<String> {
+    let column = columns(label);
+    let lines = wrapped(told, width.saturating_sub(column));
+    let label = |place: usize| if place == 0 { label } else { "" };
+    lines.iter().enumerate().map(|(place, it)| format!("{:column$}{it}", label(place))).collect()
+}
+
+/// `told` in lines of at most `room` columns.
+fn wrapped(told: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<(usize, String)> = Vec::new();
+    for word in told.split(' ') {
+        let length = columns(word);
+        match lines.last_mut() {
+            Some((used, line)) if *used + 1 + length <= room => {
+                *used += 1 + length;
+                line.push(' ');
+                line.push_str(&unglued(word));
+            }
+            Some(_) | None => lines.push((length, unglued(word))),
+        }
+    }
+    lines.into_iter().map(|it| it.1).collect()
+}
+
+/// With spaces at which no line is broken as any other.
+fn unglued(text: &str) -> String {
+    text.replace(GLUE, " ")
+}
+
+#[cfg(test)]
+mod tests;
