@@ -7,13 +7,32 @@
 //! Elements are [`Value`](clewline_core::Value)s, words that are copied and compared as integers. Null is
 //! never an element: as an answer it means that there was none.
 
+pub mod bag;
+pub mod cas_register;
+pub mod channel;
 mod copies;
+pub mod counter;
+pub mod deque;
 mod find;
 mod given;
+pub mod map;
+pub mod min_priority_queue;
+pub mod multiset;
+pub mod mutex;
 mod parameter;
+pub mod priority_queue;
+pub mod quasi_min_priority_queue;
+pub mod quasi_priority_queue;
+pub mod quasi_queue;
+pub mod quasi_stack;
+pub mod queue;
+pub mod register;
 pub mod relaxed;
+pub mod semaphore;
+pub mod set;
+pub mod stack;
 
-use clewline_core::Catalogued;
+use clewline_core::{Catalogued, Table};
 
 pub use copies::Copies;
 pub use find::{MixError, SpecError, check_mix, closest, entry, find};
@@ -45,26 +64,28 @@ impl Entry {
 /// Builds a specification, given what follows its name after a colon.
 pub type Build = fn(Option<&str>) -> Result<Box<dyn Catalogued>, String>;
 
-clewline_core::registry! {
-    /// Every specification, in alphabetical order of the names.
-    CATALOG: Entry;
-    bag,
-    cas_register,
-    channel,
-    counter,
-    deque,
-    map,
-    min_priority_queue,
-    multiset,
-    mutex,
-    priority_queue,
-    quasi_min_priority_queue,
-    quasi_priority_queue,
-    quasi_queue,
-    quasi_stack,
-    queue,
-    register,
-    semaphore,
-    set,
-    stack,
-}
+/// Every specification, in alphabetical order of the names.
+pub static CATALOG: Table<Entry> = Table::new(
+    &[
+        bag::ENTRY,
+        cas_register::ENTRY,
+        channel::ENTRY,
+        counter::ENTRY,
+        deque::ENTRY,
+        map::ENTRY,
+        min_priority_queue::ENTRY,
+        multiset::ENTRY,
+        mutex::ENTRY,
+        priority_queue::ENTRY,
+        quasi_min_priority_queue::ENTRY,
+        quasi_priority_queue::ENTRY,
+        quasi_queue::ENTRY,
+        quasi_stack::ENTRY,
+        queue::ENTRY,
+        register::ENTRY,
+        semaphore::ENTRY,
+        set::ENTRY,
+        stack::ENTRY,
+    ],
+    |it| it.name,
+);

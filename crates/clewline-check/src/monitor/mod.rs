@@ -24,14 +24,25 @@
 //! To add one: write its file, implement [`Monitor`], export an `ENTRY`, add its name to the list. The conformance
 //! suite takes it from there.
 
+pub mod bag;
 mod columns;
+pub mod counter;
 mod lifetimes;
 mod looks;
+pub mod multiset;
 mod overtaking;
 mod pending;
+pub mod priority_queue;
+pub mod quasi_priority_queue;
+pub mod quasi_queue;
+pub mod quasi_stack;
+pub mod queue;
+pub mod register;
+pub mod set;
+pub mod stack;
 
 use clewline_core::{
-    Budget, Explanation, Kind, OperationId, Problem, Reason, Rule, Verdict, Violation, Witness,
+    Budget, Explanation, Kind, OperationId, Problem, Reason, Rule, Table, Verdict, Violation, Witness,
 };
 
 pub use columns::{Columns, Interval};
@@ -39,21 +50,23 @@ pub use lifetimes::{FreeGaps, Lifetime, Lifetimes, NONE};
 
 use crate::Checker;
 
-clewline_core::registry! {
-    /// The monitors, in alphabetical order.
-    MONITORS: &dyn Monitor;
-    bag,
-    counter,
-    multiset,
-    priority_queue,
-    quasi_priority_queue,
-    quasi_queue,
-    quasi_stack,
-    queue,
-    register,
-    set,
-    stack,
-}
+/// The monitors, in alphabetical order.
+pub static MONITORS: Table<&dyn Monitor> = Table::new(
+    &[
+        bag::ENTRY,
+        counter::ENTRY,
+        multiset::ENTRY,
+        priority_queue::ENTRY,
+        quasi_priority_queue::ENTRY,
+        quasi_queue::ENTRY,
+        quasi_stack::ENTRY,
+        queue::ENTRY,
+        register::ENTRY,
+        set::ENTRY,
+        stack::ENTRY,
+    ],
+    |it| it.name(),
+);
 
 /// A checker for one kind of object. It sees no operation of role [`Take`](clewline_core::Act::Take) or
 /// [`Nothing`](clewline_core::Act::Nothing): it skips them.

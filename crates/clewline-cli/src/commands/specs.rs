@@ -1,6 +1,6 @@
 //! `clewline specs`: the objects that are built in.
 
-use clewline_specs::{CATALOG, Entry, find};
+use clewline_specs::{CATALOG, Entry, entry, find};
 use serde_json::{Value as Json, json};
 
 use super::{Failure, Output, Status, output::Stdout};
@@ -31,8 +31,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         None => CATALOG.iter().collect(),
         Some(name) => {
             find(name).map_err(|it| Failure::Told(it.to_string()))?;
-            let bare = name.split(':').next().unwrap_or(name);
-            CATALOG.iter().filter(|it| it.name == bare).collect()
+            entry(name).into_iter().collect()
         }
     };
     let mut text = String::new();

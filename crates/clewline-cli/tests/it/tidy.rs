@@ -235,7 +235,7 @@ fn the_manual_covers_every_specification_format_and_table() {
     let specifications = fs::read_to_string(root().join("docs/specifications.md")).unwrap();
     let formats = fs::read_to_string(root().join("docs/formats.md")).unwrap();
     let mut complaints = Vec::new();
-    for entry in clewline_specs::CATALOG {
+    for entry in &clewline_specs::CATALOG {
         let section = specifications.split("\n## ").find(|it| it.starts_with(&format!("`{}`", entry.name)));
         for (operation, _) in entry.operations {
             if !section.is_some_and(|it| it.contains(&format!("`{operation}`"))) {
@@ -243,7 +243,7 @@ fn the_manual_covers_every_specification_format_and_table() {
             }
         }
     }
-    for format in clewline_report::formats::FORMATS {
+    for format in &clewline_report::formats::FORMATS {
         if !formats.contains(&format!("`{}`", format.name())) {
             complaints.push(format!("docs/formats.md lacks {}", format.name()));
         }

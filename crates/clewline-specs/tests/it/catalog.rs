@@ -9,11 +9,11 @@ use crate::support::{for_every_specification, load, read_value, record, run};
 
 #[test]
 fn names_are_in_kebab_case_and_ascend() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         assert!(entry.name.split('-').all(|it| !it.is_empty()), "{}", entry.name);
         assert!(entry.name.chars().all(|it| it == '-' || it.is_ascii_lowercase()), "{}", entry.name);
     }
-    assert!(CATALOG.is_sorted_by(|a, b| a.name < b.name), "alphabetical, and none twice");
+    assert!(CATALOG.iter().is_sorted_by(|a, b| a.name < b.name), "alphabetical, and none twice");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn examples(entry: &Entry) -> impl Iterator<Item = (String, &'static str)> {
 
 #[test]
 fn every_documented_operation_is_read_under_each_of_its_names() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for (example, about) in examples(entry) {
             let label = |operation: &str| {
                 let case = load(entry.name, record(&format!("{operation} = ?"), None));
@@ -67,7 +67,7 @@ fn every_documented_operation_is_read_under_each_of_its_names() {
 
 #[test]
 fn errors_name_every_documented_operation() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let error = load(entry.name, record("levitate", None)).err().unwrap().to_string();
         for (example, _) in examples(entry) {
             let method = example.split(' ').next().unwrap();
@@ -78,7 +78,7 @@ fn errors_name_every_documented_operation() {
 
 #[test]
 fn generated_histories_are_read_back() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for (seed, values) in [(1, Domain::Below(4)), (2, Domain::Distinct)] {
             let plan = Plan { operations: 300, values, keys: 3, pending: 0.1, seed, ..Plan::default() };
             let recording = find(entry.name).ok().unwrap().generate(&plan);
@@ -91,7 +91,7 @@ fn generated_histories_are_read_back() {
 
 #[test]
 fn generated_serial_histories_hold_when_executed_in_order() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let plan = Plan { operations: 300, processes: 1, overlap: 0.0, seed: 3, ..Plan::default() };
         let recording = find(entry.name).ok().unwrap().generate(&plan);
         assert_eq!(run(entry.name, recording), "holds", "{}", entry.name);
@@ -154,7 +154,7 @@ fn parameters_are_checked() {
         "semaphore:x",
         "`semaphore` expected a number of permits after the colon, a whole number from 0, found `x`",
     );
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let takes = entry.parameter.is_some();
         assert_eq!(find(&format!("{}:3", entry.name)).is_ok(), takes, "{}", entry.name);
     }
@@ -162,7 +162,7 @@ fn parameters_are_checked() {
 
 #[test]
 fn a_specification_knows_its_name() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let name = find(entry.name).unwrap().name().unwrap();
         // One that always has a parameter says so.
         assert_eq!(name.split(':').next(), Some(entry.name));
