@@ -69,7 +69,7 @@ pub static MONITORS: Table<&dyn Monitor> = Table::new(
 );
 
 /// A checker for one kind of object. It sees no operation of role [`Take`](clewline_core::Act::Take) or
-/// [`Nothing`](clewline_core::Act::Nothing): it skips them.
+/// [`Nothing`](clewline_core::Act::Nothing): it skips them. One for a [kind of its own](Kind::Other) sees every operation.
 pub trait Monitor: Sync {
     /// What a report calls it: `queue monitor`.
     fn name(&self) -> &'static str;
@@ -174,7 +174,10 @@ pub fn judge(problem: &Problem<'_>, want: Want, budget: &Budget) -> Result<Rulin
 /// If there is no monitor for their kind or it cannot decide.
 pub fn judge_columns(columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
     let monitor = find(columns.kind).ok_or(Refusal::Other("no monitor knows this kind of object"))?;
-    pending::judge(monitor, columns, want, budget)
+    match columns.kind {
+        Kind::Other(_) => monitor.judge_within(columns, want, budget),
+        _ => pending::judge(monitor, columns, want, budget),
+    }
 }
 
 /// The checker that asks the monitor for the object at hand.

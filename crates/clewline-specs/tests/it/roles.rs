@@ -18,6 +18,7 @@ fn at_first(kind: Kind) -> Inside {
     match kind {
         Kind::Register { initial } => vec![initial],
         Kind::Counter => vec![0],
+        Kind::Other(name) => panic!("say here, and in `next`, what `{name}` does"),
         Kind::Set
         | Kind::Queue
         | Kind::QuasiQueue { .. }
@@ -105,7 +106,7 @@ fn front(kind: Kind, inside: &Inside) -> Option<u64> {
         Kind::Queue => inside.first().copied(),
         Kind::Stack | Kind::Counter | Kind::Register { .. } => inside.last().copied(),
         Kind::PriorityQueue => inside.iter().copied().max_by_key(|it| it.cast_signed()),
-        Kind::Set | Kind::Bag | Kind::Multiset => None,
+        Kind::Set | Kind::Bag | Kind::Multiset | Kind::Other(_) => None,
         Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => None,
     }
 }
@@ -123,6 +124,7 @@ fn added(kind: Kind, inside: &Inside, element: u64) -> Inside {
         Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
             unreachable!("these count who is overtaken")
         }
+        Kind::Other(_) => unreachable!("what it is at first is not known"),
     }
     inside
 }

@@ -312,6 +312,6 @@ fn elements_are_independent(part: &Problem<'_>) -> bool {
             | Kind::Set
             | Kind::Multiset,
         ) => true,
-        Some(Kind::Counter | Kind::Register { .. }) | None => false,
+        Some(Kind::Counter | Kind::Register { .. } | Kind::Other(_)) | None => false,
     }
 }
