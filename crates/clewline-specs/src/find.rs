@@ -19,10 +19,7 @@ pub fn find(name: &str) -> Result<Box<dyn Catalogued>, SpecError> {
     match CATALOG.find(name) {
         Some(entry) => (entry.build)(parameter)
             .map_err(|problem| SpecError::Parameter { specification: entry.name, problem }),
-        None => Err(SpecError::Unknown {
-            found: name.to_owned(),
-            closest: closest(name, CATALOG.names()),
-        }),
+        None => Err(SpecError::Unknown { found: name.to_owned(), closest: closest(name, CATALOG.names()) }),
     }
 }
 

@@ -53,16 +53,16 @@ fn as_text(entry: &Entry) -> String {
     if let Some(parameter) = entry.parameter {
         text.push_str(&format!("  {}:N takes {parameter}\n", entry.name));
     }
-    let width = entry.operations.iter().map(|it| it.0.chars().count()).max().unwrap_or(0);
-    for (operation, does) in entry.operations {
-        text.push_str(&format!("  {operation:width$}  {does}\n"));
+    let width = entry.operations.iter().map(|it| it.written().chars().count()).max().unwrap_or(0);
+    for operation in entry.operations {
+        text.push_str(&format!("  {:width$}  {}\n", operation.written(), operation.does()));
     }
     text
 }
 
 fn as_json(entry: &Entry) -> Json {
     let operations: Json =
-        entry.operations.iter().map(|(operation, does)| json!({"op": operation, "does": does})).collect();
+        entry.operations.iter().map(|it| json!({"op": it.written(), "does": it.does()})).collect();
     let mut object = json!({"name": entry.name, "about": entry.about, "operations": operations});
     if let Some(parameter) = entry.parameter {
         object["parameter"] = parameter.into();

@@ -168,7 +168,7 @@ fn is_known(kind: Kind, act: Act) -> bool {
 }
 
 /// Every answer that some call gives in some run.
-fn answers<S: Notation>(specification: &S, sample: fn(&mut Dice) -> S::Call) -> HashSet<S::Return> {
+fn answers<S: Notation>(specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) -> HashSet<S::Return> {
     let mut answers = HashSet::new();
     for seed in 0..30 {
         let (mut dice, mut random) = (small_dice(seed), Random::new(seed));
@@ -187,7 +187,7 @@ fn answers<S: Notation>(specification: &S, sample: fn(&mut Dice) -> S::Call) -> 
 
 #[test]
 fn a_role_is_allowed_if_and_only_if_the_operation_is() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
         let Some(kind) = specification.kind() else { return };
         let answers = answers(specification, sample);
         let (mut allowed, mut refused) = (0, 0);
@@ -234,7 +234,7 @@ fn a_role_is_allowed_if_and_only_if_the_operation_is() {
 
 #[test]
 fn a_pending_role_does_what_an_answer_would_have_told_or_nothing() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
         let Some(kind) = specification.kind() else { return };
         let mut compared = 0;
         for seed in 0..200 {
