@@ -20,6 +20,10 @@ pub struct Extensions {
     pub monitors: &'static [&'static dyn Monitor],
     /// Formats of files, for `--input` and `convert`.
     pub formats: &'static [&'static dyn Format],
+    /// Schedulers of threads, for `explore`.
+    pub thread_schedulers: &'static [clewline_explore::schedulers::Entry],
+    /// Schedulers of messages, for `actors`.
+    pub message_schedulers: &'static [clewline_actors::schedulers::Entry],
     /// Subjects of `stress` and `explore`.
     #[cfg(feature = "lab")]
     pub subjects: &'static [clewline_lab::Entry],
@@ -41,6 +45,8 @@ impl Extensions {
         extend("checkers", &clewline_check::search::SEARCHES, self.checkers)?;
         extend("monitors", &clewline_check::monitor::MONITORS, self.monitors)?;
         extend("formats", &clewline_report::formats::FORMATS, self.formats)?;
+        extend("schedulers of threads", &clewline_explore::schedulers::SCHEDULERS, self.thread_schedulers)?;
+        extend("schedulers of messages", &clewline_actors::schedulers::SCHEDULERS, self.message_schedulers)?;
         #[cfg(feature = "lab")]
         {
             extend("subjects", &clewline_lab::structures::STRUCTURES, self.subjects)?;
@@ -61,6 +67,8 @@ impl fmt::Debug for Extensions {
             .field("checkers", &checkers)
             .field("monitors", &monitors)
             .field("formats", &formats)
+            .field("thread_schedulers", &self.thread_schedulers)
+            .field("message_schedulers", &self.message_schedulers)
             .finish_non_exhaustive()
     }
 }

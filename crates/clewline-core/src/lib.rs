@@ -22,7 +22,6 @@ mod problem;
 mod random;
 mod rank;
 mod recording;
-mod registry;
 mod role;
 mod simulate;
 mod specification;

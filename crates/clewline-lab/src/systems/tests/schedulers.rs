@@ -151,7 +151,7 @@ fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64
 fn any_number_of_threads_sees_the_same_of_every_system() {
     let mut wrong = 0;
     for found in systems().filter(|it| it.variant.calls != "none") {
-        for entry in schedulers::SCHEDULERS {
+        for entry in &schedulers::SCHEDULERS {
             let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
             let look = |jobs| {
                 let settings = Settings { jobs, ..settings.clone() };
