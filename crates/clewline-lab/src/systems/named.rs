@@ -162,10 +162,11 @@ impl SystemVisitor for Usage<'_> {
 }
 
 fn no_shapes(found: &FoundSystem, shape: Shape) -> Error {
-    let (name, offers) = (found.name(), found.system.offers.join(", "));
+    let offers = found.system.offers;
     Error::Told(format!(
-        "{name} is not read and written, so `{shape}` says nothing: write its calls ({offers}) into a file, a line \
-         such as `C1 N1 {}` for each",
-        found.system.offers.first().unwrap_or(&"CALL")
+        "`{shape}` says nothing about what is not read and written; write calls ({}) into a file, a line such as \
+         `C1 N1 {}` for each",
+        offers.join(", "),
+        offers.first().unwrap_or(&"CALL")
     ))
 }
