@@ -159,7 +159,7 @@ pub(crate) fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
         | Kind::QuasiPriorityQueue { .. }
         | Kind::Bag
         | Kind::Multiset => true,
-        Kind::Set | Kind::Counter | Kind::Register { .. } => false,
+        Kind::Set | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => false,
     };
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let mut start = 0;

@@ -204,7 +204,7 @@ fn is_kept_by_operations(problem: &Problem<'_>) -> bool {
             | Kind::Bag
             | Kind::Set,
         ) => true,
-        Some(Kind::Multiset | Kind::Counter | Kind::Register { .. }) | None => false,
+        Some(Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_)) | None => false,
     }
 }
 
@@ -303,7 +303,7 @@ fn settled(columns: &Columns) -> Vec<usize> {
             Ok(Ok(lifetimes)) => settled_below(columns, &lifetimes),
             Ok(Err(_)) | Err(_) => settled_pieces(columns),
         },
-        Kind::Multiset | Kind::Counter | Kind::Register { .. } => Vec::new(),
+        Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => Vec::new(),
     }
 }
 

@@ -22,10 +22,10 @@ mod problem;
 mod random;
 mod rank;
 mod recording;
-mod registry;
 mod role;
 mod simulate;
 mod specification;
+mod table;
 mod value;
 mod verdict;
 
@@ -44,6 +44,7 @@ pub use recording::{Names, RawCall, RawHistory, Recording};
 pub use role::{Act, Kind, Role, Roles};
 pub use simulate::{Dice, Domain, Plan};
 pub use specification::{Deterministic, Elements, Footprint, Specification};
+pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, Values};
 pub use verdict::{
     Allowed, Breaking, DeadEnd, Explanation, Rule, Verdict, Violation, Why, Witness, WitnessError,

@@ -47,6 +47,9 @@ pub enum Kind {
         /// The element that is there at first.
         initial: u64,
     },
+    /// Another object, of which only a monitor that [is added](crate::Table::extend) knows more than its specification says:
+    /// what the roles mean is between the two. Pending operations are that monitor's business as well.
+    Other(&'static str),
 }
 
 impl Kind {
@@ -64,7 +67,7 @@ impl Kind {
             | Kind::QuasiPriorityQueue { .. }
             | Kind::Bag => matches!(role, Role::Empty),
             // Of one element something is known after an operation, and nothing of the others.
-            Kind::Set | Kind::Multiset | Kind::Counter => false,
+            Kind::Set | Kind::Multiset | Kind::Counter | Kind::Other(_) => false,
         }
     }
 }

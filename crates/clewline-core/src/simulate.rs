@@ -90,21 +90,27 @@ impl Dice {
 
     /// One of `methods`, as the mix has it.
     pub fn method<'m>(&mut self, methods: &[&'m str]) -> &'m str {
+        self.one_of(methods.iter().copied())
+    }
+
+    /// One of `methods`, of which there is at least one, as the mix has it.
+    pub fn one_of<'m>(&mut self, methods: impl Iterator<Item = &'m str> + Clone) -> &'m str {
         let mix = &self.mix;
         let weight = |method: &str| match mix.iter().find(|(name, _)| name == method) {
             Some((_, weight)) => *weight as usize,
             None => usize::from(mix.is_empty()),
         };
-        let sum = methods.iter().map(|it| weight(it)).sum();
+        let sum = methods.clone().map(weight).sum();
         let mut left = self.random.below(sum);
-        for method in methods {
+        for method in methods.clone() {
             let weight = weight(method);
             if left < weight {
                 return method;
             }
             left -= weight;
         }
-        methods.first().expect("an object has at least one method")
+        let mut methods = methods;
+        methods.next().expect("an object has at least one method")
     }
 
     /// An integer of the domain of values.

@@ -349,4 +349,7 @@ pub enum Rule {
     /// One element at a time: an operation found an element; one that had returned before it was called put or found
     /// another one; then all that put the first element there, which had returned before that one was called.
     Stale,
+    /// A rule that only a monitor of a [kind of its own](crate::Kind::Other) knows, as it stands in a report after the
+    /// operations that break it and a colon.
+    Other(&'static str),
 }

@@ -187,7 +187,7 @@ impl fmt::Display for ErrorKind {
 }
 
 fn format_names() -> String {
-    FORMATS.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+    FORMATS.names().collect::<Vec<_>>().join(", ")
 }
 
 impl std::error::Error for Error {}

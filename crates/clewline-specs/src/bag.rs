@@ -3,37 +3,43 @@
 //! Its `take` has as many outcomes as there are different elements, so this implements [`Specification`]
 //! itself. Once it is known which element was taken there is one outcome, found in place.
 
-use clewline_core::{Dice, Footprint, Kind, Misfit, Notation, Role, Specification, Value, Values, Written};
+use clewline_core::{Footprint, Kind, Role, Specification, Value};
 
-use crate::{
-    Capacity, Copies, Entry,
-    given::{Answer, Given},
-    parameter,
-};
+use crate::{Capacity, Copies, Entry, Visitor, notation, operations, parameter, relaxed::Deed};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "bag",
     about: "an unordered collection: add, take (any element)",
-    operations: &[
-        ("add value", "adds one copy of the value (also: insert)"),
-        ("take", "removes and answers any value, null only if there is none (also: remove)"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(Bag, parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("bag", Bag);
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bag;
 
-/// A call on a bag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Adds a value.
-    Add(Value),
-    /// Takes any value, or answers null if there is none.
-    Take,
+operations! {
+    /// A call on a bag.
+    enum Call;
+    Add(value: element "value") = "add" | "insert" => Nothing, "adds one copy of the value";
+    Take = "take" | "remove" => Value, "removes and answers any value, null only if there is none";
+}
+
+impl Call {
+    #[inline]
+    fn deed(&self) -> Deed<Value> {
+        match *self {
+            Call::Add(value) => Deed::Add(value),
+            Call::Take => Deed::Remove,
+        }
+    }
 }
 
 impl Bag {
@@ -100,10 +106,7 @@ impl Specification for Bag {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::Add(value) => Capacity::UNBOUNDED.added(*value, ret),
-            Call::Take => Capacity::taken(ret),
-        }
+        call.deed().footprint(Capacity::UNBOUNDED, ret)
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -111,10 +114,7 @@ impl Specification for Bag {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        match call {
-            Call::Add(value) => parameter::adds(*value, ret),
-            Call::Take => Some(parameter::takes(ret)),
-        }
+        call.deed().role(ret)
     }
 
     fn state_bytes(&self, state: &Copies<Value>) -> usize {
@@ -122,46 +122,4 @@ impl Specification for Bag {
     }
 }
 
-impl Notation for Bag {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "add" | "insert" => arg.element().map(Call::Add),
-            "take" | "remove" => arg.nothing().map(|()| Call::Take),
-            _ => Err(Misfit::method(method, "`add`, `take`")),
-        }
-    }
-
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        answer(call).read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Add(value) => ("add", Written::Value(value)),
-            Call::Take => ("take", Written::NOTHING),
-        }
-    }
-
-    fn write_return(&self, call: &Call, ret: &Value) -> Written {
-        answer(call).write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(ENTRY.name.to_owned())
-    }
-
-    fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["add", "take"]) {
-            "add" => Call::Add(dice.value()),
-            _ => Call::Take,
-        }
-    }
-}
-
-fn answer(call: &Call) -> Answer {
-    match call {
-        Call::Add(_) => Answer::Nothing,
-        Call::Take => Answer::Value,
-    }
-}
+notation!(Bag, name: |_| ENTRY.name.to_owned(), answer: |_, call| call.answer(), sample: Call::sample);

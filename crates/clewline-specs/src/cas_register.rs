@@ -1,41 +1,37 @@
 //! A register with compare-and-swap.
 
-use clewline_core::{
-    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
-};
+use clewline_core::{Deterministic, Elements, Footprint, Kind, Role, Value};
 
 use crate::{
-    Entry,
-    given::{Answer, Given},
-    parameter,
+    Entry, Visitor, notation, operations, parameter,
+    register::{self, Register},
 };
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "cas-register",
     about: "a register with compare-and-swap: read, write, cas; initially null",
-    operations: &[
-        ("read", "answers the value that was written last, null if there is none (also: get)"),
-        ("write value", "replaces the value (also: set)"),
-        ("cas [old, new]", "replaces the value by new if it is old; answers whether it was"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(CasRegister, parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("cas-register", CasRegister);
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CasRegister;
 
-/// A call on a register with compare-and-swap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Answers the value.
-    Read,
-    /// Replaces the value.
-    Write(Value),
-    /// Replaces the first value by the second; answers whether the first was there.
-    Cas(Value, Value),
+operations! {
+    /// A call on a register with compare-and-swap.
+    enum Call;
+    Read = "read" | "get" => Value, "answers the value that was written last, null if there is none";
+    Write(value: anything "value") = "write" | "set" => Nothing, "replaces the value";
+    Cas(old_value, value: list "[old, new]") = "cas" => Truth,
+        "replaces the value by new if it is old; answers whether it was";
 }
 
 impl Deterministic for CasRegister {
@@ -49,11 +45,8 @@ impl Deterministic for CasRegister {
 
     fn apply(&self, state: &mut Value, call: &Call) -> Option<Value> {
         match *call {
-            Call::Read => Some(*state),
-            Call::Write(value) => {
-                *state = value;
-                Some(Value::TRUE)
-            }
+            Call::Read => Register.apply(state, &register::Call::Read),
+            Call::Write(value) => Register.apply(state, &register::Call::Write(value)),
             Call::Cas(old, new) => {
                 let swaps = *state == old;
                 if swaps {
@@ -72,9 +65,10 @@ impl Deterministic for CasRegister {
     // it too, so after leaving out linked elements the rest finds the values that it found before.
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match (call, ret) {
-            (Call::Read, None) => Footprint::Reads(Elements::None),
-            (Call::Read, Some(value)) => Footprint::Reads(Elements::One(value.word())),
-            (Call::Write(value), _) => Footprint::Changes(Elements::One(value.word())),
+            (Call::Read, _) => Deterministic::footprint(&Register, &register::Call::Read, ret),
+            (Call::Write(value), _) => {
+                Deterministic::footprint(&Register, &register::Call::Write(*value), ret)
+            }
             // It found some value or other that it did not expect.
             (Call::Cas(..), Some(&Value::FALSE)) => Footprint::Reads(Elements::Any),
             (Call::Cas(old, new), _) => Footprint::Changes(Elements::Two(old.word(), new.word())),
@@ -82,65 +76,18 @@ impl Deterministic for CasRegister {
     }
 
     fn kind(&self) -> Option<Kind> {
-        Some(Kind::Register { initial: Value::NIL.word() })
+        Deterministic::kind(&Register)
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        Some(match (call, ret) {
-            (Call::Write(value), Some(&Value::TRUE) | None) => Role::Add(value.word()),
-            (Call::Read, Some(value)) => Role::See(value.word()),
-            (Call::Read, None) => Role::Nothing,
-            (Call::Cas(old, new), Some(&Value::TRUE) | None) => Role::Replace(old.word(), new.word()),
-            (Call::Cas(old, _), Some(&Value::FALSE)) => Role::Miss(old.word()),
-            (Call::Write(_) | Call::Cas(..), Some(_)) => return None,
-        })
-    }
-}
-
-impl Notation for CasRegister {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "read" | "get" => arg.nothing().map(|()| Call::Read),
-            "write" | "set" => arg.anything().map(Call::Write),
-            "cas" => arg.list("[old, new]").map(|[old, new]| Call::Cas(old, new)),
-            _ => Err(Misfit::method(method, "`read`, `write`, `cas`")),
-        }
-    }
-
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        answer(call).read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Read => ("read", Written::NOTHING),
-            Call::Write(value) => ("write", Written::Value(value)),
-            Call::Cas(old, new) => ("cas", Written::pair(old, new)),
-        }
-    }
-
-    fn write_return(&self, call: &Call, ret: &Value) -> Written {
-        answer(call).write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(ENTRY.name.to_owned())
-    }
-
-    fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["read", "write", "cas"]) {
-            "read" => Call::Read,
-            "write" => Call::Write(dice.value()),
-            _ => Call::Cas(dice.old_value(), dice.value()),
+        match (call, ret) {
+            (Call::Read, _) => Deterministic::role(&Register, &register::Call::Read, ret),
+            (Call::Write(value), _) => Deterministic::role(&Register, &register::Call::Write(*value), ret),
+            (Call::Cas(old, new), Some(&Value::TRUE) | None) => Some(Role::Replace(old.word(), new.word())),
+            (Call::Cas(old, _), Some(&Value::FALSE)) => Some(Role::Miss(old.word())),
+            (Call::Cas(..), Some(_)) => None,
         }
     }
 }
 
-fn answer(call: &Call) -> Answer {
-    match call {
-        Call::Read => Answer::Value,
-        Call::Write(_) => Answer::Nothing,
-        Call::Cas(..) => Answer::Truth,
-    }
-}
+notation!(CasRegister, name: |_| ENTRY.name.to_owned(), answer: |_, call| call.answer(), sample: Call::sample);

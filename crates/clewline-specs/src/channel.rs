@@ -9,42 +9,34 @@ use clewline_core::{
     Datum, Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written,
 };
 
-use crate::{
-    Entry,
-    copies::array_bytes,
-    given::{Answer, Given},
-    parameter,
-};
+use crate::{Entry, Visitor, copies::array_bytes, operation::Given, operations, parameter};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "channel",
     about: "a channel that can be closed: send, recv, close",
-    operations: &[
-        ("send value", "puts a value at the back; answers false if the channel is closed (also: push)"),
-        (
-            "recv",
-            "removes and answers the value at the front; if there is none, null, or \"closed\" if none will come (also: try-recv)",
-        ),
-        ("close", "closes the channel: nothing can be sent any more"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(Channel, parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("channel", Channel);
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Channel;
 
-/// A call on a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Puts a value at the back.
-    Send(Value),
-    /// Takes the value at the front.
-    Recv,
-    /// Closes the channel.
-    Close,
+operations! {
+    /// A call on a channel.
+    enum Call;
+    Send(value: element "value") = "send" | "push" => Truth,
+        "puts a value at the back; answers false if the channel is closed";
+    Recv = "recv" | "try-recv" => Value,
+        "removes and answers the value at the front; if there is none, null, or \"closed\" if none will come";
+    Close = "close" => Nothing, "closes the channel: nothing can be sent any more";
 }
 
 /// What a call answers.
@@ -127,25 +119,12 @@ fn says_closed(values: &Values, value: Value) -> bool {
     !value.is_absent() && matches!(values.get(value), Datum::Text(CLOSED))
 }
 
-fn answer(call: &Call) -> Answer {
-    match call {
-        Call::Send(_) => Answer::Truth,
-        Call::Recv => Answer::Value,
-        Call::Close => Answer::Nothing,
-    }
-}
-
 impl Notation for Channel {
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let given = Given::argument(values, method, arg);
-        match method {
-            "send" | "push" if says_closed(values, arg) => {
-                given.misfit("a value other than \"closed\", which is an answer")
-            }
-            "send" | "push" => given.element().map(Call::Send),
-            "recv" | "try-recv" => given.nothing().map(|()| Call::Recv),
-            "close" => given.nothing().map(|()| Call::Close),
-            _ => Err(Misfit::method(method, "`send`, `recv`, `close`")),
+        match Call::read(values, method, arg)? {
+            Call::Send(value) if says_closed(values, value) => Given::argument(values, method, arg)
+                .misfit("a value other than \"closed\", which is an answer"),
+            call => Ok(call),
         }
     }
 
@@ -153,20 +132,16 @@ impl Notation for Channel {
         if *call == Call::Recv && says_closed(values, ret) {
             return Ok(Return::Closed);
         }
-        answer(call).read(values, self.write_call(call).0, ret).map(Return::Is)
+        call.answer().read(values, call.name(), ret).map(Return::Is)
     }
 
     fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Send(value) => ("send", Written::Value(value)),
-            Call::Recv => ("recv", Written::NOTHING),
-            Call::Close => ("close", Written::NOTHING),
-        }
+        call.write()
     }
 
     fn write_return(&self, call: &Call, ret: &Return) -> Written {
         match *ret {
-            Return::Is(value) => answer(call).write(value),
+            Return::Is(value) => call.answer().write(value),
             Return::Closed => Written::Text(CLOSED.into()),
         }
     }
@@ -176,10 +151,6 @@ impl Notation for Channel {
     }
 
     fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["send", "recv", "close"]) {
-            "send" => Call::Send(dice.value()),
-            "recv" => Call::Recv,
-            _ => Call::Close,
-        }
+        Call::sample(dice)
     }
 }

@@ -1,44 +1,36 @@
 //! A counter of 64 bits, which wraps around as machine integers do.
 
 use clewline_core::{
-    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+    Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
 };
 
-use crate::{
-    Entry,
-    given::{Answer, Given},
-    parameter,
-};
+use crate::{Entry, Visitor, operations, parameter};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "counter",
     about: "a counter: inc, dec, add, read; initially 0",
-    operations: &[
-        ("inc", "adds 1 (also: increment)"),
-        ("dec", "subtracts 1 (also: decrement)"),
-        ("add n", "adds n, which may be negative"),
-        ("read", "answers the sum (also: get)"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(Counter, parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("counter", Counter);
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counter;
 
-/// A call on a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Adds 1.
-    Inc,
-    /// Subtracts 1.
-    Dec,
-    /// Adds a number.
-    Add(i64),
-    /// Answers the sum.
-    Read,
+operations! {
+    /// A call on a counter.
+    enum Call;
+    Inc = "inc" | "increment" => Nothing, "adds 1";
+    Dec = "dec" | "decrement" => Nothing, "subtracts 1";
+    Add(int: integer "n") = "add" => Nothing, "adds n, which may be negative";
+    Read = "read" | "get" => Integer, "answers the sum";
 }
 
 /// What a counter answers.
@@ -110,38 +102,24 @@ impl Deterministic for Counter {
 
 impl Notation for Counter {
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "inc" | "increment" => arg.nothing().map(|()| Call::Inc),
-            "dec" | "decrement" => arg.nothing().map(|()| Call::Dec),
-            "add" => arg.integer().map(Call::Add),
-            "read" | "get" => arg.nothing().map(|()| Call::Read),
-            _ => Err(Misfit::method(method, "`inc`, `dec`, `add`, `read`")),
-        }
+        Call::read(values, method, arg)
     }
 
     fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, Misfit> {
-        let (method, _) = self.write_call(call);
-        match call {
-            Call::Read => Given::answer(values, method, ret).integer().map(Return::Sum),
-            Call::Inc | Call::Dec | Call::Add(_) => {
-                Answer::Nothing.read(values, method, ret).map(|it| Return::Done(it == Value::TRUE))
-            }
-        }
+        let ret = call.answer().read(values, call.name(), ret)?;
+        Ok(match values.get(ret) {
+            Datum::Int(sum) => Return::Sum(sum),
+            _ => Return::Done(ret == Value::TRUE),
+        })
     }
 
     fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Inc => ("inc", Written::NOTHING),
-            Call::Dec => ("dec", Written::NOTHING),
-            Call::Add(number) => ("add", Written::Int(number)),
-            Call::Read => ("read", Written::NOTHING),
-        }
+        call.write()
     }
 
-    fn write_return(&self, _call: &Call, ret: &Return) -> Written {
+    fn write_return(&self, call: &Call, ret: &Return) -> Written {
         match *ret {
-            Return::Done(done) => Answer::Nothing.write(Value::bool(done)),
+            Return::Done(done) => call.answer().write(Value::bool(done)),
             Return::Sum(sum) => Written::Int(sum),
         }
     }
@@ -151,11 +129,6 @@ impl Notation for Counter {
     }
 
     fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["inc", "dec", "add", "read"]) {
-            "inc" => Call::Inc,
-            "dec" => Call::Dec,
-            "add" => Call::Add(dice.int()),
-            _ => Call::Read,
-        }
+        Call::sample(dice)
     }
 }

@@ -16,13 +16,10 @@ pub fn find(name: &str) -> Result<Box<dyn Catalogued>, SpecError> {
         Some((name, parameter)) => (name, Some(parameter)),
         None => (name, None),
     };
-    match CATALOG.iter().find(|it| it.name == name) {
+    match CATALOG.find(name) {
         Some(entry) => (entry.build)(parameter)
             .map_err(|problem| SpecError::Parameter { specification: entry.name, problem }),
-        None => Err(SpecError::Unknown {
-            found: name.to_owned(),
-            closest: closest(name, CATALOG.iter().map(|it| it.name)),
-        }),
+        None => Err(SpecError::Unknown { found: name.to_owned(), closest: closest(name, CATALOG.names()) }),
     }
 }
 
@@ -53,7 +50,7 @@ impl fmt::Display for SpecError {
                 if let Some(name) = closest {
                     write!(f, "; did you mean `{name}`?")?;
                 }
-                let names: Vec<&str> = CATALOG.iter().map(|it| it.name).collect();
+                let names: Vec<&str> = CATALOG.names().collect();
                 write!(f, " (there are {})", names.join(", "))
             }
             SpecError::Parameter { specification, problem } => write!(f, "`{specification}` {problem}"),
@@ -82,7 +79,7 @@ pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
 #[must_use]
 pub fn entry(name: &str) -> Option<&'static Entry> {
     let bare = name.split(':').next().unwrap_or(name);
-    CATALOG.iter().find(|it| it.name == bare)
+    CATALOG.find(bare)
 }
 
 /// Calls cannot be drawn as they should be mixed.

@@ -1,22 +1,47 @@
 //! Sequential specifications, one file each.
 //!
-//! To add one: write `src/your_object.rs`, implement [`Deterministic`](clewline_core::Deterministic) (or
-//! [`Specification`](clewline_core::Specification)) and [`Notation`](clewline_core::Notation) for a type,
-//! export an `ENTRY`, and add the module's name to the list below. The conformance suite takes it from there.
+//! To add one: write `src/your_object.rs`, declare its operations with [`operations!`], implement
+//! [`Deterministic`](clewline_core::Deterministic) (or [`Specification`](clewline_core::Specification)) and, by [`notation!`],
+//! [`Notation`](clewline_core::Notation) for a type, export an `ENTRY` and a function `visit`, and add the module to the
+//! list below. The conformance suite takes it from there. In a program of one's own the same file, less `visit`, is
+//! [added](clewline_core::Table::extend) to the table.
 //!
 //! Elements are [`Value`](clewline_core::Value)s, words that are copied and compared as integers. Null is
 //! never an element: as an answer it means that there was none.
 
+pub mod bag;
+pub mod cas_register;
+pub mod channel;
 mod copies;
+pub mod counter;
+pub mod deque;
 mod find;
-mod given;
+pub mod map;
+pub mod min_priority_queue;
+pub mod multiset;
+pub mod mutex;
+pub mod operation;
 mod parameter;
+pub mod priority_queue;
+pub mod quasi_min_priority_queue;
+pub mod quasi_priority_queue;
+pub mod quasi_queue;
+pub mod quasi_stack;
+pub mod queue;
+pub mod register;
 pub mod relaxed;
+pub mod semaphore;
+pub mod set;
+pub mod stack;
 
-use clewline_core::Catalogued;
+use clewline_core::{Catalogued, Notation, Table};
+
+#[doc(hidden)]
+pub use clewline_core as core;
 
 pub use copies::Copies;
 pub use find::{MixError, SpecError, check_mix, closest, entry, find};
+pub use operation::Operation;
 pub use parameter::Capacity;
 
 /// A specification the command line can name.
@@ -26,9 +51,8 @@ pub struct Entry {
     pub name: &'static str,
     /// One line for `clewline specs` and `--help`.
     pub about: &'static str,
-    /// The operations: how each is written in a file, and what it does and answers. Other names by which an
-    /// operation is known follow in parentheses.
-    pub operations: &'static [(&'static str, &'static str)],
+    /// The operations: those of [`operations!`], as a rule.
+    pub operations: &'static [Operation],
     /// What may follow the name after a colon, if anything may: `queue:8`.
     pub parameter: Option<&'static str>,
     /// The specification with that parameter, or what is wrong with the parameter.
@@ -38,16 +62,27 @@ pub struct Entry {
 impl Entry {
     /// The names of the operations.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> {
-        self.operations.iter().filter_map(|it| it.0.split(' ').next())
+        self.operations.iter().map(|it| it.name)
     }
 }
 
 /// Builds a specification, given what follows its name after a colon.
 pub type Build = fn(Option<&str>) -> Result<Box<dyn Catalogued>, String>;
 
-clewline_core::registry! {
-    /// Every specification, in alphabetical order of the names.
-    CATALOG: Entry;
+/// The table of entries, and a way to all specifications with their types.
+macro_rules! catalog {
+    ($($module:ident),+ $(,)?) => {
+        /// Every specification, in alphabetical order of the names.
+        pub static CATALOG: Table<Entry> = Table::new(&[$($module::ENTRY),+], |it| it.name);
+
+        /// Hands every specification that is built in to `visitor`, in the order of the table: for tests of what all of them owe.
+        pub fn visit<V: Visitor>(visitor: &mut V) {
+            $($module::visit(visitor);)+
+        }
+    };
+}
+
+catalog![
     bag,
     cas_register,
     channel,
@@ -66,5 +101,11 @@ clewline_core::registry! {
     register,
     semaphore,
     set,
-    stack,
+    stack
+];
+
+/// A use of specifications whatever their types are.
+pub trait Visitor {
+    /// Uses the specification called `name`, with its parameter.
+    fn visit<S: Notation>(&mut self, name: &'static str, specification: S);
 }

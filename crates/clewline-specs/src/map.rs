@@ -21,34 +21,21 @@ use clewline_core::{
     Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
 };
 
-use crate::{
-    Entry,
-    copies::tree_bytes,
-    given::{Answer, Given},
-    parameter,
-};
+use crate::{Entry, Visitor, copies::tree_bytes, operation::Given, operations, parameter};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "map",
     about: "a map, each key judged by itself: get, put, insert, remove, erase, contains, append, cas, get-or-insert",
-    operations: &[
-        ("get key", "answers the key's value, null if it is absent"),
-        ("put [key, value]", "writes the key's value"),
-        ("insert [key, value]", "writes the key's value; answers the previous one, null if it was absent"),
-        ("remove key", "makes the key absent; answers its value, null if it was absent (also: delete)"),
-        ("erase key", "makes the key absent; answers nothing"),
-        ("contains key", "answers whether the key has a value"),
-        ("append [key, text]", "appends to the key's text, which is empty if the key is absent"),
-        (
-            "cas [key, old, new]",
-            "replaces the value by new if it is old (null: absent); answers whether it was",
-        ),
-        ("get-or-insert [key, value]", "writes the value if the key is absent; answers what is there then"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(Map::default(), parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("map", Map::default());
+}
 
 /// The specification.
 #[derive(Clone, Debug)]
@@ -65,27 +52,23 @@ impl Default for Map {
     }
 }
 
-/// A call on a map; its key comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Answers a key's value.
-    Get(Value),
-    /// Writes a key's value.
-    Put(Value, Value),
-    /// Writes a key's value; answers the previous one.
-    Insert(Value, Value),
-    /// Makes a key absent; answers its value.
-    Remove(Value),
-    /// Makes a key absent; answers nothing.
-    Erase(Value),
-    /// Answers whether a key has a value.
-    Contains(Value),
-    /// Appends a text to a key's text; not allowed if it holds something else.
-    Append(Value, Value),
-    /// Replaces the second value by the third; answers whether the second was there.
-    Cas(Value, Value, Value),
-    /// Writes a value if the key has none; answers the value it has then.
-    GetOrInsert(Value, Value),
+operations! {
+    /// A call on a map; its key comes first.
+    enum Call, key first;
+    Get(key: element "key") = "get" => Value, "answers the key's value, null if it is absent";
+    Put(key, value: list "[key, value]") = "put" => Nothing, "writes the key's value";
+    Insert(key, value: list "[key, value]") = "insert" => Value,
+        "writes the key's value; answers the previous one, null if it was absent";
+    Remove(key: element "key") = "remove" | "delete" => Value,
+        "makes the key absent; answers its value, null if it was absent";
+    Erase(key: element "key") = "erase" => Nothing, "makes the key absent; answers nothing";
+    Contains(key: element "key") = "contains" => Truth, "answers whether the key has a value";
+    Append(key, text: list "[key, text]") = "append" => Nothing,
+        "appends to the key's text, which is empty if the key is absent";
+    Cas(key, old_value, value: list "[key, old, new]") = "cas" => Truth,
+        "replaces the value by new if it is old (null: absent); answers whether it was";
+    GetOrInsert(key, value: list "[key, value]") = "get-or-insert" => Value,
+        "writes the value if the key is absent; answers what is there then";
 }
 
 /// What a key holds, and what a call answers.
@@ -334,50 +317,26 @@ impl Map {
 
 impl Notation for Map {
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        let pair = || arg.list("[key, value]").map(|[key, value]| (key, value));
-        match method {
-            "get" => arg.element().map(Call::Get),
-            "put" => pair().map(|(key, value)| Call::Put(key, value)),
-            "insert" => pair().map(|(key, value)| Call::Insert(key, value)),
-            "remove" | "delete" => arg.element().map(Call::Remove),
-            "erase" => arg.element().map(Call::Erase),
-            "contains" => arg.element().map(Call::Contains),
-            "append" => match arg.list("[key, text]")? {
-                [key, text] if matches!(values.get(text), Datum::Text(_)) => Ok(Call::Append(key, text)),
-                _ => arg.misfit("[key, text]"),
-            },
-            "cas" => arg.list("[key, old, new]").map(|[key, old, new]| Call::Cas(key, old, new)),
-            "get-or-insert" => pair().map(|(key, value)| Call::GetOrInsert(key, value)),
-            _ => Err(Misfit::method(
-                method,
-                "`get`, `put`, `insert`, `remove`, `erase`, `contains`, `append`, `cas`, `get-or-insert`",
-            )),
+        match Call::read(values, method, arg)? {
+            Call::Append(_, text) if !matches!(values.get(text), Datum::Text(_)) => {
+                Given::argument(values, method, arg).misfit("[key, text]")
+            }
+            call => Ok(call),
         }
     }
 
     fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Content, Misfit> {
-        let ret = answer(call).read(values, self.write_call(call).0, ret)?;
+        let ret = call.answer().read(values, call.name(), ret)?;
         Ok(self.content(ret))
     }
 
     fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Get(key) => ("get", Written::Value(key)),
-            Call::Put(key, value) => ("put", Written::pair(key, value)),
-            Call::Insert(key, value) => ("insert", Written::pair(key, value)),
-            Call::Remove(key) => ("remove", Written::Value(key)),
-            Call::Erase(key) => ("erase", Written::Value(key)),
-            Call::Contains(key) => ("contains", Written::Value(key)),
-            Call::Append(key, text) => ("append", Written::pair(key, text)),
-            Call::Cas(key, old, new) => ("cas", Written::List([key, old, new].map(Written::Value).into())),
-            Call::GetOrInsert(key, value) => ("get-or-insert", Written::pair(key, value)),
-        }
+        call.write()
     }
 
     fn write_return(&self, call: &Call, ret: &Content) -> Written {
         match ret {
-            Content::Is(value) => answer(call).write(*value),
+            Content::Is(value) => call.answer().write(*value),
             Content::Text(text) | Content::Unread(Unread(text)) => Written::Text((**text).into()),
         }
     }
@@ -388,17 +347,7 @@ impl Notation for Map {
 
     // Appends are not drawn: the values on the dice are integers.
     fn sample(&self, dice: &mut Dice) -> Call {
-        let key = dice.key();
-        match dice.method(&["get", "put", "insert", "remove", "erase", "contains", "cas", "get-or-insert"]) {
-            "get" => Call::Get(key),
-            "put" => Call::Put(key, dice.value()),
-            "insert" => Call::Insert(key, dice.value()),
-            "remove" => Call::Remove(key),
-            "erase" => Call::Erase(key),
-            "contains" => Call::Contains(key),
-            "cas" => Call::Cas(key, dice.old_value(), dice.value()),
-            _ => Call::GetOrInsert(key, dice.value()),
-        }
+        Call::sample(dice)
     }
 
     // What nobody has read yet may be read later.
@@ -423,13 +372,5 @@ fn key(call: &Call) -> Value {
         Call::Get(key) | Call::Remove(key) | Call::Erase(key) | Call::Contains(key) => key,
         Call::Put(key, _) | Call::Insert(key, _) | Call::Append(key, _) | Call::GetOrInsert(key, _) => key,
         Call::Cas(key, ..) => key,
-    }
-}
-
-fn answer(call: &Call) -> Answer {
-    match call {
-        Call::Get(_) | Call::Insert(..) | Call::Remove(_) | Call::GetOrInsert(..) => Answer::Value,
-        Call::Put(..) | Call::Erase(_) | Call::Append(..) => Answer::Nothing,
-        Call::Contains(_) | Call::Cas(..) => Answer::Truth,
     }
 }

@@ -1,42 +1,34 @@
 //! A multiset, judged element by element.
 
-use clewline_core::{
-    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
-};
+use clewline_core::{Deterministic, Elements, Footprint, Kind, Role, Value};
 
-use crate::{
-    Copies, Entry,
-    given::{Answer, Given},
-    parameter,
-};
+pub use crate::set::Call;
+use crate::{Copies, Entry, Operation, Visitor, notation, operation::Answer, parameter};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "multiset",
     about: "a multiset, each element judged by itself: add, remove, contains",
-    operations: &[
-        ("add value", "adds one copy of the value (also: insert)"),
-        ("remove value", "removes one copy; answers whether there was one (also: delete)"),
-        ("contains value", "answers whether there is a copy"),
-    ],
+    operations: &Operation::doing(
+        Call::OPERATIONS,
+        [
+            "adds one copy of the value",
+            "removes one copy; answers whether there was one",
+            "answers whether there is a copy",
+        ],
+    ),
     parameter: None,
     build: |parameter| parameter::none(Multiset, parameter),
 };
 
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("multiset", Multiset);
+}
+
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Multiset;
-
-/// A call on a multiset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Adds one copy of a value.
-    Add(Value),
-    /// Removes one copy of a value; answers whether there was one.
-    Remove(Value),
-    /// Answers whether there is a copy of a value.
-    Contains(Value),
-}
 
 impl Deterministic for Multiset {
     type State = Copies<Value>;
@@ -59,8 +51,7 @@ impl Deterministic for Multiset {
     }
 
     fn part(&self, call: &Call) -> Option<u64> {
-        let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = call;
-        Some(value.word())
+        Some(call.element())
     }
 
     fn may_block(&self, _call: &Call) -> bool {
@@ -68,8 +59,7 @@ impl Deterministic for Multiset {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = call;
-        let element = Elements::One(value.word());
+        let element = Elements::One(call.element());
         match call {
             Call::Contains(_) => Footprint::Reads(element),
             Call::Remove(_) if ret == Some(&Value::FALSE) => Footprint::Reads(element),
@@ -99,49 +89,9 @@ impl Deterministic for Multiset {
     }
 }
 
-impl Notation for Multiset {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "add" | "insert" => arg.element().map(Call::Add),
-            "remove" | "delete" => arg.element().map(Call::Remove),
-            "contains" => arg.element().map(Call::Contains),
-            _ => Err(Misfit::method(method, "`add`, `remove`, `contains`")),
-        }
-    }
+notation!(Multiset, name: |_| ENTRY.name.to_owned(), answer: |_, call| answer(call), sample: Call::sample);
 
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        answer(call).read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Add(value) => ("add", Written::Value(value)),
-            Call::Remove(value) => ("remove", Written::Value(value)),
-            Call::Contains(value) => ("contains", Written::Value(value)),
-        }
-    }
-
-    fn write_return(&self, call: &Call, ret: &Value) -> Written {
-        answer(call).write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(ENTRY.name.to_owned())
-    }
-
-    fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["add", "remove", "contains"]) {
-            "add" => Call::Add(dice.value()),
-            "remove" => Call::Remove(dice.old_value()),
-            _ => Call::Contains(dice.old_value()),
-        }
-    }
-}
-
+/// A multiset has room for one more copy.
 fn answer(call: &Call) -> Answer {
-    match call {
-        Call::Add(_) => Answer::Nothing,
-        Call::Remove(_) | Call::Contains(_) => Answer::Truth,
-    }
+    if matches!(call, Call::Add(_)) { Answer::Nothing } else { call.answer() }
 }

@@ -2,37 +2,33 @@
 //!
 //! Who unlocks is not looked at, as a specification does not see processes.
 
-use clewline_core::{Deterministic, Dice, Kind, Misfit, Notation, Role, Value, Values, Written};
+use clewline_core::{Deterministic, Kind, Role, Value};
 
-use crate::{
-    Entry,
-    given::{Answer, Given},
-    parameter,
-};
+use crate::{Entry, Visitor, notation, operations, parameter};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "mutex",
     about: "a mutex: lock, unlock; initially free",
-    operations: &[
-        ("lock", "waits until the mutex is free, and holds it then (also: acquire)"),
-        ("unlock", "frees the mutex, which must be held (also: release)"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(Mutex, parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("mutex", Mutex);
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mutex;
 
-/// A call on a mutex.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Holds the mutex; blocks while it is held.
-    Lock,
-    /// Frees the mutex; not allowed while it is free.
-    Unlock,
+operations! {
+    /// A call on a mutex.
+    enum Call;
+    Lock = "lock" | "acquire" => Nothing, "waits until the mutex is free, and holds it then";
+    Unlock = "unlock" | "release" => Nothing, "frees the mutex, which must be held";
 }
 
 /// Whether somebody holds the mutex.
@@ -81,37 +77,10 @@ impl Deterministic for Mutex {
     }
 }
 
-impl Notation for Mutex {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "lock" | "acquire" => arg.nothing().map(|()| Call::Lock),
-            "unlock" | "release" => arg.nothing().map(|()| Call::Unlock),
-            _ => Err(Misfit::method(method, "`lock`, `unlock`")),
-        }
-    }
-
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        Answer::Nothing.read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match call {
-            Call::Lock => ("lock", Written::NOTHING),
-            Call::Unlock => ("unlock", Written::NOTHING),
-        }
-    }
-
-    fn write_return(&self, _call: &Call, ret: &Value) -> Written {
-        Answer::Nothing.write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(ENTRY.name.to_owned())
-    }
-
-    // Whatever the mix: with more locks than unlocks, every process would wait in one soon.
-    fn sample(&self, dice: &mut Dice) -> Call {
-        if dice.turn().is_multiple_of(2) { Call::Lock } else { Call::Unlock }
-    }
-}
+// Whatever the mix: with more locks than unlocks, every process would wait in one soon.
+notation!(
+    Mutex,
+    name: |_| ENTRY.name.to_owned(),
+    answer: |_, call| call.answer(),
+    sample: |dice| if dice.turn().is_multiple_of(2) { Call::Lock } else { Call::Unlock }
+);

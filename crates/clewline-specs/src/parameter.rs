@@ -2,7 +2,7 @@
 
 use clewline_core::{Catalogued, Elements, Footprint, Role, Value};
 
-use crate::given::Answer;
+use crate::relaxed::Deed;
 
 /// How many elements fit into a collection.
 ///
@@ -40,59 +40,46 @@ impl Capacity {
     pub(crate) fn is_unbounded(self) -> bool {
         self.0.is_none()
     }
+}
 
-    /// What adding an element answers.
-    pub(crate) fn answer(self) -> Answer {
-        if self.0.is_none() { Answer::Nothing } else { Answer::Truth }
-    }
-
-    /// What adding `value` touches. Whether a bounded collection is full depends on every element; but what fits still does with less in it.
-    pub(crate) fn added(self, value: Value, ret: Option<&Value>) -> Footprint {
-        match (self.0, ret) {
-            (Some(_), Some(&Value::FALSE)) => Footprint::Reads(Elements::Any),
-            (None | Some(_), _) => Footprint::Changes(Elements::One(value.word())),
+impl Deed<Value> {
+    /// What it touches in a collection with room for so many. Whether a bounded one is full depends on every element, but what
+    /// fits still does with less in it; and one that was empty is so with less in it.
+    #[inline]
+    pub(crate) fn footprint(self, capacity: Capacity, ret: Option<&Value>) -> Footprint {
+        match (self, ret) {
+            (Deed::Add(_), Some(&Value::FALSE)) if !capacity.is_unbounded() => {
+                Footprint::Reads(Elements::Any)
+            }
+            (Deed::Add(value), _) => Footprint::Changes(Elements::One(value.word())),
+            (Deed::Remove, None) => Footprint::Changes(Elements::Any),
+            (Deed::Look, None) | (Deed::Remove | Deed::Look, Some(&Value::NIL)) => {
+                Footprint::Reads(Elements::None)
+            }
+            (Deed::Remove, Some(value)) => Footprint::Changes(Elements::One(value.word())),
+            (Deed::Look, Some(value)) => Footprint::Reads(Elements::One(value.word())),
         }
     }
 
-    /// What taking an element touches. A collection that was empty is so with less in it.
-    pub(crate) fn taken(ret: Option<&Value>) -> Footprint {
-        match ret {
-            Some(&Value::NIL) => Footprint::Reads(Elements::None),
-            Some(value) => Footprint::Changes(Elements::One(value.word())),
-            None => Footprint::Changes(Elements::Any),
-        }
+    /// Its role in an unbounded collection, which never refuses an element.
+    #[inline]
+    pub(crate) fn role(self, ret: Option<&Value>) -> Option<Role> {
+        Some(match (self, ret) {
+            (Deed::Add(value), None | Some(&Value::TRUE)) => Role::Add(value.word()),
+            (Deed::Add(_), Some(_)) => return None,
+            (Deed::Remove, None) => Role::Take,
+            (Deed::Look, None) => Role::Nothing,
+            (Deed::Remove | Deed::Look, Some(&Value::NIL)) => Role::Empty,
+            (Deed::Remove, Some(value)) => Role::Remove(value.word()),
+            (Deed::Look, Some(value)) => Role::See(value.word()),
+        })
     }
-}
 
-/// The role of adding an element to an unbounded collection, which never refuses.
-pub(crate) fn adds(value: Value, ret: Option<&Value>) -> Option<Role> {
-    ret.is_none_or(|it| *it == Value::TRUE).then(|| Role::Add(value.word()))
-}
-
-/// The role of taking the next element.
-pub(crate) fn takes(ret: Option<&Value>) -> Role {
-    match ret {
-        None => Role::Take,
-        Some(&Value::NIL) => Role::Empty,
-        Some(value) => Role::Remove(value.word()),
+    /// Whether it looked for an element, and there was none.
+    #[inline]
+    pub(crate) fn finds_nothing(self, ret: &Value) -> bool {
+        !matches!(self, Deed::Add(_)) && *ret == Value::NIL
     }
-}
-
-/// The role of a look at the next element.
-pub(crate) fn looks(ret: Option<&Value>) -> Role {
-    match ret {
-        None => Role::Nothing,
-        Some(&Value::NIL) => Role::Empty,
-        Some(value) => Role::See(value.word()),
-    }
-}
-
-/// What a look at the next element touches.
-pub(crate) fn looked(ret: Option<&Value>) -> Footprint {
-    Footprint::Reads(match ret {
-        None | Some(&Value::NIL) => Elements::None,
-        Some(value) => Elements::One(value.word()),
-    })
 }
 
 /// A specification that takes no parameter.

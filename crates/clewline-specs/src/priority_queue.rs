@@ -1,27 +1,24 @@
 //! A priority queue of integers: the greatest leaves first, or the least.
 
 use clewline_core::{
-    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+    Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
 };
 
-use crate::{
-    Copies, Entry,
-    given::{Answer, Given},
-    parameter,
-};
+use crate::{Copies, Entry, Visitor, operations, parameter};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "priority-queue",
     about: "a priority queue of integers, greatest first: add, poll, peek",
-    operations: &[
-        ("add n", "adds an integer of 64 bits (also: insert, offer)"),
-        ("poll", "removes and answers the greatest integer, null if there is none"),
-        ("peek", "answers the greatest integer, null if there is none"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(PriorityQueue { first: First::Greatest }, parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("priority-queue", PriorityQueue { first: First::Greatest });
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug)]
@@ -39,15 +36,12 @@ pub enum First {
     Least,
 }
 
-/// A call on a priority queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Adds an integer.
-    Add(i64),
-    /// Takes the first integer in the order.
-    Poll,
-    /// Answers the first integer in the order.
-    Peek,
+operations! {
+    /// A call on a priority queue.
+    enum Call;
+    Add(int: integer "n") = "add" | "insert" | "offer" => Nothing, "adds an integer of 64 bits";
+    Poll = "poll" => IntegerOrNull, "removes and answers the greatest integer, null if there is none";
+    Peek = "peek" => IntegerOrNull, "answers the greatest integer, null if there is none";
 }
 
 /// What a priority queue answers.
@@ -135,38 +129,25 @@ impl Deterministic for PriorityQueue {
 
 impl Notation for PriorityQueue {
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "add" | "insert" | "offer" => arg.integer().map(Call::Add),
-            "poll" => arg.nothing().map(|()| Call::Poll),
-            "peek" => arg.nothing().map(|()| Call::Peek),
-            _ => Err(Misfit::method(method, "`add`, `poll`, `peek`")),
-        }
+        Call::read(values, method, arg)
     }
 
     fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, Misfit> {
-        let (method, _) = self.write_call(call);
-        match call {
-            Call::Add(_) => {
-                Answer::Nothing.read(values, method, ret).map(|it| Return::Done(it == Value::TRUE))
-            }
-            Call::Poll | Call::Peek => {
-                Given::answer(values, method, ret).integer_or_null().map(Return::First)
-            }
-        }
+        let ret = call.answer().read(values, call.name(), ret)?;
+        Ok(match values.get(ret) {
+            Datum::Int(first) => Return::First(Some(first)),
+            Datum::Nil => Return::First(None),
+            _ => Return::Done(ret == Value::TRUE),
+        })
     }
 
     fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Add(int) => ("add", Written::Int(int)),
-            Call::Poll => ("poll", Written::NOTHING),
-            Call::Peek => ("peek", Written::NOTHING),
-        }
+        call.write()
     }
 
-    fn write_return(&self, _call: &Call, ret: &Return) -> Written {
+    fn write_return(&self, call: &Call, ret: &Return) -> Written {
         match *ret {
-            Return::Done(done) => Answer::Nothing.write(Value::bool(done)),
+            Return::Done(done) => call.answer().write(Value::bool(done)),
             Return::First(first) => first.map_or(Written::Value(Value::NIL), Written::Int),
         }
     }
@@ -180,10 +161,6 @@ impl Notation for PriorityQueue {
     }
 
     fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["add", "poll", "peek"]) {
-            "add" => Call::Add(dice.int()),
-            "poll" => Call::Poll,
-            _ => Call::Peek,
-        }
+        Call::sample(dice)
     }
 }

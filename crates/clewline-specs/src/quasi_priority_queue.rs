@@ -3,7 +3,7 @@
 use clewline_core::Kind;
 
 use crate::{
-    Entry,
+    Entry, Operation, Visitor,
     priority_queue::{Call, First, PriorityQueue, Return},
     relaxed::{Deed, Equals, Line, Ordered, Relaxed},
 };
@@ -12,17 +12,26 @@ use crate::{
 pub const ENTRY: Entry = Entry {
     name: "quasi-priority-queue",
     about: "a priority queue, greatest first, out of order by at most K: add, poll, peek",
-    operations: &[
-        ("add n", "adds an integer of 64 bits (also: insert, offer)"),
-        (
-            "poll",
+    operations: &Operation::doing(
+        Call::OPERATIONS,
+        [
+            "adds an integer of 64 bits",
             "removes and answers an integer than which at most K are greater, of which none is overtaken more than K times; null if there is none",
-        ),
-        ("peek", "answers what poll could, null if there is none"),
-    ],
+            "answers what poll could, null if there is none",
+        ],
+    ),
     parameter: Some("its quasi factor K"),
     build: |parameter| Ok(Box::new(Relaxed::parse(PriorityQueue { first: First::Greatest }, parameter)?)),
 };
+
+/// Hands the specification to `visitor`, with each factor that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    for (name, factor) in
+        [("quasi-priority-queue:0", 0), ("quasi-priority-queue:1", 1), ("quasi-priority-queue:2", 2)]
+    {
+        visitor.visit(name, Relaxed { plain: PriorityQueue { first: First::Greatest }, factor });
+    }
+}
 
 /// The specification.
 pub type QuasiPriorityQueue = Relaxed<PriorityQueue>;

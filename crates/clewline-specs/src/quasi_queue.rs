@@ -3,7 +3,7 @@
 use clewline_core::{Kind, Value};
 
 use crate::{
-    Entry,
+    Entry, Operation, Visitor,
     queue::{Call, Queue},
     relaxed::{Deed, Equals, Line, Ordered, Relaxed},
 };
@@ -12,17 +12,24 @@ use crate::{
 pub const ENTRY: Entry = Entry {
     name: "quasi-queue",
     about: "a queue out of order by at most K: enq, deq, peek",
-    operations: &[
-        ("enq value", "puts a value at the back (also: enqueue, offer)"),
-        (
-            "deq",
-            "removes and answers one of the first K + 1 values, of which none is overtaken more than K times; null if there is none (also: dequeue, poll)",
-        ),
-        ("peek", "answers what deq could, null if there is none"),
-    ],
+    operations: &Operation::doing(
+        Call::OPERATIONS,
+        [
+            "puts a value at the back",
+            "removes and answers one of the first K + 1 values, of which none is overtaken more than K times; null if there is none",
+            "answers what deq could, null if there is none",
+        ],
+    ),
     parameter: Some("its quasi factor K"),
     build: |parameter| Ok(Box::new(Relaxed::parse(Queue::default(), parameter)?)),
 };
+
+/// Hands the specification to `visitor`, with each factor that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    for (name, factor) in [("quasi-queue:0", 0), ("quasi-queue:1", 1), ("quasi-queue:2", 2)] {
+        visitor.visit(name, Relaxed { plain: Queue::default(), factor });
+    }
+}
 
 /// The specification.
 pub type QuasiQueue = Relaxed<Queue>;
@@ -36,11 +43,7 @@ impl Ordered for Queue {
     }
 
     fn deed(&self, call: &Call) -> Deed<Value> {
-        match *call {
-            Call::Enq(value) => Deed::Add(value),
-            Call::Deq => Deed::Remove,
-            Call::Peek => Deed::Look,
-        }
+        call.deed()
     }
 
     fn added(&self) -> Value {

@@ -3,7 +3,7 @@
 use clewline_core::{Kind, Value};
 
 use crate::{
-    Entry,
+    Entry, Operation, Visitor,
     relaxed::{Deed, Equals, Line, Ordered, Relaxed},
     stack::{Call, Stack},
 };
@@ -12,17 +12,24 @@ use crate::{
 pub const ENTRY: Entry = Entry {
     name: "quasi-stack",
     about: "a stack out of order by at most K: push, pop, peek",
-    operations: &[
-        ("push value", "puts a value on top"),
-        (
-            "pop",
+    operations: &Operation::doing(
+        Call::OPERATIONS,
+        [
+            "puts a value on top",
             "removes and answers one of the K + 1 values on top, of which none is overtaken more than K times; null if there is none",
-        ),
-        ("peek", "answers what pop could, null if there is none (also: top)"),
-    ],
+            "answers what pop could, null if there is none",
+        ],
+    ),
     parameter: Some("its quasi factor K"),
     build: |parameter| Ok(Box::new(Relaxed::parse(Stack::default(), parameter)?)),
 };
+
+/// Hands the specification to `visitor`, with each factor that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    for (name, factor) in [("quasi-stack:0", 0), ("quasi-stack:1", 1), ("quasi-stack:2", 2)] {
+        visitor.visit(name, Relaxed { plain: Stack::default(), factor });
+    }
+}
 
 /// The specification.
 pub type QuasiStack = Relaxed<Stack>;
@@ -36,11 +43,7 @@ impl Ordered for Stack {
     }
 
     fn deed(&self, call: &Call) -> Deed<Value> {
-        match *call {
-            Call::Push(value) => Deed::Add(value),
-            Call::Pop => Deed::Remove,
-            Call::Peek => Deed::Look,
-        }
+        call.deed()
     }
 
     fn added(&self) -> Value {

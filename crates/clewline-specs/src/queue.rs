@@ -2,30 +2,24 @@
 
 use std::collections::VecDeque;
 
-use clewline_core::{Deterministic, Dice, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written};
+use clewline_core::{Deterministic, Footprint, Kind, Role, Value};
 
-use crate::{
-    Capacity, Entry,
-    copies::array_bytes,
-    given::{Answer, Given},
-    parameter::{self, looked},
-};
+use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, relaxed::Deed};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "queue",
     about: "a FIFO queue: enq, deq, peek",
-    operations: &[
-        (
-            "enq value",
-            "puts a value at the back; with a capacity, answers false if full (also: enqueue, offer)",
-        ),
-        ("deq", "removes and answers the value at the front, null if there is none (also: dequeue, poll)"),
-        ("peek", "answers the value at the front, null if there is none"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: Some("its capacity"),
     build: |parameter| Ok(Box::new(Queue { capacity: Capacity::parse(parameter)? })),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("queue", Queue::default());
+    visitor.visit("queue:2", Queue { capacity: Capacity::bounded(2) });
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,15 +28,25 @@ pub struct Queue {
     pub capacity: Capacity,
 }
 
-/// A call on a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Puts a value at the back.
-    Enq(Value),
-    /// Takes the value at the front.
-    Deq,
-    /// Answers the value at the front.
-    Peek,
+operations! {
+    /// A call on a queue.
+    enum Call;
+    Enq(value: element "value") = "enq" | "enqueue" | "offer" => Room,
+        "puts a value at the back; with a capacity, answers false if full";
+    Deq = "deq" | "dequeue" | "poll" => Value,
+        "removes and answers the value at the front, null if there is none";
+    Peek = "peek" => Value, "answers the value at the front, null if there is none";
+}
+
+impl Call {
+    #[inline]
+    pub(crate) fn deed(&self) -> Deed<Value> {
+        match *self {
+            Call::Enq(value) => Deed::Add(value),
+            Call::Deq => Deed::Remove,
+            Call::Peek => Deed::Look,
+        }
+    }
 }
 
 impl Deterministic for Queue {
@@ -73,16 +77,12 @@ impl Deterministic for Queue {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::Enq(value) => self.capacity.added(*value, ret),
-            Call::Deq => Capacity::taken(ret),
-            Call::Peek => looked(ret),
-        }
+        call.deed().footprint(self.capacity, ret)
     }
 
-    // Also with a limit, where no role says so: who finds nothing finds it empty.
+    // Also with a limit, where no role says so: an operation that finds nothing finds it empty.
     fn resets(&self, call: &Call, ret: &Value) -> bool {
-        matches!(call, Call::Deq | Call::Peek) && *ret == Value::NIL
+        call.deed().finds_nothing(ret)
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -90,11 +90,7 @@ impl Deterministic for Queue {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        match call {
-            Call::Enq(value) => parameter::adds(*value, ret),
-            Call::Deq => Some(parameter::takes(ret)),
-            Call::Peek => Some(parameter::looks(ret)),
-        }
+        call.deed().role(ret)
     }
 
     fn state_bytes(&self, state: &VecDeque<Value>) -> usize {
@@ -102,51 +98,4 @@ impl Deterministic for Queue {
     }
 }
 
-impl Queue {
-    fn answer(&self, call: &Call) -> Answer {
-        match call {
-            Call::Enq(_) => self.capacity.answer(),
-            Call::Deq | Call::Peek => Answer::Value,
-        }
-    }
-}
-
-impl Notation for Queue {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "enq" | "enqueue" | "offer" => arg.element().map(Call::Enq),
-            "deq" | "dequeue" | "poll" => arg.nothing().map(|()| Call::Deq),
-            "peek" => arg.nothing().map(|()| Call::Peek),
-            _ => Err(Misfit::method(method, "`enq`, `deq`, `peek`")),
-        }
-    }
-
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        self.answer(call).read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Enq(value) => ("enq", Written::Value(value)),
-            Call::Deq => ("deq", Written::NOTHING),
-            Call::Peek => ("peek", Written::NOTHING),
-        }
-    }
-
-    fn write_return(&self, call: &Call, ret: &Value) -> Written {
-        self.answer(call).write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(self.capacity.after(ENTRY.name))
-    }
-
-    fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["enq", "deq", "peek"]) {
-            "enq" => Call::Enq(dice.value()),
-            "deq" => Call::Deq,
-            _ => Call::Peek,
-        }
-    }
-}
+notation!(Queue, name: |it| it.capacity.after(ENTRY.name), answer: |it, call| call.answer().within(it.capacity), sample: Call::sample);

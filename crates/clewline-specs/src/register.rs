@@ -1,38 +1,32 @@
 //! A register: a read answers the value written last.
 
-use clewline_core::{
-    Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
-};
+use clewline_core::{Deterministic, Elements, Footprint, Kind, Role, Value};
 
-use crate::{
-    Entry,
-    given::{Answer, Given},
-    parameter,
-};
+use crate::{Entry, Visitor, notation, operations, parameter};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "register",
     about: "a register: read, write; initially null",
-    operations: &[
-        ("read", "answers the value that was written last, null if there is none (also: get)"),
-        ("write value", "replaces the value (also: set)"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(Register, parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("register", Register);
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Register;
 
-/// A call on a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Answers the value.
-    Read,
-    /// Replaces the value.
-    Write(Value),
+operations! {
+    /// A call on a register.
+    enum Call;
+    Read = "read" | "get" => Value, "answers the value that was written last, null if there is none";
+    Write(value: anything "value") = "write" | "set" => Nothing, "replaces the value";
 }
 
 impl Deterministic for Register {
@@ -81,46 +75,4 @@ impl Deterministic for Register {
     }
 }
 
-impl Notation for Register {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "read" | "get" => arg.nothing().map(|()| Call::Read),
-            "write" | "set" => arg.anything().map(Call::Write),
-            _ => Err(Misfit::method(method, "`read`, `write`")),
-        }
-    }
-
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        answer(call).read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Read => ("read", Written::NOTHING),
-            Call::Write(value) => ("write", Written::Value(value)),
-        }
-    }
-
-    fn write_return(&self, call: &Call, ret: &Value) -> Written {
-        answer(call).write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(ENTRY.name.to_owned())
-    }
-
-    fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["read", "write"]) {
-            "read" => Call::Read,
-            _ => Call::Write(dice.value()),
-        }
-    }
-}
-
-fn answer(call: &Call) -> Answer {
-    match call {
-        Call::Read => Answer::Value,
-        Call::Write(_) => Answer::Nothing,
-    }
-}
+notation!(Register, name: |_| ENTRY.name.to_owned(), answer: |_, call| call.answer(), sample: Call::sample);

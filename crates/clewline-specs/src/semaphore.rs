@@ -2,28 +2,27 @@
 //!
 //! Releasing is always allowed, also without having acquired before: it makes a permit.
 
-use clewline_core::{Deterministic, Dice, Misfit, Notation, Value, Values, Written};
+use clewline_core::{Deterministic, Value};
 
-use crate::{
-    Entry,
-    given::{Answer, Given},
-    parameter::number,
-};
+use crate::{Entry, Visitor, notation, operations, parameter::number};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "semaphore",
     about: "a counting semaphore: acquire, release; initially one permit",
-    operations: &[
-        ("acquire", "waits until there is a permit, and takes it"),
-        ("release", "makes a permit, whoever may have acquired one before"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: Some("the number of permits at first"),
     build: |parameter| {
         let permits = parameter.map(|it| number(it, "a number of permits", 0)).transpose()?;
         Ok(Box::new(permits.map_or(Semaphore::default(), |permits| Semaphore { permits })))
     },
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("semaphore", Semaphore::default());
+    visitor.visit("semaphore:2", Semaphore { permits: 2 });
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug)]
@@ -38,13 +37,11 @@ impl Default for Semaphore {
     }
 }
 
-/// A call on a semaphore.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Takes a permit; blocks while there is none.
-    Acquire,
-    /// Makes a permit.
-    Release,
+operations! {
+    /// A call on a semaphore.
+    enum Call;
+    Acquire = "acquire" => Nothing, "waits until there is a permit, and takes it";
+    Release = "release" => Nothing, "makes a permit, whoever may have acquired one before";
 }
 
 impl Deterministic for Semaphore {
@@ -65,38 +62,11 @@ impl Deterministic for Semaphore {
     }
 }
 
-impl Notation for Semaphore {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "acquire" => arg.nothing().map(|()| Call::Acquire),
-            "release" => arg.nothing().map(|()| Call::Release),
-            _ => Err(Misfit::method(method, "`acquire`, `release`")),
-        }
-    }
-
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        Answer::Nothing.read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match call {
-            Call::Acquire => ("acquire", Written::NOTHING),
-            Call::Release => ("release", Written::NOTHING),
-        }
-    }
-
-    fn write_return(&self, _call: &Call, ret: &Value) -> Written {
-        Answer::Nothing.write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(format!("{}:{}", ENTRY.name, self.permits))
-    }
-
-    // Whatever the mix: with more acquires than releases, every process would wait in one soon. A release
-    // comes first, so that it works without permits too.
-    fn sample(&self, dice: &mut Dice) -> Call {
-        if dice.turn().is_multiple_of(2) { Call::Release } else { Call::Acquire }
-    }
-}
+// Whatever the mix: with more acquires than releases, every process would wait in one soon. A release comes first, so
+// that it works without permits too.
+notation!(
+    Semaphore,
+    name: |it| format!("{}:{}", ENTRY.name, it.permits),
+    answer: |_, call| call.answer(),
+    sample: |dice| if dice.turn().is_multiple_of(2) { Call::Release } else { Call::Acquire }
+);

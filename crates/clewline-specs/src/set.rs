@@ -2,43 +2,43 @@
 
 use std::collections::BTreeSet;
 
-use clewline_core::{
-    Act, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
-};
+use clewline_core::{Act, Deterministic, Elements, Footprint, Kind, Role, Value};
 
-use crate::{
-    Entry,
-    copies::tree_bytes,
-    given::{Answer, Given},
-    parameter,
-};
+use crate::{Entry, Visitor, copies::tree_bytes, notation, operations, parameter};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "set",
     about: "a set, each element judged by itself: add, remove, contains",
-    operations: &[
-        ("add value", "answers whether the value was not there before (also: insert)"),
-        ("remove value", "answers whether the value was there (also: delete)"),
-        ("contains value", "answers whether the value is there"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: None,
     build: |parameter| parameter::none(Set, parameter),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("set", Set);
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Set;
 
-/// A call on a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Adds a value; answers whether it is new.
-    Add(Value),
-    /// Removes a value; answers whether it was there.
-    Remove(Value),
-    /// Answers whether a value is there.
-    Contains(Value),
+operations! {
+    /// A call on a set, or on a multiset.
+    enum Call;
+    Add(value: element "value") = "add" | "insert" => Truth, "answers whether the value was not there before";
+    Remove(old_value: element "value") = "remove" | "delete" => Truth, "answers whether the value was there";
+    Contains(old_value: element "value") = "contains" => Truth, "answers whether the value is there";
+}
+
+impl Call {
+    /// The element that it is about.
+    #[inline]
+    pub(crate) fn element(&self) -> u64 {
+        let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = self;
+        value.word()
+    }
 }
 
 impl Deterministic for Set {
@@ -59,8 +59,7 @@ impl Deterministic for Set {
     }
 
     fn part(&self, call: &Call) -> Option<u64> {
-        let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = call;
-        Some(value.word())
+        Some(call.element())
     }
 
     fn may_block(&self, _call: &Call) -> bool {
@@ -68,8 +67,7 @@ impl Deterministic for Set {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = call;
-        let element = Elements::One(value.word());
+        let element = Elements::One(call.element());
         match call {
             Call::Contains(_) => Footprint::Reads(element),
             Call::Add(_) | Call::Remove(_) if ret == Some(&Value::FALSE) => Footprint::Reads(element),
@@ -102,42 +100,4 @@ impl Deterministic for Set {
     }
 }
 
-impl Notation for Set {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "add" | "insert" => arg.element().map(Call::Add),
-            "remove" | "delete" => arg.element().map(Call::Remove),
-            "contains" => arg.element().map(Call::Contains),
-            _ => Err(Misfit::method(method, "`add`, `remove`, `contains`")),
-        }
-    }
-
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        Answer::Truth.read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Add(value) => ("add", Written::Value(value)),
-            Call::Remove(value) => ("remove", Written::Value(value)),
-            Call::Contains(value) => ("contains", Written::Value(value)),
-        }
-    }
-
-    fn write_return(&self, _call: &Call, ret: &Value) -> Written {
-        Answer::Truth.write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(ENTRY.name.to_owned())
-    }
-
-    fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["add", "remove", "contains"]) {
-            "add" => Call::Add(dice.value()),
-            "remove" => Call::Remove(dice.old_value()),
-            _ => Call::Contains(dice.old_value()),
-        }
-    }
-}
+notation!(Set, name: |_| ENTRY.name.to_owned(), answer: |_, call| call.answer(), sample: Call::sample);

@@ -1,26 +1,23 @@
 //! A stack, unbounded or with a capacity.
 
-use clewline_core::{Deterministic, Dice, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written};
+use clewline_core::{Deterministic, Footprint, Kind, Role, Value};
 
-use crate::{
-    Capacity, Entry,
-    copies::array_bytes,
-    given::{Answer, Given},
-    parameter::{self, looked},
-};
+use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, relaxed::Deed};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "stack",
     about: "a stack: push, pop, peek",
-    operations: &[
-        ("push value", "puts a value on top; with a capacity, answers false if full"),
-        ("pop", "removes and answers the value on top, null if there is none"),
-        ("peek", "answers the value on top, null if there is none (also: top)"),
-    ],
+    operations: &Call::OPERATIONS,
     parameter: Some("its capacity"),
     build: |parameter| Ok(Box::new(Stack { capacity: Capacity::parse(parameter)? })),
 };
+
+/// Hands the specification to `visitor`, with each parameter that makes a difference.
+pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
+    visitor.visit("stack", Stack::default());
+    visitor.visit("stack:2", Stack { capacity: Capacity::bounded(2) });
+}
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,15 +26,23 @@ pub struct Stack {
     pub capacity: Capacity,
 }
 
-/// A call on a stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Call {
-    /// Puts a value on top.
-    Push(Value),
-    /// Takes the value on top.
-    Pop,
-    /// Answers the value on top.
-    Peek,
+operations! {
+    /// A call on a stack.
+    enum Call;
+    Push(value: element "value") = "push" => Room, "puts a value on top; with a capacity, answers false if full";
+    Pop = "pop" => Value, "removes and answers the value on top, null if there is none";
+    Peek = "peek" | "top" => Value, "answers the value on top, null if there is none";
+}
+
+impl Call {
+    #[inline]
+    pub(crate) fn deed(&self) -> Deed<Value> {
+        match *self {
+            Call::Push(value) => Deed::Add(value),
+            Call::Pop => Deed::Remove,
+            Call::Peek => Deed::Look,
+        }
+    }
 }
 
 impl Deterministic for Stack {
@@ -69,16 +74,12 @@ impl Deterministic for Stack {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        match call {
-            Call::Push(value) => self.capacity.added(*value, ret),
-            Call::Pop => Capacity::taken(ret),
-            Call::Peek => looked(ret),
-        }
+        call.deed().footprint(self.capacity, ret)
     }
 
-    // Also with a limit, where no role says so: who finds nothing finds it empty.
+    // Also with a limit, where no role says so: an operation that finds nothing finds it empty.
     fn resets(&self, call: &Call, ret: &Value) -> bool {
-        matches!(call, Call::Pop | Call::Peek) && *ret == Value::NIL
+        call.deed().finds_nothing(ret)
     }
 
     fn kind(&self) -> Option<Kind> {
@@ -86,11 +87,7 @@ impl Deterministic for Stack {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        match call {
-            Call::Push(value) => parameter::adds(*value, ret),
-            Call::Pop => Some(parameter::takes(ret)),
-            Call::Peek => Some(parameter::looks(ret)),
-        }
+        call.deed().role(ret)
     }
 
     fn state_bytes(&self, state: &Vec<Value>) -> usize {
@@ -98,51 +95,4 @@ impl Deterministic for Stack {
     }
 }
 
-impl Stack {
-    fn answer(&self, call: &Call) -> Answer {
-        match call {
-            Call::Push(_) => self.capacity.answer(),
-            Call::Pop | Call::Peek => Answer::Value,
-        }
-    }
-}
-
-impl Notation for Stack {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
-        let arg = Given::argument(values, method, arg);
-        match method {
-            "push" => arg.element().map(Call::Push),
-            "pop" => arg.nothing().map(|()| Call::Pop),
-            "peek" | "top" => arg.nothing().map(|()| Call::Peek),
-            _ => Err(Misfit::method(method, "`push`, `pop`, `peek`")),
-        }
-    }
-
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Value, Misfit> {
-        self.answer(call).read(values, self.write_call(call).0, ret)
-    }
-
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
-        match *call {
-            Call::Push(value) => ("push", Written::Value(value)),
-            Call::Pop => ("pop", Written::NOTHING),
-            Call::Peek => ("peek", Written::NOTHING),
-        }
-    }
-
-    fn write_return(&self, call: &Call, ret: &Value) -> Written {
-        self.answer(call).write(*ret)
-    }
-
-    fn name(&self) -> Option<String> {
-        Some(self.capacity.after(ENTRY.name))
-    }
-
-    fn sample(&self, dice: &mut Dice) -> Call {
-        match dice.method(&["push", "pop", "peek"]) {
-            "push" => Call::Push(dice.value()),
-            "pop" => Call::Pop,
-            _ => Call::Peek,
-        }
-    }
-}
+notation!(Stack, name: |it| it.capacity.after(ENTRY.name), answer: |it, call| call.answer().within(it.capacity), sample: Call::sample);

@@ -7,10 +7,13 @@ mod peer;
 
 use std::sync::{Arc, Mutex};
 
-use clewline_actors::{ActorSystem, Cast, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules, Search, Stepwise, Summary, Verdicts, explore_states};
+use clewline_actors::{
+    ActorSystem, Cast, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules,
+    Search, Stepwise, Summary, Verdicts, explore_states,
+};
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};
-use clewline_core::Specification;
+use clewline_core::{Notation, Specification};
 use clewline_lab::systems::{ReadsAndWrites, Shape, SystemVisitor, find_system};
 use cpu_time::ProcessTime;
 
@@ -60,7 +63,8 @@ fn row(system: &str, clients: u32, who: &str, generated: u64, unique: u64, cpu: 
 fn ours(system: &str, servers: u32, clients: u32, jobs: u32) -> String {
     let found = find_system(&format!("{system}:stateright")).expect("it is in the table");
     let start = ProcessTime::now();
-    let seen = found.visit(servers, Count { servers, clients, jobs });
+    let words = found.system.shapes.expect("the system is read and written");
+    let seen = found.visit(servers, Count { words, servers, clients, jobs });
     let cpu = start.elapsed().as_secs_f64();
     let who = format!(
         "clewline, {servers} servers, {jobs} threads, {} histories, {} violated",
@@ -70,6 +74,7 @@ fn ours(system: &str, servers: u32, clients: u32, jobs: u32) -> String {
 }
 
 struct Count {
+    words: ReadsAndWrites,
     servers: u32,
     clients: u32,
     jobs: u32,
@@ -78,10 +83,11 @@ struct Count {
 impl SystemVisitor for Count {
     type Output = Explored;
 
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Explored {
-        let scenario =
-            Shape::Clients(self.clients).scenario::<H::Specification>(self.servers, Clients::Waiting);
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Explored {
         let specification = harness.specification();
+        let scenario = Shape::Clients(self.clients)
+            .scenario(&specification, &self.words, self.servers, Clients::Waiting)
+            .expect("the system is read and written");
         let calls = scenario.calls.iter().map(|it| it.call.clone()).collect();
         let rules = Rules { ignored: Ignored::Stays, ..Rules::default() };
         let system = ActorSystem::new(harness, scenario, rules).expect("the scenario fits");

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, atomic::AtomicU64},
 };
 
-use clewline_core::Budget;
+use clewline_core::{Budget, Table};
 
 use crate::{Coverage, Engine, Flow, Snapshots, Tally, Verdicts, Walk};
 
@@ -94,26 +94,37 @@ pub fn explore_watched<'a>(
 /// Looks a scheduler up by the name used on the command line.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
-    SCHEDULERS.iter().find(|it| it.name == name)
+    SCHEDULERS.find(name)
 }
 
-clewline_core::registry! {
-    /// Every scheduler of messages, in alphabetical order.
-    SCHEDULERS: Entry;
-    delay_bounded,
-    dpor,
-    exhaustive,
-    ired,
-    liviola,
-    pct,
-    pos,
-    random,
-    transdpor,
-}
+/// Every scheduler of messages, in alphabetical order.
+pub static SCHEDULERS: Table<Entry> = Table::new(
+    &[
+        delay_bounded::ENTRY,
+        dpor::ENTRY,
+        exhaustive::ENTRY,
+        ired::ENTRY,
+        liviola::ENTRY,
+        pct::ENTRY,
+        pos::ENTRY,
+        random::ENTRY,
+        transdpor::ENTRY,
+    ],
+    |it| it.name,
+);
 
 mod crew;
+pub mod delay_bounded;
+pub mod dpor;
 mod drawn;
+pub mod exhaustive;
+pub mod ired;
+pub mod liviola;
+pub mod pct;
+pub mod pos;
+pub mod random;
 pub mod source_sets;
+pub mod transdpor;
 mod tree;
 
 #[cfg(test)]

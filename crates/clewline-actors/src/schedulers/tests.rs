@@ -90,7 +90,7 @@ fn the_first_violation_can_be_seen_again() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
-    for entry in SCHEDULERS {
+    for entry in &SCHEDULERS {
         let settings = Settings { schedules: 1_000, violations: 1, delays: 4, ..Settings::default() };
         let (_, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
         let found = tally.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
@@ -104,7 +104,7 @@ fn the_first_violation_can_be_seen_again() {
 
 #[test]
 fn names_are_unique_and_in_order() {
-    assert!(SCHEDULERS.is_sorted_by(|one, other| one.name < other.name));
+    assert!(SCHEDULERS.iter().is_sorted_by(|one, other| one.name < other.name));
 }
 
 #[test]

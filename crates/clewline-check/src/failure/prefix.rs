@@ -136,7 +136,7 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
         Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag => return None,
         // One run of its monitor takes longer than a sweep.
         Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => return None,
-        Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } => return None,
+        Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => return None,
     }
     let inside = may_be_inside(before, &columns)?;
     if TRIED < columns.len().saturating_mul(inside.len() + 1) {

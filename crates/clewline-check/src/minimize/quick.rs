@@ -44,6 +44,7 @@ pub(super) fn judge(problem: &Problem<'_>, kind: Kind, opening: Option<usize>) -
             .or_else(|| view.one_finder(kind))
             .or_else(|| view.is_of_one_element().then(|| view.copies()).flatten()),
         Kind::Set => by_monitor(problem),
+        Kind::Other(_) => None,
         Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
             view.nobody_put(None)
         }
@@ -75,7 +76,7 @@ pub(crate) fn refute(problem: &Problem<'_>) -> Option<OperationId> {
         Some(Glance::Holds) | None => None,
     };
     match problem.kind()? {
-        Kind::Counter => None,
+        Kind::Counter | Kind::Other(_) => None,
         Kind::Register { initial } => nobody_put(Some(initial)),
         // Each element is added and removed again and again, and nobody finds all of them absent at a time.
         Kind::Set | Kind::Multiset => nobody_put(None),
@@ -258,7 +259,8 @@ impl View<'_> {
             | Kind::Bag
             | Kind::Multiset
             | Kind::Counter
-            | Kind::Register { .. } => return None,
+            | Kind::Register { .. }
+            | Kind::Other(_) => return None,
         })
     }
 

@@ -172,7 +172,7 @@ fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId, overlap: 
 #[test]
 fn nothing_more_can_be_spared() {
     let mut doubted = 0;
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let (mut searched, mut ruled, mut opened, mut held) = (0, 0, 0, 0);
         for seed in 0..900 {
             let values = if seed % 3 == 0 { Domain::Distinct } else { Domain::Below(4) };
@@ -214,7 +214,7 @@ fn nothing_more_can_be_spared() {
 #[test]
 fn nothing_is_said_about_what_holds() {
     let mut asked = 0;
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let specification = find(entry.name).unwrap();
         for seed in 0..1_000 {
             let mut random = Random::new(seed);
@@ -271,7 +271,7 @@ fn claims(rule: Rule, operations: &[OperationId], core: &[OperationId]) -> Vec<(
 #[test]
 fn words_are_about_the_whole_core() {
     let (mut rules, mut timed, mut ends) = (0, 0, 0);
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for seed in 0..600 {
             let values = if seed % 2 == 0 { Domain::Distinct } else { Domain::Below(4) };
             let Some(case) = changed(entry.name, values, 0.2, seed) else { continue };
@@ -340,7 +340,7 @@ fn one_finder(problem: &Problem<'_>, keep: &mut [Keep], random: &mut Random) {
 #[test]
 fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
     let mut glances: HashMap<(&str, &str), usize> = HashMap::new();
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for seed in 0..1_200 {
             let mut random = Random::new(seed);
             let values = if seed % 3 == 0 { Domain::Distinct } else { Domain::Below(3) };

@@ -83,7 +83,8 @@ fn tells_enough(rule: Rule) -> bool {
         | Rule::OftenSince { .. }
         | Rule::AddedAgain { .. }
         | Rule::Left { .. }
-        | Rule::Stale => true,
+        | Rule::Stale
+        | Rule::Other(_) => true,
         // Somebody may have added it whose own needs are not met.
         Rule::Added | Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot | Rule::Sum => false,
     }
@@ -100,6 +101,9 @@ struct View<'v> {
 impl<'v> View<'v> {
     fn new(whole: &Problem<'_>, problem: &'v Problem<'v>, core: &[OperationId]) -> Option<View<'v>> {
         let (kind, roles) = (whole.kind()?, problem.roles().ok()?);
+        if let Kind::Other(_) = kind {
+            return None;
+        }
         let in_core = problem.operations().iter().map(|it| core.binary_search(it).is_ok()).collect();
         Some(View { problem, kind, roles, in_core })
     }
@@ -163,7 +167,7 @@ impl<'v> View<'v> {
         };
         let word = self.roles.names[element as usize];
         let is_there_at_first = match self.kind {
-            Kind::Counter => true,
+            Kind::Counter | Kind::Other(_) => true,
             Kind::Register { initial } => initial == word,
             Kind::Set
             | Kind::Queue

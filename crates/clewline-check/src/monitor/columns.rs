@@ -152,7 +152,7 @@ impl Columns {
             | Kind::PriorityQueue
             | Kind::QuasiPriorityQueue { .. }
             | Kind::Bag => true,
-            Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } => false,
+            Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => false,
         }
     }
 

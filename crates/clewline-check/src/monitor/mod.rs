@@ -24,14 +24,25 @@
 //! To add one: write its file, implement [`Monitor`], export an `ENTRY`, add its name to the list. The conformance
 //! suite takes it from there.
 
+pub mod bag;
 mod columns;
+pub mod counter;
 mod lifetimes;
 mod looks;
+pub mod multiset;
 mod overtaking;
 mod pending;
+pub mod priority_queue;
+pub mod quasi_priority_queue;
+pub mod quasi_queue;
+pub mod quasi_stack;
+pub mod queue;
+pub mod register;
+pub mod set;
+pub mod stack;
 
 use clewline_core::{
-    Budget, Explanation, Kind, OperationId, Problem, Reason, Rule, Verdict, Violation, Witness,
+    Budget, Explanation, Kind, OperationId, Problem, Reason, Rule, Table, Verdict, Violation, Witness,
 };
 
 pub use columns::{Columns, Interval};
@@ -39,24 +50,26 @@ pub use lifetimes::{FreeGaps, Lifetime, Lifetimes, NONE};
 
 use crate::Checker;
 
-clewline_core::registry! {
-    /// The monitors, in alphabetical order.
-    MONITORS: &dyn Monitor;
-    bag,
-    counter,
-    multiset,
-    priority_queue,
-    quasi_priority_queue,
-    quasi_queue,
-    quasi_stack,
-    queue,
-    register,
-    set,
-    stack,
-}
+/// The monitors, in alphabetical order.
+pub static MONITORS: Table<&dyn Monitor> = Table::new(
+    &[
+        bag::ENTRY,
+        counter::ENTRY,
+        multiset::ENTRY,
+        priority_queue::ENTRY,
+        quasi_priority_queue::ENTRY,
+        quasi_queue::ENTRY,
+        quasi_stack::ENTRY,
+        queue::ENTRY,
+        register::ENTRY,
+        set::ENTRY,
+        stack::ENTRY,
+    ],
+    |it| it.name(),
+);
 
 /// A checker for one kind of object. It sees no operation of role [`Take`](clewline_core::Act::Take) or
-/// [`Nothing`](clewline_core::Act::Nothing): it skips them.
+/// [`Nothing`](clewline_core::Act::Nothing): it skips them. One for a [kind of its own](Kind::Other) sees every operation.
 pub trait Monitor: Sync {
     /// What a report calls it: `queue monitor`.
     fn name(&self) -> &'static str;
@@ -161,7 +174,10 @@ pub fn judge(problem: &Problem<'_>, want: Want, budget: &Budget) -> Result<Rulin
 /// If there is no monitor for their kind or it cannot decide.
 pub fn judge_columns(columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
     let monitor = find(columns.kind).ok_or(Refusal::Other("no monitor knows this kind of object"))?;
-    pending::judge(monitor, columns, want, budget)
+    match columns.kind {
+        Kind::Other(_) => monitor.judge_within(columns, want, budget),
+        _ => pending::judge(monitor, columns, want, budget),
+    }
 }
 
 /// The checker that asks the monitor for the object at hand.

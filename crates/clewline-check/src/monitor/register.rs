@@ -51,19 +51,7 @@ impl Monitor for Register {
     }
 
     fn suits(&self, kind: Kind) -> bool {
-        match kind {
-            Kind::Register { .. } => true,
-            Kind::Set
-            | Kind::Queue
-            | Kind::Stack
-            | Kind::QuasiQueue { .. }
-            | Kind::QuasiStack { .. }
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::PriorityQueue
-            | Kind::Bag
-            | Kind::Multiset
-            | Kind::Counter => false,
-        }
+        matches!(kind, Kind::Register { .. })
     }
 
     fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {

@@ -25,23 +25,24 @@
 
 mod configurations;
 mod engine;
+pub mod jit_graph;
+pub mod jit_tree;
+pub mod oracle;
 pub mod queue_oriented;
 pub(crate) mod segments;
 pub(crate) mod sweep;
+pub mod wg_graph;
+pub mod wg_tree;
 
-use clewline_core::{Budget, Problem, Verdict, Witness};
+use clewline_core::{Budget, Problem, Table, Verdict, Witness};
 
 use crate::Checker;
 
-clewline_core::registry! {
-    /// The checkers that decide every problem, in alphabetical order.
-    SEARCHES: &dyn Checker;
-    jit_graph,
-    jit_tree,
-    oracle,
-    wg_graph,
-    wg_tree,
-}
+/// The checkers that decide every problem, in alphabetical order.
+pub static SEARCHES: Table<&dyn Checker> =
+    Table::new(&[jit_graph::ENTRY, jit_tree::ENTRY, oracle::ENTRY, wg_graph::ENTRY, wg_tree::ENTRY], |it| {
+        it.name()
+    });
 
 /// A history is not carried on from more states than this.
 pub(crate) const MOST_STATES: usize = 64;

@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn pieces_agree_with_the_whole() {
         let (mut held, mut violated) = (0, 0);
-        for entry in CATALOG {
+        for entry in &CATALOG {
             for seed in 0..200 {
                 let specification = find(entry.name).unwrap();
                 let mut recording = specification.generate(&Plan {

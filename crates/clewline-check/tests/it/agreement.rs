@@ -51,7 +51,7 @@ fn check_agreement(problem: &Problem<'_>, tally: &mut Tally, about: &str) {
     let budget = Budget::unlimited();
     let expected = check(oracle(), problem, &budget);
     tally.count(&expected);
-    for checker in SEARCHES {
+    for checker in &SEARCHES {
         let verdict = check(*checker, problem, &budget);
         let name = checker.name();
         assert_eq!(verdict.word(), expected.word(), "{name}, {about}: {problem:#?}");
@@ -158,7 +158,7 @@ fn every_small_mutex_history() {
 #[test]
 fn random_histories_of_every_specification() {
     const EACH: u64 = 5_000;
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let mut tally = Tally::default();
         for seed in 0..EACH {
             let case = random_history(entry.name, seed);
@@ -179,7 +179,7 @@ fn competition_equals_its_parts() {
         for problem in case.problems() {
             let expected = check(oracle(), &problem, &Budget::unlimited());
             tally.count(&expected);
-            for pair in SEARCHES.windows(2).chain([SEARCHES]) {
+            for pair in SEARCHES.built_in().windows(2).chain([SEARCHES.built_in()]) {
                 let (verdict, winner) = compete(pair, &problem, &Budget::unlimited());
                 assert!(winner < pair.len());
                 assert_eq!(verdict.word(), expected.word(), "seed {seed}");

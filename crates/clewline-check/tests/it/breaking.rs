@@ -116,7 +116,7 @@ fn check_breaking(spec: &str, case: &dyn Case, seen: &mut Seen) {
 
 #[test]
 fn random_histories_break_where_the_oracle_says() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let mut seen = Seen::default();
         for seed in 0..1_200 {
             check_breaking(entry.name, &*random_history(entry.name, seed), &mut seen);

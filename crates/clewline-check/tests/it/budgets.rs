@@ -22,7 +22,7 @@ fn hard() -> Box<dyn Case> {
 #[test]
 fn configurations_are_counted_to_the_last() {
     let case = hard();
-    for checker in SEARCHES {
+    for checker in &SEARCHES {
         let problem = &case.problems()[0];
         if checker.refuses(problem).is_some() {
             continue;
@@ -48,7 +48,7 @@ fn memory_is_bounded() {
 #[test]
 fn a_stopped_search_says_why() {
     let case = hard();
-    for checker in SEARCHES {
+    for checker in &SEARCHES {
         let problem = &case.problems()[0];
         if checker.refuses(problem).is_some() {
             continue;

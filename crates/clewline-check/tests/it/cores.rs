@@ -79,7 +79,7 @@ fn what_is_gone_was_taken_by_the_last_to_return() {
 fn cores_are_violated_by_themselves() {
     let oracle = SEARCHES.iter().find(|it| it.name() == "oracle").unwrap();
     let mut seen = 0;
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for seed in 0..600 {
             let case = random_history(entry.name, seed);
             let problems = case.problems();

@@ -72,7 +72,7 @@ fn check_end(problem: &Problem<'_>, end: &DeadEnd) {
 #[test]
 fn every_end_is_found_with_the_longest_order_that_leads_to_it() {
     let (mut violated, mut held, mut several) = (0, 0, 0);
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for seed in 0..60 {
             let case = random_history(entry.name, seed);
             for problem in case.problems().into_iter().flat_map(Problem::into_parts) {

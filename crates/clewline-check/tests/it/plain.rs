@@ -112,7 +112,7 @@ fn check_searches<S: Specification<Call = Call, Return = Option<u8>> + Sync>(spe
         let expected = is_linearizable(specification, &history, &mut Vec::new(), &specification.initial());
         *if expected { &mut holds } else { &mut violated } += 1;
         let problem = Problem::new(specification, &history);
-        for checker in SEARCHES {
+        for checker in &SEARCHES {
             let verdict = check(*checker, &problem, &Budget::unlimited());
             let name = checker.name();
             assert_eq!(matches!(verdict, Verdict::Holds(_)), expected, "{name}, seed {seed}: {history:#?}");

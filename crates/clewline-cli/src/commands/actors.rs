@@ -251,6 +251,7 @@ fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
 fn named(args: &Args, found: FoundSystem) -> Result<(Named, String), Failure> {
     let text = args.harness.as_deref().unwrap_or(found.variant.calls);
     let named = match text.parse::<Shape>() {
+        _ if args.harness.is_none() => Named::usual(found).map_err(|it| Failure::at(&args.system, it))?,
         Ok(shape) => Named::new(found, shape),
         Err(wrong) => {
             let path = std::path::Path::new(text);

@@ -125,7 +125,7 @@ Exit codes: 0 all hold, 1 one is violated, 2 bad usage or unreadable input, 3 un
 
 fn input_help() -> String {
     let mut help = "The format of the files:\n  auto: what the file looks like".to_owned();
-    for format in formats::FORMATS {
+    for format in &formats::FORMATS {
         help.push_str(&format!("\n  {}: {}", format.name(), format.about()));
     }
     help

@@ -41,6 +41,8 @@ pub use registered::{Registered, explore_registered};
 use clap::{Parser, Subcommand};
 use clewline_methods::unmodified;
 
+use crate::Extensions;
+
 /// Does this object behave as if its operations happened one at a time?
 ///
 /// Clewline reads a record of what several processes called and what they were told, or makes one, with
@@ -158,7 +160,17 @@ impl From<io::Error> for Failure {
 /// Does what the arguments of the process say.
 #[must_use]
 pub fn run() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    run_with(Extensions::default())
+}
+
+/// The same, knowing what is built in and `extensions`. A program calls it once.
+#[must_use]
+pub fn run_with(extensions: Extensions) -> ExitCode {
+    ExitCode::from(told(extensions.add().map_err(Failure::Told).and_then(|()| execute())) as u8)
+}
+
+fn execute() -> Result<Status, Failure> {
+    match Cli::parse().command {
         Command::Check(args) => check::run(&args),
         #[cfg(feature = "lab")]
         Command::Stress(args) => stress::run(&args),
@@ -181,8 +193,7 @@ pub fn run() -> ExitCode {
         #[cfg(feature = "lab")]
         Command::Tables(args) => tables::run(&args),
         Command::Completions(args) => completions::run(&args),
-    };
-    ExitCode::from(told(outcome) as u8)
+    }
 }
 
 /// How the command ended. What kept it from doing its work is told.

@@ -87,7 +87,7 @@ pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn 
 }
 
 pub(super) fn format_names() -> String {
-    formats::FORMATS.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+    formats::FORMATS.names().collect::<Vec<_>>().join(", ")
 }
 
 /// Writes `recording` to `path`, or to standard output.

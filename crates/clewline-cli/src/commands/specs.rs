@@ -1,6 +1,6 @@
 //! `clewline specs`: the objects that are built in.
 
-use clewline_specs::{CATALOG, Entry, find};
+use clewline_specs::{CATALOG, Entry, entry, find};
 use serde_json::{Value as Json, json};
 
 use super::{Failure, Output, Status, output::Stdout};
@@ -31,8 +31,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         None => CATALOG.iter().collect(),
         Some(name) => {
             find(name).map_err(|it| Failure::Told(it.to_string()))?;
-            let bare = name.split(':').next().unwrap_or(name);
-            CATALOG.iter().filter(|it| it.name == bare).collect()
+            entry(name).into_iter().collect()
         }
     };
     let mut text = String::new();
@@ -54,16 +53,16 @@ fn as_text(entry: &Entry) -> String {
     if let Some(parameter) = entry.parameter {
         text.push_str(&format!("  {}:N takes {parameter}\n", entry.name));
     }
-    let width = entry.operations.iter().map(|it| it.0.chars().count()).max().unwrap_or(0);
-    for (operation, does) in entry.operations {
-        text.push_str(&format!("  {operation:width$}  {does}\n"));
+    let width = entry.operations.iter().map(|it| it.written().chars().count()).max().unwrap_or(0);
+    for operation in entry.operations {
+        text.push_str(&format!("  {:width$}  {}\n", operation.written(), operation.does()));
     }
     text
 }
 
 fn as_json(entry: &Entry) -> Json {
     let operations: Json =
-        entry.operations.iter().map(|(operation, does)| json!({"op": operation, "does": does})).collect();
+        entry.operations.iter().map(|it| json!({"op": it.written(), "does": it.does()})).collect();
     let mut object = json!({"name": entry.name, "about": entry.about, "operations": operations});
     if let Some(parameter) = entry.parameter {
         object["parameter"] = parameter.into();

@@ -68,7 +68,7 @@ fn as_text() -> String {
 /// The same for each class, which has no specification, and can only be explored.
 fn classes_as_text() -> String {
     let mut text = String::new();
-    for class in CLASSES {
+    for class in &CLASSES {
         text.push_str(&format!("\n{}: {}\n", class.name, class.about));
         append(&mut text, "  ", &format!("for `explore` only; from {}", class.source));
         append(&mut text, "  calls: ", &calls(class).join(", "));

@@ -14,7 +14,7 @@ fn a_round_trip_through_each_format_keeps_the_verdict() {
         args.push(if spec == "map" { "get=1,put=1" } else { "read=1,write=1" });
         args.extend(violate.iter().flat_map(|kind| ["--violate", kind]));
         let made = clewline(&folder, &args, "").stdout;
-        for format in FORMATS {
+        for format in &FORMATS {
             let there = clewline(&folder, &["convert", "-", "there", "--output", format.name()], &made);
             if there.code != 0 {
                 assert!(there.stderr.contains("cannot be written as"), "{}: {there:?}", format.name());

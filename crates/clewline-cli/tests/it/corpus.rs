@@ -129,7 +129,7 @@ fn every_checker_finds_the_verdict_in_the_name_of_each_file() {
 #[test]
 fn every_specification_has_two_files_of_each_verdict() {
     let samples = samples();
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for expected in ["holds", "violated"] {
             let is_one = |it: &&Sample| it.spec == entry.name && it.expected == expected;
             let count = samples.iter().filter(is_one).count();

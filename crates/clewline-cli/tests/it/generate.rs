@@ -7,7 +7,7 @@ use crate::run::{Folder, clewline};
 #[test]
 fn what_is_generated_holds_for_every_specification() {
     let folder = Folder::new("generate-all");
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for more in [
             &[][..],
             &["--values", "distinct"],
@@ -27,7 +27,7 @@ fn what_is_generated_holds_for_every_specification() {
 #[test]
 fn a_planted_violation_is_found_for_every_specification() {
     let folder = Folder::new("plant-all");
-    for entry in CATALOG {
+    for entry in &CATALOG {
         // A lock answers nothing, so no answer can be wrong; but an unlock can be missing, if none is to spare.
         let (spec, kind) = match entry.name {
             "mutex" => ("mutex", "lost"),

@@ -84,7 +84,7 @@ fn check_planted(name: &str, operations: usize, seed: u64, cores: &mut BTreeMap<
 fn planted_violations_are_found_by_a_few_operations() {
     let is_long = std::env::var_os("CLEWLINE_AT_LENGTH").is_some();
     let sizes: &[usize] = if is_long { &[1_000, 10_000, 100_000, 1_000_000] } else { &[1_000, 10_000] };
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let case = load(&*find(entry.name).unwrap(), find(entry.name).unwrap().generate(&Plan::default()));
         if case.problems()[0].kind().and_then(monitor::find).is_none() {
             continue;

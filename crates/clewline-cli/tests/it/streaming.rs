@@ -87,7 +87,7 @@ fn broken(mut recording: Recording, seed: u64) -> Recording {
 #[test]
 fn a_stream_gets_the_verdict_of_the_whole() {
     let (mut held, mut violated, mut forgetful, mut unknown) = (0, 0, 0, 0);
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let object = clewline_specs::find(entry.name).unwrap();
         for seed in 0..30 {
             let recording = object.generate(&plan(seed));

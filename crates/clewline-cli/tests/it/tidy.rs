@@ -235,15 +235,15 @@ fn the_manual_covers_every_specification_format_and_table() {
     let specifications = fs::read_to_string(root().join("docs/specifications.md")).unwrap();
     let formats = fs::read_to_string(root().join("docs/formats.md")).unwrap();
     let mut complaints = Vec::new();
-    for entry in clewline_specs::CATALOG {
+    for entry in &clewline_specs::CATALOG {
         let section = specifications.split("\n## ").find(|it| it.starts_with(&format!("`{}`", entry.name)));
-        for (operation, _) in entry.operations {
+        for operation in entry.operations.iter().map(|it| it.written()) {
             if !section.is_some_and(|it| it.contains(&format!("`{operation}`"))) {
                 complaints.push(format!("docs/specifications.md lacks {} {operation}", entry.name));
             }
         }
     }
-    for format in clewline_report::formats::FORMATS {
+    for format in &clewline_report::formats::FORMATS {
         if !formats.contains(&format!("`{}`", format.name())) {
             complaints.push(format!("docs/formats.md lacks {}", format.name()));
         }
@@ -255,6 +255,46 @@ fn the_manual_covers_every_specification_format_and_table() {
             complaints.push(format!("docs/reproduce.md lacks {name}"));
         }
     }
+    expect_none(complaints);
+}
+
+/// What stands in the lists of a file, in brackets: names of modules, among others.
+fn listed(text: &str) -> Vec<&str> {
+    let lists = text.split(['&', '!']).filter_map(|it| it.strip_prefix('[')?.split(']').next());
+    lists.flat_map(|it| it.split([',', ' ', '\n', ':'])).filter(|it| !it.is_empty()).collect()
+}
+
+/// Of a folder of modules with entries, every file is declared, and every entry is in the list.
+#[test]
+fn every_entry_is_in_its_table() {
+    let sources = sources();
+    let (mut complaints, mut tables) = (Vec::new(), Vec::new());
+    for (index, text) in &sources {
+        let Some(folder) = ["/mod.rs", "/lib.rs"].iter().find_map(|it| index.strip_suffix(it)) else {
+            continue;
+        };
+        let inside = |path: &str| {
+            let name = path.strip_prefix(folder)?.strip_prefix('/')?.strip_suffix(".rs")?.to_owned();
+            (!name.contains('/') && !["mod", "lib", "main"].contains(&name.as_str())).then_some(name)
+        };
+        let files: Vec<_> = sources.iter().filter_map(|(path, text)| Some((inside(path)?, text))).collect();
+        let has_entry =
+            |text: &str| text.contains("\npub const ENTRY: ") || text.contains("\npub static ENTRY: ");
+        if !files.iter().any(|it| has_entry(it.1)) {
+            continue;
+        }
+        tables.push(folder);
+        let listed = listed(text);
+        for (name, file) in files {
+            if !text.contains(&format!("mod {name};")) {
+                complaints.push(format!("{index}: write `pub mod {name};`, or nothing compiles that file"));
+            }
+            if has_entry(file) && !listed.contains(&name.as_str()) {
+                complaints.push(format!("{index}: add {name} to the list, or no name leads to its entry"));
+            }
+        }
+    }
+    assert!(8 < tables.len(), "{tables:?}");
     expect_none(complaints);
 }
 

@@ -1,5 +1,7 @@
 //! Schedulers, one file each.
 
+use clewline_core::Table;
+
 use crate::Scheduler;
 
 /// A scheduler the command line can name.
@@ -34,20 +36,30 @@ impl Default for Settings {
     }
 }
 
-clewline_core::registry! {
-    /// Every scheduler that explores, in alphabetical order.
-    SCHEDULERS: Entry;
-    bounded,
-    bounded_dpor,
-    dpor,
-    exhaustive,
-    iterative,
-    pct,
-    pos,
-    random,
-}
+/// Every scheduler that explores, in alphabetical order.
+pub static SCHEDULERS: Table<Entry> = Table::new(
+    &[
+        bounded::ENTRY,
+        bounded_dpor::ENTRY,
+        dpor::ENTRY,
+        exhaustive::ENTRY,
+        iterative::ENTRY,
+        pct::ENTRY,
+        pos::ENTRY,
+        random::ENTRY,
+    ],
+    |it| it.name,
+);
 
+pub mod bounded;
+pub mod bounded_dpor;
 pub mod causality;
+pub mod dpor;
+pub mod exhaustive;
+pub mod iterative;
+pub mod pct;
+pub mod pos;
+pub mod random;
 pub mod replay;
 pub mod serial;
 #[cfg(test)]

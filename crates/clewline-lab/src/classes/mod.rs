@@ -8,25 +8,42 @@
 //! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability
 //! checker", 2010, tables 1 and 2.
 
+pub mod barrier;
+pub mod blocking_collection;
+pub mod cancellation_token_source;
+pub mod concurrent_bag;
+pub mod concurrent_dictionary;
+pub mod concurrent_linked_list;
+pub mod concurrent_queue;
+pub mod concurrent_stack;
+pub mod countdown_event;
+pub mod lazy;
+pub mod manual_reset_event;
+pub mod semaphore_slim;
+pub mod task_completion_source;
 #[cfg(test)]
 mod tests;
 
+use clewline_core::Table;
+
 use crate::Class;
 
-clewline_core::registry! {
-    /// Every class, in alphabetical order.
-    CLASSES: Class;
-    barrier,
-    blocking_collection,
-    cancellation_token_source,
-    concurrent_bag,
-    concurrent_dictionary,
-    concurrent_linked_list,
-    concurrent_queue,
-    concurrent_stack,
-    countdown_event,
-    lazy,
-    manual_reset_event,
-    semaphore_slim,
-    task_completion_source,
-}
+/// Every class, in alphabetical order.
+pub static CLASSES: Table<Class> = Table::new(
+    &[
+        barrier::ENTRY,
+        blocking_collection::ENTRY,
+        cancellation_token_source::ENTRY,
+        concurrent_bag::ENTRY,
+        concurrent_dictionary::ENTRY,
+        concurrent_linked_list::ENTRY,
+        concurrent_queue::ENTRY,
+        concurrent_stack::ENTRY,
+        countdown_event::ENTRY,
+        lazy::ENTRY,
+        manual_reset_event::ENTRY,
+        semaphore_slim::ENTRY,
+        task_completion_source::ENTRY,
+    ],
+    |it| it.name,
+);

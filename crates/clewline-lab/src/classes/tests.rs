@@ -167,7 +167,7 @@ fn a_barrier_counts_its_participants() {
 
 #[test]
 fn plain_variants_hold() {
-    for class in CLASSES {
+    for class in &CLASSES {
         let subject = (class.variants[0].build)();
         for (columns, rows, samples) in [(2, 2, 12), (3, 2, 4)] {
             let mut random = Random::new(5);

@@ -8,24 +8,37 @@
 //! Compiled with the feature `crates` only.
 
 mod adapter;
+pub mod concurrent_queue;
+pub mod crossbeam_array_queue;
+pub mod crossbeam_skiplist;
+pub mod crossfire;
+pub mod dashmap;
+pub mod flume;
+pub mod flume_queue;
+pub mod heapless;
+pub mod kanal;
+pub mod papaya;
+pub mod scc;
+pub mod scc_queue;
+pub mod seg_queue;
+pub mod thingbuf;
 
 use crate::Entry;
 
-clewline_core::registry! {
-    /// Every crate, in alphabetical order of the names.
-    CRATES: Entry;
-    concurrent_queue,
-    crossbeam_array_queue,
-    crossbeam_skiplist,
-    crossfire,
-    dashmap,
-    flume,
-    flume_queue,
-    heapless,
-    kanal,
-    papaya,
-    scc,
-    scc_queue,
-    seg_queue,
-    thingbuf,
-}
+/// Every crate, in alphabetical order of the names.
+pub static CRATES: &[Entry] = &[
+    concurrent_queue::ENTRY,
+    crossbeam_array_queue::ENTRY,
+    crossbeam_skiplist::ENTRY,
+    crossfire::ENTRY,
+    dashmap::ENTRY,
+    flume::ENTRY,
+    flume_queue::ENTRY,
+    heapless::ENTRY,
+    kanal::ENTRY,
+    papaya::ENTRY,
+    scc::ENTRY,
+    scc_queue::ENTRY,
+    seg_queue::ENTRY,
+    thingbuf::ENTRY,
+];

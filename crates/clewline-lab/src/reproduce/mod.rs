@@ -17,11 +17,35 @@
 
 mod crates_unmodified;
 mod ds2;
+pub mod ds2_a10;
+pub mod ds2_a11;
+pub mod ds2_a2;
+pub mod ds2_a3;
+pub mod ds2_a4;
+pub mod ds2_a5;
+pub mod ds2_a6;
+pub mod ds2_a7;
+pub mod ds2_a8;
+pub mod ds2_a9;
+pub mod line_up_table_2;
 mod lowe;
+pub mod lowe_bugs;
 mod lowe_comparison;
+pub mod lowe_fig4_map;
+pub mod lowe_fig4_queue;
+pub mod lowe_fig5_map;
+pub mod lowe_fig5_queue;
+pub mod lowe_fig7;
 mod monitoring;
+pub mod monitoring_fig1;
+pub mod monitoring_fig2;
 mod round_up;
 mod round_up_c;
+pub mod round_up_fig8;
+pub mod round_up_fig9;
+pub mod round_up_table_2;
+pub mod round_up_table_3;
+pub mod round_up_table_5;
 mod statistics;
 mod stopwatch;
 
@@ -31,34 +55,33 @@ use clewline_report::render::{plot::Plot, table::Table};
 
 use clewline_methods::unmodified;
 
-clewline_core::registry! {
-    /// Every table, in alphabetical order of the names.
-    TABLES: Entry;
-    ds2_a10,
-    ds2_a11,
-    ds2_a2,
-    ds2_a3,
-    ds2_a4,
-    ds2_a5,
-    ds2_a6,
-    ds2_a7,
-    ds2_a8,
-    ds2_a9,
-    line_up_table_2,
-    lowe_bugs,
-    lowe_fig4_map,
-    lowe_fig4_queue,
-    lowe_fig5_map,
-    lowe_fig5_queue,
-    lowe_fig7,
-    monitoring_fig1,
-    monitoring_fig2,
-    round_up_fig8,
-    round_up_fig9,
-    round_up_table_2,
-    round_up_table_3,
-    round_up_table_5,
-}
+/// Every table, in alphabetical order of the names.
+pub static TABLES: &[Entry] = &[
+    ds2_a10::ENTRY,
+    ds2_a11::ENTRY,
+    ds2_a2::ENTRY,
+    ds2_a3::ENTRY,
+    ds2_a4::ENTRY,
+    ds2_a5::ENTRY,
+    ds2_a6::ENTRY,
+    ds2_a7::ENTRY,
+    ds2_a8::ENTRY,
+    ds2_a9::ENTRY,
+    line_up_table_2::ENTRY,
+    lowe_bugs::ENTRY,
+    lowe_fig4_map::ENTRY,
+    lowe_fig4_queue::ENTRY,
+    lowe_fig5_map::ENTRY,
+    lowe_fig5_queue::ENTRY,
+    lowe_fig7::ENTRY,
+    monitoring_fig1::ENTRY,
+    monitoring_fig2::ENTRY,
+    round_up_fig8::ENTRY,
+    round_up_fig9::ENTRY,
+    round_up_table_2::ENTRY,
+    round_up_table_3::ENTRY,
+    round_up_table_5::ENTRY,
+];
 
 /// A table or a figure of a paper.
 #[derive(Clone, Copy, Debug)]

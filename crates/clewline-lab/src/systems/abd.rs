@@ -16,7 +16,9 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Symptom, System, SystemVisitor, Ticket, Variant, all, others, stateright};
+use crate::systems::{
+    ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, all, others, stateright,
+};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -25,6 +27,7 @@ pub const ENTRY: System = System {
     source: "H. Attiya, A. Bar-Noy, D. Dolev, Sharing memory robustly in message-passing systems, 1995",
     spec: "register",
     offers: &["read", "write"],
+    shapes: Some(ReadsAndWrites::REGISTER),
     variants: &[
         Variant { about: "two phases for each call", calls: "1r+1w", ..THREE },
         Variant {
@@ -42,6 +45,7 @@ pub const ENTRY: System = System {
         },
         Variant::STATERIGHT,
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 const THREE: Variant = Variant { actors: 3, ..Variant::PLAIN };

@@ -14,7 +14,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Proper
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, all};
+use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, all};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -23,6 +23,7 @@ pub const ENTRY: System = System {
     source: "R. van Renesse, F. Schneider, Chain replication for supporting high throughput and availability, 2004",
     spec: "register",
     offers: &["read", "write"],
+    shapes: Some(ReadsAndWrites::REGISTER),
     variants: &[
         Variant { about: "writes at the head, reads at the tail", ..THREE },
         Variant {
@@ -45,6 +46,7 @@ pub const ENTRY: System = System {
             ..THREE
         },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 const COPIES: &str = "all copies are equal when nothing is on its way";

@@ -17,7 +17,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
+use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -26,6 +26,7 @@ pub const ENTRY: System = System {
     source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "register",
     offers: &["read", "write"],
+    shapes: Some(ReadsAndWrites::REGISTER),
     variants: &[
         Variant {
             about: "as published: some calls are never answered",
@@ -47,6 +48,7 @@ pub const ENTRY: System = System {
         },
         Variant { name: "repaired", about: "answers every call", ..Variant::PLAIN },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 /// Hands the harness of a variant to `visitor`.

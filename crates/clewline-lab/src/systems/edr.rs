@@ -15,7 +15,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
+use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -24,6 +24,7 @@ pub const ENTRY: System = System {
     source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "register",
     offers: &["read", "write"],
+    shapes: Some(ReadsAndWrites::REGISTER),
     variants: &[
         Variant {
             about: "as published: writes wait for one replica, and reads are answered by whoever is asked",
@@ -38,6 +39,7 @@ pub const ENTRY: System = System {
         },
         Variant { name: "repaired", about: "reads are answered by the leader", ..THREE },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 const THREE: Variant = Variant { actors: 3, ..Variant::PLAIN };

@@ -2,58 +2,55 @@
 //!
 //! A system is one file: the messages, the actors, a harness that says how calls and returns look among the messages, and an
 //! `ENTRY` with its variants. Read [`single_copy`] first, then [`dr`]. To add one: write its file, export `ENTRY` and a
-//! function `visit` that hands the harness of each variant to whoever wants it, add its name to the list. Being in the table
-//! it owes that variants without a flaw hold, and that each flaw shows.
+//! function `visit` that hands the harness of each variant to a visitor, declare it and add its name to the list. Its
+//! specification may be any that has a [notation](clewline_core::Notation). Being in the table it owes that variants without
+//! a flaw hold, and that each flaw shows. A program of its own [adds](clewline_core::Table::extend) entries, and needs no `visit`.
 
+pub mod abd;
+pub mod adr;
+pub mod chain;
+pub mod dr;
+pub mod edr;
 pub mod multi_paxos;
 mod named;
+pub mod open_chord;
+pub mod paxos;
+pub mod primary_backup;
+pub mod raft;
 mod sha1;
 mod shape;
+pub mod single_copy;
 pub mod stateright;
 mod system;
 #[cfg(test)]
 mod tests;
 mod ticket;
+pub mod two_phase_commit;
 
 use clewline_actors::ActorId;
+use clewline_core::Table;
 
-pub use named::Named;
-pub use shape::{BadShape, Shape};
-pub use system::{
-    FoundSystem, ReadsAndWrites, Symptom, System, SystemVisitor, UnknownSystem, Variant, find_system, systems,
-};
+pub use named::{Named, Usage};
+pub use shape::{BadShape, ReadsAndWrites, Shape};
+pub use system::{FoundSystem, Symptom, System, SystemVisitor, UnknownSystem, Variant, find_system, systems};
 pub use ticket::{Asker, Ticket};
 
-/// Declares one module per line, the table of their entries, and who leads from an entry to its harness.
+/// The table of entries, and the way from an entry that is built in to its harness, whose types differ.
 macro_rules! systems {
     ($($module:ident),+ $(,)?) => {
-        $(pub mod $module;)+
-
         /// Every actor system, in alphabetical order of the names.
-        pub static SYSTEMS: &[System] = &[$($module::ENTRY),+];
+        pub static SYSTEMS: Table<System> = Table::new(&[$($module::ENTRY),+], |it| it.name);
 
         fn dispatch<V: SystemVisitor>(found: &FoundSystem, actors: u32, visitor: V) -> V::Output {
             $(if found.system.name == $module::ENTRY.name {
                 return $module::visit(found.variant.name, actors, visitor);
             })+
-            unreachable!("what was found is in the table")
+            panic!("{} is not built in: its types are not known", found.system.name)
         }
     };
 }
 
-systems! {
-    abd,
-    adr,
-    chain,
-    dr,
-    edr,
-    open_chord,
-    paxos,
-    primary_backup,
-    raft,
-    single_copy,
-    two_phase_commit,
-}
+systems![abd, adr, chain, dr, edr, open_chord, paxos, primary_backup, raft, single_copy, two_phase_commit,];
 
 /// The first `count` actors of a system.
 fn all(count: u32) -> impl Iterator<Item = ActorId> {

@@ -4,7 +4,7 @@ use clewline_actors::{ClientCall, Clients, Harness, Ignored, Scenario};
 use clewline_core::Notation;
 use clewline_methods::actors::{BadHarness, ErasedHarness, Error, HarnessFile, Options, Scheduler};
 
-use super::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, Variant};
+use super::{FoundSystem, Shape, SystemVisitor, Variant};
 
 /// A system that is built in, and how it is used.
 #[derive(Clone, Debug)]
@@ -27,6 +27,19 @@ impl Named {
     pub fn new(found: FoundSystem, shape: Shape) -> Named {
         let Variant { actors, clients, .. } = *found.variant;
         Named { found, calls: Calls::Shape(shape), actors, clients }
+    }
+
+    /// `found`, used as it usually is.
+    ///
+    /// # Errors
+    ///
+    /// If what its entry says is neither a shape nor a list of calls.
+    pub fn usual(found: FoundSystem) -> Result<Named, BadHarness> {
+        let calls = found.variant.calls;
+        calls.parse().map_or_else(
+            |_| Named::from_file(found, &calls.replace(';', "\n")),
+            |it| Ok(Named::new(found, it)),
+        )
     }
 
     /// `found`, used as the text of a file says.
@@ -78,44 +91,82 @@ impl Named {
     pub fn harness(&self, options: &Options) -> Result<ErasedHarness, Error> {
         self.check_actors()?;
         let are_writes_first = matches!(options.scheduler, Scheduler::Published(_));
-        self.found.visit(self.actors, Build { named: self, are_writes_first })
+        (self.found.system.harness)(
+            self.found.variant.name,
+            self.actors,
+            Usage { named: self, are_writes_first },
+        )
     }
 }
 
-struct Build<'a> {
+/// How a system is used: which calls are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage<'a> {
     named: &'a Named,
     are_writes_first: bool,
 }
 
-impl SystemVisitor for Build<'_> {
-    type Output = Result<ErasedHarness, Error>;
-
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Self::Output {
+impl Usage<'_> {
+    /// The calls, made on `harness`.
+    ///
+    /// # Errors
+    ///
+    /// If they do not fit it.
+    pub fn of<H: Harness<Specification: Notation> + 'static>(
+        self,
+        harness: H,
+    ) -> Result<ErasedHarness, Error> {
         let Named { found, calls, actors, clients } = self.named;
         let specification = harness.specification();
-        let mut scenario = match calls {
-            Calls::Shape(shape) => shape.scenario::<H::Specification>(*actors, *clients),
-            Calls::File(program) => {
-                let calls = program.calls(&specification, found.system.offers, *actors);
-                Scenario { calls: calls.map_err(Error::Harness)?, clients: *clients }
-            }
-        };
+        let shapes = found.system.shapes;
+        let mut scenario =
+            match (calls, shapes) {
+                (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },
+                (Calls::Shape(shape), Some(words)) => shape
+                    .scenario(&specification, &words, *actors, *clients)
+                    .map_err(|it| Error::Told(format!("{}: {it}", found.name())))?,
+                (Calls::Shape(shape), None) => return Err(no_shapes(found, *shape)),
+                (Calls::File(program), _) => {
+                    let calls = program.calls(&specification, found.system.offers, *actors);
+                    Scenario { calls: calls.map_err(Error::Harness)?, clients: *clients }
+                }
+            };
         if scenario.calls.is_empty() && harness.properties().is_empty() {
             return Err(Error::Told(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
-        let is_read = |it: &ClientCall<_>| ["read", "get"].contains(&specification.write_call(&it.call).0);
-        if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
-            return Err(Error::Told(
-                "the harness has no reads: without one nobody sees what the writes did (try `2r+1w`)"
-                    .to_owned(),
-            ));
-        }
-        if self.are_writes_first {
-            scenario.calls.sort_by_key(is_read);
-            (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
+        if let Some(words) = shapes {
+            let is_read = |it: &ClientCall<_>| words.is_read(specification.write_call(&it.call).0);
+            if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
+                return Err(Error::Told(
+                    "the harness has no reads: without one nobody sees what the writes did (try `2r+1w`)"
+                        .to_owned(),
+                ));
+            }
+            if self.are_writes_first {
+                scenario.calls.sort_by_key(is_read);
+                (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
+            }
         }
         Ok(ErasedHarness::new(harness, scenario))
     }
+}
+
+impl SystemVisitor for Usage<'_> {
+    type Output = Result<ErasedHarness, Error>;
+
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output {
+        self.of(harness)
+    }
+}
+
+fn no_shapes(found: &FoundSystem, shape: Shape) -> Error {
+    let offers = found.system.offers;
+    Error::Told(format!(
+        "`{shape}` says nothing about what is not read and written; write calls ({}) into a file, a line such as \
+         `C1 N1 {}` for each",
+        offers.join(", "),
+        offers.first().unwrap_or(&"CALL")
+    ))
 }

@@ -22,7 +22,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Proper
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content, Map};
 
-use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, sha1::sha1};
+use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, sha1::sha1};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -31,6 +31,7 @@ pub const ENTRY: System = System {
     source: "Open Chord 1.0; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "map",
     offers: &["get", "put"],
+    shapes: Some(ReadsAndWrites::MAP),
     variants: &[
         Variant {
             about: "as published: a node answers before it has joined",
@@ -58,6 +59,7 @@ pub const ENTRY: System = System {
         },
         Variant { name: "repaired", about: "none of this", ..TWO },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 const NEIGHBOURS: &str = "nodes know their predecessors once everybody was told";

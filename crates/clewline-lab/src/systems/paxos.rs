@@ -18,7 +18,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content, Map};
 
-use crate::systems::{System, SystemVisitor, Ticket, Variant, all, multi_paxos, stateright};
+use crate::systems::{ReadsAndWrites, System, SystemVisitor, Ticket, Variant, all, multi_paxos, stateright};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -27,6 +27,7 @@ pub const ENTRY: System = System {
     source: "L. Lamport, Paxos made simple, 2001; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "map",
     offers: &["get", "put"],
+    shapes: Some(ReadsAndWrites::MAP),
     variants: &[
         Variant { about: "as published: one leader, who answers reads by itself", ..Variant::PLAIN },
         multi_paxos::REPAIRED,
@@ -34,6 +35,7 @@ pub const ENTRY: System = System {
         multi_paxos::ACCEPTS_ANYTHING,
         Variant { actors: 3, ..Variant::STATERIGHT },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 /// Hands the harness of a variant to `visitor`.

@@ -15,7 +15,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant};
+use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -24,6 +24,7 @@ pub const ENTRY: System = System {
     source: "P. Alsberg, J. Day, A principle for resilient sharing of distributed resources, 1976",
     spec: "register",
     offers: &["read", "write"],
+    shapes: Some(ReadsAndWrites::REGISTER),
     variants: &[
         Variant { about: "the backup confirms every call", ..TWO },
         Variant {
@@ -40,6 +41,7 @@ pub const ENTRY: System = System {
             ..TWO
         },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };

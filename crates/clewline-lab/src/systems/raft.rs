@@ -15,7 +15,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Proper
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Asker, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
+use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -24,6 +24,7 @@ pub const ENTRY: System = System {
     source: "D. Ongaro, J. Ousterhout, In search of an understandable consensus algorithm, 2014",
     spec: "register",
     offers: &["read", "write"],
+    shapes: Some(ReadsAndWrites::REGISTER),
     variants: &[
         Variant { about: "elections and a log; reads are in the log too", ..THREE },
         Variant {
@@ -45,6 +46,7 @@ pub const ENTRY: System = System {
             ..THREE
         },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 const ONE_LEADER: &str = "a term has one leader";

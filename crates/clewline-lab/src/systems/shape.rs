@@ -3,8 +3,43 @@
 use std::{fmt, str::FromStr};
 
 use clewline_actors::{ActorId, ClientCall, Clients, Scenario};
+use clewline_core::{Misfit, Notation, Values, read_label};
 
-use crate::systems::ReadsAndWrites;
+/// How an object is read and written, in whole or key by key: calls as they are typed, of which shapes are made.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadsAndWrites {
+    /// The write with that number, from 0: each writes another value and, if there are keys, to a key of its own.
+    pub write: fn(u32) -> String,
+    /// The read with that number: if there are keys, two reads of each.
+    pub read: fn(u32) -> String,
+    /// A write of a value of its own to what every `read_shared` reads.
+    pub write_shared: fn(u32) -> String,
+    /// A read of what every `write_shared` writes.
+    pub read_shared: &'static str,
+}
+
+impl ReadsAndWrites {
+    /// A register.
+    pub const REGISTER: ReadsAndWrites = ReadsAndWrites {
+        write: |number| format!("write({})", number + 1),
+        read: |_| "read".to_owned(),
+        write_shared: |number| format!("write({})", number + 1),
+        read_shared: "read",
+    };
+
+    /// A map.
+    pub const MAP: ReadsAndWrites = ReadsAndWrites {
+        write: |number| format!("put({}, {})", number + 1, 10 * (number + 1)),
+        read: |number| format!("get({})", number / 2 + 1),
+        write_shared: |number| format!("put(1, {})", 10 * (number + 1)),
+        read_shared: "get(1)",
+    };
+
+    /// Whether `method` only reads.
+    pub(super) fn is_read(&self, method: &str) -> bool {
+        self.read_shared.split('(').next() == Some(method)
+    }
+}
 
 /// Which calls there are, without saying on what object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +64,29 @@ impl Shape {
     /// More calls than this make no sense: nobody could explore them.
     const CALLS_MAX: u32 = 64;
 
-    /// These calls, on a system of so many actors.
-    #[must_use]
-    pub fn scenario<S: ReadsAndWrites>(self, actors: u32, clients: Clients) -> Scenario<S::Call> {
+    /// These calls, typed as `words` says, on a system of so many actors.
+    ///
+    /// # Errors
+    ///
+    /// If the object has no such calls.
+    pub fn scenario<S: Notation>(
+        self,
+        specification: &S,
+        words: &ReadsAndWrites,
+        actors: u32,
+        clients: Clients,
+    ) -> Result<Scenario<S::Call>, Misfit> {
+        let typed = self.typed(words, actors).into_iter();
+        let calls = typed.map(|(client, to, label)| {
+            let mut values = Values::new();
+            let (method, arg) = read_label(&label, &mut values)?;
+            Ok(ClientCall { client, to, call: specification.read_call(&values, method, arg)? })
+        });
+        Ok(Scenario { calls: calls.collect::<Result<_, _>>()?, clients })
+    }
+
+    /// Which client asks which actor for what.
+    fn typed(self, words: &ReadsAndWrites, actors: u32) -> Vec<(u32, ActorId, String)> {
         let to = |number: u32| ActorId::new(number % actors);
         let mut calls = Vec::new();
         match self {
@@ -42,27 +97,27 @@ impl Shape {
                     let call = match place % 3 {
                         0 if written < writes => {
                             written += 1;
-                            S::write(written - 1)
+                            (words.write)(written - 1)
                         }
                         1 | 2 if read < reads => {
                             read += 1;
-                            S::read(read - 1)
+                            (words.read)(read - 1)
                         }
                         _ if (read, written) == (reads, writes) => break,
                         _ => continue,
                     };
                     let client = u32::try_from(calls.len()).expect("there are at most 64 calls");
-                    calls.push(ClientCall { client, to: to(place), call });
+                    calls.push((client, to(place), call));
                 }
             }
             Shape::Clients(count) => {
                 for client in 0..count {
-                    calls.push(ClientCall { client, to: to(client), call: S::write_shared(client) });
-                    calls.push(ClientCall { client, to: to(client + 1), call: S::read_shared() });
+                    calls.push((client, to(client), (words.write_shared)(client)));
+                    calls.push((client, to(client + 1), words.read_shared.to_owned()));
                 }
             }
         }
-        Scenario { calls, clients }
+        calls
     }
 }
 

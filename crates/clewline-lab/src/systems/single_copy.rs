@@ -9,7 +9,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Symptom, System, SystemVisitor, Variant};
+use crate::systems::{ReadsAndWrites, Symptom, System, SystemVisitor, Variant};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -18,6 +18,7 @@ pub const ENTRY: System = System {
     source: "J. Nadal, stateright, example single-copy-register",
     spec: "register",
     offers: &["read", "write"],
+    shapes: Some(ReadsAndWrites::REGISTER),
     variants: &[
         Variant { about: "one server", actors: 1, range: (1, 1), ..Variant::PLAIN },
         Variant {
@@ -28,6 +29,7 @@ pub const ENTRY: System = System {
         },
         Variant { actors: 1, range: (1, 1), calls: "3c", ..Variant::STATERIGHT },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 /// Hands the harness of a variant to `visitor`.

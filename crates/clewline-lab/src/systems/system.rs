@@ -3,10 +3,10 @@
 use std::fmt;
 
 use clewline_actors::{Clients, Harness, Ignored};
-use clewline_core::{Notation, Value};
-use clewline_specs::{map, register};
+use clewline_core::Notation;
+use clewline_methods::actors::{ErasedHarness, Error};
 
-use crate::systems::{SYSTEMS, dispatch};
+use crate::systems::{ReadsAndWrites, SYSTEMS, Usage, dispatch};
 
 /// An actor system that the command line can name, with its variants.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +21,12 @@ pub struct System {
     pub spec: &'static str,
     /// The methods of the specification that it offers: no others may be called.
     pub offers: &'static [&'static str],
+    /// How it is read and written, if it is: then shapes such as `2r+1w` can be asked of it.
+    pub shapes: Option<ReadsAndWrites>,
     /// The plain variant, whose name is empty, and then the others.
     pub variants: &'static [Variant],
+    /// The harness of the variant of that name, with so many actors, [put to use](Usage::of).
+    pub harness: fn(&str, u32, Usage<'_>) -> Result<ErasedHarness, Error>,
 }
 
 /// A system as it should be, with a defect, or as somebody else wrote it.
@@ -38,7 +42,8 @@ pub struct Variant {
     pub actors: u32,
     /// The least and the greatest number of actors with which it works.
     pub range: (u32, u32),
-    /// The calls of the default scenario, as [`Shape`](crate::systems::Shape) reads them. With them a flaw shows.
+    /// The calls of the default scenario, with which a flaw shows: a [shape](crate::systems::Shape), or the lines of a
+    /// [harness file](clewline_methods::actors::HarnessFile) with semicolons between them.
     pub calls: &'static str,
     /// How clients go about their calls.
     pub clients: Clients,
@@ -58,7 +63,7 @@ impl Variant {
     };
 
     /// What most have: two or more actors, three calls.
-    pub(crate) const PLAIN: Variant = Variant {
+    pub const PLAIN: Variant = Variant {
         name: "",
         about: "",
         flaw: None,
@@ -100,8 +105,12 @@ impl FoundSystem {
         }
     }
 
-    /// Hands the system to `visitor`, with so many actors. What it is told must lie in the variant's
+    /// Hands the system, which is one of those built in, to `visitor`, with so many actors: a number in the variant's
     /// [range](Variant::range).
+    ///
+    /// # Panics
+    ///
+    /// If the system was added to the table: only the types of those that are built in are known here.
     pub fn visit<V: SystemVisitor>(&self, actors: u32, visitor: V) -> V::Output {
         dispatch(self, actors, visitor)
     }
@@ -113,62 +122,7 @@ pub trait SystemVisitor {
     type Output;
 
     /// Uses the system.
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Self::Output;
-}
-
-/// An object that is read and written, in whole or key by key: calls can be made up for it.
-pub trait ReadsAndWrites: Notation {
-    /// The write with that number, from 0: each writes another value and, if there are keys, to a key of its own.
-    fn write(number: u32) -> Self::Call;
-
-    /// The read with that number: if there are keys, two reads of each.
-    fn read(number: u32) -> Self::Call;
-
-    /// A write of a value of its own to what every [`read_shared`](Self::read_shared) reads.
-    fn write_shared(number: u32) -> Self::Call;
-
-    /// A read of what every [`write_shared`](Self::write_shared) writes.
-    fn read_shared() -> Self::Call;
-}
-
-fn int(number: u32) -> Value {
-    Value::small(i64::from(number)).expect("nobody makes so many calls")
-}
-
-impl ReadsAndWrites for register::Register {
-    fn write(number: u32) -> register::Call {
-        register::Call::Write(int(number + 1))
-    }
-
-    fn read(_number: u32) -> register::Call {
-        register::Call::Read
-    }
-
-    fn write_shared(number: u32) -> register::Call {
-        Self::write(number)
-    }
-
-    fn read_shared() -> register::Call {
-        register::Call::Read
-    }
-}
-
-impl ReadsAndWrites for map::Map {
-    fn write(number: u32) -> map::Call {
-        map::Call::Put(int(number + 1), int(10 * (number + 1)))
-    }
-
-    fn read(number: u32) -> map::Call {
-        map::Call::Get(int(number / 2 + 1))
-    }
-
-    fn write_shared(number: u32) -> map::Call {
-        map::Call::Put(int(1), int(10 * (number + 1)))
-    }
-
-    fn read_shared() -> map::Call {
-        map::Call::Get(int(1))
-    }
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output;
 }
 
 /// Every variant of every system, in the order of the table.

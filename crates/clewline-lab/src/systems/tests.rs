@@ -8,7 +8,7 @@ use clewline_actors::{
     ActorSystem, Clients, Found, Harness, Histories, HistoryId, Ignored, Judgement, Rules, Search, Verdicts,
     When, explore_states,
 };
-use clewline_core::Value;
+use clewline_core::{Notation, Value};
 use clewline_specs::map;
 
 use self::{
@@ -22,6 +22,7 @@ use super::{
 /// Explores every order of everything.
 struct Everything {
     shape: Shape,
+    words: ReadsAndWrites,
     clients: Clients,
     actors: u32,
     ignored: Ignored,
@@ -30,8 +31,9 @@ struct Everything {
 impl SystemVisitor for Everything {
     type Output = Seen;
 
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Seen {
-        let scenario = self.shape.scenario::<H::Specification>(self.actors, self.clients);
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Seen {
+        let scenario =
+            self.shape.scenario(&harness.specification(), &self.words, self.actors, self.clients).unwrap();
         explore(&harness, &scenario, self.ignored, 20_000)
     }
 }
@@ -45,9 +47,9 @@ struct States {
 impl SystemVisitor for States {
     type Output = Counted;
 
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Counted {
-        let Everything { shape, clients, actors, ignored } = self.everything;
-        let scenario = shape.scenario::<H::Specification>(actors, clients);
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counted {
+        let Everything { shape, words, clients, actors, ignored } = self.everything;
+        let scenario = shape.scenario(&harness.specification(), &words, actors, clients).unwrap();
         let rules = Rules { ignored, ..Rules::default() };
         count(harness, scenario, rules, self.until, 5_000_000)
     }
@@ -55,7 +57,14 @@ impl SystemVisitor for States {
 
 fn everything(found: &FoundSystem, actors: u32, calls: &str) -> Everything {
     let variant = found.variant;
-    Everything { shape: calls.parse().unwrap(), clients: variant.clients, actors, ignored: variant.ignored }
+    let words = found.system.shapes.expect("what is built in is read and written");
+    Everything {
+        shape: calls.parse().unwrap(),
+        words,
+        clients: variant.clients,
+        actors,
+        ignored: variant.ignored,
+    }
 }
 
 fn look(name: &str, calls: &str) -> Seen {
@@ -180,11 +189,11 @@ struct Properties(Everything);
 impl SystemVisitor for Properties {
     type Output = Vec<(&'static str, Found)>;
 
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Self::Output {
-        let Everything { shape, clients, actors, ignored } = self.0;
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output {
+        let Everything { shape, words, clients, actors, ignored } = self.0;
         let properties: Vec<(&str, When)> =
             harness.properties().iter().map(|it| (it.name, it.when)).collect();
-        let scenario = shape.scenario::<H::Specification>(actors, clients);
+        let scenario = shape.scenario(&harness.specification(), &words, actors, clients).unwrap();
         let rules = Rules { ignored, ..Rules::default() };
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
         let mut verdicts = Verdicts::new(Box::new(|_: &Histories, _: HistoryId| Judgement::Holds));
@@ -237,9 +246,9 @@ struct Wandering(Everything);
 impl SystemVisitor for Wandering {
     type Output = BTreeSet<&'static str>;
 
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Self::Output {
-        let Everything { shape, clients, actors, ignored } = self.0;
-        let scenario = shape.scenario::<H::Specification>(actors, clients);
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output {
+        let Everything { shape, words, clients, actors, ignored } = self.0;
+        let scenario = shape.scenario(&harness.specification(), &words, actors, clients).unwrap();
         wander(&harness, &scenario, ignored, 500)
     }
 }
@@ -273,7 +282,8 @@ fn a_name_that_is_mistyped_gets_a_hint() {
 fn check_shape(text: &str, actors: u32, expected: &str) {
     let shape: Shape = text.parse().unwrap();
     assert_eq!(shape.to_string(), text);
-    let scenario = shape.scenario::<clewline_specs::map::Map>(actors, Clients::Tight);
+    let scenario =
+        shape.scenario(&map::Map::default(), &ReadsAndWrites::MAP, actors, Clients::Tight).unwrap();
     let shown = scenario.calls.iter().map(|it| {
         let call = match it.call {
             map::Call::Put(key, value) => format!("{}={}", show(key), show(value)),

@@ -13,7 +13,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Proper
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Symptom, System, SystemVisitor, Variant, others};
+use crate::systems::{ReadsAndWrites, Symptom, System, SystemVisitor, Variant, others};
 
 /// What the command line knows.
 pub const ENTRY: System = System {
@@ -22,6 +22,7 @@ pub const ENTRY: System = System {
     source: "J. Gray, Notes on data base operating systems, 1978",
     spec: "register",
     offers: &[],
+    shapes: Some(ReadsAndWrites::REGISTER),
     variants: &[
         Variant { about: "the coordinator waits for all, and so do participants", ..FOUR },
         Variant {
@@ -37,6 +38,7 @@ pub const ENTRY: System = System {
             ..FOUR
         },
     ],
+    harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
 const AGREE: &str = "nobody commits while another aborts";

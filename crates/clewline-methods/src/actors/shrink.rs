@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn calls_that_are_not_needed_are_left_out() {
-        for scheduler in SCHEDULERS {
+        for scheduler in &SCHEDULERS {
             let (tried, calls, [_, short]) = shrunk(scheduler, &Options::default());
             assert!(1 < tried, "{scheduler}: {tried}");
             assert_eq!((calls.len(), short.0.len()), (2, 2), "{scheduler}: a write and a read, {short}");
@@ -97,7 +97,7 @@ mod tests {
         let memory = Options { memory: Some(1), ..Options::default() };
         // Elsewhere nobody tells how much memory the process has.
         let all = if cfg!(target_os = "linux") { vec![&time, &memory] } else { vec![&time] };
-        for scheduler in SCHEDULERS {
+        for scheduler in &SCHEDULERS {
             for limited in &all {
                 let (tried, calls, [found, same]) = shrunk(scheduler, limited);
                 assert_eq!((tried, calls.len()), (0, 3), "{scheduler}");

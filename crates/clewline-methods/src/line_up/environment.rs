@@ -169,7 +169,7 @@ mod tests {
         for variable in wrong {
             assert!(applied(&[variable]).is_err(), "{variable:?}");
         }
-        for known in clewline_explore::schedulers::SCHEDULERS {
+        for known in &clewline_explore::schedulers::SCHEDULERS {
             assert!(A_SCHEDULER.contains(known.name), "{}", known.name);
         }
     }

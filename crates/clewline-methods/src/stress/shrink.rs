@@ -119,7 +119,7 @@ struct Varied {
 impl Varied {
     fn of(stress: &Stress) -> Varied {
         let keys = match entry(&stress.spec) {
-            Some(entry) => entry.operations.iter().any(|(operation, _)| operation.contains("key")),
+            Some(entry) => entry.operations.iter().any(|it| it.argument.contains("key")),
             // Of an object that is not ours nobody knows; but whoever has keys probably says how many.
             None => stress.workload.keys != Workload::PLAIN.keys,
         };

@@ -3,18 +3,26 @@
 //! A new one owes three things, and being in the table has them tested: it reads what it writes, its errors
 //! name line and column, and no input whatever makes it panic.
 
+pub mod jepsen;
+pub mod jepsen_log;
+pub mod jsonl;
+pub mod observations;
+pub mod porcupine_kv;
+
+use clewline_core::Table;
+
 use crate::Format;
 
-clewline_core::registry! {
-    /// Every format, by name.
-    FORMATS: &dyn Format;
-    jepsen, jepsen_log, jsonl, observations, porcupine_kv,
-}
+/// Every format, by name.
+pub static FORMATS: Table<&dyn Format> = Table::new(
+    &[jepsen::ENTRY, jepsen_log::ENTRY, jsonl::ENTRY, observations::ENTRY, porcupine_kv::ENTRY],
+    |it| it.name(),
+);
 
 /// The format called `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|it| it.name() == name)
+    FORMATS.find(name).copied()
 }
 
 /// The format of a file that begins with `head`, its first few KiB, and whose name ends in `.extension`.
@@ -25,6 +33,6 @@ pub fn find(name: &str) -> Option<&'static dyn Format> {
 pub fn detect(head: &[u8], extension: Option<&str>) -> Option<&'static dyn Format> {
     let named = |it: &&dyn Format| extension.is_some_and(|extension| it.extensions().contains(&extension));
     let alike: Vec<&'static dyn Format> = FORMATS.iter().copied().filter(|it| it.recognises(head)).collect();
-    let among = if alike.is_empty() { FORMATS } else { &alike };
-    among.iter().copied().find(named).or(alike.first().copied())
+    let named = if alike.is_empty() { FORMATS.iter().copied().find(named) } else { alike.iter().copied().find(named) };
+    named.or(alike.first().copied())
 }

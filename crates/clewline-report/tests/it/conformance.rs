@@ -167,7 +167,7 @@ fn what_is_written_reads_as_the_same() {
         if sort.methods.contains(&"put") && random.chance(0.8) {
             recording.missing = recording.values.text("");
         }
-        for &format in FORMATS {
+        for &format in &FORMATS {
             // Formats other than the native one have no ids, and are written without them.
             let mut recording = recording.clone();
             if format.name() != "jsonl" {
@@ -218,7 +218,7 @@ fn digest(format: &dyn Format, input: &[u8]) -> Result<(), String> {
 
 #[test]
 fn seeds_are_read_or_refused_as_their_names_say() {
-    for &format in FORMATS {
+    for &format in &FORMATS {
         let seeds = seeds(format);
         assert!(10 <= seeds.len(), "{} has too few seeds", format.name());
         for (file, input) in seeds {
@@ -287,7 +287,7 @@ fn mutate(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
 #[test]
 fn no_input_whatever_makes_a_format_panic() {
     let mut random = Random::new(31);
-    for &format in FORMATS {
+    for &format in &FORMATS {
         let seeds = seeds(format);
         let (mut read, mut refused) = (0, 0);
         for _ in 0..4_000 {

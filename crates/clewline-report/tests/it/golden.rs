@@ -222,7 +222,7 @@ fn every_specification_shows_each_kind_of_violation() {
         println!("{name}: {reasons:?}");
     }
     let mut missing: Vec<String> = Vec::new();
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let reasons = REASONS.iter().find(|it| it.0 == entry.name);
         let (_, reasons) = reasons.unwrap_or_else(|| panic!("which violations may a {} have?", entry.name));
         let is_shown = |it: &str| seen.get(entry.name).is_some_and(|seen| seen.contains(it));

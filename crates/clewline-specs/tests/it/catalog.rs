@@ -1,65 +1,44 @@
 //! The table as a whole, and finding things in it.
 
-use std::sync::Mutex;
+use clewline_core::{Dice, Domain, Elements, Footprint, Notation, Plan, Role, Value, Written};
+use clewline_specs::{CATALOG, Operation, Visitor, find};
 
-use clewline_core::{Dice, Domain, Notation, Plan};
-use clewline_specs::{CATALOG, Entry, find};
-
-use crate::support::{for_every_specification, load, read_value, record, run};
+use crate::support::{load, record, run};
 
 #[test]
 fn names_are_in_kebab_case_and_ascend() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         assert!(entry.name.split('-').all(|it| !it.is_empty()), "{}", entry.name);
         assert!(entry.name.chars().all(|it| it == '-' || it.is_ascii_lowercase()), "{}", entry.name);
     }
-    assert!(CATALOG.is_sorted_by(|a, b| a.name < b.name), "alphabetical, and none twice");
+    assert!(CATALOG.iter().is_sorted_by(|a, b| a.name < b.name), "alphabetical, and none twice");
 }
 
-#[test]
-fn the_typed_tests_cover_the_catalog() {
-    static COVERED: Mutex<Vec<&str>> = Mutex::new(Vec::new());
-    fn note<S: Notation>(name: &'static str, _: &S, _: fn(&mut Dice) -> S::Call) {
-        COVERED.lock().unwrap().push(name.split(':').next().unwrap());
-    }
-    for_every_specification!(note);
-    let mut covered = COVERED.lock().unwrap();
-    covered.dedup();
-    assert_eq!(*covered, CATALOG.iter().map(|it| it.name).collect::<Vec<_>>());
-}
-
-/// The operations of an entry with arguments in place: `put [1, 1]` for `put [key, value]`.
-fn examples(entry: &Entry) -> impl Iterator<Item = (String, &'static str)> {
-    entry.operations.iter().map(|&(written, about)| {
-        let words: Vec<&str> = written.splitn(2, ' ').collect();
-        let argument = words.get(1).map_or(String::new(), |it| {
-            let items = it.split_inclusive([',', ']']);
-            let item = |it: &str| match it.trim_matches([' ', ',', '[', ']']) {
-                "text" => it.replace("text", "\"x\""),
-                "" => it.to_owned(),
-                name => it.replace(name, "1"),
-            };
-            items.map(item).collect()
-        });
-        (format!("{} {argument}", words[0]), about)
-    })
+/// An operation with an argument in place: `put [1, 1]` for `put [key, value]`.
+fn example(name: &str, operation: &Operation) -> String {
+    let items = operation.argument.split_inclusive([',', ']']);
+    let item = |it: &str| match it.trim_matches([' ', ',', '[', ']']) {
+        "text" => it.replace("text", "\"x\""),
+        "" => it.to_owned(),
+        name => it.replace(name, "1"),
+    };
+    format!("{name} {}", items.map(item).collect::<String>())
 }
 
 #[test]
 fn every_documented_operation_is_read_under_each_of_its_names() {
-    for entry in CATALOG {
-        for (example, about) in examples(entry) {
-            let label = |operation: &str| {
-                let case = load(entry.name, record(&format!("{operation} = ?"), None));
-                let case = case.unwrap_or_else(|error| panic!("{}: {operation}: {error}", entry.name));
+    for entry in &CATALOG {
+        for operation in entry.operations {
+            let label = |name: &str| {
+                let written = example(name, operation);
+                let case = load(entry.name, record(&format!("{written} = ?"), None));
+                let case = case.unwrap_or_else(|error| panic!("{}: {written}: {error}", entry.name));
                 case.problems()[0].label(clewline_core::OperationId(0))
             };
-            let (method, argument) = example.split_once(' ').unwrap();
-            let expected = label(&example);
-            assert!(expected.starts_with(&format!("{method}(")), "{expected} is not canonical");
-            let aliases = about.split_once("(also: ").map_or("", |(_, it)| it.trim_end_matches(')'));
-            for alias in aliases.split(", ").filter(|it| !it.is_empty()) {
-                assert_eq!(label(&format!("{alias} {argument}")), expected, "{}: {alias}", entry.name);
+            let expected = label(operation.name);
+            assert!(expected.starts_with(&format!("{}(", operation.name)), "{expected} is not canonical");
+            for alias in operation.aliases {
+                assert_eq!(label(alias), expected, "{}: {alias}", entry.name);
             }
         }
     }
@@ -67,10 +46,9 @@ fn every_documented_operation_is_read_under_each_of_its_names() {
 
 #[test]
 fn errors_name_every_documented_operation() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let error = load(entry.name, record("levitate", None)).err().unwrap().to_string();
-        for (example, _) in examples(entry) {
-            let method = example.split(' ').next().unwrap();
+        for method in entry.methods() {
             assert!(error.contains(&format!("`{method}`")), "{}: {error}", entry.name);
         }
     }
@@ -78,7 +56,7 @@ fn errors_name_every_documented_operation() {
 
 #[test]
 fn generated_histories_are_read_back() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         for (seed, values) in [(1, Domain::Below(4)), (2, Domain::Distinct)] {
             let plan = Plan { operations: 300, values, keys: 3, pending: 0.1, seed, ..Plan::default() };
             let recording = find(entry.name).ok().unwrap().generate(&plan);
@@ -91,28 +69,44 @@ fn generated_histories_are_read_back() {
 
 #[test]
 fn generated_serial_histories_hold_when_executed_in_order() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let plan = Plan { operations: 300, processes: 1, overlap: 0.0, seed: 3, ..Plan::default() };
         let recording = find(entry.name).ok().unwrap().generate(&plan);
         assert_eq!(run(entry.name, recording), "holds", "{}", entry.name);
     }
 }
 
+/// An element that a drawn call adds, as far as its role or its footprint says so. Absence, which a map adds, is none.
+fn added<S: Notation>(specification: &S, call: &S::Call) -> Option<u64> {
+    let element = match (specification.kind(), specification.footprint(call, None)) {
+        (None, Footprint::Changes(Elements::One(element))) => element,
+        (None, _) => return None,
+        (Some(_), _) => match specification.role(call, None)? {
+            Role::Add(element) => element,
+            _ => return None,
+        },
+    };
+    let has_argument = specification.write_call(call).1 != Written::NOTHING;
+    (has_argument && element != Value::NIL.word()).then_some(element)
+}
+
 #[test]
 fn distinct_values_are_added_at_most_once() {
-    let adds = ["enq", "push", "push-front", "push-back", "add", "write"];
-    for entry in CATALOG.iter().filter(|it| it.name != "counter") {
-        let plan = Plan { operations: 300, values: Domain::Distinct, seed: 4, ..Plan::default() };
-        let recording = find(entry.name).ok().unwrap().generate(&plan);
-        let mut values = recording.values.clone();
-        let adds: Vec<_> = adds.iter().map(|it| read_value(&mut values, &format!("\"{it}\""))).collect();
-        let added = recording.history.operations().filter(|it| adds.contains(&it.call.method));
-        let mut added: Vec<_> = added.map(|it| it.call.arg).collect();
-        let count = added.len();
-        added.sort_unstable();
-        added.dedup();
-        assert_eq!(added.len(), count, "{}", entry.name);
+    struct Distinct;
+
+    impl Visitor for Distinct {
+        fn visit<S: Notation>(&mut self, name: &'static str, specification: S) {
+            let mut dice = Dice::new(&Plan { values: Domain::Distinct, seed: 4, ..Plan::default() });
+            let calls = (0..300).map(|_| specification.sample(&mut dice));
+            let mut elements: Vec<u64> = calls.filter_map(|it| added(&specification, &it)).collect();
+            let count = elements.len();
+            elements.sort_unstable();
+            elements.dedup();
+            assert_eq!(elements.len(), count, "{name}: draw what is added by `value` or `int`");
+        }
     }
+
+    clewline_specs::visit(&mut Distinct);
 }
 
 #[track_caller]
@@ -154,7 +148,7 @@ fn parameters_are_checked() {
         "semaphore:x",
         "`semaphore` expected a number of permits after the colon, a whole number from 0, found `x`",
     );
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let takes = entry.parameter.is_some();
         assert_eq!(find(&format!("{}:3", entry.name)).is_ok(), takes, "{}", entry.name);
     }
@@ -162,7 +156,7 @@ fn parameters_are_checked() {
 
 #[test]
 fn a_specification_knows_its_name() {
-    for entry in CATALOG {
+    for entry in &CATALOG {
         let name = find(entry.name).unwrap().name().unwrap();
         // One that always has a parameter says so.
         assert_eq!(name.split(':').next(), Some(entry.name));

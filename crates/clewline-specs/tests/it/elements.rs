@@ -46,7 +46,7 @@ fn goes_with<S: Notation>(
 
 #[test]
 fn an_element_can_be_left_out_with_all_that_see_it() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
         let (mut left_out, mut reads_kept) = (0, 0);
         for seed in 0..1500 {
             let ops = random_ops(specification, sample, seed);

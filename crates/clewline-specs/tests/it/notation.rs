@@ -6,7 +6,7 @@ use crate::support::{for_every_specification, reachable_states, small_dice, with
 
 #[test]
 fn calls_and_returns_survive_being_written_and_read() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: fn(&mut Dice) -> S::Call) {
+    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
         for seed in 0..100 {
             let mut dice = small_dice(seed);
             for state in reachable_states(specification, sample, seed) {

@@ -65,7 +65,7 @@ where
 #[test]
 fn any_number_of_threads_sees_the_same_of_the_hasty_register() {
     let system = hasty();
-    for entry in SCHEDULERS {
+    for entry in &SCHEDULERS {
         let whole = Settings { schedules: 300, delays: 4, ..Settings::default() };
         assert!(0 < compare(entry, &system, &whole, "whole"), "{} has helpers", entry.name);
         for schedules in 1..60 {
@@ -88,7 +88,7 @@ fn any_number_of_threads_sees_the_same_of_random_systems() {
         let (system, about) = draw(seed);
         let (harness, scenario, rules) = scrambled::random(seed);
         let scrambled = ActorSystem::new(harness, scenario, rules).unwrap();
-        for entry in SCHEDULERS {
+        for entry in &SCHEDULERS {
             helped += compare(entry, &system, &settings, &about);
             helped += compare(entry, &scrambled, &settings, &format!("scrambled {seed}"));
             wrong += u64::from(look(entry, &system, &settings).0.first.is_some());
@@ -100,7 +100,7 @@ fn any_number_of_threads_sees_the_same_of_random_systems() {
 
 #[test]
 fn helpers_end_when_someone_stops_the_exploration() {
-    for entry in SCHEDULERS {
+    for entry in &SCHEDULERS {
         let system = hasty();
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
         let budget = Budget::unlimited();
@@ -154,7 +154,7 @@ impl Harness for Pick {
 #[test]
 fn a_handler_that_panics_is_told_whoever_meets_it() {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
-    for entry in SCHEDULERS {
+    for entry in &SCHEDULERS {
         for jobs in [1, 2, 4] {
             let system = ActorSystem::new(Pick, scenario.clone(), Rules::default()).unwrap();
             let settings = Settings { jobs, schedules: 1_000, delays: 9, ..Settings::default() };

@@ -169,6 +169,7 @@ impl Labels<'_> {
                 (0..count as i64).map(|it| (it - 1).cast_unsigned()).collect()
             }
             Kind::Counter => (0..=count).collect(),
+            Kind::Other(name) => unknown(name),
             Kind::Register { .. } => {
                 (0..=count.min(self.roles.iter().filter_map(greatest).max().unwrap_or(0) + 1)).collect()
             }
@@ -188,6 +189,7 @@ impl Labels<'_> {
     fn repeats(&self, role: Role) -> bool {
         match self.menu.kind {
             Kind::Set | Kind::Multiset | Kind::Counter => false,
+            Kind::Other(name) => unknown(name),
             Kind::Register { initial } => {
                 let written = written(role);
                 written.is_some_and(|it| {
@@ -211,6 +213,7 @@ impl Labels<'_> {
         }
         let is_missing = |word: u64| match self.menu.kind {
             Kind::Set | Kind::Multiset | Kind::Counter => false,
+            Kind::Other(name) => unknown(name),
             Kind::Register { initial } => {
                 word != initial && !self.roles.iter().any(|&it| written(it) == Some(word))
             }
@@ -250,6 +253,7 @@ impl Labels<'_> {
                 let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + left + 1 < *sum as usize);
                 !self.menu.is_distinct || !self.roles.last().is_some_and(is_far)
             }
+            Kind::Other(name) => unknown(name),
             Kind::Set
             | Kind::Queue
             | Kind::QuasiQueue { .. }
@@ -266,6 +270,11 @@ impl Labels<'_> {
         let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + 1 < *sum as usize);
         self.menu.kind != Kind::Counter || !self.menu.is_distinct || !self.roles.iter().any(is_far)
     }
+}
+
+/// A kind of object that only one monitor knows.
+fn unknown(name: &str) -> ! {
+    panic!("give `{name}` a line of its own in `Kind`, and say here and in `State` of referee.rs what it does")
 }
 
 fn word(role: Role) -> Option<u64> {

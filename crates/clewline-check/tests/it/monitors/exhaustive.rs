@@ -113,7 +113,7 @@ fn every_monitor_is_tried() {
         Kind::Counter,
         REGISTER,
     ];
-    for monitor in MONITORS {
+    for monitor in &MONITORS {
         assert!(kinds.iter().any(|&it| monitor.suits(it)), "{} is not tried", monitor.name());
     }
 }

@@ -25,6 +25,7 @@ impl State {
     fn initial(kind: Kind) -> State {
         match kind {
             Kind::Counter => State::default().with(0),
+            Kind::Other(name) => panic!("say in `State` what `{name}` does"),
             Kind::Register { initial } => State::default().with(item(initial)),
             Kind::Set
             | Kind::Queue
@@ -87,7 +88,8 @@ impl State {
             | Kind::Bag
             | Kind::Multiset
             | Kind::Counter
-            | Kind::Register { .. } => None,
+            | Kind::Register { .. }
+            | Kind::Other(_) => None,
         }
     }
 
@@ -118,6 +120,7 @@ impl State {
         };
         match (kind, role) {
             (_, Role::Nothing) => each(self),
+            (Kind::Other(name), _) => panic!("say in `State` what `{name}` does"),
             (Kind::Counter, Role::Add(word)) => each(State::default().with(self.items[0] + item(word))),
             (Kind::Register { .. }, Role::Add(word)) => each(State::default().with(item(word))),
             (Kind::Register { .. }, Role::Replace(old, new)) => {

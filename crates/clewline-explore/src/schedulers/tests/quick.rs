@@ -87,7 +87,7 @@ fn both(
     strange: Option<u32>,
     mut check: impl FnMut(&str, &[(Vec<String>, Coverage); 2]),
 ) {
-    for entry in SCHEDULERS {
+    for entry in &SCHEDULERS {
         for preemptions in [None, Some(1), Some(2)] {
             let settings = Settings { seed: 5, preemptions, executions: 100, depth: 3 };
             let seen = [false, true].map(|is_quick| {

@@ -8,7 +8,7 @@ use clewline_actors::{
     refute,
     schedulers::{self, Settings, dpor, source_sets},
 };
-use clewline_core::{Budget, History, Specification};
+use clewline_core::{Budget, History, Notation, Specification};
 
 use crate::systems::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, find_system, systems};
 
@@ -64,6 +64,7 @@ struct Counts {
 struct Visit {
     by: By,
     shape: Shape,
+    words: ReadsAndWrites,
     actors: u32,
     settings: Settings,
 }
@@ -71,8 +72,9 @@ struct Visit {
 impl SystemVisitor for Visit {
     type Output = Counts;
 
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Counts {
-        let mut scenario = self.shape.scenario::<H::Specification>(self.actors, Clients::Tight);
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counts {
+        let mut scenario =
+            self.shape.scenario(&harness.specification(), &self.words, self.actors, Clients::Tight).unwrap();
         // DS2's harness has the writes first.
         scenario.calls.sort_by_key(|it| {
             let shown = format!("{:?}", it.call);
@@ -127,7 +129,10 @@ impl SystemVisitor for Visit {
 fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
     let found = find_system(system).unwrap();
     let actors = found.variant.actors;
-    found.visit(actors, Visit { by, shape: calls.parse().unwrap(), actors, settings })
+    found.visit(
+        actors,
+        Visit { by, shape: calls.parse().unwrap(), words: found.system.shapes.unwrap(), actors, settings },
+    )
 }
 
 /// How many schedules each reduction needs, and what they all see: canonical histories, and those that are violated.
@@ -146,7 +151,7 @@ fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64
 fn any_number_of_threads_sees_the_same_of_every_system() {
     let mut wrong = 0;
     for found in systems().filter(|it| it.variant.calls != "none") {
-        for entry in schedulers::SCHEDULERS {
+        for entry in &schedulers::SCHEDULERS {
             let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
             let look = |jobs| {
                 let settings = Settings { jobs, ..settings.clone() };
@@ -250,6 +255,7 @@ impl<H: Harness> Harness for Believing<H> {
 /// Makes steps in both orders whose keys are said to be apart.
 struct Refute {
     shape: Shape,
+    words: ReadsAndWrites,
     actors: u32,
     rules: Rules,
     believe: Believe,
@@ -258,8 +264,9 @@ struct Refute {
 impl SystemVisitor for Refute {
     type Output = Option<Refuted>;
 
-    fn visit<H: Harness<Specification: ReadsAndWrites> + 'static>(self, harness: H) -> Option<Refuted> {
-        let scenario = self.shape.scenario::<H::Specification>(self.actors, Clients::Tight);
+    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Option<Refuted> {
+        let scenario =
+            self.shape.scenario(&harness.specification(), &self.words, self.actors, Clients::Tight).unwrap();
         let harness = Believing { harness, believe: self.believe };
         let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
         let settings = Settings { schedules: 20, steps: 40, seed: 1, ..Settings::default() };
@@ -269,7 +276,10 @@ impl SystemVisitor for Refute {
 
 fn refuted(found: &FoundSystem, calls: &str, faults: Faults, believe: Believe) -> Option<Refuted> {
     let (actors, rules) = (found.variant.actors, Rules { faults, ..Rules::default() });
-    found.visit(actors, Refute { shape: calls.parse().unwrap(), actors, rules, believe })
+    found.visit(
+        actors,
+        Refute { shape: calls.parse().unwrap(), words: found.system.shapes.unwrap(), actors, rules, believe },
+    )
 }
 
 #[test]

@@ -76,6 +76,10 @@ impl Told<'_> {
             Rule::OneAtATime => self.one_at_a_time(),
             Rule::NoRoom => self.no_room(),
             Rule::Stale => self.stale(),
+            Rule::Other(rule) => {
+                let names: Vec<String> = (0..self.operations.len()).map(|it| self.name(it)).collect();
+                format!("{}: {rule}.", names.join(", "))
+            }
             Rule::ReplacedOnce if self.name(0) == self.name(1) => {
                 format!("{} happened twice, but {} had been there only once.", self.name(0), self.found(0))
             }

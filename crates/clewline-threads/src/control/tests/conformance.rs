@@ -98,7 +98,7 @@ fn executions(matrix: &Matrix, scheduler: &mut dyn Scheduler, most: usize) -> Ve
 fn those_that_exhaust_see_exactly_the_canonical_histories() {
     for matrix in programs(5) {
         let (expected, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
-        for entry in SCHEDULERS {
+        for entry in &SCHEDULERS {
             let (found, _) = histories(&matrix, &mut make(entry, &SETTINGS));
             if entry.is_exhaustive {
                 assert_eq!(found, expected, "{} on {matrix:?}", entry.name);
@@ -179,7 +179,7 @@ fn a_reduction_with_a_bound_says_so_if_a_history_is_left_out_and_not_if_the_boun
 #[test]
 fn a_schedule_that_is_replayed_gives_the_same_history() {
     for matrix in programs(2) {
-        for entry in SCHEDULERS {
+        for entry in &SCHEDULERS {
             for (schedule, expected) in executions(&matrix, &mut make(entry, &SETTINGS), 20) {
                 let token: Schedule = schedule.to_string().parse().unwrap();
                 assert_eq!(token, schedule);
@@ -196,7 +196,7 @@ fn a_schedule_that_is_replayed_gives_the_same_history() {
 #[test]
 fn one_seed_gives_one_sequence_of_executions_also_after_a_restart() {
     for matrix in programs(2) {
-        for entry in SCHEDULERS {
+        for entry in &SCHEDULERS {
             let mut scheduler = make(entry, &SETTINGS);
             let first = executions(&matrix, &mut scheduler, 100);
             assert_eq!(first, executions(&matrix, &mut make(entry, &SETTINGS), 100), "{}", entry.name);

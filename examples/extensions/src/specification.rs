@@ -1,0 +1,75 @@
+//! A latch: once it is set, it stays set.
+
+use clewline_core::{Deterministic, Kind, Role, Value};
+use clewline_specs::{Entry, notation, operations};
+
+/// What the command line knows.
+pub const ENTRY: Entry = Entry {
+    name: "latch",
+    about: "a latch: set, is-set; initially not set",
+    operations: &Call::OPERATIONS,
+    parameter: None,
+    build: |parameter| match parameter {
+        None => Ok(Box::new(Latch)),
+        Some(found) => Err(format!("takes no parameter, found `{found}`")),
+    },
+};
+
+/// The kind of object, by which [its monitor](crate::monitor) is found.
+pub const KIND: Kind = Kind::Other("latch");
+
+/// The specification.
+#[derive(Clone, Copy, Debug)]
+pub struct Latch;
+
+operations! {
+    /// A call on a latch.
+    enum Call;
+    Set = "set" => Nothing, "sets the latch";
+    IsSet = "is-set" => Truth, "answers whether the latch is set";
+}
+
+impl Deterministic for Latch {
+    type State = bool;
+    type Call = Call;
+    type Return = Value;
+
+    fn initial(&self) -> bool {
+        false
+    }
+
+    fn apply(&self, is_set: &mut bool, call: &Call) -> Option<Value> {
+        match call {
+            Call::Set => {
+                *is_set = true;
+                Some(Value::TRUE)
+            }
+            Call::IsSet => Some(Value::bool(*is_set)),
+        }
+    }
+
+    fn may_block(&self, _call: &Call) -> bool {
+        false
+    }
+
+    fn kind(&self) -> Option<Kind> {
+        Some(KIND)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        match (call, ret) {
+            (Call::Set, None | Some(&Value::TRUE)) => Some(Role::Add(0)),
+            (Call::IsSet, None) => Some(Role::Nothing),
+            (Call::IsSet, Some(&Value::TRUE)) => Some(Role::See(0)),
+            (Call::IsSet, Some(&Value::FALSE)) => Some(Role::Miss(0)),
+            (Call::Set | Call::IsSet, Some(_)) => None,
+        }
+    }
+}
+
+notation!(
+    Latch,
+    name: |_| ENTRY.name.to_owned(),
+    answer: |_, call| call.answer(),
+    sample: Call::sample
+);
