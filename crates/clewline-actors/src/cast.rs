@@ -10,13 +10,13 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use clewline_core::{Event, History, Specification};
+use clewline_core::{Event, History, Interner, Specification};
 use rustc_hash::FxHashMap;
 
 use crate::{
     ActorId, AnyActor, Context, Delivery, Glance, Harness, Output, Scenario,
+    hashed::Hashed,
     histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX},
-    intern::Interner,
     numbers::{
         ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed,
         Numbers, Outcome, ReturnId, Start,
@@ -34,14 +34,13 @@ pub struct Cast<H: Harness> {
     scenario: Scenario<CallOf<H>>,
     properties: Vec<crate::Property<H::Message>>,
     delivery: Delivery,
-    locals: Interner<Local<H::Message>>,
-    messages: Interner<H::Message>,
-    returns: Interner<ReturnOf<H>>,
-    envelopes: Interner<Address>,
+    locals: Hashed<Local<H::Message>>,
+    messages: Hashed<H::Message>,
+    returns: Hashed<ReturnOf<H>>,
+    envelopes: Hashed<Address>,
     facts: Vec<Envelope>,
     lanes: FxHashMap<(ActorId, ActorId), u32>,
-    slots: Vec<ActorId>,
-    slot_of: FxHashMap<ActorId, u32>,
+    slots: Interner<ActorId>,
     requests: Vec<EnvelopeId>,
     roots: usize,
     // Whether a property has looked at what is in flight, or at who is down.
@@ -145,14 +144,13 @@ impl<H: Harness> Cast<H> {
             harness,
             scenario,
             delivery,
-            locals: Interner::new(1),
-            messages: Interner::new(2),
-            returns: Interner::new(3),
-            envelopes: Interner::new(4),
+            locals: Hashed::new(1),
+            messages: Hashed::new(2),
+            returns: Hashed::new(3),
+            envelopes: Hashed::new(4),
             facts: Vec::new(),
             lanes: FxHashMap::default(),
-            slots: Vec::new(),
-            slot_of: FxHashMap::default(),
+            slots: Interner::new(),
             requests: Vec::new(),
             roots: actors,
             was_looked_at: Cell::new(false),
@@ -183,19 +181,19 @@ impl<H: Harness> Cast<H> {
     /// What a message says.
     #[must_use]
     pub fn message(&self, id: MessageId) -> &H::Message {
-        self.messages.get(id.0)
+        &self.messages[id.0]
     }
 
     /// What an operation returned.
     #[must_use]
     pub fn returned(&self, id: ReturnId) -> &ReturnOf<H> {
-        self.returns.get(id.0)
+        &self.returns[id.0]
     }
 
     /// An actor in one of its states.
     #[must_use]
     pub fn actor(&self, id: LocalId) -> &dyn AnyActor<H::Message> {
-        &*self.locals.get(id.0).value
+        &*self.locals[id.0].value
     }
 
     /// A canonical history, as a checker wants it.
@@ -238,12 +236,7 @@ impl<H: Harness> Cast<H> {
     }
 
     fn slot(&mut self, actor: ActorId) -> u32 {
-        let next = self.slots.len() as u32;
-        let slot = *self.slot_of.entry(actor).or_insert(next);
-        if slot == next {
-            self.slots.push(actor);
-        }
-        slot
+        self.slots.intern(actor)
     }
 
     fn envelope(&mut self, from: ActorId, to: ActorId, message: H::Message, is_timer: bool) -> EnvelopeId {
@@ -261,14 +254,14 @@ impl<H: Harness> Cast<H> {
     fn fact(&mut self, id: u32, address: Address) -> Envelope {
         let Address { from, to, is_timer, message, .. } = address;
         let (mut response, mut answers) = (None, 0);
-        let value = self.messages.get(message.0);
+        let value = &self.messages[message.0];
         let key = self.harness.key(value);
         if to.is_client()
             && let Some(ret) = self.harness.response(value)
         {
             let calls = self.scenario.calls.iter().zip(&self.requests).enumerate();
             for (at, (_, request)) in calls.filter(|(_, (it, _))| ActorId::client(it.client) == to) {
-                let asked = self.messages.get(self.facts[request.0 as usize].message.0);
+                let asked = &self.messages[self.facts[request.0 as usize].message.0];
                 answers |= u64::from(self.harness.answers(asked, value)) << at;
             }
             response = Some(ReturnId(self.returns.intern(ret)));
@@ -326,13 +319,13 @@ impl<H: Harness> Cast<H> {
     }
 
     fn react_once(&mut self, local: LocalId, input: Input, run: &mut Run) -> Result<LocalId, BadHandler> {
-        let Local { actor, children, ref value } = *self.locals.get(local.0);
+        let Local { actor, children, ref value } = self.locals[local.0];
         let mut value = value.clone();
         let mut context = Context::new(actor, children, run.remaining());
         caught(|| match input {
             Input::Envelope(id) => {
                 let fact = self.facts[id.0 as usize];
-                let message = self.messages.get(fact.message.0);
+                let message = &self.messages[fact.message.0];
                 if fact.is_timer {
                     value.on_timer(message, &mut context);
                 } else {
@@ -399,7 +392,7 @@ impl<H: Harness> Numbers for Cast<H> {
     }
 
     fn blame(&self, local: LocalId, input: Input, why: Misdeed) -> BadHandler {
-        BadHandler { actor: self.locals.get(local.0).actor, input: self.show(input), why }
+        BadHandler { actor: self.locals[local.0].actor, input: self.show(input), why }
     }
 
     fn request(&self, operation: u32) -> EnvelopeId {
@@ -419,7 +412,7 @@ impl<H: Harness> Numbers for Cast<H> {
     }
 
     fn slots(&self) -> &[ActorId] {
-        &self.slots
+        self.slots.values()
     }
 
     fn properties(&self) -> usize {
@@ -427,12 +420,12 @@ impl<H: Harness> Numbers for Cast<H> {
     }
 
     fn holds(&self, property: usize, locals: &[LocalId], in_flight: &[EnvelopeId], down: u64) -> bool {
-        let present = self.slots.iter().zip(locals).filter(|&(_, &it)| it != ABSENT);
+        let present = self.slots.values().iter().zip(locals).filter(|&(_, &it)| it != ABSENT);
         let mut actors: Vec<_> = present.map(|(&id, &local)| (id, self.actor(local))).collect();
         actors.sort_by_key(|&(id, _)| id);
         let facts = in_flight.iter().map(|it| self.facts[it.0 as usize]).filter(|it| !it.is_timer);
         let in_flight = facts.map(|it| (it.from, it.to, self.message(it.message))).collect();
-        let crashed = crate::histories::operations(down).map(|it| self.slots[it as usize]).collect();
+        let crashed = crate::histories::operations(down).map(|it| self.slots[it]).collect();
         let glance = Glance { actors, in_flight, crashed };
         let holds = (self.properties[property].holds)(&glance);
         if glance.in_flight.was_looked_at() || glance.crashed.was_looked_at() {
@@ -446,13 +439,13 @@ impl<H: Harness> Numbers for Cast<H> {
     }
 
     fn bytes(&self) -> usize {
-        self.locals.values().len() * 200 + self.messages.values().len() * 100 + self.facts.len() * 150
+        self.locals.len() * 200 + self.messages.len() * 100 + self.facts.len() * 150
     }
 }
 
 impl<H: Harness> fmt::Debug for Cast<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cast").field("locals", &self.locals.values().len()).finish_non_exhaustive()
+        f.debug_struct("Cast").field("locals", &self.locals.len()).finish_non_exhaustive()
     }
 }
 

@@ -59,6 +59,7 @@ pub struct Histories {
     entries: Vec<Entry>,
     // From which history, and by which event, each came first.
     origins: Vec<Option<(HistoryId, HistoryEvent)>>,
+    // Not an `Interner`: histories are short rows of one long list, which spares an allocation for each.
     index: HashTable<u32>,
 }
 

@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use clewline_core::Specification;
+use clewline_core::{Interner, Specification};
 
 /// What matters of a history for all that may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,11 +24,9 @@ pub struct FrontierId(pub u32);
 pub struct Frontiers<S: Specification> {
     specification: S,
     calls: Vec<S::Call>,
-    states: Vec<S::State>,
-    state_ids: HashMap<S::State, u32>,
-    returns: HashMap<S::Return, u32>,
-    frontiers: Vec<Vec<Way>>,
-    frontier_ids: HashMap<Vec<Way>, FrontierId>,
+    states: Interner<S::State>,
+    returns: Interner<S::Return>,
+    frontiers: Interner<Vec<Way>>,
     // By frontier, those called, who returns, and what.
     steps: HashMap<(FrontierId, u64, u32, u32), FrontierId>,
 }
@@ -54,51 +52,31 @@ impl<S: Specification> Frontiers<S> {
     /// If there are more than 64 calls.
     pub fn new(specification: S, calls: Vec<S::Call>) -> Self {
         assert!(calls.len() <= 64, "operations are bits of a word");
-        let initial = specification.initial();
-        let start = vec![Way { state: 0, done: 0, early: Vec::new() }];
-        Frontiers {
-            specification,
-            calls,
-            states: vec![initial.clone()],
-            state_ids: HashMap::from([(initial, 0)]),
-            returns: HashMap::new(),
-            frontiers: vec![start.clone()],
-            frontier_ids: HashMap::from([(start, Self::START)]),
-            steps: HashMap::new(),
-        }
+        let (mut states, mut frontiers) = (Interner::new(), Interner::new());
+        let state = states.intern(specification.initial());
+        let start = frontiers.intern(vec![Way { state, done: 0, early: Vec::new() }]);
+        assert_eq!(FrontierId(start), Self::START, "the first that is kept");
+        Frontiers { specification, calls, states, returns: Interner::new(), frontiers, steps: HashMap::new() }
     }
 
     /// Whether a history with this frontier is violated.
     #[must_use]
     pub fn is_violated(&self, id: FrontierId) -> bool {
-        self.frontiers[id.0 as usize].is_empty()
+        self.frontiers[id.0].is_empty()
     }
 
     /// The frontier after `operation` returned `ret`; `called` are all that were called by then, one bit each. A call by itself
     /// changes no frontier.
     pub fn returned(&mut self, id: FrontierId, called: u64, operation: u32, ret: &S::Return) -> FrontierId {
-        let next = self.returns.len() as u32;
-        let number = match self.returns.get(ret) {
-            Some(&known) => known,
-            None => {
-                self.returns.insert(ret.clone(), next);
-                next
-            }
-        };
-        let key = (id, called, operation, number);
+        let key = (id, called, operation, self.returns.intern_ref(ret));
         if let Some(&known) = self.steps.get(&key) {
             return known;
         }
         let mut ways = BTreeSet::new();
-        for way in self.frontiers[id.0 as usize].clone() {
+        for way in self.frontiers[id.0].clone() {
             self.advance(way, called, operation, ret, &mut ways);
         }
-        let ways: Vec<Way> = ways.into_iter().collect();
-        let next = FrontierId(self.frontiers.len() as u32);
-        let found = *self.frontier_ids.entry(ways.clone()).or_insert(next);
-        if found == next {
-            self.frontiers.push(ways);
-        }
+        let found = FrontierId(self.frontiers.intern(ways.into_iter().collect()));
         self.steps.insert(key, found);
         found
     }
@@ -141,17 +119,7 @@ impl<S: Specification> Frontiers<S> {
     fn step(&mut self, state: u32, operation: u32, ret: Option<&S::Return>) -> Vec<u32> {
         let mut next = Vec::new();
         let call = &self.calls[operation as usize];
-        self.specification.step(&self.states[state as usize], call, ret, &mut next);
-        next.into_iter().map(|it| self.intern(it)).collect()
-    }
-
-    fn intern(&mut self, state: S::State) -> u32 {
-        if let Some(&known) = self.state_ids.get(&state) {
-            return known;
-        }
-        let id = self.states.len() as u32;
-        self.states.push(state.clone());
-        self.state_ids.insert(state, id);
-        id
+        self.specification.step(&self.states[state], call, ret, &mut next);
+        next.into_iter().map(|it| self.states.intern(it)).collect()
     }
 }

@@ -15,6 +15,7 @@ mod budget;
 mod cause;
 mod history;
 mod id;
+mod intern;
 mod label;
 mod merge;
 mod notation;
@@ -33,6 +34,7 @@ pub use budget::{Budget, Charge, Reason};
 pub use cause::Cause;
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{AnswerId, LabelId, ObjectId, OperationId, ProcessId, StateId};
+pub use intern::Interner;
 pub use label::read_label;
 pub use merge::Stamped;
 pub use notation::{

@@ -10,12 +10,11 @@ mod start;
 
 use std::{fmt, sync::Arc};
 
-use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 
 use crate::{
-    AnswerId, Footprint, History, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification, StateId,
-    Witness,
+    AnswerId, Footprint, History, Interner, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification,
+    StateId, Witness,
 };
 
 pub use keep::Keep;
@@ -581,19 +580,16 @@ struct Interned<'p, S: Specification> {
     meanings: Vec<Meaning<'p, S>>,
     labels: Vec<LabelId>,
     reads: Vec<bool>,
-    states: Vec<S::State>,
-    // What `states`, `index` and `further` take.
+    states: Interner<S::State>,
+    // What `states` and `further` take.
     state_bytes: usize,
-    // Indices of `states`, by content.
-    index: HashTable<u32>,
     // By state and label, in tables that grow one by one, lest the memory doubles at a stroke.
     steps: [FxHashMap<u64, Outcomes>; STEP_TABLES],
     // Second and later outcomes of nondeterministic steps.
     further: Vec<Box<[StateId]>>,
     scratch: Vec<S::State>,
-    // What calls may answer, as far as anyone asked, and where each answer is found, by content.
-    answers: Vec<S::Return>,
-    answer_index: HashTable<u32>,
+    // What calls may return, as far as it was asked for.
+    answers: Interner<S::Return>,
 }
 
 type Meaning<'p, S> = (&'p <S as Specification>::Call, Option<&'p <S as Specification>::Return>, Known);
@@ -612,25 +608,16 @@ const STEP_TABLES: usize = 16;
 impl<'p, S: Specification> Interned<'p, S> {
     fn new(pair: &'p Pair<'_, S>, problem: &Problem<'_>) -> Self {
         let Pair { specification, history, show } = *pair;
-        let mut meanings: Vec<Meaning<'p, S>> = Vec::new();
-        let mut index: HashTable<u32> = HashTable::new();
+        let mut meanings: Interner<Meaning<'p, S>> = Interner::new();
         let mut labels = Vec::with_capacity(problem.len());
         for (at, &id) in problem.operations.iter().enumerate() {
             let ret = history.ret(id).filter(|_| !problem.is_forgotten(at));
             // Without a return it does not matter why it is not known.
             let known = if ret.is_none() { Known::Call } else { problem.known(at) };
             let meaning = (history.call(id), ret, known);
-            let entry = index.entry(
-                hash(&meaning),
-                |&it| meanings[it as usize] == meaning,
-                |&it| hash(&meanings[it as usize]),
-            );
-            let number = *entry.or_insert(meanings.len() as u32).get();
-            if number as usize == meanings.len() {
-                meanings.push(meaning);
-            }
-            labels.push(LabelId(number));
+            labels.push(LabelId(meanings.intern(meaning)));
         }
+        let meanings = meanings.into_values();
         let is_read = |&(call, ret, _): &Meaning<'p, S>| specification.footprint(call, ret).is_read();
         let reads = meanings.iter().map(is_read).collect();
         Interned {
@@ -640,41 +627,22 @@ impl<'p, S: Specification> Interned<'p, S> {
             meanings,
             labels,
             reads,
-            states: Vec::new(),
+            states: Interner::new(),
             state_bytes: 0,
-            index: HashTable::new(),
             steps: Default::default(),
             further: Vec::new(),
             scratch: Vec::new(),
-            answers: Vec::new(),
-            answer_index: HashTable::new(),
+            answers: Interner::new(),
         }
     }
 
     fn intern(&mut self, state: S::State) -> StateId {
-        let Interned { states, index, .. } = self;
-        let entry =
-            index.entry(hash(&state), |&it| states[it as usize] == state, |&it| hash(&states[it as usize]));
-        let number = *entry.or_insert(states.len() as u32).get();
-        if number as usize == states.len() {
-            self.state_bytes += self.specification.state_bytes(&state) + size_of::<u32>() + 1;
-            states.push(state);
+        let known = self.states.len();
+        let number = self.states.intern(state);
+        if number as usize == known {
+            self.state_bytes += self.specification.state_bytes(&self.states[number]) + size_of::<u32>() + 1;
         }
         StateId(number)
-    }
-
-    fn intern_answer(&mut self, answer: S::Return) -> AnswerId {
-        let Interned { answers, answer_index, .. } = self;
-        let entry = answer_index.entry(
-            hash(&answer),
-            |&it| answers[it as usize] == answer,
-            |&it| hash(&answers[it as usize]),
-        );
-        let number = *entry.or_insert(answers.len() as u32).get();
-        if number as usize == answers.len() {
-            answers.push(answer);
-        }
-        AnswerId(number)
     }
 
     fn outcomes(&mut self, state: StateId, label: LabelId) -> Outcomes {
@@ -685,9 +653,9 @@ impl<'p, S: Specification> Interned<'p, S> {
         }
         let (call, ret, known) = self.meanings[label.index()];
         let mut next = std::mem::take(&mut self.scratch);
-        self.specification.step(&self.states[state.index()], call, ret, &mut next);
+        self.specification.step(&self.states[state.0], call, ret, &mut next);
         if known == Known::Doubted {
-            next.push(self.states[state.index()].clone());
+            next.push(self.states[state.0].clone());
         }
         let mut ids: Vec<StateId> = Vec::new();
         let mut first = NONE;
@@ -737,18 +705,18 @@ impl<S: Specification> Automaton for Interned<'_, S> {
 
     fn answers(&mut self, state: StateId, label: LabelId) -> Option<Vec<Answered>> {
         let (call, ..) = self.meanings[label.index()];
-        let returns = self.specification.returns(&self.states[state.index()], call);
+        let returns = self.specification.returns(&self.states[state.0], call);
         let mut next = std::mem::take(&mut self.scratch);
         if returns.is_empty() {
-            self.specification.step(&self.states[state.index()], call, None, &mut next);
+            self.specification.step(&self.states[state.0], call, None, &mut next);
         }
         // Who lists no answer of a call that may go on does not list answers at all.
         let is_said = next.is_empty() && !returns.iter().any(|it| self.specification.is_one_of_many(it));
         let mut all: Vec<Answered> = Vec::new();
         for ret in returns {
             next.clear();
-            self.specification.step(&self.states[state.index()], call, Some(&ret), &mut next);
-            let answer = self.intern_answer(ret);
+            self.specification.step(&self.states[state.0], call, Some(&ret), &mut next);
+            let answer = AnswerId(self.answers.intern(ret));
             all.extend(next.drain(..).map(|it| Answered { answer, state: self.intern(it) }));
         }
         next.clear();
@@ -758,7 +726,7 @@ impl<S: Specification> Automaton for Interned<'_, S> {
 
     fn show(&self, label: LabelId, answer: AnswerId) -> String {
         let (call, ..) = self.meanings[label.index()];
-        (self.show)(call, Some(&self.answers[answer.index()]))
+        (self.show)(call, Some(&self.answers[answer.0]))
     }
 
     fn bytes(&self) -> usize {
@@ -769,18 +737,12 @@ impl<S: Specification> Automaton for Interned<'_, S> {
     fn forget_all_but(&mut self, path: &mut [&mut StateId]) {
         let states = std::mem::take(&mut self.states);
         self.state_bytes = 0;
-        self.index = HashTable::new();
         self.steps = Default::default();
         self.further = Vec::new();
         for id in path {
-            **id = self.intern(states[id.index()].clone());
+            **id = self.intern(states[id.0].clone());
         }
     }
-}
-
-fn hash(it: &impl std::hash::Hash) -> u64 {
-    use std::hash::BuildHasher;
-    FxBuildHasher.hash_one(it)
 }
 
 #[cfg(test)]

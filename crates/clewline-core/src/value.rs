@@ -141,7 +141,8 @@ pub struct Values {
     entries: Vec<Entry>,
     bytes: String,
     items: Vec<Value>,
-    // Indices of `entries`, by content.
+    // Indices of `entries`, by content. Not an `Interner`: texts and lists are parts of `bytes` and `items`,
+    // which spares an allocation for each.
     index: HashTable<u32>,
 }
 

@@ -3,11 +3,10 @@
 //! An [`Explorable`] reads calls as people write them, and makes a [`Trial`] of a matrix: something that can be run under a
 //! scheduler. From here on an operation is a number, and so is an answer.
 
-use std::{cell::RefCell, collections::HashMap, fmt, hash::Hash, rc::Rc, sync::Arc};
+use std::{cell::RefCell, fmt, hash::Hash, rc::Rc, sync::Arc};
 
-use clewline_core::{AnswerId, Case, History, Misfit, ObjectId, ProcessId, Timed};
+use clewline_core::{AnswerId, Case, History, Interner, Misfit, ObjectId, ProcessId, Timed};
 use clewline_explore::{Ending, Schedule, Scheduler, System};
-use rustc_hash::FxBuildHasher;
 
 use crate::control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program};
 
@@ -60,29 +59,6 @@ pub trait Trial: System {
     fn case(&self, outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>>;
 }
 
-/// Answers, numbered as they first come.
-#[derive(Debug)]
-struct Answers<R> {
-    ids: HashMap<R, AnswerId, FxBuildHasher>,
-    all: Vec<R>,
-}
-
-impl<R: Clone + Eq + Hash> Answers<R> {
-    fn new() -> Self {
-        Answers { ids: HashMap::default(), all: Vec::new() }
-    }
-
-    fn id(&mut self, answer: R) -> AnswerId {
-        if let Some(&id) = self.ids.get(&answer) {
-            return id;
-        }
-        let id = AnswerId::from_index(self.all.len());
-        self.ids.insert(answer.clone(), id);
-        self.all.push(answer);
-        id
-    }
-}
-
 type Show<C, R> = Box<dyn Fn(&C, &R) -> String>;
 type ToCase<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn Case>>;
 
@@ -90,7 +66,7 @@ type ToCase<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn Case>>;
 pub(crate) struct Typed<T, C, R> {
     program: Program<T, C, AnswerId>,
     operations: Vec<(usize, String)>,
-    answers: Rc<RefCell<Answers<R>>>,
+    answers: Rc<RefCell<Interner<R>>>,
     show: Show<C, R>,
     case: Option<ToCase<C, R>>,
 }
@@ -118,12 +94,12 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
         show: impl Fn(&C, &R) -> String + 'static,
         case: Option<ToCase<C, R>>,
     ) -> Self {
-        let answers = Rc::new(RefCell::new(Answers::new()));
+        let answers = Rc::new(RefCell::new(Interner::new()));
         let numbered = Rc::clone(&answers);
         // The answer is there before the numbers are borrowed: a task may be interrupted inside of `call`.
         let numbering = move |subject: &T, it: &C| {
             let answer = call(subject, it);
-            numbered.borrow_mut().id(answer)
+            AnswerId(numbered.borrow_mut().intern(answer))
         };
         Typed {
             program: Program::new(calls, make, numbering, *limits),
@@ -152,7 +128,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
 
     fn answer(&self, operation: usize, answer: AnswerId) -> String {
         let call = self.program.calls().operations().nth(operation).map(|it| it.1);
-        let ret = &self.answers.borrow().all[answer.index()];
+        let ret = &self.answers.borrow()[answer.0];
         call.map_or_else(String::new, |call| (self.show)(call, ret))
     }
 
@@ -194,9 +170,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
                 call: call.clone(),
                 // A call is before its step, and a return is after it.
                 called: 2 * i64::from(operation.call?),
-                returned: operation
-                    .ret
-                    .map(|(step, id)| (answers.all[id.index()].clone(), 2 * i64::from(step) + 1)),
+                returned: operation.ret.map(|(step, id)| (answers[id.0].clone(), 2 * i64::from(step) + 1)),
             })
         });
         let history = History::from_operations(operations).expect("a task makes one call after the other");

@@ -14,9 +14,9 @@
 //! Invariant: every order that is answered is allowed, by real time and by the specification, and the operation at its end is not allowed next.
 //! Cost: a given number of steps, whatever they find.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
-use clewline_core::{Automaton, OperationId, Problem, Random, StateId};
+use clewline_core::{Automaton, Interner, OperationId, Problem, Random, StateId};
 
 /// An order that leads no further.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,9 +85,8 @@ struct Search<'p> {
     return_of: Vec<u32>,
     // What makes the hash of a set of operations.
     salts: Vec<u64>,
-    // Sets of states, by number, and the numbers of sets.
-    sets: Vec<Vec<StateId>>,
-    numbers: HashMap<Vec<StateId>, u32>,
+    // Sets of states.
+    sets: Interner<Vec<StateId>>,
     // Configurations that have been visited.
     seen: HashSet<(u64, u32)>,
     taken: Vec<Taken>,
@@ -128,7 +127,8 @@ impl<'p> Search<'p> {
         let mut random = Random::new(1);
         let salts = spans.iter().map(|_| random.next()).collect();
         let mut automaton = problem.automaton();
-        let states = vec![automaton.initial()];
+        let mut sets = Interner::new();
+        let states = sets.intern(vec![automaton.initial()]);
         let at = entries[0].after;
         let (seen, taken, nodes, ends) = (HashSet::new(), Vec::new(), Vec::new(), BTreeMap::new());
         Search {
@@ -136,13 +136,12 @@ impl<'p> Search<'p> {
             entries,
             return_of,
             salts,
-            sets: vec![states.clone()],
-            numbers: HashMap::from([(states, 0)]),
+            sets,
             seen,
             taken,
             nodes,
             last: NONE,
-            states: 0,
+            states,
             set: 0,
             at,
             is_dead: true,
@@ -184,7 +183,7 @@ impl<'p> Search<'p> {
     fn after(&mut self, operation: u32) -> Option<u32> {
         let label = self.automaton.labels()[operation as usize];
         let mut after = Vec::new();
-        for &state in &self.sets[self.states as usize] {
+        for &state in &self.sets[self.states] {
             for nth in 0.. {
                 let Some(next) = self.automaton.step(state, label, nth) else { break };
                 after.push(next.state);
@@ -198,12 +197,7 @@ impl<'p> Search<'p> {
         if after.is_empty() {
             return None;
         }
-        let next = self.sets.len() as u32;
-        let number = *self.numbers.entry(after.clone()).or_insert(next);
-        if number == next {
-            self.sets.push(after);
-        }
-        Some(number)
+        Some(self.sets.intern(after))
     }
 
     /// Nothing more can happen before `operation` returns.

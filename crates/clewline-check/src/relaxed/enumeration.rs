@@ -14,7 +14,7 @@ mod sequentializations;
 
 use std::{collections::HashMap, ops::ControlFlow};
 
-use clewline_core::{Budget, Problem, Reason};
+use clewline_core::{Budget, Interner, Problem, Reason};
 
 use super::Relaxation;
 
@@ -137,7 +137,7 @@ pub struct Enumeration {
     golden: Option<SerialHistories>,
     counts: Counts,
     // Operations as reports write them, numbered.
-    names: HashMap<String, u32>,
+    names: Interner<String>,
     // Whether each history holds, a sequentialization has a legal order, an order is legal.
     histories: HashMap<Vec<u32>, bool>,
     sequentializations: HashMap<Vec<u32>, bool>,
@@ -158,7 +158,7 @@ impl Enumeration {
             plan,
             golden: None,
             counts: Counts::default(),
-            names: HashMap::new(),
+            names: Interner::new(),
             histories: HashMap::new(),
             sequentializations: HashMap::new(),
             orders: HashMap::new(),
@@ -218,8 +218,7 @@ impl Enumeration {
         for (&id, span) in problem.operations().iter().zip(problem.spans()) {
             // Some operations that return are written as those that do not.
             let state = if span.is_pending() { "pending" } else { "complete" };
-            let fresh = self.names.len() as u32;
-            numbers.push(*self.names.entry(format!("{state} {}", problem.label(id))).or_insert(fresh));
+            numbers.push(self.names.intern(format!("{state} {}", problem.label(id))));
         }
         numbers
     }

@@ -153,7 +153,7 @@ fn crates_depend_only_on_what_lies_before_them() {
         ("clewline-explore", vec!["clewline-core", "hashbrown", "rustc-hash"]),
         ("clewline-actors", vec!["clewline-core", "clewline-explore", "hashbrown", "rustc-hash"]),
         ("clewline-macros", vec!["proc-macro2", "quote", "syn"]),
-        ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei", "rustc-hash"]),
+        ("clewline-threads", vec!["clewline-core", "clewline-explore", "corosensei"]),
         (
             "clewline-methods",
             vec![

@@ -260,7 +260,7 @@ impl Judged<'_> {
         let texts = &*texts;
         let show = |at: &u32, answer: Option<&AnswerId>| {
             let call = &calls[*at as usize];
-            answer.map_or_else(|| call.clone(), |it| answered(call, texts.text(*it)))
+            answer.map_or_else(|| call.clone(), |it| answered(call, &texts[it.0]))
         };
         judge_displaced(quasi, &Problem::of_objects_shown(set, &history, &show))
     }

@@ -421,7 +421,7 @@ impl Check<'_> {
     fn tried(&self, observed: &Observed, operations: &[Seen]) -> Vec<Serial> {
         let answers_alike = |(at, answer): &(u32, AnswerId)| {
             let returned = &operations[*at as usize].returned;
-            returned.as_ref().is_some_and(|(_, text)| text == self.texts.text(*answer))
+            returned.as_ref().is_some_and(|(_, text)| *text == self.texts[answer.0])
         };
         let complete = operations.iter().filter(|it| it.returned.is_some()).count();
         let mut histories = observed.set.histories();
@@ -437,7 +437,7 @@ impl Check<'_> {
                 earlier.map(|&it| (it, first))
             })
         });
-        let text = |&(at, answer): &(u32, AnswerId)| (at as usize, self.texts.text(answer).to_owned());
+        let text = |&(at, answer): &(u32, AnswerId)| (at as usize, self.texts[answer.0].clone());
         Serial {
             complete: history.complete.iter().map(text).collect(),
             stuck: history.stuck.map(|it| it as usize),

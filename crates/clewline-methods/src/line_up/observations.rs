@@ -2,7 +2,7 @@
 //!
 //! The format is the paper's (section 4.2, Figure 7). An execution that has no witness can be written in the same notation.
 
-use clewline_core::{Datum, Misfit, ObjectId, Operation, OperationId, RawCall, Recording, Value};
+use clewline_core::{AnswerId, Datum, Misfit, ObjectId, Operation, OperationId, RawCall, Recording, Value};
 use clewline_report::formats::observations::write::{
     Call, Entry, Event, Fate, observation_set, violation as written,
 };
@@ -37,7 +37,7 @@ pub fn observe(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> 
         return Err(Misfit(why));
     }
     let serial = |it: clewline_check::SerialHistory| Serial {
-        complete: it.complete.iter().map(|it| (it.0 as usize, texts.text(it.1).to_owned())).collect(),
+        complete: it.complete.iter().map(|it| (it.0 as usize, texts[it.1.0].clone())).collect(),
         stuck: it.stuck.map(|it| it as usize),
         wrong_order: None,
     };
@@ -107,7 +107,11 @@ impl Observations {
     pub(super) fn observed(&self, texts: &mut Texts) -> Observed {
         let mut observed = Observed::default();
         for serial in &self.histories {
-            let complete = serial.complete.iter().map(|(at, text)| (*at as u32, texts.id(text))).collect();
+            let complete = serial
+                .complete
+                .iter()
+                .map(|(at, text)| (*at as u32, AnswerId(texts.intern_ref(text))))
+                .collect();
             let stuck = serial.stuck.map(|it| it as u32);
             observed.set.insert(&clewline_check::SerialHistory { complete, stuck });
         }

@@ -3,33 +3,13 @@
 use std::{collections::HashMap, ops::ControlFlow};
 
 use clewline_check::{ObservationSet, SerialHistory};
-use clewline_core::AnswerId;
+use clewline_core::{AnswerId, Interner};
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::serial};
 use clewline_threads::{Trial, control::Outcome};
 use rustc_hash::FxBuildHasher;
 
 /// Answers as they are written, numbered across trials: a golden implementation and the subject may number theirs apart.
-#[derive(Debug, Default)]
-pub(crate) struct Texts {
-    ids: HashMap<String, AnswerId>,
-    texts: Vec<String>,
-}
-
-impl Texts {
-    pub(super) fn id(&mut self, text: &str) -> AnswerId {
-        if let Some(&id) = self.ids.get(text) {
-            return id;
-        }
-        let id = AnswerId::from_index(self.texts.len());
-        self.ids.insert(text.to_owned(), id);
-        self.texts.push(text.to_owned());
-        id
-    }
-
-    pub(super) fn text(&self, id: AnswerId) -> &str {
-        &self.texts[id.index()]
-    }
-}
+pub(crate) type Texts = Interner<String>;
 
 /// The answers of a trial in the numbering of [`Texts`].
 #[derive(Debug, Default)]
@@ -43,7 +23,10 @@ impl Renamed {
         operation: usize,
         answer: AnswerId,
     ) -> AnswerId {
-        *self.0.entry((operation, answer)).or_insert_with(|| texts.id(&trial.answer(operation, answer)))
+        *self
+            .0
+            .entry((operation, answer))
+            .or_insert_with(|| AnswerId(texts.intern(trial.answer(operation, answer))))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use clewline_core::{AnswerId, Case};
+use clewline_core::{AnswerId, Case, Interner};
 use clewline_explore::{Choice, Diverged, Ending, Point, Schedule, Scheduler, Step, System, TaskId, TaskSet};
 use clewline_threads::{
     Trial,
@@ -21,7 +21,7 @@ use super::{
 /// A trial each of whose executions has a process of its own.
 pub(super) struct Isolated {
     inner: Box<dyn Trial>,
-    answers: Vec<String>,
+    answers: Interner<String>,
     outcome: Outcome<AnswerId>,
     schedule: Option<Schedule>,
     moments: Vec<Moment>,
@@ -51,17 +51,12 @@ impl Isolated {
     fn new(inner: Box<dyn Trial>) -> Isolated {
         let outcome =
             Outcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
-        let (answers, moments, pending) = (Vec::new(), Vec::new(), Vec::new());
+        let (answers, moments, pending) = (Interner::new(), Vec::new(), Vec::new());
         Isolated { inner, answers, outcome, schedule: None, moments, pending, is_shown: false, guess: None }
     }
 
     fn id(&mut self, answer: String) -> AnswerId {
-        let known = self.answers.iter().position(|it| *it == answer);
-        let at = known.unwrap_or_else(|| {
-            self.answers.push(answer);
-            self.answers.len() - 1
-        });
-        AnswerId::from_index(at)
+        AnswerId(self.answers.intern(answer))
     }
 
     /// Runs an execution in a process of its own. Answers how it ended.
@@ -352,7 +347,7 @@ impl Trial for Isolated {
     }
 
     fn answer(&self, _operation: usize, answer: AnswerId) -> String {
-        self.answers[answer.index()].clone()
+        self.answers[answer.0].clone()
     }
 
     fn set_memory(&mut self, memory: Memory) {

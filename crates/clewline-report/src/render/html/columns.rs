@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use clewline_core::OperationId;
+use clewline_core::{Interner, OperationId};
 use serde_json::json;
 
 use super::super::timeline::shorten;
@@ -13,9 +13,9 @@ use crate::Times;
 pub struct Columns {
     // From top to bottom.
     processes: Vec<String>,
-    objects: Texts,
-    parts: Texts,
-    texts: Texts,
+    objects: Interner<String>,
+    parts: Interner<String>,
+    texts: Interner<String>,
     // Invariant: from here on all columns are of one length, and `start` ascends.
     process: Vec<u32>,
     object: Vec<u32>,
@@ -84,11 +84,11 @@ impl Columns {
     pub(super) fn push_of(&mut self, process: usize, shown: &Shown<'_>) {
         assert!(self.start.last().is_none_or(|&it| it < shown.start), "operations are in call order");
         self.process.push(process as u32);
-        self.object.push(self.objects.number(shown.object));
-        self.part.push(self.parts.number(shown.part));
-        self.call.push(self.texts.number(&shorten(shown.call, TEXT)));
-        self.answer.push(shown.answer.map_or(0, |it| self.texts.number(&shorten(it, TEXT)) + 1));
-        self.id.push(self.texts.number(shown.id));
+        self.object.push(self.objects.intern_ref(shown.object));
+        self.part.push(self.parts.intern_ref(shown.part));
+        self.call.push(self.texts.intern(shorten(shown.call, TEXT)));
+        self.answer.push(shown.answer.map_or(0, |it| self.texts.intern(shorten(it, TEXT)) + 1));
+        self.id.push(self.texts.intern_ref(shown.id));
         self.start.push(shown.start);
         self.length.push(shown.end.map_or(0, |it| it - shown.start));
         self.line.push(shown.line.unwrap_or(0));
@@ -132,15 +132,15 @@ impl Columns {
     #[must_use]
     pub fn shown(&self, operation: OperationId) -> Shown<'_> {
         let at = operation.index();
-        let answer = self.answer[at].checked_sub(1).map(|it| self.texts.get(it));
+        let answer = self.answer[at].checked_sub(1).map(|it| self.texts[it].as_str());
         let length = self.length[at];
         Shown {
             process: &self.processes[self.process[at] as usize],
-            object: self.objects.get(self.object[at]),
-            part: self.parts.get(self.part[at]),
-            call: self.texts.get(self.call[at]),
+            object: &self.objects[self.object[at]],
+            part: &self.parts[self.part[at]],
+            call: &self.texts[self.call[at]],
             answer,
-            id: self.texts.get(self.id[at]),
+            id: &self.texts[self.id[at]],
             start: self.start[at],
             end: (length != 0).then(|| self.start[at] + length),
             line: Some(self.line[at]).filter(|&it| it != 0),
@@ -167,9 +167,9 @@ impl Columns {
         let columns = json!({
             "count": self.len(),
             "processes": self.processes,
-            "objects": self.objects.texts,
-            "parts": self.parts.texts,
-            "texts": self.texts.texts,
+            "objects": self.objects.values(),
+            "parts": self.parts.values(),
+            "texts": self.texts.values(),
             "process": plain(&self.process),
             "object": plain(&self.object),
             "part": plain(&self.part),
@@ -185,28 +185,5 @@ impl Columns {
             "line": if self.has_lines() { differences(&self.line) } else { Vec::new() },
         });
         columns.to_string()
-    }
-}
-
-/// Texts, each stored once, by number.
-#[derive(Clone, Debug, Default)]
-struct Texts {
-    texts: Vec<String>,
-    numbers: HashMap<String, u32>,
-}
-
-impl Texts {
-    fn number(&mut self, text: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(text) {
-            return number;
-        }
-        let number = self.texts.len() as u32;
-        self.texts.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        number
-    }
-
-    fn get(&self, number: u32) -> &str {
-        &self.texts[number as usize]
     }
 }

@@ -1,8 +1,6 @@
 //! Orders of operations, drawn as a numbered path: a witness, or how far one gets.
 
-use std::collections::HashMap;
-
-use clewline_core::{OperationId, Problem, Replay, Value, Values};
+use clewline_core::{Interner, OperationId, Problem, Replay, Value, Values};
 use serde_json::{Value as Json, json};
 
 use super::super::{Judged, count, explain, grouped, timeline::shorten};
@@ -80,25 +78,18 @@ impl Path {
 
     /// As the scripts read it: states are stored once.
     pub(super) fn json(&self) -> Json {
-        let mut texts: Vec<&str> = Vec::new();
-        let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let mut number = |text| {
-            *numbers.entry(text).or_insert_with(|| {
-                texts.push(text);
-                texts.len() - 1
-            })
-        };
+        let mut texts: Interner<&str> = Interner::new();
         let around: Vec<Json> = self
             .around
             .iter()
-            .map(|it| json!([it.operation.0, number(it.before.as_str()), number(it.after.as_str())]))
+            .map(|it| json!([it.operation.0, texts.intern(&it.before), texts.intern(&it.after)]))
             .collect();
         json!({
             "title": self.title,
             "order": self.order.iter().map(|it| it.0).collect::<Vec<u32>>(),
             "stuck": self.stuck.map(|it| it.0),
             "told": self.told,
-            "states": texts,
+            "states": texts.values(),
             "around": around,
         })
     }
