@@ -18,6 +18,7 @@ mod id;
 mod intern;
 mod label;
 mod merge;
+mod not_found;
 mod notation;
 mod problem;
 mod random;
@@ -37,6 +38,7 @@ pub use id::{AnswerId, LabelId, ObjectId, OperationId, ProcessId, StateId};
 pub use intern::Interner;
 pub use label::read_label;
 pub use merge::Stamped;
+pub use not_found::NotFound;
 pub use notation::{
     Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown, show_debug,
 };

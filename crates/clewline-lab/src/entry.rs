@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clewline_core::Domain;
+use clewline_core::{Domain, NotFound};
 use clewline_threads::{Noise, Testable};
 
 use crate::explorables;
@@ -116,31 +116,38 @@ pub fn subjects() -> impl Iterator<Item = Found> {
 ///
 /// If there is none of that name.
 pub fn find(name: &str) -> Result<Found, UnknownSubject> {
-    subjects().find(|it| it.name() == name).ok_or_else(|| UnknownSubject { found: name.to_owned() })
+    subjects().find(|it| it.name() == name).ok_or_else(|| UnknownSubject::new(name))
 }
 
-/// There is no subject of that name.
+/// No subject of that name can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownSubject {
-    pub(crate) found: String,
+pub enum UnknownSubject {
+    /// There is none.
+    NotFound(NotFound),
+    /// It has no specification, and can only be explored.
+    OnlyExplored(String),
+}
+
+impl UnknownSubject {
+    pub(crate) fn new(found: &str) -> UnknownSubject {
+        if explorables().any(|it| it.name() == found) {
+            return UnknownSubject::OnlyExplored(found.to_owned());
+        }
+        let names = subjects().map(|it| it.name()).chain(explorables().map(|it| it.name()));
+        let more = if cfg!(feature = "crates") { "" } else { "; published crates need the feature `crates`" };
+        let hint = format!("`clewline subjects` lists them{more}");
+        UnknownSubject::NotFound(NotFound::new("subject", found, names).with_hint(hint))
+    }
 }
 
 impl fmt::Display for UnknownSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> =
-            subjects().map(|it| it.name()).chain(explorables().map(|it| it.name())).collect();
-        if explorables().any(|it| it.name() == self.found) {
-            return write!(f, "`{}` can only be explored: it has no specification", self.found);
+        match self {
+            UnknownSubject::NotFound(error) => error.fmt(f),
+            UnknownSubject::OnlyExplored(name) => {
+                write!(f, "`{name}` can only be explored: it has no specification")
+            }
         }
-        write!(f, "no subject is called `{}`", self.found)?;
-        if let Some(name) = clewline_specs::closest(&self.found, names.iter().map(String::as_str)) {
-            write!(f, "; did you mean `{name}`?")?;
-        }
-        write!(f, " (`clewline subjects` lists them")?;
-        if cfg!(not(feature = "crates")) {
-            write!(f, "; published crates need the feature `crates`")?;
-        }
-        write!(f, ")")
     }
 }
 

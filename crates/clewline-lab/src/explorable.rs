@@ -87,7 +87,7 @@ pub fn explorables() -> impl Iterator<Item = FoundExplorable> {
 ///
 /// If there is none of that name.
 pub fn find_explorable(name: &str) -> Result<FoundExplorable, UnknownSubject> {
-    explorables().find(|it| it.name() == name).ok_or_else(|| UnknownSubject { found: name.to_owned() })
+    explorables().find(|it| it.name() == name).ok_or_else(|| UnknownSubject::new(name))
 }
 
 /// A structure, with the calls of its table.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clewline_core::Catalogued;
+use clewline_core::{Catalogued, NotFound};
 
 use crate::{CATALOG, Entry};
 
@@ -19,7 +19,7 @@ pub fn find(name: &str) -> Result<Box<dyn Catalogued>, SpecError> {
     match CATALOG.find(name) {
         Some(entry) => (entry.build)(parameter)
             .map_err(|problem| SpecError::Parameter { specification: entry.name, problem }),
-        None => Err(SpecError::Unknown { found: name.to_owned(), closest: closest(name, CATALOG.names()) }),
+        None => Err(SpecError::Unknown(NotFound::new("specification", name, CATALOG.names()))),
     }
 }
 
@@ -27,12 +27,7 @@ pub fn find(name: &str) -> Result<Box<dyn Catalogued>, SpecError> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpecError {
     /// No specification is called that.
-    Unknown {
-        /// The name that was given.
-        found: String,
-        /// What may have been meant.
-        closest: Option<&'static str>,
-    },
+    Unknown(NotFound),
     /// The specification exists, and does not take the parameter that was given.
     Parameter {
         /// The specification's name.
@@ -45,14 +40,7 @@ pub enum SpecError {
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SpecError::Unknown { found, closest } => {
-                write!(f, "no specification is called `{found}`")?;
-                if let Some(name) = closest {
-                    write!(f, "; did you mean `{name}`?")?;
-                }
-                let names: Vec<&str> = CATALOG.names().collect();
-                write!(f, " (there are {})", names.join(", "))
-            }
+            SpecError::Unknown(error) => error.fmt(f),
             SpecError::Parameter { specification, problem } => write!(f, "`{specification}` {problem}"),
         }
     }
@@ -109,31 +97,3 @@ impl fmt::Display for MixError {
 }
 
 impl std::error::Error for MixError {}
-
-/// The one of `names` that `typed` was probably meant to be: at most a third of its letters away.
-#[must_use]
-pub fn closest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    // Nobody mistypes a name beyond this, and the distance takes quadratic time.
-    if 64 < typed.len() {
-        return None;
-    }
-    let typed = typed.to_lowercase().replace([' ', '_'], "-");
-    let distances = names.map(|it| (distance(&typed, it), it));
-    let (distance, name) = distances.min_by_key(|&(distance, _)| distance)?;
-    (distance * 3 <= name.len()).then_some(name)
-}
-
-/// How many letters must be inserted, removed or replaced to turn `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}

@@ -40,7 +40,7 @@ use clewline_core::{Catalogued, Notation, Table};
 pub use clewline_core as core;
 
 pub use copies::Copies;
-pub use find::{MixError, SpecError, check_mix, closest, entry, find};
+pub use find::{MixError, SpecError, check_mix, entry, find};
 pub use operation::Operation;
 pub use parameter::Capacity;
 

@@ -10,7 +10,7 @@
 //! let entry = find("monitoring-fig1")?;
 //! let outcome = (entry.run)(&Options { size: Size::Quick, seed: 1 }, &|_step| ());
 //! println!("{}", clewline_report::render::table::text(&outcome.table, 80));
-//! # Ok::<(), clewline_lab::reproduce::UnknownTable>(())
+//! # Ok::<(), clewline_core::NotFound>(())
 //! ```
 //!
 //! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
@@ -49,8 +49,7 @@ pub mod round_up_table_5;
 mod statistics;
 mod stopwatch;
 
-use std::fmt;
-
+use clewline_core::NotFound;
 use clewline_report::render::{plot::Plot, table::Table};
 
 use clewline_methods::unmodified;
@@ -183,8 +182,9 @@ pub struct Outcome {
 /// # Errors
 ///
 /// If there is none of that name.
-pub fn find(name: &str) -> Result<&'static Entry, UnknownTable> {
-    TABLES.iter().find(|it| it.name == name).ok_or_else(|| UnknownTable { found: name.to_owned() })
+pub fn find(name: &str) -> Result<&'static Entry, NotFound> {
+    let names = TABLES.iter().map(|it| it.name).chain(FETCHED.iter().map(|it| it.name));
+    TABLES.iter().find(|it| it.name == name).ok_or_else(|| NotFound::new("table", name, names))
 }
 
 /// What to think of the times of a program that was built for debugging.
@@ -194,23 +194,3 @@ fn caution() -> Option<String> {
             .to_owned()
     })
 }
-
-/// There is no table of that name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownTable {
-    found: String,
-}
-
-impl fmt::Display for UnknownTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = TABLES.iter().map(|it| it.name).chain(FETCHED.iter().map(|it| it.name));
-        let names: Vec<&str> = names.collect();
-        write!(f, "no table is called `{}`", self.found)?;
-        if let Some(name) = clewline_specs::closest(&self.found, names.iter().copied()) {
-            write!(f, "; did you mean `{name}`?")?;
-        }
-        write!(f, " (there are {})", names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownTable {}

@@ -32,7 +32,7 @@ use clewline_core::Table;
 
 pub use named::{Named, Usage};
 pub use shape::{BadShape, ReadsAndWrites, Shape};
-pub use system::{FoundSystem, Symptom, System, SystemVisitor, UnknownSystem, Variant, find_system, systems};
+pub use system::{FoundSystem, Symptom, System, SystemVisitor, Variant, find_system, systems};
 pub use ticket::{Asker, Ticket};
 
 /// The table of entries, and the way from an entry that is built in to its harness, whose types differ.

@@ -1,9 +1,7 @@
 //! Entries of the table: actor systems with their variants, and how to use one whose types are not known.
 
-use std::fmt;
-
 use clewline_actors::{Clients, Harness, Ignored};
-use clewline_core::Notation;
+use clewline_core::{NotFound, Notation};
 use clewline_methods::actors::{ErasedHarness, Error};
 
 use crate::systems::{ReadsAndWrites, SYSTEMS, Usage, dispatch};
@@ -137,25 +135,9 @@ pub fn systems() -> impl Iterator<Item = FoundSystem> {
 /// # Errors
 ///
 /// If there is none of that name.
-pub fn find_system(name: &str) -> Result<FoundSystem, UnknownSystem> {
-    systems().find(|it| it.name() == name).ok_or_else(|| UnknownSystem { found: name.to_owned() })
+pub fn find_system(name: &str) -> Result<FoundSystem, NotFound> {
+    systems().find(|it| it.name() == name).ok_or_else(|| {
+        let names = systems().map(|it| it.name());
+        NotFound::new("actor system", name, names).with_hint("`clewline systems` lists them")
+    })
 }
-
-/// There is no actor system of that name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownSystem {
-    found: String,
-}
-
-impl fmt::Display for UnknownSystem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = systems().map(|it| it.name()).collect();
-        write!(f, "no actor system is called `{}`", self.found)?;
-        if let Some(name) = clewline_specs::closest(&self.found, names.iter().map(String::as_str)) {
-            write!(f, "; did you mean `{name}`?")?;
-        }
-        write!(f, " (`clewline systems` lists them)")
-    }
-}
-
-impl std::error::Error for UnknownSystem {}

@@ -30,7 +30,7 @@ pub use ds2::ds2;
 pub use erased::{ErasedHarness, count, explore, replay};
 pub use file::{BadHarness, HarnessFile};
 pub use finding::{Finding, Step, Why};
-pub use options::{Compat, Options, Progress, Scheduler, StuckCalls, UnknownScheduler, Wanted};
+pub use options::{Compat, Options, Progress, Scheduler, StuckCalls, Wanted};
 pub use present::Presented;
 pub use text::Telling;
 pub use token::{BadToken, Token};

@@ -1,7 +1,6 @@
 //! How to explore: who picks schedules, what may go wrong, and how much may be spent.
 
 use std::{
-    fmt,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -14,7 +13,7 @@ use clewline_actors::{
     compat::Published,
     schedulers::{Entry, SCHEDULERS},
 };
-use clewline_core::Budget;
+use clewline_core::{Budget, NotFound};
 
 /// Who picks schedules.
 #[derive(Clone, Copy, Debug)]
@@ -53,12 +52,13 @@ impl Scheduler {
     /// # Errors
     ///
     /// If there is none of that name.
-    pub fn find(name: &str) -> Result<Scheduler, UnknownScheduler> {
+    pub fn find(name: &str) -> Result<Scheduler, NotFound> {
         if name == Self::STATES {
             return Ok(Scheduler::States);
         }
         let found = SCHEDULERS.iter().find(|it| it.name == name);
-        found.map(Scheduler::Walk).ok_or_else(|| UnknownScheduler { found: name.to_owned() })
+        let names = Scheduler::all().map(|it| it.0);
+        found.map(Scheduler::Walk).ok_or_else(|| NotFound::new("scheduler", name, names))
     }
 
     /// Its name on the command line.
@@ -81,25 +81,6 @@ impl Scheduler {
         }
     }
 }
-
-/// There is no scheduler of that name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownScheduler {
-    found: String,
-}
-
-impl fmt::Display for UnknownScheduler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Scheduler::all().map(|it| it.0).collect();
-        write!(f, "no scheduler is called `{}`", self.found)?;
-        if let Some(name) = clewline_specs::closest(&self.found, names.iter().copied()) {
-            write!(f, "; did you mean `{name}`?")?;
-        }
-        write!(f, " (there are {})", names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownScheduler {}
 
 /// How to explore.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clewline_core::NotFound;
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_methods::line_up::{
     Against, Checked, Entry, Matrix, Options, Plan, calls, observations::Observations, scheduler,
@@ -155,11 +156,8 @@ fn invocations(text: &str) -> Result<Vec<String>, Failure> {
 pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Options, Failure> {
     let mut options = Options {
         scheduler: scheduler(&args.scheduler).ok_or_else(|| {
-            let names: Vec<&str> = SCHEDULERS.iter().map(|it| it.name).collect();
-            let meant = specs::closest(&args.scheduler, names.iter().copied());
-            let meant = meant.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
-            let (name, names) = (&args.scheduler, names.join(", "));
-            Failure::Told(format!("--scheduler: no scheduler is called `{name}`{meant} (there are {names})"))
+            let names = SCHEDULERS.iter().map(|it| it.name);
+            Failure::at("--scheduler", NotFound::new("scheduler", &args.scheduler, names))
         })?,
         time: args.timeout,
         against: against(args, subject, plan)?,

@@ -1,0 +1,92 @@
+//! The error of a name that nothing has.
+
+use std::{error, fmt};
+
+/// Nothing of a kind has the name that was given: `no table is called `x`; did you mean `y`? (there are y, z)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFound {
+    /// The kind of thing: `specification`.
+    pub what: &'static str,
+    /// The name that was given.
+    pub found: String,
+    /// The names there are.
+    pub names: Vec<String>,
+    /// What is said instead of all names, if they are too many: where they are listed.
+    pub hint: Option<String>,
+}
+
+impl NotFound {
+    /// No `what` is called `found`; these are.
+    pub fn new<N: Into<String>>(
+        what: &'static str,
+        found: &str,
+        names: impl IntoIterator<Item = N>,
+    ) -> NotFound {
+        let names = names.into_iter().map(Into::into).collect();
+        NotFound { what, found: found.to_owned(), names, hint: None }
+    }
+
+    /// The same, with a hint in place of all names.
+    #[must_use]
+    pub fn with_hint(self, hint: impl Into<String>) -> NotFound {
+        NotFound { hint: Some(hint.into()), ..self }
+    }
+
+    /// The name that was probably meant: at most a third of its letters differ.
+    #[must_use]
+    pub fn closest(&self) -> Option<&str> {
+        // No name is mistyped beyond this, and the distance takes quadratic time.
+        if 64 < self.found.len() {
+            return None;
+        }
+        let typed = self.found.to_lowercase().replace([' ', '_'], "-");
+        let distances = self.names.iter().map(|it| (strsim::levenshtein(&typed, it), it));
+        let (distance, name) = distances.min_by_key(|&(distance, _)| distance)?;
+        (distance * 3 <= name.len()).then_some(name)
+    }
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no {} is called `{}`", self.what, self.found)?;
+        if let Some(name) = self.closest() {
+            write!(f, "; did you mean `{name}`?")?;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => write!(f, " (there are {})", self.names.join(", ")),
+        }
+    }
+}
+
+impl error::Error for NotFound {}
+
+#[cfg(test)]
+mod tests {
+    use super::NotFound;
+
+    #[track_caller]
+    fn check(found: &str, message: &str) {
+        assert_eq!(NotFound::new("fruit", found, ["plum", "red-currant"]).to_string(), message);
+    }
+
+    #[test]
+    fn the_nearest_name_is_suggested_if_it_is_near() {
+        check("plumb", "no fruit is called `plumb`; did you mean `plum`? (there are plum, red-currant)");
+        check(
+            "Red_Curent",
+            "no fruit is called `Red_Curent`; did you mean `red-currant`? (there are plum, red-currant)",
+        );
+        check("pear", "no fruit is called `pear` (there are plum, red-currant)");
+        check(
+            &"p".repeat(65),
+            &format!("no fruit is called `{}` (there are plum, red-currant)", "p".repeat(65)),
+        );
+    }
+
+    #[test]
+    fn a_hint_stands_for_all_names() {
+        let error = NotFound::new("fruit", "plim", ["plum"]).with_hint("see the market");
+        assert_eq!(error.to_string(), "no fruit is called `plim`; did you mean `plum`? (see the market)");
+    }
+}
