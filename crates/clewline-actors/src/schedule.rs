@@ -7,7 +7,8 @@
 
 use std::{fmt, str::FromStr};
 
-use clewline_explore::{BadToken, STEPS_MAX};
+use clewline_core::ParseError;
+use clewline_explore::{STEPS_MAX, TOKEN};
 
 use crate::Walk;
 
@@ -85,9 +86,10 @@ impl fmt::Display for Schedule {
 }
 
 impl FromStr for Schedule {
-    type Err = BadToken;
+    type Err = ParseError;
 
-    fn from_str(token: &str) -> Result<Self, BadToken> {
+    fn from_str(token: &str) -> Result<Self, ParseError> {
+        let wrong = |at, expected| ParseError::at_character(TOKEN, token, at, expected);
         let bytes = token.as_bytes();
         let number = |at: usize| {
             let digits = bytes[at..].iter().take_while(|it| it.is_ascii_digit()).count();
@@ -99,15 +101,15 @@ impl FromStr for Schedule {
                 letter @ b'a'..=b'z' => u32::from(letter - b'a'),
                 b'[' => {
                     let (digits, Some(pick)) = number(at + 1) else {
-                        return Err(BadToken { at: at + 1, expected: "a number" });
+                        return Err(wrong(at + 1, "a number"));
                     };
                     at += 1 + digits;
                     if bytes.get(at) != Some(&b']') {
-                        return Err(BadToken { at, expected: "`]`" });
+                        return Err(wrong(at, "`]`"));
                     }
                     pick
                 }
-                _ => return Err(BadToken { at, expected: "a place, `a` to `z`, or `[`" }),
+                _ => return Err(wrong(at, "a place, `a` to `z`, or `[`")),
             };
             at += 1;
             let times = match number(at) {
@@ -116,7 +118,7 @@ impl FromStr for Schedule {
                     at += digits;
                     times
                 }
-                _ => return Err(BadToken { at, expected: "how often the same is picked" }),
+                _ => return Err(wrong(at, "how often the same is picked")),
             };
             picks.extend(std::iter::repeat_n(pick, times as usize));
         }

@@ -14,7 +14,7 @@ use std::{
     thread,
 };
 
-use clewline_core::{Budget, Kind, Problem, Reason, Verdict, Witness};
+use clewline_core::{Budget, Kind, ParseError, Problem, Reason, Verdict, Witness};
 
 use crate::{
     Checker,
@@ -66,13 +66,16 @@ impl Algorithm {
     /// # Errors
     ///
     /// If a name is not known.
-    pub fn parse(text: &str) -> Result<Algorithm, UnknownAlgorithm> {
+    pub fn parse(text: &str) -> Result<Algorithm, ParseError> {
         if text == "auto" {
             return Ok(Algorithm::Auto);
         }
         let find = |name: &str| {
             let found = checkers().find(|it| it.name() == name);
-            found.ok_or_else(|| UnknownAlgorithm { name: name.to_owned() })
+            found.ok_or_else(|| {
+                let known = checkers().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+                ParseError::new(format!("`auto`, one of {known}, or several of them joined by `+`"), name)
+            })
         };
         text.split('+').map(find).collect::<Result<_, _>>().map(Algorithm::Named)
     }
@@ -88,22 +91,6 @@ impl fmt::Debug for Algorithm {
         }
     }
 }
-
-/// There is no checker of that name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownAlgorithm {
-    name: String,
-}
-
-impl fmt::Display for UnknownAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<&str> = checkers().map(|it| it.name()).collect();
-        let known = known.join(", ");
-        write!(f, "expected `auto`, one of {known}, or several of them joined by `+`; found `{}`", self.name)
-    }
-}
-
-impl std::error::Error for UnknownAlgorithm {}
 
 /// A verdict on a whole history, and how it was reached.
 #[derive(Clone, Debug)]

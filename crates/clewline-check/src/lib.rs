@@ -17,7 +17,7 @@ use clewline_core::{Budget, Problem, Reason, Verdict};
 pub use competition::compete;
 pub use failure::{DeadEnd, Stuck, breaking, dead_ends, stuck};
 pub use frontier::{FrontierId, Frontiers};
-pub use judge::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
+pub use judge::{Algorithm, Judgement, Options, judge};
 pub use observations::{Nondeterminism, ObservationSet, SerialHistory, Tiny};
 pub use stream::{Settled, Settling};
 

@@ -20,6 +20,7 @@ mod label;
 mod merge;
 mod not_found;
 mod notation;
+mod parse_error;
 mod problem;
 mod random;
 mod rank;
@@ -42,6 +43,7 @@ pub use not_found::NotFound;
 pub use notation::{
     Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown, show_debug,
 };
+pub use parse_error::{ParseError, Place};
 pub use problem::{Answered, Automaton, Keep, Problem, Replay, Show, Start, Successor};
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording};

@@ -16,6 +16,6 @@ pub mod schedulers;
 mod step;
 
 pub use explore::{Coverage, Ending, System, explore};
-pub use schedule::{BadToken, Pick, STEPS_MAX, Schedule};
+pub use schedule::{Pick, STEPS_MAX, Schedule, TOKEN};
 pub use scheduler::{Choice, Diverged, Point, Scheduler};
 pub use step::{Access, SharedId, Step, TaskId, TaskSet, Tasks};

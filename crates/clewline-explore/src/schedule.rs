@@ -6,6 +6,8 @@
 
 use std::{fmt, str::FromStr};
 
+use clewline_core::ParseError;
+
 use crate::TaskId;
 
 /// One thing that was chosen.
@@ -43,30 +45,17 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// Not a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadToken {
-    /// The character that is wrong, counting from 0.
-    pub at: usize,
-    /// What should stand there.
-    pub expected: &'static str,
-}
-
-impl fmt::Display for BadToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "not a replay token: character {} should be {}", self.at + 1, self.expected)
-    }
-}
-
-impl std::error::Error for BadToken {}
+/// What the text of a schedule is called.
+pub const TOKEN: &str = "replay token";
 
 /// No token has more steps: a number with many digits must not eat all memory.
 pub const STEPS_MAX: usize = 1 << 24;
 
 impl FromStr for Schedule {
-    type Err = BadToken;
+    type Err = ParseError;
 
-    fn from_str(token: &str) -> Result<Self, BadToken> {
+    fn from_str(token: &str) -> Result<Self, ParseError> {
+        let wrong = |at, expected| ParseError::at_character(TOKEN, token, at, expected);
         let bytes = token.as_bytes();
         let mut picks = Vec::new();
         let mut at = 0;
@@ -79,16 +68,16 @@ impl FromStr for Schedule {
                     let steps = match (digits, number) {
                         (0, _) => 1,
                         (_, Some(steps)) if 0 < steps && picks.len() + steps as usize <= STEPS_MAX => steps,
-                        _ => return Err(BadToken { at: at + 1, expected: "a number of steps" }),
+                        _ => return Err(wrong(at + 1, "a number of steps")),
                     };
                     let pick = Pick::Task(TaskId(head - b'a'));
                     picks.extend(std::iter::repeat_n(pick, steps as usize));
                 }
                 b'=' => match number {
                     Some(value) => picks.push(Pick::Value(value)),
-                    None => return Err(BadToken { at: at + 1, expected: "a value" }),
+                    None => return Err(wrong(at + 1, "a value")),
                 },
-                _ => return Err(BadToken { at, expected: "a task, `a` to `p`, or `=`" }),
+                _ => return Err(wrong(at, "a task, `a` to `p`, or `=`")),
             }
             at += 1 + digits;
         }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use clewline_core::ParseError;
+
 use crate::error::{Error, ErrorKind};
 
 /// What the variable says, if it is set.
@@ -15,7 +17,10 @@ pub(crate) fn parsed<T>(
     let Some(found) = look_up(variable).filter(|it| !it.is_empty()) else { return Ok(None) };
     match parse(found.trim()) {
         Some(value) => Ok(Some(value)),
-        None => Err(ErrorKind::Environment { variable, expected, found }.into()),
+        None => {
+            let error = ParseError::new(expected, &found);
+            Err(ErrorKind::Environment { variable, error }.into())
+        }
     }
 }
 

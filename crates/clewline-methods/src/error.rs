@@ -2,8 +2,7 @@
 
 use std::{fmt, io};
 
-use clewline_check::UnknownAlgorithm;
-use clewline_core::LoadError;
+use clewline_core::{LoadError, ParseError};
 use clewline_report::{ReadError, formats::FORMATS};
 use clewline_specs::{MixError, SpecError};
 
@@ -18,9 +17,9 @@ pub struct Error {
 #[derive(Debug)]
 pub(crate) enum ErrorKind {
     Specification(SpecError),
-    Algorithm(UnknownAlgorithm),
+    /// The name of an algorithm, or of a format.
+    Named(ParseError),
     Mix(MixError),
-    Format(String),
     /// Factors, or a reading, of quasi linearizability.
     Quasi(String),
     Unrecognised,
@@ -39,8 +38,7 @@ pub(crate) enum ErrorKind {
     /// An environment variable that says something else than it should.
     Environment {
         variable: &'static str,
-        expected: &'static str,
-        found: String,
+        error: ParseError,
     },
 }
 
@@ -73,9 +71,8 @@ impl Error {
             ErrorKind::Load(error) => Some(error.line),
             ErrorKind::OutOfOrder { line } => Some(*line),
             ErrorKind::Specification(_)
-            | ErrorKind::Algorithm(_)
+            | ErrorKind::Named(_)
             | ErrorKind::Mix(_)
-            | ErrorKind::Format(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
             | ErrorKind::Environment { .. }
@@ -90,9 +87,8 @@ impl Error {
     pub fn is_input(&self) -> bool {
         match self.kind {
             ErrorKind::Specification(_)
-            | ErrorKind::Algorithm(_)
+            | ErrorKind::Named(_)
             | ErrorKind::Mix(_)
-            | ErrorKind::Format(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
             | ErrorKind::Environment { .. } => false,
@@ -118,9 +114,9 @@ impl From<SpecError> for ErrorKind {
     }
 }
 
-impl From<UnknownAlgorithm> for ErrorKind {
-    fn from(error: UnknownAlgorithm) -> Self {
-        ErrorKind::Algorithm(error)
+impl From<ParseError> for ErrorKind {
+    fn from(error: ParseError) -> Self {
+        ErrorKind::Named(error)
     }
 }
 
@@ -161,11 +157,8 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ErrorKind::Specification(error) => error.fmt(f),
-            ErrorKind::Algorithm(error) => error.fmt(f),
+            ErrorKind::Named(error) => error.fmt(f),
             ErrorKind::Mix(error) => write!(f, "the mix: {error}"),
-            ErrorKind::Format(name) => {
-                write!(f, "expected one of the formats auto, {}; found `{name}`", format_names())
-            }
             ErrorKind::Unrecognised => {
                 write!(f, "not recognised as a history; name its format, one of {}", format_names())
             }
@@ -179,14 +172,15 @@ impl fmt::Display for ErrorKind {
                  and forgotten; sort the lines by `call`, or judge them from a file",
             ),
             ErrorKind::Matrix(reason) | ErrorKind::Quasi(reason) => f.write_str(reason),
-            ErrorKind::Environment { variable, expected, found } => {
-                write!(f, "the environment variable {variable}: expected {expected}; found `{found}`")
+            ErrorKind::Environment { variable, error } => {
+                write!(f, "the environment variable {variable}: {error}")
             }
         }
     }
 }
 
-fn format_names() -> String {
+/// Every format, separated by commas.
+pub(crate) fn format_names() -> String {
     FORMATS.names().collect::<Vec<_>>().join(", ")
 }
 

@@ -11,7 +11,7 @@ mod places;
 use std::{fmt, str::FromStr};
 
 use clewline_check::{Options, judge};
-use clewline_core::{Budget, Catalogued, Random, Recording, Verdict};
+use clewline_core::{Budget, Catalogued, ParseError, Random, Recording, Verdict};
 
 use places::Places;
 
@@ -49,28 +49,16 @@ impl Violate {
 }
 
 impl FromStr for Violate {
-    type Err = UnknownKind;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownKind> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let found = Violate::ALL.into_iter().find(|it| it.name() == text);
-        found.ok_or_else(|| UnknownKind { found: text.to_owned() })
+        found.ok_or_else(|| {
+            let known = Violate::ALL.map(Violate::name).join(", ");
+            ParseError::new(format!("one of {known}"), text)
+        })
     }
 }
-
-/// There is no such kind of violation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownKind {
-    found: String,
-}
-
-impl fmt::Display for UnknownKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = Violate::ALL.map(Violate::name).join(", ");
-        write!(f, "expected one of {known}; found `{}`", self.found)
-    }
-}
-
-impl std::error::Error for UnknownKind {}
 
 /// No violation could be planted.
 #[derive(Clone, Debug, PartialEq, Eq)]

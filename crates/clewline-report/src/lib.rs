@@ -106,8 +106,8 @@ impl fmt::Debug for ReadOptions<'_> {
     }
 }
 
-/// A file is not a history in the format it was read as.
-#[derive(Debug)]
+/// A file is not what it was read as: a history in some format, calls on a system of actors.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     /// The line, counting from one.
     pub line: usize,
@@ -117,6 +117,14 @@ pub struct ReadError {
     pub message: String,
     /// How many operations, or events where the file is made of those, had been read before.
     pub read: usize,
+}
+
+impl ReadError {
+    /// A whole line is wrong.
+    #[must_use]
+    pub fn in_line(line: usize, message: String) -> ReadError {
+        ReadError { line, column: 0, message, read: 0 }
+    }
 }
 
 impl fmt::Display for ReadError {

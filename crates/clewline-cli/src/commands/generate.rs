@@ -1,8 +1,8 @@
 //! `clewline generate`: histories made to order.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
-use clewline_core::{Domain, Plan};
+use clewline_core::{Domain, ParseError, Plan};
 use clewline_methods::generate::{Violate, plant};
 use clewline_specs::{check_mix, find};
 
@@ -62,7 +62,7 @@ pub(super) struct Args {
 
     /// Plant a violation: swap (two answers are exchanged), stale (an old answer is given), lost (an operation
     /// with an effect is missing), duplicate (an answer is given twice), invented (an answer nobody gave)
-    #[arg(long, value_name = "KIND", value_parser = kind)]
+    #[arg(long, value_name = "KIND", value_parser = Violate::from_str)]
     violate: Option<Violate>,
 
     /// Where to write it; `-` is standard output
@@ -105,26 +105,22 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, ParseError> {
     let number = text.parse::<usize>().ok().filter(|&it| it != 0);
-    number.ok_or_else(|| format!("expected a number from 1; found `{text}`"))
+    number.ok_or_else(|| ParseError::new("a number from 1", text))
 }
 
-pub(super) fn weight(text: &str) -> Result<(String, u32), String> {
+pub(super) fn weight(text: &str) -> Result<(String, u32), ParseError> {
     let pair = text.split_once('=').and_then(|(name, weight)| Some((name.to_owned(), weight.parse().ok()?)));
-    pair.ok_or_else(|| format!("expected METHOD=WEIGHT, as in enq=3; found `{text}`"))
+    pair.ok_or_else(|| ParseError::new("METHOD=WEIGHT, as in enq=3", text))
 }
 
-pub(super) fn domain(text: &str) -> Result<Domain, String> {
+pub(super) fn domain(text: &str) -> Result<Domain, ParseError> {
     match text {
         "distinct" => return Ok(Domain::Distinct),
         "shuffled" => return Ok(Domain::Shuffled),
         _ => (),
     }
     let bound = text.parse::<u32>().ok().filter(|&it| it != 0).map(Domain::Below);
-    bound.ok_or_else(|| format!("expected `distinct`, `shuffled` or a number from 1; found `{text}`"))
-}
-
-fn kind(text: &str) -> Result<Violate, String> {
-    text.parse::<Violate>().map_err(|it| it.to_string())
+    bound.ok_or_else(|| ParseError::new("`distinct`, `shuffled` or a number from 1", text))
 }

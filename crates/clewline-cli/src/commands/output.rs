@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use clewline_core::Recording;
+use clewline_core::{ParseError, Recording};
 use clewline_report::{
     Format, WriteError, formats,
     render::{
@@ -82,7 +82,7 @@ pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn 
         }
     };
     formats::find(name).ok_or_else(|| {
-        Failure::Told(format!("--output: expected one of the formats {}; found `{name}`", format_names()))
+        Failure::at("--output", ParseError::new(format!("one of the formats {}", format_names()), name))
     })
 }
 

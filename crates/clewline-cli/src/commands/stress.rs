@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_core::Domain;
+use clewline_core::{Domain, ParseError};
 use clewline_lab as subjects;
 use clewline_methods::stress::{Phase, Progress, Stress};
 use clewline_report::render::{Present, WitnessShown, grouped};
@@ -149,14 +149,14 @@ enum Disturbance {
     Inside(f64),
 }
 
-fn disturbance(text: &str) -> Result<Disturbance, String> {
+fn disturbance(text: &str) -> Result<Disturbance, ParseError> {
     match text.split_once('=') {
         None if text == "none" => Ok(Disturbance::None),
         Some(("between", share)) => units::share(share).map(Disturbance::Between),
         Some(("inside", share)) => units::share(share).map(Disturbance::Inside),
-        None | Some(_) => Err(format!(
-            "expected `none`, or a share from 0 to 1 as in between=0.1 or inside=0.02; found `{text}`"
-        )),
+        None | Some(_) => {
+            Err(ParseError::new("`none`, or a share from 0 to 1 as in between=0.1 or inside=0.02", text))
+        }
     }
 }
 
@@ -164,23 +164,23 @@ fn disturbance(text: &str) -> Result<Disturbance, String> {
 #[derive(Clone, Copy, Debug)]
 struct ClockChoice(Option<ClockKind>);
 
-fn clock(text: &str) -> Result<ClockChoice, String> {
+fn clock(text: &str) -> Result<ClockChoice, ParseError> {
     if text == "auto" {
         return Ok(ClockChoice(None));
     }
     let kind = ClockKind::ALL.into_iter().find(|it| it.name() == text);
     kind.map(|it| ClockChoice(Some(it)))
-        .ok_or_else(|| format!("expected auto, counter, monotonic or shared; found `{text}`"))
+        .ok_or_else(|| ParseError::new("auto, counter, monotonic or shared", text))
 }
 
-fn patience(text: &str) -> Result<Duration, String> {
+fn patience(text: &str) -> Result<Duration, ParseError> {
     // Less, and a thread that waits for its turn would look stuck.
     const LEAST: Duration = Duration::from_millis(50);
     let patience = units::duration(text)?;
-    if patience < LEAST { Err(format!("expected at least 50ms; found `{text}`")) } else { Ok(patience) }
+    if patience < LEAST { Err(ParseError::new("at least 50ms", text)) } else { Ok(patience) }
 }
 
-fn shrink(text: &str) -> Result<Duration, String> {
+fn shrink(text: &str) -> Result<Duration, ParseError> {
     if text == "none" { Ok(Duration::ZERO) } else { units::duration(text) }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use clewline_core::ParseError;
+
 const DURATIONS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("min", 60_000), ("h", 3_600_000)];
 
@@ -17,8 +19,8 @@ const SIZES: [(&str, u64); 8] = [
 ];
 
 /// Reads `10s`, `1.5h`, `1m30s`.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("expected a duration such as 500ms, 10s, 1m30s or 2h; found `{text}`");
+pub(super) fn duration(text: &str) -> Result<Duration, ParseError> {
+    let wrong = || ParseError::new("a duration such as 500ms, 10s, 1m30s or 2h", text);
     let mut rest = text.trim();
     let mut total_ms = 0_f64;
     if rest.is_empty() {
@@ -27,9 +29,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     while !rest.is_empty() {
         let (number, unit, after) = quantity(rest).ok_or_else(wrong)?;
         if unit.is_empty() {
-            return Err(format!(
-                "expected a unit after the number, as in {text}s or {text}ms; found `{text}`"
-            ));
+            return Err(ParseError::new(format!("a unit after the number, as in {text}s or {text}ms"), text));
         }
         let (_, ms) = DURATIONS.iter().find(|it| it.0 == unit).ok_or_else(wrong)?;
         total_ms += number * *ms as f64;
@@ -37,14 +37,14 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     }
     // Longer than anyone waits, and still a time that the system can add to now.
     if 1e15 < total_ms {
-        return Err(format!("expected at most some thousand years; found `{text}`"));
+        return Err(ParseError::new("at most some thousand years", text));
     }
     Ok(Duration::from_secs_f64(total_ms / 1_000.0))
 }
 
 /// Reads `4GiB`, `512MB`, `1000000`.
-pub(super) fn size(text: &str) -> Result<usize, String> {
-    let wrong = || format!("expected a size such as 512MiB, 4GiB or 2GB; found `{text}`");
+pub(super) fn size(text: &str) -> Result<usize, ParseError> {
+    let wrong = || ParseError::new("a size such as 512MiB, 4GiB or 2GB", text);
     let (number, unit, after) = quantity(text.trim()).ok_or_else(wrong)?;
     let is_unit = |it: &&(&str, u64)| it.0.eq_ignore_ascii_case(unit) || unit.is_empty() && it.0 == "B";
     let (_, factor) = SIZES.iter().find(is_unit).ok_or_else(wrong)?;
@@ -56,9 +56,9 @@ pub(super) fn size(text: &str) -> Result<usize, String> {
 }
 
 /// Reads a share between 0 and 1.
-pub(super) fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, ParseError> {
     let share = text.parse::<f64>().ok().filter(|it| (0.0..=1.0).contains(it));
-    share.ok_or_else(|| format!("expected a number from 0 to 1; found `{text}`"))
+    share.ok_or_else(|| ParseError::new("a number from 0 to 1", text))
 }
 
 /// The number that `text` begins with, the word after it, and what is left.
@@ -113,11 +113,11 @@ mod tests {
     #[test]
     fn wrong_durations_say_what_was_expected() {
         assert_eq!(
-            duration("10"),
+            duration("10").map_err(|it| it.to_string()),
             Err("expected a unit after the number, as in 10s or 10ms; found `10`".to_owned())
         );
         for text in ["", "s", "10 parsecs", "-1s", "1.2.3s", "1s2", "9999999999999999h"] {
-            assert!(duration(text).is_err_and(|it| it.starts_with("expected")), "{text}");
+            assert!(duration(text).is_err_and(|it| it.found == text), "{text}");
         }
     }
 
@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(size(&show_size(bytes)), Ok(bytes));
         }
         for text in ["", "GiB", "4 gigs", "-1B", "1GiB1", "99999999999TiB"] {
-            assert!(size(text).is_err_and(|it| it.starts_with("expected a size")), "{text}");
+            assert!(size(text).is_err_and(|it| it.expected.starts_with("a size")), "{text}");
         }
     }
 

@@ -31,7 +31,7 @@ use clewline_actors::ActorId;
 use clewline_core::Table;
 
 pub use named::{Named, Usage};
-pub use shape::{BadShape, ReadsAndWrites, Shape};
+pub use shape::{ReadsAndWrites, Shape};
 pub use system::{FoundSystem, Symptom, System, SystemVisitor, Variant, find_system, systems};
 pub use ticket::{Asker, Ticket};
 

@@ -2,7 +2,8 @@
 
 use clewline_actors::{ClientCall, Clients, Harness, Ignored, Scenario};
 use clewline_core::Notation;
-use clewline_methods::actors::{BadHarness, ErasedHarness, Error, HarnessFile, Options, Scheduler};
+use clewline_methods::actors::{ErasedHarness, Error, HarnessFile, Options, Scheduler};
+use clewline_report::ReadError;
 
 use super::{FoundSystem, Shape, SystemVisitor, Variant};
 
@@ -47,13 +48,13 @@ impl Named {
     /// # Errors
     ///
     /// If the text is no such file.
-    pub fn from_file(found: FoundSystem, text: &str) -> Result<Named, BadHarness> {
+    pub fn from_file(found: FoundSystem, text: &str) -> Result<Named, ReadError> {
         let program = HarnessFile::read(text)?;
         let actors = program.actors.map_or(found.variant.actors, |it| it.0);
         let line = program.actors.map_or(1, |it| it.1);
         let clients = program.clients.unwrap_or(found.variant.clients);
         let named = Named { found, calls: Calls::File(program), actors, clients };
-        named.check_actors().map_err(|it| BadHarness::new(line, it.to_string()))?;
+        named.check_actors().map_err(|it| ReadError::in_line(line, it.to_string()))?;
         Ok(named)
     }
 

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use clewline_actors::{ActorId, ClientCall, Clients, Scenario};
-use clewline_core::{Misfit, Notation, Values, read_label};
+use clewline_core::{Misfit, Notation, ParseError, Values, read_label};
 
 /// How an object is read and written, in whole or key by key: calls as they are typed, of which shapes are made.
 #[derive(Clone, Copy, Debug)]
@@ -132,9 +132,9 @@ impl fmt::Display for Shape {
 }
 
 impl FromStr for Shape {
-    type Err = BadShape;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Shape, BadShape> {
+    fn from_str(text: &str) -> Result<Shape, ParseError> {
         // How many of a unit a text begins with, and the rest.
         fn count(text: &str, unit: char) -> Option<(u32, &str)> {
             let digits = text.find(|it: char| !it.is_ascii_digit())?;
@@ -156,25 +156,11 @@ impl FromStr for Shape {
             Shape::Clients(count) => count.saturating_mul(2),
         };
         let is_sensible = |it: &Shape| (1..=Shape::CALLS_MAX).contains(&calls(it));
-        shape.filter(is_sensible).ok_or_else(|| BadShape { found: text.to_owned() })
+        shape.filter(is_sensible).ok_or_else(|| {
+            let most = Shape::CALLS_MAX;
+            let expected =
+                format!("reads and writes as in `2r+1w`, or clients as in `2c`, at most {most} calls");
+            ParseError::new(expected, text)
+        })
     }
 }
-
-/// A text is not the shape of a scenario.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadShape {
-    found: String,
-}
-
-impl fmt::Display for BadShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "expected reads and writes as in `2r+1w`, or clients as in `2c`, at most {} calls; found `{}`",
-            Shape::CALLS_MAX,
-            self.found
-        )
-    }
-}
-
-impl std::error::Error for BadShape {}

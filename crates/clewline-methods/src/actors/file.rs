@@ -8,10 +8,9 @@
 //! C2 N3 read
 //! ```
 
-use std::fmt;
-
 use clewline_actors::{ActorId, ClientCall, Clients};
 use clewline_core::{Notation, Values, read_label};
+use clewline_report::ReadError;
 
 /// A file of calls, before anyone knows on what object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,29 +30,6 @@ struct Line {
     call: String,
 }
 
-/// A file is not a harness of this system.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadHarness {
-    line: usize,
-    told: String,
-}
-
-impl BadHarness {
-    /// What is wrong with that line.
-    #[must_use]
-    pub fn new(line: usize, told: String) -> BadHarness {
-        BadHarness { line, told }
-    }
-}
-
-impl fmt::Display for BadHarness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.told)
-    }
-}
-
-impl std::error::Error for BadHarness {}
-
 const LINE: &str = "a call as in `C1 N2 write(1)`, or `actors 3`, or `clients waiting`";
 
 impl HarnessFile {
@@ -62,15 +38,13 @@ impl HarnessFile {
     /// # Errors
     ///
     /// If the text is no such file.
-    pub fn read(text: &str) -> Result<HarnessFile, BadHarness> {
+    pub fn read(text: &str) -> Result<HarnessFile, ReadError> {
         let mut program = HarnessFile::default();
         for (at, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();
             let number = at + 1;
-            let wrong = |expected: &str| BadHarness {
-                line: number,
-                told: format!("expected {expected}, found `{line}`"),
-            };
+            let wrong =
+                |expected: &str| ReadError::in_line(number, format!("expected {expected}, found `{line}`"));
             let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
             let rest = rest.trim();
             match first {
@@ -98,7 +72,7 @@ impl HarnessFile {
             }
         }
         let last = text.lines().count().max(1);
-        let nothing = || BadHarness { line: last, told: format!("expected {LINE}, found no call at all") };
+        let nothing = || ReadError::in_line(last, format!("expected {LINE}, found no call at all"));
         if program.lines.is_empty() { Err(nothing()) } else { Ok(program) }
     }
 
@@ -112,10 +86,10 @@ impl HarnessFile {
         specification: &S,
         offers: &[&str],
         actors: u32,
-    ) -> Result<Vec<ClientCall<S::Call>>, BadHarness> {
+    ) -> Result<Vec<ClientCall<S::Call>>, ReadError> {
         let mut calls = Vec::new();
         for Line { number, client, to, call } in &self.lines {
-            let wrong = |told: String| BadHarness { line: *number, told };
+            let wrong = |told: String| ReadError::in_line(*number, told);
             let mut values = Values::new();
             let (method, arg) = read_label(call, &mut values).map_err(|it| wrong(it.to_string()))?;
             if !offers.contains(&method) {

@@ -28,16 +28,17 @@ mod walks;
 pub use builder::Explore;
 pub use ds2::ds2;
 pub use erased::{ErasedHarness, count, explore, replay};
-pub use file::{BadHarness, HarnessFile};
+pub use file::HarnessFile;
 pub use finding::{Finding, Step, Why};
 pub use options::{Compat, Options, Progress, Scheduler, StuckCalls, Wanted};
 pub use present::Presented;
 pub use text::Telling;
-pub use token::{BadToken, Token};
+pub use token::Token;
 
 use std::{fmt, time::Duration};
 
 use clewline_actors::{BadHandler, BadScenario, Faults, Places, Unfit};
+use clewline_report::ReadError;
 
 /// What came of exploring a system.
 #[derive(Debug)]
@@ -217,7 +218,7 @@ pub enum Error {
     /// A token is of another system.
     Unfit(Unfit),
     /// A file of calls is not one for this system.
-    Harness(BadHarness),
+    Harness(ReadError),
     /// Something else.
     Told(String),
 }

@@ -5,6 +5,8 @@
 use std::{fmt, str::FromStr};
 
 use clewline_actors::Schedule;
+use clewline_core::ParseError;
+use clewline_explore::TOKEN;
 
 /// One execution: which calls of a scenario are made, and what is picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,43 +27,22 @@ impl fmt::Display for Token {
     }
 }
 
-/// Not a token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BadToken {
-    /// What stands before the colon is no list of numbers that go up from 1.
-    Calls(String),
-    /// The rest is no schedule.
-    Schedule(clewline_explore::BadToken),
-}
-
-impl fmt::Display for BadToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BadToken::Calls(found) => write!(
-                f,
-                "not a replay token: before the colon, expected numbers of calls as in `1,3`, found `{found}`"
-            ),
-            BadToken::Schedule(it) => it.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for BadToken {}
-
 impl FromStr for Token {
-    type Err = BadToken;
+    type Err = ParseError;
 
-    fn from_str(token: &str) -> Result<Self, BadToken> {
+    fn from_str(token: &str) -> Result<Self, ParseError> {
         let (calls, schedule) = match token.split_once(':') {
             None => (None, token),
             Some((calls, schedule)) => {
                 let numbers: Option<Vec<usize>> =
                     calls.split(',').map(|it| it.parse::<usize>().ok()?.checked_sub(1)).collect();
                 let numbers = numbers.filter(|it| it.is_sorted_by(|one, other| one < other));
-                (Some(numbers.ok_or_else(|| BadToken::Calls(calls.to_owned()))?), schedule)
+                let wrong =
+                    || ParseError::in_part(TOKEN, "before the colon", "numbers of calls as in `1,3`", calls);
+                (Some(numbers.ok_or_else(wrong)?), schedule)
             }
         };
-        Ok(Token { calls, schedule: schedule.parse().map_err(BadToken::Schedule)? })
+        Ok(Token { calls, schedule: schedule.parse()? })
     }
 }
 

@@ -14,8 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, Judgement, Options, UnknownAlgorithm, judge};
-use clewline_core::{Budget, Case, Catalogued, History, Reason, Recording, Specification, Verdict};
+use clewline_check::{Algorithm, Judgement, Options, judge};
+use clewline_core::{
+    Budget, Case, Catalogued, History, ParseError, Reason, Recording, Specification, Verdict,
+};
 use clewline_report::{Format, ReadOptions, Times, formats, render::Source};
 
 use self::watch::{
@@ -23,7 +25,7 @@ use self::watch::{
     window::FEWEST,
 };
 use crate::{
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, format_names},
     limits::{Metered, Timer, with_process_memory},
     relaxed::{Plan, Quasi, QuasiReading, Told, judge_program},
     typed::{NoCase, TypedCase, name_of},
@@ -162,7 +164,7 @@ impl Check {
     ///
     /// If there is no such checker.
     pub fn with_algorithm(self, name: &str) -> Result<Check, Error> {
-        let algorithm = Algorithm::parse(name).map_err(|it: UnknownAlgorithm| Error::from(it))?;
+        let algorithm = Algorithm::parse(name).map_err(Error::from)?;
         Ok(Check { algorithm, ..self })
     }
 
@@ -201,7 +203,8 @@ impl Check {
         if format == "auto" {
             return Ok(Check { input: None, ..self });
         }
-        let found = formats::find(format).ok_or_else(|| Error::from(ErrorKind::Format(format.to_owned())))?;
+        let found = formats::find(format)
+            .ok_or_else(|| ParseError::new(format!("one of the formats auto, {}", format_names()), format))?;
         Ok(Check { input: Some(found), ..self })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clewline_core::NotFound;
+use clewline_core::{NotFound, ParseError};
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_methods::line_up::{
     Against, Checked, Entry, Matrix, Options, Plan, calls, observations::Observations, scheduler,
@@ -19,11 +19,11 @@ use crate::commands::{Failure, units};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Preemptions(Option<u32>);
 
-pub(super) fn preemptions(text: &str) -> Result<Preemptions, String> {
+pub(super) fn preemptions(text: &str) -> Result<Preemptions, ParseError> {
     match text.parse() {
         Ok(most) => Ok(Preemptions(Some(most))),
         Err(_) if text == "none" => Ok(Preemptions(None)),
-        Err(_) => Err(format!("expected a number or `none`; found `{text}`")),
+        Err(_) => Err(ParseError::new("a number or `none`", text)),
     }
 }
 
@@ -33,11 +33,11 @@ pub(super) enum Nondeterminism {
     Allow,
 }
 
-pub(super) fn nondeterminism(text: &str) -> Result<Nondeterminism, String> {
+pub(super) fn nondeterminism(text: &str) -> Result<Nondeterminism, ParseError> {
     match text {
         "forbid" => Ok(Nondeterminism::Forbid),
         "allow" => Ok(Nondeterminism::Allow),
-        _ => Err(format!("expected `forbid` or `allow`; found `{text}`")),
+        _ => Err(ParseError::new("`forbid` or `allow`", text)),
     }
 }
 
@@ -47,11 +47,11 @@ pub(super) enum Shrinking {
     None,
 }
 
-pub(super) fn shrinking(text: &str) -> Result<Shrinking, String> {
+pub(super) fn shrinking(text: &str) -> Result<Shrinking, ParseError> {
     match text {
         "auto" => Ok(Shrinking::Auto),
         "none" => Ok(Shrinking::None),
-        _ => Err(format!("expected `auto` or `none`; found `{text}`")),
+        _ => Err(ParseError::new("`auto` or `none`", text)),
     }
 }
 
