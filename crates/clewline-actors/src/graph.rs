@@ -20,6 +20,7 @@ use std::{
     time::Instant,
 };
 
+use clewline_core::parallel;
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -260,16 +261,10 @@ fn search_all(
     };
     let mut first = Worker::new(engine.another(), &common);
     first.begin();
-    let mut workers = vec![first];
-    workers.extend((1..jobs).map(|_| Worker::new(engine.another(), &common)));
-    std::thread::scope(|scope| {
-        let mut workers = workers.into_iter();
-        let first = workers.next().expect("there is at least one");
-        let threads: Vec<_> = workers.map(|it| scope.spawn(|| it.run())).collect();
-        let mut done = vec![first.run()];
-        done.extend(threads.into_iter().map(|it| it.join().expect("no handler panicked")));
-        done
-    })
+    let others: Vec<_> = (1..jobs).map(|_| Worker::new(engine.another(), &common)).collect();
+    let (first, mut done) = parallel::beside(others, Worker::run, || first.run());
+    done.insert(0, first);
+    done
 }
 
 fn summarize(

@@ -6,9 +6,9 @@
 //! Source: G. Lowe, "Testing for linearizability", 2017, section 6 ("competition parallel").
 //! Which of several right answers (which witness, say) is given depends on who is first.
 
-use std::{sync::mpsc, thread};
+use std::sync::OnceLock;
 
-use clewline_core::{Budget, Problem, Reason, Verdict};
+use clewline_core::{Budget, Problem, Reason, Verdict, parallel};
 
 use crate::{Checker, check};
 
@@ -25,30 +25,16 @@ pub fn compete(checkers: &[&dyn Checker], problem: &Problem<'_>, budget: &Budget
         return (check(*checker, problem, budget), 0);
     }
     let budgets: Vec<Budget> = checkers.iter().map(|_| budget.child()).collect();
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        for (number, (&checker, budget)) in checkers.iter().zip(&budgets).enumerate() {
-            let sender = sender.clone();
-            scope.spawn(move || {
-                // The receiver is gone only if a competitor panicked; that panic is what matters then.
-                let _ = sender.send((number, check(checker, problem, budget)));
-            });
+    let winner = OnceLock::new();
+    let run = |number: usize| {
+        let verdict = check(checkers[number], problem, &budgets[number]);
+        if !matches!(verdict, Verdict::Unknown(_)) && winner.set(number).is_ok() {
+            budgets.iter().for_each(|it| it.stop(Reason::Outrun));
         }
-        drop(sender);
-        let mut unknown: Option<(Verdict, usize)> = None;
-        for (number, verdict) in receiver {
-            match verdict {
-                Verdict::Unknown(_) => {
-                    if unknown.as_ref().is_none_or(|&(_, first)| number < first) {
-                        unknown = Some((verdict, number));
-                    }
-                }
-                Verdict::Holds(_) | Verdict::Violated(_) => {
-                    budgets.iter().for_each(|it| it.stop(Reason::Outrun));
-                    return (verdict, number);
-                }
-            }
-        }
-        unknown.expect("every competitor answers")
-    })
+        verdict
+    };
+    let (first, others) = parallel::beside(1..checkers.len(), run, || run(0));
+    let winner = winner.get().copied().unwrap_or(0);
+    let verdict = std::iter::once(first).chain(others).nth(winner).expect("every competitor has a verdict");
+    (verdict, winner)
 }

@@ -7,14 +7,11 @@
 
 use std::{
     fmt,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
+    ops::ControlFlow,
+    sync::{Mutex, PoisonError},
 };
 
-use clewline_core::{Budget, Kind, ParseError, Problem, Reason, Verdict, Witness};
+use clewline_core::{Budget, Kind, ParseError, Problem, Reason, Verdict, Witness, parallel};
 
 use crate::{
     Checker,
@@ -118,19 +115,16 @@ pub(crate) fn judge_by(problems: Vec<Problem<'_>>, options: &Options) -> (Judgem
         problems.into_iter().flat_map(|it| into_parts(it, &options.algorithm)).collect();
     // The shortest first, so that a long part does not keep a violation in a short one waiting.
     parts.sort_by_key(Problem::len);
-    let trial = Trial::new(&parts, options);
-    let workers = options.jobs.clamp(1, parts.len().max(1));
-    if workers == 1 {
-        trial.work(0);
-    } else {
-        thread::scope(|scope| {
-            (0..workers).for_each(|worker| {
-                let trial = &trial;
-                scope.spawn(move || trial.work(worker));
-            });
-        });
-    }
-    let Done { verdicts, deciders } = trial.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let deciders = Mutex::new(Deciders::default());
+    let verdicts = parallel::until(options.jobs, parts.len(), &options.budget, |number, budget| {
+        let (verdict, by) = decide(&parts[number], &options.algorithm, budget);
+        deciders.lock().unwrap_or_else(PoisonError::into_inner).absorb(by);
+        match verdict {
+            Verdict::Violated(_) => ControlFlow::Break(verdict),
+            Verdict::Holds(_) | Verdict::Unknown(_) => ControlFlow::Continue(verdict),
+        }
+    });
+    let deciders = deciders.into_inner().unwrap_or_else(PoisonError::into_inner);
     // Who would have decided, if there was nothing to decide.
     let algorithm =
         if deciders.is_empty() { format!("{:?}", options.algorithm) } else { deciders.to_string() };
@@ -184,76 +178,4 @@ fn decide(part: &Problem<'_>, algorithm: &Algorithm, budget: &Budget) -> (Verdic
             (verdict, Deciders::search(name, part.len()))
         }
     }
-}
-
-/// Many parts and the workers who judge them.
-struct Trial<'t> {
-    parts: &'t [Problem<'t>],
-    options: &'t Options,
-    next: AtomicUsize,
-    // The index of the first part known to be violated.
-    violated: AtomicUsize,
-    // What each worker is busy with, so that it can be stopped.
-    busy: Vec<Mutex<Option<(usize, Budget)>>>,
-    done: Mutex<Done>,
-}
-
-struct Done {
-    verdicts: Vec<Option<Verdict>>,
-    deciders: Deciders,
-}
-
-impl<'t> Trial<'t> {
-    fn new(parts: &'t [Problem<'t>], options: &'t Options) -> Self {
-        let workers = options.jobs.max(1);
-        Trial {
-            parts,
-            options,
-            next: AtomicUsize::new(0),
-            violated: AtomicUsize::new(usize::MAX),
-            busy: (0..workers).map(|_| Mutex::new(None)).collect(),
-            done: Mutex::new(Done { verdicts: vec![None; parts.len()], deciders: Deciders::default() }),
-        }
-    }
-
-    /// Judges parts until none is left that matters.
-    fn work(&self, worker: usize) {
-        loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if self.parts.len() <= number || self.violated.load(Ordering::Acquire) < number {
-                return;
-            }
-            let budget = self.options.budget.child();
-            *lock(&self.busy[worker]) = Some((number, budget.clone()));
-            // Whoever found a violation since then may have looked here too early to stop us.
-            if self.violated.load(Ordering::Acquire) < number {
-                return;
-            }
-            let (verdict, deciders) = decide(&self.parts[number], &self.options.algorithm, &budget);
-            *lock(&self.busy[worker]) = None;
-            if matches!(verdict, Verdict::Violated(_)) {
-                self.violated.fetch_min(number, Ordering::AcqRel);
-                self.stop_after(number);
-            }
-            let mut done = lock(&self.done);
-            done.verdicts[number] = Some(verdict);
-            done.deciders.absorb(deciders);
-        }
-    }
-
-    /// Stops everyone who is busy with a part behind `number`.
-    fn stop_after(&self, number: usize) {
-        for busy in &self.busy {
-            if let Some((other, budget)) = &*lock(busy)
-                && number < *other
-            {
-                budget.stop(Reason::Outrun);
-            }
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // What is locked is never left half changed, so a panic elsewhere does not spoil it.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,7 +6,8 @@
 //!
 //! Invariants:
 //!
-//! * This crate performs no input or output, starts no thread, and reads no clock.
+//! * This crate performs no input or output, reads no clock, and starts no thread but in [`parallel`], where
+//!   results depend on nothing that threads do.
 //! * A [`Verdict`] names operations by [`OperationId`] and owns no payload, so it is the same type for every
 //!   object.
 //! * Right of [`Problem`] nothing is generic in calls and returns.
@@ -20,6 +21,7 @@ mod label;
 mod merge;
 mod not_found;
 mod notation;
+pub mod parallel;
 mod parse_error;
 mod problem;
 mod random;

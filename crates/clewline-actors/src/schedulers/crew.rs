@@ -23,7 +23,7 @@ use std::{
     },
 };
 
-use clewline_core::{Budget, Reason};
+use clewline_core::{Budget, Reason, parallel};
 use rustc_hash::FxHashMap;
 
 use super::Settings;
@@ -138,15 +138,13 @@ pub(super) fn lead<'v, E: Errand>(
         waiting_max: 2 * settings.jobs,
         budget: tally.budget().child(),
     };
-    let flow = std::thread::scope(|scope| {
+    let helpers: Vec<Helper<'_>> = (1..settings.jobs).map(|_| Helper::new(walk, settings)).collect();
+    let here = || {
         let _close = CloseAtEnd(&board);
-        for _ in 1..settings.jobs {
-            let helper = Helper::new(walk, settings);
-            scope.spawn(|| help(&board, helper));
-        }
         let helper = RefCell::new(Helper::new(walk, settings));
         lead(walk, tally, &Crew(Some(Lead { board: &board, helper })))
-    });
+    };
+    let (flow, _) = parallel::beside(helpers, |it| help(&board, it), here);
     match board.lock().bad_handler.take() {
         Some(bad_handler) => ControlFlow::Break(Coverage::BadHandler(bad_handler)),
         None => flow,

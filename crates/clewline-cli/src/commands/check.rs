@@ -4,12 +4,11 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
-    thread,
     time::Duration,
 };
 
 use clewline_check::checkers;
-use clewline_core::Verdict;
+use clewline_core::{Verdict, parallel};
 use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report};
 use clewline_report::{
     formats,
@@ -234,7 +233,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     // Asked for now, so that a mistyped name is not told once a file.
     clewline_specs::find(&args.spec).map_err(|it| Failure::Told(format!("--spec: {it}")))?;
     let quasi = quasi(args)?;
-    let jobs = args.jobs.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let jobs = args.jobs.map_or_else(parallel::jobs_available, usize::from);
     let mut check = Check::new()
         .with_algorithm(&args.algorithm)
         .map_err(|it| Failure::at("--algorithm", it))?

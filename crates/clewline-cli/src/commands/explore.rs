@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use clewline_core::parallel;
 use clewline_explore::Schedule;
 use clewline_methods::{
     line_up::{
@@ -366,8 +367,7 @@ impl Exploration<'_> {
                 !late
             })
         };
-        let jobs =
-            self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let jobs = self.args.jobs.unwrap_or_else(parallel::jobs_available);
         let (subject, options) = (self.subject, self.options);
         let mut failure = None;
         let visit = |checked: Checked| {

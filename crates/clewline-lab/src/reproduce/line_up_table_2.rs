@@ -247,7 +247,7 @@ fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measure
         }
         ControlFlow::Continue(())
     };
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = clewline_core::parallel::jobs_available();
     check_all(&*subject, drawn.matrices(), &options_of(row, plan), jobs, visit)
         .expect("a class knows what it says can be called");
     measured

@@ -176,7 +176,7 @@ pub(super) fn observe(
 
 /// What differs from the paper in all of them.
 pub(super) fn notes() -> Vec<String> {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let processors = clewline_core::parallel::jobs_available();
     let mut notes = vec![format!(
         "The paper: Scala on a Java virtual machine, eight cores of two Intel Xeon E5620. Ours: Rust, {processors} processors; \
          threads of a run are started once and used again. Times are on the wall."

@@ -1,8 +1,8 @@
 //! The builder: Line-Up in a test.
 
-use std::{fmt, num::NonZero, ops::ControlFlow, sync::Arc, thread, time::Duration};
+use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Misfit, Notation};
+use clewline_core::{Misfit, Notation, parallel};
 use clewline_explore::{TaskId, schedulers::SCHEDULERS};
 use clewline_threads::{
     Component, Explorable, Rig, Subject, Trial,
@@ -171,7 +171,7 @@ impl<E: Explorable> LineUp<E> {
             plan: Plan::default(),
             options: Options::default(),
             time: None,
-            jobs: thread::available_parallelism().map_or(1, NonZero::get),
+            jobs: parallel::jobs_available(),
             quasi: None,
             matrices: Matrices::WellFormed,
             spec: None,

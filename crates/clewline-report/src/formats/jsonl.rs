@@ -21,12 +21,13 @@ mod line;
 mod write;
 
 use std::{
+    cell::RefCell,
     collections::HashMap,
     io::{Read, Write},
-    thread,
+    ops::ControlFlow,
 };
 
-use clewline_core::Recording;
+use clewline_core::{Recording, parallel};
 use serde_json::Value as Json;
 
 use self::{book::Book, line::Scanner};
@@ -129,54 +130,32 @@ fn fill(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), Rea
     }
 }
 
-// A block, the number of its first line, and what was found in it.
-struct Task {
-    block: Vec<u8>,
-    first: usize,
-    scanner: Scanner,
-    outcome: Result<(), ReadError>,
-}
-
 /// While `jobs` threads parse blocks, this one merges those parsed before and reads the next.
 fn fill_in_parallel(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
-    let mut spare: Vec<Vec<u8>> = Vec::new();
-    let mut parsed: Vec<Task> = Vec::new();
-    let (mut next, mut failed) = read_blocks(blocks, jobs, &mut spare);
-    while !next.is_empty() || !parsed.is_empty() {
-        let mut now = std::mem::take(&mut next);
-        thread::scope(|scope| {
-            for task in &mut now {
-                scope.spawn(|| task.outcome = task.scanner.block(&task.block, task.first));
-            }
-            for task in parsed.drain(..) {
-                book.merge(&task.scanner)?;
-                task.outcome?;
-                spare.push(task.block);
-            }
-            if failed.is_none() {
-                (next, failed) = read_blocks(blocks, jobs, &mut spare);
-            }
-            Ok(())
-        })?;
-        parsed = now;
-    }
-    failed.map_or(Ok(()), Err)
-}
-
-/// Up to `count` blocks, and what went wrong in reading one after them.
-fn read_blocks(
-    blocks: &mut Blocks<'_>,
-    count: usize,
-    spare: &mut Vec<Vec<u8>>,
-) -> (Vec<Task>, Option<ReadError>) {
-    let mut tasks = Vec::with_capacity(count);
-    for _ in 0..count {
-        let mut block = spare.pop().unwrap_or_default();
+    let spare: RefCell<Vec<Vec<u8>>> = RefCell::default();
+    let mut failed = None;
+    let next = || {
+        let mut block = spare.borrow_mut().pop().unwrap_or_default();
         match blocks.next(&mut block) {
-            Err(error) => return (tasks, Some(error)),
-            Ok(_) if block.is_empty() => break,
-            Ok(first) => tasks.push(Task { block, first, scanner: Scanner::default(), outcome: Ok(()) }),
+            Ok(first) => (!block.is_empty()).then_some((block, first)),
+            Err(error) => {
+                failed = Some(error);
+                None
+            }
         }
-    }
-    (tasks, None)
+    };
+    let parse = |(block, first): (Vec<u8>, usize)| {
+        let mut scanner = Scanner::default();
+        let outcome = scanner.block(&block, first);
+        (block, scanner, outcome)
+    };
+    let flow = parallel::in_order(jobs, jobs, std::iter::from_fn(next), parse, |parsed| {
+        let (block, scanner, outcome) = parsed;
+        spare.borrow_mut().push(block);
+        match book.merge(&scanner).and(outcome) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    });
+    flow.break_value().or(failed).map_or(Ok(()), Err)
 }

@@ -1,0 +1,110 @@
+use std::{
+    ops::ControlFlow::{Break, Continue},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::Duration,
+};
+
+use super::*;
+
+#[test]
+fn results_are_visited_in_the_order_of_the_tasks() {
+    for jobs in [1, 2, 5] {
+        let mut seen = Vec::new();
+        // Later tasks take less time.
+        let work = |it: u64| {
+            thread::sleep(Duration::from_micros(300 - 10 * it));
+            2 * it
+        };
+        let flow = in_order(jobs, 1, 0..30, work, |it| {
+            seen.push(it);
+            Continue::<()>(())
+        });
+        assert_eq!(flow, Continue(()));
+        assert_eq!(seen, (0..30).map(|it| 2 * it).collect::<Vec<u64>>(), "{jobs} jobs");
+    }
+}
+
+#[test]
+fn tasks_are_not_begun_too_far_ahead_nor_after_a_break() {
+    for jobs in [1, 3] {
+        let made = AtomicUsize::new(0);
+        let tasks = (0..1_000).inspect(|_| {
+            made.fetch_add(1, Relaxed);
+        });
+        let flow = in_order(jobs, 1, tasks, |it| it, |it| if it == 10 { Break(it) } else { Continue(()) });
+        assert_eq!(flow, Break(10));
+        assert!((11..=11 + AHEAD * jobs).contains(&made.load(Relaxed)), "{made:?} tasks with {jobs} jobs");
+    }
+}
+
+#[test]
+fn no_task_is_no_trouble() {
+    let flow = in_order(3, 1, std::iter::empty(), |it: u32| it, Break);
+    assert_eq!(flow, Continue(()));
+    assert!(until(3, 0, &Budget::unlimited(), |it, _| Continue(it)).is_empty());
+}
+
+#[test]
+fn panics_go_on_in_the_caller() {
+    let message = |run: &dyn Fn()| {
+        let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("it panics");
+        panic.downcast_ref::<&str>().expect("a text").to_string()
+    };
+    let work = |it: usize| if it == 7 { panic!("seven") } else { it };
+    for jobs in [1, 3] {
+        let ordered = || assert_eq!(in_order(jobs, 1, 0..100, work, |_| Continue::<()>(())), Continue(()));
+        assert_eq!(message(&ordered), "seven");
+        let visiting = || {
+            let visit = |it| if it == 7 { panic!("visited") } else { Continue::<()>(()) };
+            assert_eq!(in_order(jobs, 1, 0..100, |it| it, visit), Continue(()));
+        };
+        assert_eq!(message(&visiting), "visited");
+        let raced = || assert!(until(jobs, 100, &Budget::unlimited(), |it, _| Continue(work(it))).is_empty());
+        assert_eq!(message(&raced), "seven");
+    }
+}
+
+#[test]
+fn everything_before_the_first_that_breaks_is_done() {
+    for jobs in [1, 2, 4] {
+        let results =
+            until(
+                jobs,
+                50,
+                &Budget::unlimited(),
+                |it, _| {
+                    if it % 10 == 7 { Break(it) } else { Continue(it) }
+                },
+            );
+        let done: Vec<usize> = results[..8].iter().copied().flatten().collect();
+        assert_eq!(done, (0..8).collect::<Vec<usize>>(), "{jobs} jobs");
+        assert_eq!(results.len(), 50);
+        // Others may have gone far ahead before the first broke.
+        assert!(1 < jobs || results[8..].iter().all(Option::is_none));
+    }
+}
+
+#[test]
+fn what_is_behind_a_break_is_stopped() {
+    let results = until(2, 2, &Budget::unlimited(), |it, budget| {
+        if it == 0 {
+            return Break(None);
+        }
+        while budget.stopped().is_none() {
+            thread::yield_now();
+        }
+        Continue(budget.stopped())
+    });
+    assert_eq!(results[0], Some(None));
+    assert!([None, Some(Some(Reason::Outrun))].contains(&results[1]));
+}
+
+#[test]
+fn others_work_beside_this_thread() {
+    let here = thread::current().id();
+    let (mine, others) =
+        beside(0..3, |it| (it, thread::current().id() != here), || thread::current().id() == here);
+    assert!(mine);
+    assert_eq!(others, [(0, true), (1, true), (2, true)]);
+}
