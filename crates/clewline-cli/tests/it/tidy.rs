@@ -149,7 +149,7 @@ fn crates_depend_only_on_what_lies_before_them() {
         ("clewline-core", vec!["hashbrown", "rustc-hash", "strsim"]),
         ("clewline-specs", vec!["clewline-core"]),
         ("clewline-check", vec!["clewline-core"]),
-        ("clewline-report", vec!["clewline-core", "memchr", "quick-xml", "serde_json"]),
+        ("clewline-report", vec!["clewline-core", "memchr", "quick-xml", "serde_json", "unicode-width"]),
         ("clewline-explore", vec!["clewline-core", "hashbrown", "rustc-hash"]),
         ("clewline-actors", vec!["clewline-core", "clewline-explore", "hashbrown", "rustc-hash"]),
         ("clewline-macros", vec!["proc-macro2", "quote", "syn"]),
