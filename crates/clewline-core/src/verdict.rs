@@ -4,19 +4,23 @@ use std::fmt;
 
 use crate::{OperationId, Problem, Reason};
 
-/// A checker's answer. There is no way to say yes or no without evidence, nor to stop early in silence.
+/// Whether a property holds. There is no way to say yes or no without evidence, nor to stop early in silence.
+///
+/// On one history the evidence is an order or the operations that contradict each other. A method that explores
+/// executions brings its own: that a property holds is shown by what was explored, that it does not by what was
+/// found.
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The property holds, and here is an order that shows it.
-    Holds(Witness),
+pub enum Verdict<W = Witness, V = Violation, R = Reason> {
+    /// The property holds, and here is what shows it.
+    Holds(W),
     /// The property does not hold, and here is why.
-    Violated(Violation),
-    /// The checker stopped before it knew.
-    Unknown(Reason),
+    Violated(V),
+    /// It is not known: the search stopped before.
+    Unknown(R),
 }
 
-impl Verdict {
+impl<W, V, R> Verdict<W, V, R> {
     /// The verdict's one word.
     #[must_use]
     pub fn word(&self) -> &'static str {
@@ -36,7 +40,9 @@ impl Verdict {
             Verdict::Violated(_) => 2,
         }
     }
+}
 
+impl Verdict {
     /// The worse of two verdicts on parts of one history; the first if they are equally bad. Two witnesses
     /// are put one after the other; [`Problem::merge_witnesses`] knows how to bring them into order.
     pub fn merge(self, other: Verdict) -> Verdict {

@@ -156,9 +156,7 @@ pub mod actors {
         Message, Places, Property, Restart, Rules, Scenario, Watched, When,
     };
     #[doc(inline)]
-    pub use clewline_methods::actors::{
-        Coverage, Error, Explore, Finding, Metrics, Outcome, Step, Verdict, Why,
-    };
+    pub use clewline_methods::actors::{Coverage, Error, Explore, Finding, Metrics, Outcome, Step, Why};
 }
 
 /// Recordings: histories in files, or that are still growing.

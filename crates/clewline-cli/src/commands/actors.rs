@@ -3,11 +3,12 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clewline_actors::{Delivery, Faults, Mailbox, Restart, Rules};
+use clewline_core::Verdict;
 use clewline_lab::systems::{FoundSystem, Named, Shape, find_system};
 use clewline_methods::{
     actors::{
         Coverage, Error, Options, Outcome, Presented, Progress, Scheduler, StuckCalls, Telling, Token,
-        Verdict, Wanted, ds2, explore, replay,
+        Wanted, ds2, explore, replay,
     },
     available_memory,
 };
@@ -195,7 +196,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         std::fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))?;
     }
     let status = match outcome.verdict {
-        Verdict::Holds => Status::Done,
+        Verdict::Holds(()) => Status::Done,
         Verdict::Violated(_) => Status::Violated,
         Verdict::Unknown(_) => Status::Unknown,
     };
@@ -328,7 +329,7 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
             args.replay.is_none().then_some(again).into_iter().chain(page).collect()
         }
         Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],
-        Verdict::Unknown(_) | Verdict::Holds => match (&outcome.coverage, args.scheduler.as_str()) {
+        Verdict::Unknown(_) | Verdict::Holds(()) => match (&outcome.coverage, args.scheduler.as_str()) {
             (Coverage::Limited(_), "states") => match args.time {
                 Some(time) => vec![format!(
                     "{scheduler} --time {}",

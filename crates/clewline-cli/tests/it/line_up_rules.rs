@@ -2,13 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clewline_core::Cause;
+use clewline_core::{Cause, Verdict};
 use clewline_explore::schedulers::{SCHEDULERS, Settings};
 use clewline_methods::{
     Quasi,
-    line_up::{
-        Against, Checked, Matrix, Options, Verdict, calls, check, observations::observe, scheduler, shrink,
-    },
+    line_up::{Against, Checked, Matrix, Options, calls, check, observations::observe, scheduler, shrink},
     relaxed::{Judging, WellFormed},
 };
 use clewline_threads::{

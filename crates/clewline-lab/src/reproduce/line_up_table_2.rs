@@ -5,7 +5,7 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use crate::{Class, ClassVariant, FoundExplorable, classes::CLASSES};
-use clewline_core::Cause;
+use clewline_core::{Cause, Verdict, parallel};
 use clewline_report::render::{
     grouped,
     table::{Cell, Column, Table},
@@ -16,8 +16,7 @@ use super::{
     statistics::{Sample, count},
 };
 use clewline_methods::line_up::{
-    Checked, Entry as MatrixEntry, Matrix, Options as CheckOptions, Plan as Drawn, Verdict, calls, check,
-    check_all,
+    Checked, Entry as MatrixEntry, Matrix, Options as CheckOptions, Plan as Drawn, calls, check, check_all,
 };
 
 /// What the command line knows.
@@ -238,7 +237,7 @@ fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measure
         measured.histories.add(checked.serial_histories() as f64);
         let seconds = checked.elapsed[1].as_secs_f64();
         match &checked.verdict {
-            Verdict::Holds => measured.passed.add(seconds),
+            Verdict::Holds(()) => measured.passed.add(seconds),
             Verdict::Violated(finding) => {
                 measured.failed.add(seconds);
                 measured.causes.push(finding.cause);
@@ -247,7 +246,7 @@ fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measure
         }
         ControlFlow::Continue(())
     };
-    let jobs = clewline_core::parallel::jobs_available();
+    let jobs = parallel::jobs_available();
     check_all(&*subject, drawn.matrices(), &options_of(row, plan), jobs, visit)
         .expect("a class knows what it says can be called");
     measured

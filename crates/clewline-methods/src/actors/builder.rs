@@ -272,7 +272,7 @@ impl<H: Harness + 'static> Explore<H> {
             next: &next,
         };
         match outcome.verdict {
-            Verdict::Holds => (),
+            Verdict::Holds(()) => (),
             Verdict::Violated(_) | Verdict::Unknown(_) => {
                 panic!(
                     "{}",

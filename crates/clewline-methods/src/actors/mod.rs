@@ -40,6 +40,9 @@ use std::{fmt, time::Duration};
 use clewline_actors::{BadHandler, BadScenario, Faults, Places, Unfit};
 use clewline_report::ReadError;
 
+/// Whether nothing is wrong in what was to be seen, or what is, or why it is not known.
+pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
+
 /// What came of exploring a system.
 #[derive(Debug)]
 pub struct Outcome {
@@ -65,7 +68,7 @@ impl Outcome {
     pub fn finding(&self) -> Option<&Finding> {
         match &self.verdict {
             Verdict::Violated(finding) => Some(finding),
-            Verdict::Holds | Verdict::Unknown(_) => None,
+            Verdict::Holds(()) | Verdict::Unknown(_) => None,
         }
     }
 
@@ -73,29 +76,6 @@ impl Outcome {
     #[must_use]
     pub fn dot(&self, name: &str) -> String {
         dot::graph(self, name)
-    }
-}
-
-/// The answer.
-#[derive(Debug)]
-pub enum Verdict {
-    /// Nothing is wrong in what was to be seen.
-    Holds,
-    /// This is.
-    Violated(Box<Finding>),
-    /// Nobody knows, and why.
-    Unknown(String),
-}
-
-impl Verdict {
-    /// Its one word.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::Violated(_) => "violated",
-            Verdict::Unknown(_) => "unknown",
-        }
     }
 }
 

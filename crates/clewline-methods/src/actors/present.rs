@@ -59,7 +59,7 @@ impl Present for Presented<'_> {
         page.facts.retain(|it| it.0 != "took");
         match &self.outcome.verdict {
             Verdict::Violated(finding) => self.page_with(finding, page),
-            Verdict::Holds | Verdict::Unknown(_) => page,
+            Verdict::Holds(()) | Verdict::Unknown(_) => page,
         }
     }
 

@@ -73,7 +73,7 @@ pub(super) fn run(play: &dyn Play, options: &Options, progress: &Progress) -> Re
     let rules = Rules { faults, ..options.rules };
     let verdict = match seen.wrong.take() {
         Some(wrong) => violated(play, &*scene, options, rules, wrong, (progress, &limits))?,
-        None if seen.is_complete => Verdict::Holds,
+        None if seen.is_complete => Verdict::Holds(()),
         None => Verdict::Unknown(match &seen.coverage {
             Coverage::Limited(why) => why.clone(),
             Coverage::Exhausted => "some histories could not be judged".to_owned(),
@@ -209,7 +209,7 @@ pub(super) fn replay(play: &dyn Play, options: &Options, token: &Token) -> Resul
     let part = Part { calls: &calls, program: &program, faults };
     let verdict = match wrong_at_the_end(&*scene, options, &walk) {
         Some(why) => Verdict::Violated(Box::new(finding_of(&*scene, part, &walk, why))),
-        None => Verdict::Holds,
+        None => Verdict::Holds(()),
     };
     let violated = matches!(&verdict, Verdict::Violated(it) if it.why == Why::NotLinearizable);
     let metrics = Metrics {

@@ -38,7 +38,7 @@ pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
         format!("is linearizable as {article} {spec}")
     };
     match &outcome.verdict {
-        Verdict::Holds => format!("{system} {is} in {}", seen(telling, outcome)),
+        Verdict::Holds(()) => format!("{system} {is} in {}", seen(telling, outcome)),
         Verdict::Unknown(why) => format!("whether {system} {is}: {why}"),
         Verdict::Violated(finding) => match finding.why {
             Why::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
@@ -66,7 +66,7 @@ fn seen(telling: &Telling<'_>, outcome: &Outcome) -> String {
 /// What the verdict means, and what it rests on.
 pub(super) fn sentences(telling: &Telling<'_>, outcome: &Outcome, style: &Style) -> Vec<Block> {
     match &outcome.verdict {
-        Verdict::Holds => holds(telling, outcome),
+        Verdict::Holds(()) => holds(telling, outcome),
         Verdict::Unknown(_) => vec![Block::paragraph(unknown(telling))],
         Verdict::Violated(finding) => {
             let mut blocks = violated(telling, finding, style);

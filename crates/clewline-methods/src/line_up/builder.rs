@@ -519,7 +519,7 @@ impl<E: Explorable> LineUp<E> {
         let visit = |checked: super::Checked| {
             tested.summary.add(&checked);
             match checked.verdict {
-                Verdict::Holds => (),
+                Verdict::Holds(()) => (),
                 Verdict::Unknown(_) => found = found.take().or(Some(checked)),
                 Verdict::Violated(_) => {
                     found = Some(checked);

@@ -40,6 +40,9 @@ pub struct Checked {
     pub elapsed: [Duration; 2],
 }
 
+/// Whether every execution that was explored has its serial witness, or what has none, or why it is not known.
+pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
+
 /// Executions that are not conflict-serializable. That is no verdict: many structures that are right have such executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unserializable {
@@ -49,29 +52,6 @@ pub struct Unserializable {
     pub cycle: Vec<usize>,
     /// The schedule of the first.
     pub schedule: Schedule,
-}
-
-/// The answer to the check of a matrix.
-#[derive(Clone, Debug)]
-pub enum Verdict {
-    /// Every execution that was explored has its serial witness.
-    Holds,
-    /// One has not.
-    Violated(Box<Finding>),
-    /// Nobody knows: why.
-    Unknown(String),
-}
-
-impl Verdict {
-    /// The word for it.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::Violated(_) => "violated",
-            Verdict::Unknown(_) => "unknown",
-        }
-    }
 }
 
 impl Checked {
@@ -86,7 +66,7 @@ impl Checked {
     pub fn finding(&self) -> Option<&Finding> {
         match &self.verdict {
             Verdict::Violated(finding) => Some(finding),
-            Verdict::Holds | Verdict::Unknown(_) => None,
+            Verdict::Holds(()) | Verdict::Unknown(_) => None,
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn object(telling: &Telling<'_>, checked: &Checked, smallest: Option<
     calls(&mut object, &checked.matrix);
     object.insert("verdict".to_owned(), checked.verdict.word().into());
     match &checked.verdict {
-        Verdict::Holds => (),
+        Verdict::Holds(()) => (),
         Verdict::Violated(finding) => found(&mut object, finding),
         Verdict::Unknown(reason) => {
             object.insert("reason".to_owned(), reason.as_str().into());
@@ -42,7 +42,7 @@ pub(super) fn object(telling: &Telling<'_>, checked: &Checked, smallest: Option<
     }
     if let Some(needed) = &checked.needed {
         // Where some history needs more than any factor, or nobody knows, there is none.
-        let least = matches!(checked.verdict, Verdict::Holds).then(|| needed.factor());
+        let least = matches!(checked.verdict, Verdict::Holds(())).then(|| needed.factor());
         object.insert("least_factor".to_owned(), least.into());
         let histories = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
         object.insert("histories_by_factor".to_owned(), Json::Object(histories.collect()));

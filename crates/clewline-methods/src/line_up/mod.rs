@@ -65,7 +65,8 @@ pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use asking::{Asking, Matrices};
 pub use builder::{BuiltIn, LineUp};
 pub use every::{Answer, Every};
-pub use finding::{Checked, Finding, Seen, Serial, Unserializable, Verdict};
+pub(crate) use finding::Verdict;
+pub use finding::{Checked, Finding, Seen, Serial, Unserializable};
 pub use plan::{Entry, Plan};
 pub use present::{Presented, PresentedMatrix};
 pub use sample::check_all;
@@ -251,7 +252,7 @@ impl Check<'_> {
     fn unchecked(&self) -> Checked {
         Checked {
             matrix: self.matrix.clone(),
-            verdict: Verdict::Holds,
+            verdict: Verdict::Holds(()),
             serial_full: 0,
             serial_stuck: 0,
             executions: 0,
@@ -346,7 +347,7 @@ impl Check<'_> {
             return Verdict::Unknown(reason.clone());
         }
         match &explored.coverage {
-            Coverage::Exhausted => Verdict::Holds,
+            Coverage::Exhausted => Verdict::Holds(()),
             Coverage::Cut(n) => Verdict::Unknown(format!(
                 "{n} executions were longer than {} steps or had more than {} tasks, and nobody knows how they would \
                  have ended",

@@ -200,10 +200,10 @@ impl Present for PresentedMatrix<'_> {
     fn headline(&self) -> String {
         match (&self.checked.verdict, self.finding()) {
             (Verdict::Unknown(reason), _) => reason.clone(),
-            (Verdict::Holds | Verdict::Violated(_), None) => {
+            (Verdict::Holds(()) | Verdict::Violated(_), None) => {
                 format!("no violation found in \"{}\"", self.checked.matrix)
             }
-            (Verdict::Holds | Verdict::Violated(_), Some((shown, finding))) => {
+            (Verdict::Holds(()) | Verdict::Violated(_), Some((shown, finding))) => {
                 text::headline(&self.telling, shown, finding)
             }
         }

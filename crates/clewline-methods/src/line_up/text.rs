@@ -100,7 +100,7 @@ impl Summary {
             self.first = Some(checked.matrix.clone());
         }
         match &checked.verdict {
-            Verdict::Holds => (),
+            Verdict::Holds(()) => (),
             Verdict::Violated(_) => self.violated += 1,
             Verdict::Unknown(reason) => {
                 self.unknown += 1;
