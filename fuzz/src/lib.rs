@@ -18,7 +18,7 @@ use clewline_report::{ReadOptions, WriteError, formats};
 pub fn digest(name: &str, input: &[u8]) {
     let format = formats::find(name).expect("a format of that name");
     for keyed in [false, true] {
-        let options = ReadOptions { keyed, jobs: 1, progress: &|_| () };
+        let options = ReadOptions { keyed, ..ReadOptions::default() };
         let recording = match format.read(&mut &*input, &options) {
             Ok(recording) => recording,
             Err(error) => {

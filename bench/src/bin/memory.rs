@@ -93,7 +93,7 @@ fn store(file: &str, search: &str) -> Vec<String> {
         Run { clients: 50, keys: 10, operations: 2_000, slow: 0, seed: 1 }.log().into_bytes()
     });
     let format = formats::find("porcupine-kv").expect("the format is registered");
-    let options = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+    let options = ReadOptions::default();
     let recording = format.read(&mut &*text, &options).expect("the file is in its format");
     let case = find("map").expect("the map is registered").load(recording).expect("the file fits a map");
     let budget = Budget::unlimited().with_memory(4 << 30).with_configurations(5_000_000);
@@ -148,7 +148,7 @@ fn columns(spec: &str, operations: usize) -> Recording {
         });
     }
     let processes = (0..8).filter_map(Value::small).collect();
-    let names = Names { processes, objects: vec![Value::ABSENT], ids: None, lines: None };
+    let names = Names { processes, objects: vec![Value::ABSENT], ..Names::default() };
     Recording::new(columns.finish().expect("processes wait for their answers"), values, names)
 }
 

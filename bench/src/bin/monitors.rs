@@ -298,7 +298,7 @@ fn from_file(object: &Object, operations: usize) {
     let mut stages = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..RUNS {
         let mut lap = ThreadTime::now();
-        let options = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+        let options = ReadOptions::default();
         let mut file = fs::File::open(&path).expect("it was written");
         let recording = format.read(&mut file, &options).expect("it is in its format");
         stages[0].push(lap.elapsed());

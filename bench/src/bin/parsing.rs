@@ -52,7 +52,7 @@ fn measure(kind: Kind, lines: usize) {
     let is_timed = matches!(kind, Kind::Ints | Kind::Texts);
     let operations = if is_timed { lines } else { lines / 2 };
     let read = |jobs: usize| {
-        let options = ReadOptions { keyed: false, jobs, progress: &|_| () };
+        let options = ReadOptions { jobs, ..ReadOptions::default() };
         let recording = format.read(&mut text.as_bytes(), &options).expect("the text is in its format");
         assert_eq!(recording.history.len(), operations, "every operation was read");
     };

@@ -199,7 +199,7 @@ fn measure(text: &[u8], format: &str, spec: &str, way: Way) -> Figures {
     let format = formats::find(format).expect("the format is registered");
     let spec = find(spec).expect("the specification is registered");
     let load = || {
-        let options = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+        let options = ReadOptions::default();
         let recording = format.read(&mut &*text, &options).expect("the file is in its format");
         spec.load(recording).expect("the file fits its specification")
     };

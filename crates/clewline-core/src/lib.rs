@@ -48,7 +48,7 @@ pub use notation::{
 pub use parse_error::{ParseError, Place};
 pub use problem::{Answered, Automaton, Keep, Problem, Replay, Show, Start, Successor};
 pub use random::Random;
-pub use recording::{Names, RawCall, RawHistory, Recording};
+pub use recording::{Names, RawCall, RawHistory, Recording, Times};
 pub use role::{Act, Kind, Role, Roles};
 pub use simulate::{Dice, Domain, Plan};
 pub use specification::{Deterministic, Elements, Footprint, Specification};

@@ -48,6 +48,20 @@ pub struct Names {
     /// The line, from 1, of each source position (an operation or an event); none if position `i` is on
     /// line `i + 1`.
     pub lines: Option<Vec<u32>>,
+    /// When operations were called and returned, by the clock of the source; none if it does not say so of all of them,
+    /// or was not asked.
+    pub times: Option<Vec<Times>>,
+}
+
+/// The times of an operation, as its source tells them: a history keeps only their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// The line on which it is called, counting from one.
+    pub line: usize,
+    /// When it was called.
+    pub called: i64,
+    /// When it returned; none while it is pending.
+    pub returned: Option<i64>,
 }
 
 impl Names {

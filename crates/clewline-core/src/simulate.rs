@@ -373,7 +373,7 @@ impl Recorder {
             true => (0..objects).map(|it| self.values.text(&format!("object-{it}"))).collect(),
             false => vec![Value::ABSENT],
         };
-        let names = Names { processes, objects, ids: None, lines: None };
+        let names = Names { processes, objects, ..Names::default() };
         Recording::new(self.log.finish(), self.values, names)
     }
 }

@@ -41,51 +41,6 @@ pub trait Format: Sync {
     ///
     /// If the format cannot hold the recording, or writing fails.
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError>;
-
-    /// When each operation was called and returned, by the clock of the file, for reports: a history only keeps the order. None if the file does not
-    /// say so of every operation.
-    fn times(&self, _input: &mut dyn Read, _options: &ReadOptions<'_>) -> Option<Vec<Times>> {
-        None
-    }
-}
-
-/// The times of an operation, as they stand in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
-    /// The line on which it is called, counting from one.
-    pub line: usize,
-    /// When it was called.
-    pub called: i64,
-    /// When it returned; none while it is pending.
-    pub returned: Option<i64>,
-}
-
-/// The times of operations whose events come one after the other.
-#[derive(Debug, Default)]
-pub(crate) struct EventTimes {
-    times: Vec<Times>,
-    // By process: its open operation.
-    open: std::collections::HashMap<u32, usize>,
-}
-
-impl EventTimes {
-    /// `process` calls.
-    pub(crate) fn call(&mut self, line: usize, process: u32, called: i64) {
-        self.open.insert(process, self.times.len());
-        self.times.push(Times { line, called, returned: None });
-    }
-
-    /// What `process` called ends; if it does not return, nobody knows when it happened.
-    pub(crate) fn end(&mut self, process: u32, returned: Option<i64>) {
-        if let Some(at) = self.open.remove(&process) {
-            self.times[at].returned = returned;
-        }
-    }
-
-    /// All of them.
-    pub(crate) fn finish(self) -> Vec<Times> {
-        self.times
-    }
 }
 
 /// How to read a history.
@@ -95,14 +50,24 @@ pub struct ReadOptions<'a> {
     pub keyed: bool,
     /// How many threads may parse at once.
     pub jobs: usize,
+    /// Whether to keep when operations were called and returned, for reports.
+    pub times: bool,
     /// Told now and then how many bytes have been read.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl fmt::Debug for ReadOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ReadOptions { keyed, jobs, progress: _ } = self;
-        f.debug_struct("ReadOptions").field("keyed", keyed).field("jobs", jobs).finish_non_exhaustive()
+        let ReadOptions { keyed, jobs, times, progress: _ } = self;
+        let mut shown = f.debug_struct("ReadOptions");
+        shown.field("keyed", keyed).field("jobs", jobs).field("times", times).finish_non_exhaustive()
+    }
+}
+
+impl Default for ReadOptions<'_> {
+    /// On one thread, without keys or times, and without telling how far it is.
+    fn default() -> Self {
+        ReadOptions { keyed: false, jobs: 1, times: false, progress: &|_| () }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{Event, EventLog, Malformed, ObjectId, ProcessId, RawCall, RawHistory, Value, Values};
+use clewline_core::{
+    Event, EventLog, Malformed, ObjectId, ProcessId, RawCall, RawHistory, Times, Value, Values,
+};
 
 use crate::{ReadError, text::brief};
 
@@ -46,6 +48,54 @@ impl Numbering {
     /// What has which number.
     pub(crate) fn into_names(self) -> Vec<Value> {
         self.names
+    }
+}
+
+/// The times of operations, as long as every event has one.
+#[derive(Debug)]
+pub(crate) struct EventTimes {
+    // None if they are not wanted, or one was missing.
+    times: Option<Vec<Times>>,
+    // By process: its open operation.
+    open: HashMap<u32, usize>,
+}
+
+impl EventTimes {
+    /// None yet; none at all if they are not wanted.
+    pub(crate) fn new(is_wanted: bool) -> EventTimes {
+        EventTimes { times: is_wanted.then(Vec::new), open: HashMap::new() }
+    }
+
+    /// Whether times are still kept.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.times.is_some()
+    }
+
+    /// An operation whose times stand on one line.
+    pub(crate) fn operation(&mut self, line: usize, called: i64, returned: Option<i64>) {
+        if let Some(times) = &mut self.times {
+            times.push(Times { line, called, returned });
+        }
+    }
+
+    /// `process` calls.
+    pub(crate) fn call(&mut self, line: usize, process: u32, called: Option<i64>) {
+        let (Some(times), Some(called)) = (&mut self.times, called) else { return self.times = None };
+        self.open.insert(process, times.len());
+        times.push(Times { line, called, returned: None });
+    }
+
+    /// What `process` called ends; if it does not return, it is not known when it happened.
+    pub(crate) fn end(&mut self, process: u32, time: Option<i64>, returns: bool) {
+        let (Some(times), Some(time)) = (&mut self.times, time) else { return self.times = None };
+        if let Some(at) = self.open.remove(&process) {
+            times[at].returned = returns.then_some(time);
+        }
+    }
+
+    /// All of them, if they were wanted and none was missing.
+    pub(crate) fn finish(self) -> Option<Vec<Times>> {
+        self.times
     }
 }
 

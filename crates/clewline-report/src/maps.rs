@@ -5,11 +5,11 @@
 
 use std::io::Read;
 
-use clewline_core::{Datum, Value, Values};
+use clewline_core::{Datum, Names, Value, Values};
 
 use crate::{
-    EventTimes, ReadError, ReadOptions, Times,
-    log::Numbering,
+    ReadError, ReadOptions,
+    log::{EventTimes, Numbering},
     text::{
         Sink,
         edn::{Edn, Next, Stop},
@@ -61,24 +61,6 @@ pub(crate) struct Map {
     pub value: Value,
     /// `:key`.
     pub key: Value,
-    /// `:time`, if it is looked for.
-    pub time: Option<i64>,
-}
-
-/// The times of all operations, if every event has one.
-pub(crate) fn times(input: &mut dyn Read, options: &ReadOptions<'_>) -> Option<Vec<Times>> {
-    let mut maps = Maps::new(input, options);
-    maps.keeps_times = true;
-    let mut times = EventTimes::default();
-    while let Some(map) = maps.next().ok()? {
-        let time = map.time?;
-        match map.kind {
-            Kind::Invoke => times.call(map.line, map.process, time),
-            Kind::Ok => times.end(map.process, Some(time)),
-            Kind::Fail | Kind::Info => times.end(map.process, None),
-        }
-    }
-    Some(times.finish())
 }
 
 /// The maps of a file, and the tables of what they name.
@@ -87,8 +69,7 @@ pub(crate) struct Maps<'a> {
     sink: Sink,
     processes: Numbering,
     around: Around,
-    // Mostly nobody asks for them, and then they take no room.
-    keeps_times: bool,
+    times: EventTimes,
 }
 
 #[derive(Clone, Copy)]
@@ -110,7 +91,7 @@ impl<'a> Maps<'a> {
             sink: Sink::default(),
             processes: Numbering::default(),
             around: Around::Unknown,
-            keeps_times: false,
+            times: EventTimes::new(options.times),
         }
     }
 
@@ -119,19 +100,26 @@ impl<'a> Maps<'a> {
         &mut self.sink.values
     }
 
-    /// What the maps hold, and the names of the processes.
-    pub(crate) fn into_names(self) -> (Values, Vec<Value>) {
-        (self.sink.values, self.processes.into_names())
+    /// What the maps hold, and what they call their processes.
+    pub(crate) fn into_names(self) -> (Values, Names) {
+        let names =
+            Names { processes: self.processes.into_names(), times: self.times.finish(), ..Names::default() };
+        (self.sink.values, names)
     }
 
     /// The next event of a client.
     pub(crate) fn next(&mut self) -> Result<Option<Map>, ReadError> {
         while self.is_map_next()? {
             let line = self.forms.line();
-            let fields = self.forms.next(|edn| fields(edn, &mut self.sink, self.keeps_times))?;
+            let keeps_times = self.times.is_wanted();
+            let fields = self.forms.next(|edn| fields(edn, &mut self.sink, keeps_times))?;
             if let Some(Fields { process, kind, method, value, key, time }) = fields {
                 let process = self.processes.number(process);
-                return Ok(Some(Map { line, process, kind, method, value, key, time }));
+                match kind {
+                    Kind::Invoke => self.times.call(line, process, time),
+                    Kind::Ok | Kind::Fail | Kind::Info => self.times.end(process, time, kind == Kind::Ok),
+                }
+                return Ok(Some(Map { line, process, kind, method, value, key }));
             }
         }
         Ok(None)
@@ -209,7 +197,10 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Optio
             Some("f") => method.replace(self::method(edn, sink)?).is_some(),
             Some("value") => value.replace(edn.value(sink)?).is_some(),
             Some("key") => key.replace(edn.value(sink)?).is_some(),
-            Some("time") if keeps_times => time.replace(edn.value(sink)?).is_some(),
+            Some("time") if keeps_times => {
+                time = Some(edn.value(sink)?);
+                false
+            }
             Some(_) | None => {
                 edn.skip()?;
                 false

@@ -164,7 +164,7 @@ pub mod files {
     #[doc(inline)]
     pub use clewline_methods::{Alarm, Keys, LineOrder, Progress, Watch, check_file};
     #[doc(inline)]
-    pub use clewline_report::{Times, formats};
+    pub use clewline_report::formats;
 }
 
 /// The crates behind this one, for those who extend Clewline. They change more often than what is above.

@@ -169,7 +169,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         }
         stdout.print(text.as_bytes())?;
         // Afterwards, so that a file that cannot be written hides no verdict.
-        entries.push(draw(args, &check, number, path, &outcome)?);
+        entries.push(draw(args, number, path, &outcome)?);
     }
     let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
@@ -194,7 +194,6 @@ const WIDTH: usize = 80;
 /// Writes the page and the picture of a history, if they were asked for; answers what a summary says about it.
 fn draw(
     args: &Args,
-    check: &Check,
     number: usize,
     path: &Path,
     outcome: &Result<Report<'static>, Error>,
@@ -202,7 +201,7 @@ fn draw(
     match outcome {
         Ok(report) => {
             let mut entry = report.entry();
-            let judged = Judged { check, file: path, report };
+            let judged = Judged { file: path, report };
             if args.files.len() == 1 {
                 args.drawings.write_history(&judged)?;
             } else {
@@ -270,6 +269,7 @@ fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Err
     let is_input = path.as_os_str() == DASH;
     // A witness names every operation, and a page shows it, so every one of them has to be held.
     if args.witness || args.drawings.are_asked_for() {
+        let check = if args.drawings.are_asked_for() { check.with_times() } else { check };
         return if is_input {
             check.reader(&name, io::stdin().lock(), &args.spec)
         } else {

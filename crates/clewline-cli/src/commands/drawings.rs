@@ -5,14 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clewline_methods::{Check, Report};
+use clewline_methods::Report;
 use clewline_report::render::{
     Present,
     html::{self, Page},
     summary::Summary,
 };
 
-use super::{DASH, Failure, summaries::Summaries};
+use super::{Failure, summaries::Summaries};
 
 /// Which of them to write, and where.
 #[derive(Debug, clap::Args)]
@@ -75,7 +75,7 @@ impl Drawings {
 
     /// Writes what was asked for about the one history that was judged.
     pub(super) fn write_history(&self, judged: &Judged<'_>) -> Result<(), Failure> {
-        self.write(|| judged.page(), || Some(judged.report.svg()))
+        self.write(|| judged.report.page(), || Some(judged.report.svg()))
     }
 
     /// Writes the page of one of several histories into a folder that is named after the page of all of them. Answers its address, as seen from
@@ -91,7 +91,7 @@ impl Drawings {
         let folder = if folder == *all { all.with_extension("pages") } else { folder };
         fs::create_dir_all(&folder).map_err(|it| Failure::at(&folder.display().to_string(), it))?;
         let name = format!("{:03}-{}.html", number + 1, plain_name(judged.file));
-        save(&folder.join(&name), &html::write(&judged.page()))?;
+        save(&folder.join(&name), &html::write(&judged.report.page()))?;
         let folder = folder.file_name().unwrap_or_default().to_string_lossy();
         Ok(Some(format!("{}/{name}", in_address(&folder))))
     }
@@ -114,21 +114,8 @@ fn page_of_all(summary: Summary, summaries: &Summaries) -> Page {
 
 /// A history that was judged.
 pub(super) struct Judged<'a> {
-    pub(super) check: &'a Check,
     pub(super) file: &'a Path,
     pub(super) report: &'a Report<'a>,
-}
-
-impl Judged<'_> {
-    /// Its page, with the times that stand in the file, which is read again. What came from standard input is gone.
-    fn page(&self) -> Page {
-        let mut page = self.report.page();
-        let times = if self.file.as_os_str() == DASH { None } else { self.check.times(self.file) };
-        if let (Some(times), Some(history)) = (times, &mut page.history) {
-            history.tell_times(&times);
-        }
-        page
-    }
 }
 
 /// What a file is called, of letters that mean nothing to an address or a shell.

@@ -18,7 +18,7 @@ use clewline_check::{Algorithm, Judgement, Options, judge};
 use clewline_core::{
     Budget, Case, Catalogued, History, ParseError, Reason, Recording, Specification, Verdict,
 };
-use clewline_report::{Format, ReadOptions, Times, formats, render::Source};
+use clewline_report::{Format, ReadOptions, formats, render::Source};
 
 use self::watch::{
     follow::{Followed, follow},
@@ -111,6 +111,7 @@ pub struct Check {
     // None: recognised by what the file begins with.
     input: Option<&'static dyn Format>,
     keys: Keys,
+    times: bool,
     quasi: Option<Quasi>,
     // Files from this length on are judged while they are read.
     streamed_from: u64,
@@ -150,6 +151,7 @@ impl Check {
             configurations: None,
             input: None,
             keys: Keys::None,
+            times: false,
             quasi: None,
             streamed_from: LARGE,
             window: FEWEST,
@@ -206,6 +208,13 @@ impl Check {
         let found = formats::find(format)
             .ok_or_else(|| ParseError::new(format!("one of the formats auto, {}", format_names()), format))?;
         Ok(Check { input: Some(found), ..self })
+    }
+
+    /// Keeps when operations were called and returned by the clock of the file, if it says so, for pages: a history has only
+    /// their order.
+    #[must_use]
+    pub fn with_times(self) -> Check {
+        Check { times: true, ..self }
     }
 
     /// What values are, in formats that cannot tell.
@@ -483,19 +492,6 @@ impl Check {
         }
     }
 
-    /// When each operation of a file was called and returned, by the file's own clock; none if it does not say so of every operation. A history keeps
-    /// only the order.
-    #[must_use]
-    pub fn times(&self, path: impl AsRef<Path>) -> Option<Vec<Times>> {
-        let path = path.as_ref();
-        let mut input = File::open(path).ok()?;
-        let mut head = Vec::new();
-        input.by_ref().take(HEAD).read_to_end(&mut head).ok()?;
-        let format = self.format(&path.display().to_string(), &head).ok()?;
-        let options = ReadOptions { keyed: self.keys == Keys::InValues, jobs: self.jobs, progress: &|_| () };
-        format.times(&mut io::Cursor::new(head).chain(input), &options)
-    }
-
     pub(crate) fn read(&self, name: &str, mut input: impl Read, budget: &Budget) -> Result<Reading, Error> {
         let mut head = Vec::new();
         if let Err(error) = input.by_ref().take(HEAD).read_to_end(&mut head) {
@@ -504,8 +500,8 @@ impl Check {
         }
         let format = self.format(name, &head)?;
         let progress = |bytes| (self.progress)(Progress::Reading(bytes));
-        let options =
-            ReadOptions { keyed: self.keys == Keys::InValues, jobs: self.jobs, progress: &progress };
+        let keyed = self.keys == Keys::InValues;
+        let options = ReadOptions { keyed, jobs: self.jobs, times: self.times, progress: &progress };
         let mut input = Metered::new(io::Cursor::new(head).chain(input), budget);
         let read = format.read(&mut input, &options);
         // An input that waits gives up when there is no time left.

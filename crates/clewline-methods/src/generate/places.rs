@@ -147,7 +147,7 @@ impl<'r> Places<'r> {
             }
         }
         // Positions may have moved: operations are known by their new ones.
-        let names = Names { ids: None, lines: None, ..names.clone() };
+        let names = Names { ids: None, lines: None, times: None, ..names.clone() };
         Some(Recording { history: log.finish(), values, names, missing: *missing })
     }
 }

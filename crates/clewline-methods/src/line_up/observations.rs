@@ -280,7 +280,7 @@ mod tests {
 
     fn read(text: &str) -> Recording {
         let format = formats::find("observations").expect("it is in the table");
-        let options = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+        let options = ReadOptions::default();
         format.read(&mut text.as_bytes(), &options).expect("it was just written")
     }
 

@@ -27,10 +27,10 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use self::meaning::meaning;
 use crate::{
-    Format, ReadError, ReadOptions, Times, WriteError,
+    Format, ReadError, ReadOptions, WriteError,
     formats::porcupine_kv,
     log::{Log, Numbering, Outcome},
-    maps::{self, Kind, Map, Maps},
+    maps::{Kind, Map, Maps},
     text::brief,
 };
 
@@ -68,17 +68,13 @@ impl Format for Jepsen {
         };
         fill(&mut maps, &mut log, &mut objects).map_err(|error| ReadError { read: log.len(), ..error })?;
         let (history, lines) = log.finish();
-        let (values, processes) = maps.into_names();
+        let (values, names) = maps.into_names();
         let Ok(history) = history.try_map(|_, call: RawCall, ret| {
             let (arg, ret) = meaning(&values, call.method, call.arg, ret);
             Ok::<_, std::convert::Infallible>((RawCall { arg, ..call }, ret))
         });
-        let names = Names { processes, objects: objects.into_names(), ids: None, lines };
+        let names = Names { objects: objects.into_names(), lines, ..names };
         Ok(Recording::new(history, values, names))
-    }
-
-    fn times(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Option<Vec<Times>> {
-        maps::times(input, options)
     }
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {

@@ -58,7 +58,7 @@ impl Format for JepsenLog {
         let Reader { log, sink, processes } = reader;
         let (history, lines) = log.finish();
         let objects = if history.is_empty() { Vec::new() } else { vec![Value::ABSENT] };
-        let names = Names { processes: processes.into_names(), objects, ids: None, lines };
+        let names = Names { processes: processes.into_names(), objects, lines, ..Names::default() };
         Ok(Recording::new(history, sink.values, names))
     }
 

@@ -22,20 +22,18 @@ mod write;
 
 use std::{
     cell::RefCell,
-    collections::HashMap,
     io::{Read, Write},
     ops::ControlFlow,
 };
 
 use clewline_core::{Recording, parallel};
-use serde_json::Value as Json;
 
 use self::{book::Book, line::Scanner};
 pub use self::{
     follow::Follower,
     line::{Kind, Row},
 };
-use crate::{EventTimes, Format, ReadError, ReadOptions, Times, WriteError, text::blocks::Blocks};
+use crate::{Format, ReadError, ReadOptions, WriteError, text::blocks::Blocks};
 
 /// What the command line knows.
 pub const ENTRY: &dyn Format = &JsonLines;
@@ -62,7 +60,7 @@ impl Format for JsonLines {
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut blocks = Blocks::new(input, options.progress);
-        let mut book = Book::default();
+        let mut book = Book::new(options.times);
         match fill(&mut book, &mut blocks, options.jobs) {
             Ok(()) => book.finish(),
             Err(error) => Err(ReadError { read: book.len(), ..error }),
@@ -72,48 +70,6 @@ impl Format for JsonLines {
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
         write::write(recording, out)
     }
-
-    fn times(&self, input: &mut dyn Read, _options: &ReadOptions<'_>) -> Option<Vec<Times>> {
-        let mut text = Vec::new();
-        input.read_to_end(&mut text).ok()?;
-        times(&text)
-    }
-}
-
-/// The times of all operations; of events, if each has a `time` of its own, which is a whole number.
-fn times(text: &[u8]) -> Option<Vec<Times>> {
-    let mut rest = text;
-    let mut blocks = Blocks::new(&mut rest, &|_| ());
-    let (mut block, mut times) = (Vec::new(), Vec::new());
-    loop {
-        let first = blocks.next(&mut block).ok()?;
-        if block.is_empty() {
-            return Some(times);
-        }
-        let mut scanner = Scanner::default();
-        scanner.block(&block, first).ok()?;
-        for row in &scanner.rows {
-            let Kind::Operation(called, returned) = row.kind else { return event_times(text) };
-            times.push(Times { line: row.line, called, returned });
-        }
-    }
-}
-
-fn event_times(text: &[u8]) -> Option<Vec<Times>> {
-    let mut times = EventTimes::default();
-    let mut numbers: HashMap<String, u32> = HashMap::new();
-    for (at, line) in text.split(|it| *it == b'\n').enumerate().filter(|it| !it.1.trim_ascii().is_empty()) {
-        let event: Json = serde_json::from_slice(line).ok()?;
-        let time = event["time"].as_i64()?;
-        let next = numbers.len() as u32;
-        let process = *numbers.entry(event["process"].to_string()).or_insert(next);
-        match event["event"].as_str()? {
-            "call" => times.call(at + 1, process, time),
-            "return" => times.end(process, Some(time)),
-            _ => times.end(process, None),
-        }
-    }
-    Some(times.finish())
 }
 
 fn fill(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
@@ -133,6 +89,7 @@ fn fill(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), Rea
 /// While `jobs` threads parse blocks, this one merges those parsed before and reads the next.
 fn fill_in_parallel(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
     let spare: RefCell<Vec<Vec<u8>>> = RefCell::default();
+    let keeps_times = book.keeps_times();
     let mut failed = None;
     let next = || {
         let mut block = spare.borrow_mut().pop().unwrap_or_default();
@@ -145,7 +102,7 @@ fn fill_in_parallel(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Re
         }
     };
     let parse = |(block, first): (Vec<u8>, usize)| {
-        let mut scanner = Scanner::default();
+        let mut scanner = Scanner::new(keeps_times);
         let outcome = scanner.block(&block, first);
         (block, scanner, outcome)
     };

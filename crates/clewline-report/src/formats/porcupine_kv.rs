@@ -15,9 +15,9 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use super::jepsen::is_map_of_keywords;
 use crate::{
-    Format, ReadError, ReadOptions, Times, WriteError,
+    Format, ReadError, ReadOptions, WriteError,
     log::{Log, Outcome},
-    maps::{self, Kind, Map, Maps},
+    maps::{Kind, Map, Maps},
     script::{self, Entry, cannot_hold},
     text::{brief, edn},
 };
@@ -56,15 +56,11 @@ impl Format for PorcupineKv {
         };
         fill(&mut maps, &mut log).map_err(|error| ReadError { read: log.len(), ..error })?;
         let (history, lines) = log.finish();
-        let (mut values, processes) = maps.into_names();
+        let (mut values, names) = maps.into_names();
         let missing = values.text("");
         let objects = if history.is_empty() { Vec::new() } else { vec![Value::ABSENT] };
-        let names = Names { processes, objects, ids: None, lines };
+        let names = Names { objects, lines, ..names };
         Ok(Recording { missing, ..Recording::new(history, values, names) })
-    }
-
-    fn times(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Option<Vec<Times>> {
-        maps::times(input, options)
     }
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {

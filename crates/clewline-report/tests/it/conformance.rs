@@ -105,7 +105,7 @@ fn random_names(random: &mut Random, values: &mut Values, sort: &Sort, sources: 
             .map(|it| if random.chance(0.8) { values.text(&format!("id {it}")) } else { Value::ABSENT })
             .collect()
     });
-    Names { processes, objects, ids, lines: None }
+    Names { processes, objects, ids, ..Names::default() }
 }
 
 /// A history from events: processes go on after operations that nobody knows of, and some fail.

@@ -35,7 +35,7 @@ impl Sample {
     fn load(&self) -> Box<dyn Case> {
         let path = testdata().join("histories").join(format!("{}.jsonl", self.name));
         let text = fs::read(path).unwrap();
-        let options = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+        let options = ReadOptions::default();
         let recording = formats::find("jsonl").unwrap().read(&mut text.as_slice(), &options).unwrap();
         find(&self.spec).unwrap().load(recording).unwrap()
     }

@@ -394,7 +394,7 @@ fn whoever_looks_on_is_told_how_far_we_are() {
     for jobs in [1, 2] {
         let told = Mutex::new(Vec::new());
         let progress = |read: u64| told.lock().unwrap().push(read);
-        let options = clewline_report::ReadOptions { keyed: false, jobs, progress: &progress };
+        let options = clewline_report::ReadOptions { jobs, progress: &progress, ..Default::default() };
         format("jsonl").read(&mut text.as_bytes(), &options).unwrap();
         let told = told.into_inner().unwrap();
         assert!(4 < told.len() && told.is_sorted(), "{told:?}");

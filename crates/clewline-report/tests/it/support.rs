@@ -7,7 +7,7 @@ use clewline_report::{Format, ReadError, ReadOptions, WriteError, formats};
 
 /// How to read, with nobody looking on.
 pub(crate) fn options(keyed: bool, jobs: usize) -> ReadOptions<'static> {
-    ReadOptions { keyed, jobs, progress: &|_| () }
+    ReadOptions { keyed, jobs, ..ReadOptions::default() }
 }
 
 /// The format called `name`.

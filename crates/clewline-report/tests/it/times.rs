@@ -1,13 +1,22 @@
 //! Times, in the formats that have them.
 
-use clewline_report::Times;
+use clewline_core::Times;
+use clewline_report::ReadOptions;
 
 use crate::support::{format, options};
 
 /// Line, call and return of each operation of which `text` tells the times.
 fn times(name: &str, text: &str) -> Option<Vec<(usize, i64, Option<i64>)>> {
-    let times = format(name).times(&mut text.as_bytes(), &options(false, 1))?;
-    Some(times.iter().map(|&Times { line, called, returned }| (line, called, returned)).collect())
+    let options = ReadOptions { times: true, ..options(false, 1) };
+    let recording = format(name).read(&mut text.as_bytes(), &options).ok()?;
+    Some(
+        recording
+            .names
+            .times?
+            .iter()
+            .map(|&Times { line, called, returned }| (line, called, returned))
+            .collect(),
+    )
 }
 
 #[test]

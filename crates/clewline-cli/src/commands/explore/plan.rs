@@ -189,7 +189,7 @@ fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failu
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|it| Failure::at(&name, it))?;
         let format = formats::find("observations").expect("it is in the table");
-        let reading = ReadOptions { keyed: false, jobs: 1, progress: &|_| () };
+        let reading = ReadOptions::default();
         let recording = format.read(&mut &bytes[..], &reading).map_err(|it| Failure::at(&name, it))?;
         let observed =
             Observations::from_recording(&recording, &matrix).map_err(|it| Failure::at(&name, it))?;

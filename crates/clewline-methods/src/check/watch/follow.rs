@@ -356,6 +356,7 @@ impl RawLoad<'_> {
             objects: self.follower.objects().to_vec(),
             ids: Some(ids),
             lines: Some(lines),
+            ..Names::default()
         };
         Ok(self.object.load(Recording::new(history, values, names))?)
     }

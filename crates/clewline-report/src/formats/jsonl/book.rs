@@ -5,12 +5,12 @@ use clewline_core::{Names, ObjectId, ProcessId, RawCall, Recording, Timed, Timed
 use super::line::{Kind, Row, Scanner};
 use crate::{
     ReadError,
-    log::{Log, Outcome, SourceLines},
+    log::{EventTimes, Log, Outcome, SourceLines},
     text::brief,
 };
 
 /// The lines so far. Rows are numbered as in the book's own scanner.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Book {
     scanner: Scanner,
     // The first line that was not blank.
@@ -18,17 +18,33 @@ pub(super) struct Book {
     body: Body,
     // By position; empty as long as no operation has an id.
     ids: Vec<Value>,
+    times: EventTimes,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 enum Body {
-    #[default]
     Nothing,
     Operations(TimedColumns<RawCall, Value>, SourceLines),
     Events(Log),
 }
 
 impl Book {
+    /// Without any line; with times of operations, if they are wanted.
+    pub(super) fn new(times: bool) -> Book {
+        Book {
+            scanner: Scanner::new(times),
+            first: 0,
+            body: Body::Nothing,
+            ids: Vec::new(),
+            times: EventTimes::new(times),
+        }
+    }
+
+    /// Whether times of events are looked for.
+    pub(super) fn keeps_times(&self) -> bool {
+        self.times.is_wanted()
+    }
+
     /// How many operations or events there are.
     pub(super) fn len(&self) -> usize {
         match &self.body {
@@ -42,6 +58,10 @@ impl Book {
     pub(super) fn scan(&mut self, block: &[u8], first: usize) -> Result<(), ReadError> {
         let outcome = self.scanner.block(block, first);
         let mut rows = std::mem::take(&mut self.scanner.rows);
+        if self.times.is_wanted() {
+            let times = std::mem::take(&mut self.scanner.times);
+            rows.iter().zip(times).for_each(|(row, time)| self.tell_time(row, time));
+        }
         rows.drain(..).try_for_each(|row| self.push(&row))?;
         self.scanner.rows = rows;
         outcome
@@ -54,6 +74,10 @@ impl Book {
         let process: Vec<u32> =
             other.processes.names().iter().map(|&it| processes.number(rename(it))).collect();
         let object: Vec<u32> = other.objects.names().iter().map(|&it| objects.number(rename(it))).collect();
+        if self.times.is_wanted() {
+            let renamed = |row: &Row| Row { process: process[row.process as usize], ..*row };
+            other.rows.iter().zip(&other.times).for_each(|(row, &time)| self.tell_time(&renamed(row), time));
+        }
         other.rows.iter().try_for_each(|row| {
             self.push(&Row {
                 process: process[row.process as usize],
@@ -66,6 +90,16 @@ impl Book {
                 ..*row
             })
         })
+    }
+
+    fn tell_time(&mut self, row: &Row, time: Option<i64>) {
+        match row.kind {
+            Kind::Operation(called, returned) => self.times.operation(row.line, called, returned),
+            Kind::Call => self.times.call(row.line, row.process, time),
+            Kind::Return | Kind::Fail | Kind::Info => {
+                self.times.end(row.process, time, row.kind == Kind::Return);
+            }
+        }
     }
 
     fn push(&mut self, row: &Row) -> Result<(), ReadError> {
@@ -141,7 +175,7 @@ impl Book {
     /// The recording of all this.
     pub(super) fn finish(self) -> Result<Recording, ReadError> {
         let read = self.len();
-        let Book { scanner, body, ids, .. } = self;
+        let Book { scanner, body, ids, times, .. } = self;
         let (values, processes, objects) = scanner.into_names();
         let (history, lines) = match body {
             Body::Nothing => Log::default().finish(),
@@ -155,7 +189,7 @@ impl Book {
             Body::Events(log) => log.finish(),
         };
         let ids = (!ids.is_empty()).then_some(ids);
-        let names = Names { processes, objects, ids, lines };
+        let names = Names { processes, objects, ids, lines, times: times.finish() };
         let calls = history.operations().map(|it| history.source(it.id));
         if let Some((first, again)) = reused(&names, calls) {
             let (id, line) = (brief(&values, names.id(again)), names.line(first));

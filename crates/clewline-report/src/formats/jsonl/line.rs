@@ -61,9 +61,17 @@ pub(super) struct Scanner {
     habits: Habits,
     /// What the lines said since this was last emptied.
     pub(super) rows: Vec<Row>,
+    /// The `time` of each row, if they are kept.
+    pub(super) times: Vec<Option<i64>>,
+    keeps_times: bool,
 }
 
 impl Scanner {
+    /// One that has read nothing yet.
+    pub(super) fn new(keeps_times: bool) -> Scanner {
+        Scanner { keeps_times, ..Scanner::default() }
+    }
+
     /// The values of what was read.
     pub(super) fn values(&self) -> &Values {
         &self.sink.values
@@ -119,7 +127,11 @@ impl Scanner {
         let mut fields = Fields::default();
         let mut last = Field::None;
         while let Some(field) = self.next_field(&mut json, last)? {
-            fields.member(field, &mut json, &mut self.sink)?;
+            if self.keeps_times && field == Field::Time {
+                fields.time = whole_number(&mut json)?;
+            } else {
+                fields.member(field, &mut json, &mut self.sink)?;
+            }
             last = field;
         }
         let end = json.at();
@@ -135,6 +147,9 @@ impl Scanner {
         })?;
         if fields.op.is_none() && matches!(kind, Kind::Operation(..) | Kind::Call) {
             return Err(missing("`op`: what is called"));
+        }
+        if self.keeps_times {
+            self.times.push(fields.time);
         }
         Ok(Some(Row {
             line,
@@ -170,13 +185,15 @@ pub(super) enum Field {
     Id,
     Object,
     Event,
+    /// Of an event; as any that is not known, unless reports want it.
+    Time,
 }
 
 impl Field {
     /// How many there are.
-    pub(super) const COUNT: usize = Field::Event as usize + 1;
+    pub(super) const COUNT: usize = Field::Time as usize + 1;
 
-    const NAMES: [(&str, Field); 9] = [
+    const NAMES: [(&str, Field); 10] = [
         ("process", Field::Process),
         ("op", Field::Op),
         ("arg", Field::Arg),
@@ -186,6 +203,7 @@ impl Field {
         ("id", Field::Id),
         ("object", Field::Object),
         ("event", Field::Event),
+        ("time", Field::Time),
     ];
 
     fn find(name: &str) -> Field {
@@ -209,6 +227,7 @@ struct Fields {
     id: Option<Value>,
     object: Option<Value>,
     event: Option<Kind>,
+    time: Option<i64>,
 }
 
 enum Wrong {
@@ -240,7 +259,7 @@ impl Fields {
             Field::Id => self.id.replace(named(json, sink)?).is_some(),
             Field::Object => self.object.replace(named(json, sink)?).is_some(),
             Field::Event => self.event.replace(event(json)?).is_some(),
-            Field::Unknown | Field::None => {
+            Field::Time | Field::Unknown | Field::None => {
                 json.skip()?;
                 false
             }
@@ -277,6 +296,18 @@ impl Fields {
             (_, Some((_, at))) => fault(at, "expected an answer (`ret`) only in a `return`"),
         }
     }
+}
+
+/// A whole number, if that is what comes next; passes over anything else.
+fn whole_number(json: &mut Json<'_>) -> Result<Option<i64>, Fault> {
+    json.peek();
+    let mut ahead = json.clone();
+    if let Ok(number) = ahead.integer("an integer") {
+        *json = ahead;
+        return Ok(Some(number));
+    }
+    json.skip()?;
+    Ok(None)
 }
 
 /// The name of a process, an object or an operation.

@@ -295,7 +295,7 @@ impl<'a> Groups<'a> {
     pub(super) fn finish(self) -> Recording {
         let Groups { log, values, processes, objects, .. } = self;
         let (history, lines) = log.finish();
-        Recording::new(history, values, Names { processes, objects, ids: None, lines })
+        Recording::new(history, values, Names { processes, objects, lines, ..Names::default() })
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{Interner, OperationId};
+use clewline_core::{Interner, OperationId, Times};
 use serde_json::json;
 
 use super::super::timeline::shorten;
-use crate::Times;
 
 /// A history as a page holds it.
 #[derive(Clone, Debug, Default)]

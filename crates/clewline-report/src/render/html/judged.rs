@@ -109,6 +109,9 @@ fn columns(judged: &Judged<'_>) -> Columns {
         };
         columns.push_of(row_of[case.process(operation).index()], &shown);
     }
+    if let Some(times) = &case.names().times {
+        columns.tell_times(times);
+    }
     columns
 }
 

@@ -1,9 +1,7 @@
 use std::{collections::HashMap, time::Duration};
 
-use clewline_core::{OperationId, Rule, Verdict, Violation, Why, Witness};
+use clewline_core::{OperationId, Rule, Times, Verdict, Violation, Why, Witness};
 use serde_json::Value as Json;
-
-use crate::Times;
 
 use super::{
     super::{
