@@ -42,16 +42,14 @@ pub use intern::Interner;
 pub use label::read_label;
 pub use merge::Stamped;
 pub use not_found::NotFound;
-pub use notation::{
-    Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown, show_debug,
-};
+pub use notation::{Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown};
 pub use parse_error::{ParseError, Place};
 pub use problem::{Answered, Automaton, Keep, Problem, Replay, Show, Start, Successor};
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording, Times};
 pub use role::{Act, Kind, Role, Roles};
 pub use simulate::{Dice, Domain, Plan};
-pub use specification::{Deterministic, Elements, Footprint, Specification};
+pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, Values};
 pub use verdict::{

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     History, Names, ObjectId, OperationId, Problem, ProcessId, RawCall, Recording, Show, Span, Specification,
-    Value, Values,
+    Value, Values, show_debug,
     simulate::{Dice, Plan, simulate},
 };
 
@@ -206,12 +206,6 @@ where
         record: |_| None,
         missing: Value::NIL,
     })
-}
-
-/// `Pop → Some(3)`; `Push(1)` if it answers nothing; `Pop → ?` while it is pending.
-pub fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
-    let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
-    if ret == "()" { format!("{call:?}") } else { format!("{call:?} → {ret}") }
 }
 
 /// A specification with its types forgotten: it loads recordings and generates them.

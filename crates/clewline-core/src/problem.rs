@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     AnswerId, Footprint, History, Interner, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification,
-    StateId, Witness,
+    StateId, Witness, show_debug,
 };
 
 pub use keep::Keep;
@@ -429,13 +429,6 @@ struct Pair<'a, S: Specification> {
     specification: &'a S,
     history: &'a History<S::Call, S::Return>,
     show: &'a Show<'a, S>,
-}
-
-fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
-    match ret {
-        Some(ret) => format!("{call:?} → {ret:?}"),
-        None => format!("{call:?} → ?"),
-    }
 }
 
 impl<S> Typed for Pair<'_, S>

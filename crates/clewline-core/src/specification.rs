@@ -338,3 +338,9 @@ pub enum Elements {
     /// Who knows: while this operation is there, no element can be left out.
     Any,
 }
+
+/// `Pop → Some(3)`; `Push(1)` if it returns nothing; `Pop → ?` while it is pending.
+pub fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
+    let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
+    if ret == "()" { format!("{call:?}") } else { format!("{call:?} → {ret}") }
+}

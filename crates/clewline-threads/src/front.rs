@@ -4,8 +4,6 @@
 //! what a compiler has put into the code, and tells a [`Control`] about them. Objects are known by their addresses, and places by
 //! those of the code. [`Foreign`] is what the engine tells in turn.
 
-use clewline_explore::Access;
-
 pub use crate::control::{Control, Foreign, Need, Place, Resolver, Site, Until, set_resolver};
 
 use crate::{
@@ -13,9 +11,6 @@ use crate::{
     control::{Calls, Limits},
     trial::Typed,
 };
-
-/// What is done to an object.
-pub type Accessed = Access;
 
 /// A matrix of calls that run foreign code. `make` makes a fresh subject, `call` makes a call and answers a number, and `show` writes
 /// that down.

@@ -146,13 +146,7 @@ impl Control {
         self.changed(object(address));
     }
 
-    /// The level of a lock or a count.
-    #[must_use]
-    pub fn level_at(self, address: usize) -> i32 {
-        self.level(object(address))
-    }
-
-    /// Sets it, and what it guards stays as it is.
+    /// Sets the level of a lock or a count, and what it guards stays as it is.
     pub fn sets_level(self, address: usize, level: i32) {
         self.set_level_quietly(object(address), level);
     }

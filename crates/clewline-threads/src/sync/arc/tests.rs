@@ -47,6 +47,7 @@ fn it_is_that_of_std() {
     assert_eq!(weak.upgrade().as_deref(), Some(&4));
     let other = Arc::try_unwrap(other).unwrap();
     assert_eq!((other, weak.upgrade()), (4, None));
+    assert_eq!((Arc::unwrap_or_clone(arc.clone()), Arc::unwrap_or_clone(Arc::new(6))), (5, 6));
     let (first, second) = (arc.clone(), arc);
     let first = Arc::try_unwrap(first).unwrap_err();
     assert_eq!((Arc::into_inner(first), Arc::into_inner(second)), (None, Some(5)));
