@@ -58,3 +58,30 @@ fn formats_without_a_clock_tell_no_times() {
     assert_eq!(times("jepsen-log", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\n"), None);
     assert_eq!(times("observations", "<observation></observation>"), None);
 }
+
+/// Threads number processes each by themselves, and in another order.
+#[test]
+fn any_number_of_threads_reads_the_same_times() {
+    let mut text = String::new();
+    for time in 0..40_000 {
+        let process = (time * time) % 7;
+        text.push_str(&format!(
+            "{{\"event\":\"call\",\"process\":{process},\"op\":\"a\",\"time\":{time}}}\n"
+        ));
+        text.push_str(&format!("{{\"event\":\"return\",\"process\":{process},\"time\":{}}}\n", 2 * time));
+    }
+    let read = |jobs| {
+        let options = ReadOptions { times: true, ..options(false, jobs) };
+        format("jsonl").read(&mut text.as_bytes(), &options).unwrap().names.times.unwrap()
+    };
+    let times = read(1);
+    assert_eq!((times.len(), times[39_999].called, times[39_999].returned), (40_000, 39_999, Some(79_998)));
+    assert_eq!(read(3), times);
+}
+
+#[test]
+fn times_are_kept_only_if_they_are_wanted() {
+    let text = "{\"process\":1,\"op\":\"a\",\"call\":7,\"return\":9}";
+    let recording = format("jsonl").read(&mut text.as_bytes(), &options(false, 1)).unwrap();
+    assert_eq!(recording.names.times, None);
+}
