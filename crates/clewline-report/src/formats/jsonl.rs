@@ -34,7 +34,9 @@ pub use self::{
     follow::Follower,
     line::{Kind, Row},
 };
-use crate::{EventTimes, Format, ReadError, ReadOptions, Times, WriteError, text::blocks::Blocks};
+use crate::{
+    Carries, EventTimes, Format, Objects, ReadError, ReadOptions, Times, WriteError, text::blocks::Blocks,
+};
 
 /// What the command line knows.
 pub const ENTRY: &dyn Format = &JsonLines;
@@ -52,6 +54,10 @@ impl Format for JsonLines {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["jsonl", "ndjson", "json"]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries { is_written: true, pending: true, objects: Objects::Named, ids: true, times: true }
     }
 
     fn recognises(&self, head: &[u8]) -> bool {
