@@ -1,10 +1,10 @@
-//! What every fuzz target does: one format reads bytes that nobody wrote.
+//! What the fuzz target does: one format reads bytes that nobody wrote.
 //!
 //! `fuzz/corpus/FORMAT` holds seeds made by hand; those that the format refuses are called `bad-…`. Finds belong
 //! elsewhere, so give another folder first:
 //!
 //! ```text
-//! cargo +nightly fuzz run jsonl fuzz/target/jsonl fuzz/corpus/jsonl
+//! CLEWLINE_FORMAT=jsonl cargo +nightly fuzz run format fuzz/target/jsonl fuzz/corpus/jsonl
 //! ```
 
 use clewline_report::{ReadOptions, WriteError, formats};

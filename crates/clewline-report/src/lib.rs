@@ -25,6 +25,9 @@ pub trait Format: Sync {
     /// How the names of such files usually end.
     fn extensions(&self) -> &'static [&'static str];
 
+    /// What it can say of a history.
+    fn carries(&self) -> Carries;
+
     /// Whether a file that begins with `head` (its first few KiB) looks like this format.
     fn recognises(&self, head: &[u8]) -> bool;
 
@@ -41,6 +44,32 @@ pub trait Format: Sync {
     ///
     /// If the format cannot hold the recording, or writing fails.
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError>;
+}
+
+/// What a format can say of a history. What it cannot say, [`Format::write`] refuses, but for ids, which are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carries {
+    /// Whether histories are written at all, or only read.
+    pub is_written: bool,
+    /// Whether operations may be pending.
+    pub pending: bool,
+    /// Whether, and how, operations name their objects.
+    pub objects: Objects,
+    /// Whether operations have ids of their own.
+    pub ids: bool,
+    /// Whether operations may have [times](ReadOptions) that reports can tell.
+    pub times: bool,
+}
+
+/// How operations name their objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objects {
+    /// They do not: there is one.
+    One,
+    /// By a name.
+    Named,
+    /// By the first of two things in their values, which are read so [if that is asked for](ReadOptions::keyed).
+    Keys,
 }
 
 /// How to read a history.

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 
 use clewline_core::{Event, EventLog, Names, RawCall, Recording, Value, Values, read_label};
-use clewline_report::{Format, ReadError, ReadOptions, WriteError};
+use clewline_report::{Carries, Format, Objects, ReadError, ReadOptions, WriteError};
 
 /// What the command line knows.
 pub const ENTRY: &dyn Format = &Transcript;
@@ -24,6 +24,10 @@ impl Format for Transcript {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["transcript"]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries { is_written: false, pending: true, objects: Objects::One, ids: false, times: false }
     }
 
     fn recognises(&self, head: &[u8]) -> bool {

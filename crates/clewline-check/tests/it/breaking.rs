@@ -1,9 +1,11 @@
 //! Where a history breaks and what was allowed there, against every prefix and every answer, judged by the oracle.
 
+use std::collections::BTreeSet;
+
 use clewline_check::{Options, breaking, check, judge, search::SEARCHES};
 use clewline_core::{
-    Allowed, Breaking, Budget, Case, Domain, Keep, OperationId, Plan, Problem, Reason, Span, Value, Verdict,
-    Violation,
+    Allowed, Breaking, Budget, Case, Catalogued, Datum, Domain, Keep, OperationId, Plan, Problem, Reason,
+    Span, Value, Values, Verdict, Violation,
 };
 use clewline_specs::{CATALOG, find};
 
@@ -46,16 +48,26 @@ fn first_break(part: &Problem<'_>) -> (usize, OperationId) {
     (events, part.operations()[at.expect("a call breaks nothing")])
 }
 
+/// The texts that such an object answers, as far as a history shows them: a channel says `closed`.
+fn words_of(specification: &dyn Catalogued, values: &mut Values) -> Vec<Value> {
+    let shown = specification.generate(&Plan { operations: 200, ..Plan::default() });
+    let answers: BTreeSet<Value> = shown.history.operations().filter_map(|it| it.ret.copied()).collect();
+    let text = |it: &Value| match shown.values.get(*it) {
+        Datum::Text(text) => Some(values.text(text)),
+        _ => None,
+    };
+    answers.iter().filter(|it| !it.is_absent()).filter_map(text).collect()
+}
+
 /// Every answer with which `operation` may return at the end of its history, tried one by one.
 fn every_answer(spec: &str, case: &dyn Case, operation: OperationId) -> Vec<String> {
     let mut recording = case.recording().unwrap();
     let specification = find(spec).unwrap();
-    // What a channel answers that is closed.
-    let closed = (spec == "channel").then(|| recording.values.text("closed"));
+    let words = words_of(&*specification, &mut recording.values);
     let simple = [Value::ABSENT, Value::NIL, Value::TRUE, Value::FALSE];
     let integers = (-20..20).map(|it| Value::small(it).unwrap());
     let mut allowed: Vec<String> = Vec::new();
-    for answer in simple.into_iter().chain(integers).chain(closed) {
+    for answer in simple.into_iter().chain(integers).chain(words) {
         let mut changed = recording.clone();
         let change = |id, call, ret: Option<Value>| {
             Ok::<_, ()>((call, ret.map(|ret| if id == operation { answer } else { ret })))

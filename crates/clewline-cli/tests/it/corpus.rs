@@ -133,7 +133,8 @@ fn every_specification_has_two_files_of_each_verdict() {
         for expected in ["holds", "violated"] {
             let is_one = |it: &&Sample| it.spec == entry.name && it.expected == expected;
             let count = samples.iter().filter(is_one).count();
-            assert!(2 <= count, "{} files say that a {} {expected}", count, entry.name);
+            let owed = format!("write testdata/histories/{}/{expected}-….jsonl", entry.name);
+            assert!(2 <= count, "{count} files say that a {} {expected}: {owed}", entry.name);
         }
     }
 }

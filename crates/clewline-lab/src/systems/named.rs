@@ -35,7 +35,7 @@ impl Named {
     /// # Errors
     ///
     /// If what its entry says is neither a shape nor a list of calls.
-    pub fn usual(found: FoundSystem) -> Result<Named, BadHarness> {
+    pub fn usual(found: FoundSystem) -> Result<Named, ReadError> {
         let calls = found.variant.calls;
         calls.parse().map_or_else(
             |_| Named::from_file(found, &calls.replace(';', "\n")),

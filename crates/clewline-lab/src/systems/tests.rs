@@ -5,10 +5,11 @@ mod states;
 use std::collections::BTreeSet;
 
 use clewline_actors::{
-    ActorSystem, Clients, Found, Harness, Histories, HistoryId, Ignored, Judgement, Rules, Search, Verdicts,
-    When, explore_states,
+    ActorSystem, Clients, Found, Harness, Histories, HistoryId, Ignored, Judgement, Rules, Scenario, Search,
+    Verdicts, When, explore_states,
 };
 use clewline_core::{Notation, Value};
+use clewline_methods::actors::HarnessFile;
 use clewline_specs::map;
 
 use self::{
@@ -21,19 +22,35 @@ use super::{
 
 /// Explores every order of everything.
 struct Everything {
-    shape: Shape,
-    words: ReadsAndWrites,
+    calls: Calls,
     clients: Clients,
     actors: u32,
     ignored: Ignored,
+}
+
+/// The calls of a system that is read and written, or those that its entry lists.
+enum Calls {
+    Shape(Shape, ReadsAndWrites),
+    Listed(HarnessFile, &'static [&'static str]),
+}
+
+impl Everything {
+    fn scenario<S: Notation>(&self, specification: &S) -> Scenario<S::Call> {
+        let Everything { calls, clients, actors, .. } = self;
+        match calls {
+            Calls::Shape(shape, words) => shape.scenario(specification, words, *actors, *clients).unwrap(),
+            Calls::Listed(file, offers) => {
+                Scenario { calls: file.calls(specification, offers, *actors).unwrap(), clients: *clients }
+            }
+        }
+    }
 }
 
 impl SystemVisitor for Everything {
     type Output = Seen;
 
     fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Seen {
-        let scenario =
-            self.shape.scenario(&harness.specification(), &self.words, self.actors, self.clients).unwrap();
+        let scenario = self.scenario(&harness.specification());
         explore(&harness, &scenario, self.ignored, 20_000)
     }
 }
@@ -48,23 +65,19 @@ impl SystemVisitor for States {
     type Output = Counted;
 
     fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counted {
-        let Everything { shape, words, clients, actors, ignored } = self.everything;
-        let scenario = shape.scenario(&harness.specification(), &words, actors, clients).unwrap();
-        let rules = Rules { ignored, ..Rules::default() };
+        let scenario = self.everything.scenario(&harness.specification());
+        let rules = Rules { ignored: self.everything.ignored, ..Rules::default() };
         count(harness, scenario, rules, self.until, 5_000_000)
     }
 }
 
 fn everything(found: &FoundSystem, actors: u32, calls: &str) -> Everything {
-    let variant = found.variant;
-    let words = found.system.shapes.expect("what is built in is read and written");
-    Everything {
-        shape: calls.parse().unwrap(),
-        words,
-        clients: variant.clients,
-        actors,
-        ignored: variant.ignored,
-    }
+    let FoundSystem { system, variant } = found;
+    let calls = match (calls.parse(), system.shapes) {
+        (Ok(shape), Some(words)) => Calls::Shape(shape, words),
+        _ => Calls::Listed(HarnessFile::read(&calls.replace(';', "\n")).unwrap(), system.offers),
+    };
+    Everything { calls, clients: variant.clients, actors, ignored: variant.ignored }
 }
 
 fn look(name: &str, calls: &str) -> Seen {
@@ -190,11 +203,10 @@ impl SystemVisitor for Properties {
     type Output = Vec<(&'static str, Found)>;
 
     fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output {
-        let Everything { shape, words, clients, actors, ignored } = self.0;
         let properties: Vec<(&str, When)> =
             harness.properties().iter().map(|it| (it.name, it.when)).collect();
-        let scenario = shape.scenario(&harness.specification(), &words, actors, clients).unwrap();
-        let rules = Rules { ignored, ..Rules::default() };
+        let scenario = self.0.scenario(&harness.specification());
+        let rules = Rules { ignored: self.0.ignored, ..Rules::default() };
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
         let mut verdicts = Verdicts::new(Box::new(|_: &Histories, _: HistoryId| Judgement::Holds));
         let search = Search { states_max: 100_000, ..Search::default() };
@@ -247,9 +259,8 @@ impl SystemVisitor for Wandering {
     type Output = BTreeSet<&'static str>;
 
     fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output {
-        let Everything { shape, words, clients, actors, ignored } = self.0;
-        let scenario = shape.scenario(&harness.specification(), &words, actors, clients).unwrap();
-        wander(&harness, &scenario, ignored, 500)
+        let scenario = self.0.scenario(&harness.specification());
+        wander(&harness, &scenario, self.0.ignored, 500)
     }
 }
 
@@ -265,7 +276,9 @@ fn the_table_is_in_order_and_says_everything() {
         let methods: Vec<_> = clewline_specs::entry(system.spec).unwrap().methods().collect();
         assert!(system.offers.iter().all(|it| methods.contains(it)), "{}", system.name);
         assert!((variant.range.0..=variant.range.1).contains(&variant.actors), "{}", system.name);
-        assert!(variant.calls.parse::<Shape>().is_ok(), "{}", system.name);
+        let is_shape = variant.calls.parse::<Shape>().is_ok() && system.shapes.is_some();
+        let is_list = HarnessFile::read(&variant.calls.replace(';', "\n")).is_ok();
+        assert!(is_shape || is_list, "{}: write `calls` as `2r+1w`, or as `C1 N1 write(1); …`", system.name);
     }
 }
 

@@ -93,8 +93,8 @@ fn first(finding: &Finding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
     let core: Vec<usize> = match &finding.judgement.verdict {
-        Verdict::Violated(violation) => violation.core.iter().map(|it| it.index()).collect(),
-        Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
+        HistoryVerdict::Violated(violation) => violation.core.iter().map(|it| it.index()).collect(),
+        HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),
     };
     json!({
         "schedule": metrics.first_violation,

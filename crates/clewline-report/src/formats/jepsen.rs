@@ -27,7 +27,7 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use self::meaning::meaning;
 use crate::{
-    Format, ReadError, ReadOptions, WriteError,
+    Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     formats::porcupine_kv,
     log::{Log, Numbering, Outcome},
     maps::{Kind, Map, Maps},
@@ -50,6 +50,10 @@ impl Format for Jepsen {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["edn"]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries { is_written: true, pending: true, objects: Objects::Keys, ids: false, times: true }
     }
 
     fn recognises(&self, head: &[u8]) -> bool {

@@ -14,7 +14,7 @@ use std::io::{Read, Write};
 use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use crate::{
-    Format, ReadError, ReadOptions, WriteError,
+    Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     log::{Log, Numbering, Outcome},
     maps::Kind,
     script::{self, Entry, cannot_hold},
@@ -45,6 +45,10 @@ impl Format for JepsenLog {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["log"]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries { is_written: true, pending: true, objects: Objects::One, ids: false, times: false }
     }
 
     fn recognises(&self, head: &[u8]) -> bool {

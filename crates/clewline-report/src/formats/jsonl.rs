@@ -33,7 +33,7 @@ pub use self::{
     follow::Follower,
     line::{Kind, Row},
 };
-use crate::{Format, ReadError, ReadOptions, WriteError, text::blocks::Blocks};
+use crate::{Carries, Format, Objects, ReadError, ReadOptions, WriteError, text::blocks::Blocks};
 
 /// What the command line knows.
 pub const ENTRY: &dyn Format = &JsonLines;
@@ -51,6 +51,10 @@ impl Format for JsonLines {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["jsonl", "ndjson", "json"]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries { is_written: true, pending: true, objects: Objects::Named, ids: true, times: true }
     }
 
     fn recognises(&self, head: &[u8]) -> bool {

@@ -33,6 +33,10 @@ pub fn find(name: &str) -> Option<&'static dyn Format> {
 pub fn detect(head: &[u8], extension: Option<&str>) -> Option<&'static dyn Format> {
     let named = |it: &&dyn Format| extension.is_some_and(|extension| it.extensions().contains(&extension));
     let alike: Vec<&'static dyn Format> = FORMATS.iter().copied().filter(|it| it.recognises(head)).collect();
-    let named = if alike.is_empty() { FORMATS.iter().copied().find(named) } else { alike.iter().copied().find(named) };
+    let named = if alike.is_empty() {
+        FORMATS.iter().copied().find(named)
+    } else {
+        alike.iter().copied().find(named)
+    };
     named.or(alike.first().copied())
 }

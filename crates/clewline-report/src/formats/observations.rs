@@ -31,7 +31,7 @@ use quick_xml::{
 
 use self::group::{Content, Group, Groups};
 use crate::{
-    Format, ReadError, ReadOptions, WriteError,
+    Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     text::{Fault, blocks::not_utf8, visibly},
 };
 
@@ -54,6 +54,10 @@ impl Format for Observations {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["xml"]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries { is_written: false, pending: true, objects: Objects::One, ids: false, times: false }
     }
 
     fn recognises(&self, head: &[u8]) -> bool {

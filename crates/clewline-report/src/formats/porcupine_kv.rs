@@ -15,7 +15,7 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use super::jepsen::is_map_of_keywords;
 use crate::{
-    Format, ReadError, ReadOptions, WriteError,
+    Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     log::{Log, Outcome},
     maps::{Kind, Map, Maps},
     script::{self, Entry, cannot_hold},
@@ -38,6 +38,10 @@ impl Format for PorcupineKv {
 
     fn extensions(&self) -> &'static [&'static str] {
         &["txt"]
+    }
+
+    fn carries(&self) -> Carries {
+        Carries { is_written: true, pending: true, objects: Objects::One, ids: false, times: true }
     }
 
     fn recognises(&self, head: &[u8]) -> bool {

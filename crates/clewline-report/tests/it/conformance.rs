@@ -6,7 +6,7 @@ use clewline_core::{
     Event, EventLog, Names, ObjectId, ProcessId, Random, RawCall, Recording, Timed, TimedColumns, Value,
     Values,
 };
-use clewline_report::{Format, WriteError, formats::FORMATS};
+use clewline_report::{Format, Objects, ReadOptions, WriteError, formats::FORMATS};
 
 use crate::support::{canonical, options};
 
@@ -18,7 +18,7 @@ fn round_trip(format: &dyn Format, recording: &Recording) -> bool {
         Err(WriteError::Io(error)) => panic!("memory cannot fail: {error}"),
         Ok(()) => (),
     }
-    let keyed = format.name() == "jepsen"
+    let keyed = format.carries().objects == Objects::Keys
         && recording.names.objects.iter().any(|it| !it.is_absent())
         && !recording.history.is_empty();
     let again = format.read(&mut &written[..], &options(keyed, 1));
@@ -159,7 +159,7 @@ fn from_times(random: &mut Random, sort: &Sort) -> Recording {
 #[test]
 fn what_is_written_reads_as_the_same() {
     let mut random = Random::new(21);
-    let mut held: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut held: BTreeMap<&str, Held> = BTreeMap::new();
     for round in 0..12_000 {
         let sort = &SORTS[round % SORTS.len()];
         let mut recording =
@@ -168,25 +168,63 @@ fn what_is_written_reads_as_the_same() {
             recording.missing = recording.values.text("");
         }
         for &format in &FORMATS {
-            // Formats other than the native one have no ids, and are written without them.
             let mut recording = recording.clone();
-            if format.name() != "jsonl" {
+            if !format.carries().ids {
                 recording.names.ids = None;
             }
             if !recording.history.is_empty() && round_trip(format, &recording) {
-                *held.entry(format.name()).or_default() += 1;
+                held.entry(format.name()).or_default().count(&recording);
             }
         }
     }
     println!("{held:?}");
-    for format in FORMATS.iter().map(|it| it.name()).filter(|&it| it != "observations") {
-        assert!(200 < held.get(format).copied().unwrap_or(0), "{format} held too few: {held:?}");
+    for format in &FORMATS {
+        let (name, carries) = (format.name(), format.carries());
+        let held = held.get(name).copied().unwrap_or_default();
+        let is_as_said = [
+            (carries.is_written, held.all, "is_written"),
+            (carries.is_written && carries.pending, held.pending, "pending"),
+            (carries.is_written && carries.objects != Objects::One, held.objects, "objects"),
+            (carries.is_written && carries.ids, held.ids, "ids"),
+        ];
+        for (says, count, what) in is_as_said {
+            assert_eq!(
+                says,
+                count != 0,
+                "{name}: `carries` says {what}: {says}, of {count} histories written"
+            );
+        }
+        assert!(
+            !carries.is_written || 200 < held.all,
+            "{name}: `write` refused nearly all histories: {held:?}"
+        );
+    }
+}
+
+/// How many histories a format held, and what there was in them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    all: usize,
+    pending: usize,
+    objects: usize,
+    ids: usize,
+}
+
+impl Held {
+    fn count(&mut self, recording: &Recording) {
+        let Recording { history, names, .. } = recording;
+        let object = |it: &ObjectId| names.objects[it.0 as usize];
+        self.all += 1;
+        self.pending += usize::from(!history.is_complete());
+        self.objects += usize::from(history.objects().iter().any(|it| !object(it).is_absent()));
+        self.ids += usize::from(names.ids.is_some());
     }
 }
 
 fn seeds(format: &dyn Format) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(format.name());
-    let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let owed = "write ten or more small files into fuzz/corpus, those that are to be refused called bad-…";
+    let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}: {owed}", folder.display()));
     let mut files: Vec<PathBuf> = files.map(|it| it.unwrap().path()).collect();
     files.sort();
     files.into_iter().map(|it| (it.clone(), fs::read(it).unwrap())).collect()
@@ -205,11 +243,9 @@ fn digest(format: &dyn Format, input: &[u8]) -> Result<(), String> {
             }
             Ok(recording) => {
                 // A format that has no ids writes none.
-                FORMATS.iter().filter(|it| recording.names.ids.is_none() || it.name() == "jsonl").for_each(
-                    |it| {
-                        round_trip(*it, &recording);
-                    },
-                );
+                for it in FORMATS.iter().filter(|it| recording.names.ids.is_none() || it.carries().ids) {
+                    round_trip(*it, &recording);
+                }
             }
         }
     }
@@ -220,7 +256,14 @@ fn digest(format: &dyn Format, input: &[u8]) -> Result<(), String> {
 fn seeds_are_read_or_refused_as_their_names_say() {
     for &format in &FORMATS {
         let seeds = seeds(format);
-        assert!(10 <= seeds.len(), "{} has too few seeds", format.name());
+        assert!(10 <= seeds.len(), "write ten or more files into fuzz/corpus/{}", format.name());
+        let with_times = ReadOptions { times: true, ..options(false, 1) };
+        let has_times = |input: &[u8]| {
+            let read = format.read(&mut &*input, &with_times).ok();
+            read.and_then(|it| it.names.times).is_some_and(|it| !it.is_empty())
+        };
+        let timed = seeds.iter().filter(|it| has_times(&it.1)).count();
+        assert_eq!(timed != 0, format.carries().times, "{}: {timed} seeds have times", format.name());
         for (file, input) in seeds {
             let outcome = digest(format, &input);
             let refused = file.file_name().unwrap().to_string_lossy().starts_with("bad-");

@@ -34,7 +34,7 @@ fn where_there_is_nothing_to_look_at_the_name_decides() {
 #[test]
 fn formats_are_found_by_name_and_sorted_by_it() {
     let names: Vec<&str> = FORMATS.iter().map(|it| it.name()).collect();
-    assert_eq!(names, ["jepsen", "jepsen-log", "jsonl", "observations", "porcupine-kv"]);
+    assert!(names.is_sorted(), "{names:?}");
     for name in names {
         assert_eq!(find(name).map(|it| it.name()), Some(name));
     }

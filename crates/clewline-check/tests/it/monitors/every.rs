@@ -274,7 +274,9 @@ impl Labels<'_> {
 
 /// A kind of object that only one monitor knows.
 fn unknown(name: &str) -> ! {
-    panic!("give `{name}` a line of its own in `Kind`, and say here and in `State` of referee.rs what it does")
+    panic!(
+        "give `{name}` a line of its own in `Kind`, and say here and in `State` of referee.rs what it does"
+    )
 }
 
 fn word(role: Role) -> Option<u64> {

@@ -150,7 +150,8 @@ fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64
 #[test]
 fn any_number_of_threads_sees_the_same_of_every_system() {
     let mut wrong = 0;
-    for found in systems().filter(|it| it.variant.calls != "none") {
+    let has_shape = |it: &FoundSystem| it.variant.calls.parse().is_ok_and(|it: Shape| it != Shape::Nothing);
+    for found in systems().filter(has_shape) {
         for entry in &schedulers::SCHEDULERS {
             let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
             let look = |jobs| {

@@ -1,5 +1,0 @@
-//! The format `jepsen-log`.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|input: &[u8]| clewline_fuzz::digest("jepsen-log", input));

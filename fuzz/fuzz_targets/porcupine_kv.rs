@@ -1,5 +1,0 @@
-//! The format `porcupine-kv`.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|input: &[u8]| clewline_fuzz::digest("porcupine-kv", input));
