@@ -92,6 +92,7 @@
 //! | `line-up` | [`LineUp`] and the attribute [`test`] | yes |
 //! | `stress` | [`Stress`] | yes |
 //! | `actors` | [`Explore`] and [`actors`] | no |
+//! | `catalog` | [specifications](specs) by their names, as in `against_named("queue")`; quasi factors | no |
 //!
 //! The command line is the crate `clewline-cli`.
 
