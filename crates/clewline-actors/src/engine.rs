@@ -244,7 +244,8 @@ impl Engine {
     }
 
     /// Who calls an operation.
-    pub(crate) fn client_of(&self, operation: u32) -> ActorId {
+    #[must_use]
+    pub fn client_of(&self, operation: u32) -> ActorId {
         self.envelope(self.requests[operation as usize]).from
     }
 

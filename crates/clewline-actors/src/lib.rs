@@ -6,7 +6,6 @@
 
 mod actor;
 mod cast;
-pub mod compat;
 mod dependence;
 mod engine;
 mod faults;
@@ -45,7 +44,7 @@ pub use numbers::{
 pub use refute::{Difference, Refuted, refute};
 pub use schedule::{Schedule, Unfit};
 pub use system::ActorSystem;
-pub use tally::{Coverage, FirstViolation, Flow, Tally};
+pub use tally::{FirstViolation, Flow, Tally};
 pub use trace::{Reach, Trace, trace};
 pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};

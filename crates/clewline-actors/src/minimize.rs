@@ -71,7 +71,7 @@ pub fn shorten(
     schedule: &Schedule,
     budget: &Budget,
 ) -> Option<Schedule> {
-    schedule.replay(walk).ok()?;
+    walk.replay(schedule).ok()?;
     let steps: Vec<Receive> = walk.events().iter().map(|it| it.receive).collect();
     let all = vec![true; steps.len()];
     let mut best = attempt(walk, verdicts, &steps, &all)?;
@@ -89,7 +89,7 @@ pub fn shorten(
         }
     }
     attempt(walk, verdicts, &best, &vec![true; best.len()])?;
-    Some(Schedule::of(walk))
+    Some(walk.schedule())
 }
 
 /// Cases with one call less, or one fault less of some kind.

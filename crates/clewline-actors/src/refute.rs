@@ -98,7 +98,7 @@ fn compare(walk: &mut Walk, pair: [Identity; 2], dependence: &dyn Dependence) ->
         }
         (None, _) | (_, None) => Difference::Disabled,
     };
-    Some(Refuted { schedule: Schedule::of(walk), steps: [first, second], why })
+    Some(Refuted { schedule: walk.schedule(), steps: [first, second], why })
 }
 
 // The footprint of `one`, and that of `other` after it with where both lead, if `other` can still happen.

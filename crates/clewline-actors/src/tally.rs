@@ -6,7 +6,6 @@
 
 use std::{
     collections::hash_map::Entry,
-    fmt,
     ops::ControlFlow,
     sync::{
         Arc,
@@ -15,51 +14,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{Budget, Reason};
+use clewline_core::Budget;
+use clewline_explore::{Coverage, Limit};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     BadHandler, HistoryEvent, HistoryId, Judgement, Schedule, Verdicts, Walk, engine::lock,
     schedulers::Settings,
 };
-
-/// How much of the space was seen. A limit that was hit is never reported as success.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Coverage {
-    /// Everything: every canonical history that the system has.
-    Exhausted,
-    /// Everything within a bound, and there is more beyond it.
-    Bounded,
-    /// All but what comes after the longest executions, so many of which were cut.
-    Cut(u64),
-    /// As many schedules as were allowed.
-    Schedules(u64),
-    /// As many violations as were wanted.
-    Violations(u64),
-    /// What the budget allowed.
-    Stopped(Reason),
-    /// A handler is not pure: what was seen says little.
-    BadHandler(BadHandler),
-    /// All that rules offer which are known to leave out histories.
-    Unsound,
-}
-
-impl fmt::Display for Coverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Coverage::Exhausted => f.write_str("everything was seen"),
-            Coverage::Bounded => f.write_str("everything within the bound was seen"),
-            Coverage::Cut(1) => f.write_str("one execution was cut"),
-            Coverage::Cut(n) => write!(f, "{n} executions were cut"),
-            Coverage::Schedules(n) => write!(f, "the limit of {n} schedules was hit"),
-            Coverage::Violations(1) => f.write_str("a violation was found, and that was enough"),
-            Coverage::Violations(n) => write!(f, "{n} violations were found, and that was enough"),
-            Coverage::Stopped(reason) => reason.fmt(f),
-            Coverage::BadHandler(bad_handler) => bad_handler.fmt(f),
-            Coverage::Unsound => f.write_str("these rules are known to leave out histories"),
-        }
-    }
-}
 
 // After so many executions it is looked how much memory is used, and told how many there were.
 const LOOK_UP_EVERY: u64 = 64;
@@ -99,6 +61,8 @@ pub struct Tally<'a> {
     pub first_violation: Option<FirstViolation>,
     /// Whether something was left out because of a bound.
     pub is_bounded: bool,
+    /// The handler because of which the exploration ended, if one is not pure.
+    pub bad_handler: Option<BadHandler>,
     chronological: FxHashMap<Vec<HistoryEvent>, HistoryId>,
     canonical: FxHashMap<HistoryId, Judgement>,
     complete: FxHashSet<HistoryId>,
@@ -152,6 +116,7 @@ impl<'a> Tally<'a> {
             depth: 0,
             first_violation: None,
             is_bounded: false,
+            bad_handler: None,
             chronological: FxHashMap::default(),
             canonical: FxHashMap::default(),
             complete: FxHashSet::default(),
@@ -195,7 +160,7 @@ impl<'a> Tally<'a> {
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub(crate) fn saw(&mut self, walk: &mut Walk, chronicle: Vec<HistoryEvent>) -> Flow {
+    pub fn saw(&mut self, walk: &mut Walk, chronicle: Vec<HistoryEvent>) -> Flow {
         self.go_on(walk)?;
         let history = walk.canonical(&chronicle);
         self.schedules += 1;
@@ -343,15 +308,21 @@ impl<'a> Tally<'a> {
         ratio(self.violated() as u64, self.schedules)
     }
 
-    /// How much was seen, if nobody broke off.
+    /// How much was seen, if nothing broke off.
     #[must_use]
-    pub fn coverage(&self, walk: &Walk) -> Coverage {
+    pub fn coverage(&mut self, walk: &Walk) -> Coverage {
         match walk.bad_handler() {
-            Some(bad_handler) => Coverage::BadHandler(bad_handler.clone()),
-            None if self.cut != 0 => Coverage::Cut(self.cut),
-            None if self.is_bounded => Coverage::Bounded,
+            Some(bad_handler) => self.blame(bad_handler),
+            None if self.cut != 0 => Coverage::Limited(Limit::Cut(self.cut)),
+            None if self.is_bounded => Coverage::Limited(Limit::Bound),
             None => Coverage::Exhausted,
         }
+    }
+
+    /// A handler is not pure: what was seen says little.
+    pub(crate) fn blame(&mut self, bad_handler: &BadHandler) -> Coverage {
+        self.bad_handler = Some(bad_handler.clone());
+        Coverage::Limited(Limit::Other(bad_handler.to_string()))
     }
 
     fn count(&self, judgement: Judgement) -> usize {
@@ -360,10 +331,10 @@ impl<'a> Tally<'a> {
 
     fn go_on(&mut self, walk: &Walk) -> Flow {
         if let Some(bad_handler) = walk.bad_handler() {
-            return ControlFlow::Break(Coverage::BadHandler(bad_handler.clone()));
+            return ControlFlow::Break(self.blame(bad_handler));
         }
         if self.schedules + self.cut == self.schedules_max {
-            return ControlFlow::Break(Coverage::Schedules(self.schedules_max));
+            return ControlFlow::Break(Coverage::Limited(Limit::Schedules(self.schedules_max)));
         }
         self.steps += walk.events().len() as u64;
         self.untold += 1;
@@ -375,7 +346,7 @@ impl<'a> Tally<'a> {
             }
             _ => self.budget.stopped(),
         };
-        limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Stopped(it)))
+        limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Limited(Limit::Budget(it))))
     }
 
     fn look(&mut self, walk: &Walk, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
@@ -402,12 +373,12 @@ impl<'a> Tally<'a> {
         let nth = self.schedules + self.cut;
         self.first_violation.get_or_insert_with(|| FirstViolation {
             nth,
-            schedule: Schedule::of(walk),
+            schedule: walk.schedule(),
             history: id,
             after: self.begun.elapsed(),
         });
         if self.violated() as u64 == self.violations_max {
-            return ControlFlow::Break(Coverage::Violations(self.violations_max));
+            return ControlFlow::Break(Coverage::Limited(Limit::Violations(self.violations_max)));
         }
         ControlFlow::Continue(())
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Diverged, Scheduler};
+use crate::{Begin, Coverage, Diverged, Limit, Scheduler};
 
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,58 +31,44 @@ pub trait System {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending;
 }
 
-/// How much of the space was seen. A limit that was hit is never reported as success.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Coverage {
-    /// Everything the scheduler offers to try.
-    Exhausted,
-    /// The scheduler had nothing left to try, but some executions were cut.
-    Cut(u64),
-    /// The visitor had seen enough, or the limit on executions was reached.
-    Limited,
-    /// The system is not deterministic: what was seen says little.
-    Diverged(Box<Diverged>),
-}
-
 /// Runs `system` under `scheduler` until there is nothing left to try, `executions_max` have been run, or `visit` breaks.
 ///
-/// `visit` sees every execution that is not redundant, with the number of executions so far.
+/// The scheduler begins anew. `visit` sees every execution that is not redundant, with the number of executions so far.
 pub fn explore<S: System + ?Sized>(
     system: &mut S,
     scheduler: &mut dyn Scheduler,
     executions_max: u64,
     mut visit: impl FnMut(&mut S, &Ending, u64) -> ControlFlow<()>,
 ) -> (Coverage, u64) {
-    let (mut executions, mut cut) = (0, 0);
+    let (mut executions, mut cut, mut begin) = (0, 0, Begin::Anew);
     while executions < executions_max {
-        if !scheduler.begin() {
-            return (if cut == 0 { Coverage::Exhausted } else { Coverage::Cut(cut) }, executions);
+        if !scheduler.begin(begin) {
+            return (when_done(cut), executions);
         }
         let ending = system.run(scheduler);
-        scheduler.end();
-        executions += 1;
+        (executions, begin) = (executions + 1, Begin::Next);
         match ending {
             Ending::Redundant => continue,
             Ending::Restart => {
-                scheduler.restart();
-                (executions, cut) = (0, 0);
+                (executions, cut, begin) = (0, 0, Begin::Anew);
                 continue;
             }
-            Ending::Diverged(diverged) => return (Coverage::Diverged(diverged), executions),
+            Ending::Diverged(diverged) => return (Coverage::Limited(Limit::Diverged(diverged)), executions),
             Ending::Cut => cut += 1,
             Ending::Full | Ending::Stuck | Ending::Panicked => (),
         }
         if visit(system, &ending, executions).is_break() {
-            return (Coverage::Limited, executions);
+            return (Coverage::Limited(Limit::Stopped), executions);
         }
     }
     // Whether anything is left, only the scheduler knows.
-    let is_done = !scheduler.begin();
-    match (is_done, cut) {
-        (true, 0) => (Coverage::Exhausted, executions),
-        (true, cut) => (Coverage::Cut(cut), executions),
-        (false, _) => (Coverage::Limited, executions),
-    }
+    let is_left = scheduler.begin(begin);
+    (if is_left { Coverage::Limited(Limit::Schedules(executions_max)) } else { when_done(cut) }, executions)
+}
+
+/// How much was seen if nothing is left to try.
+fn when_done(cut: u64) -> Coverage {
+    if cut == 0 { Coverage::Exhausted } else { Coverage::Limited(Limit::Cut(cut)) }
 }
 
 #[cfg(test)]

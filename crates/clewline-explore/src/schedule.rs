@@ -1,8 +1,12 @@
 //! Schedules: what was chosen in one execution, and the token that says so in one word.
 //!
-//! A token names tasks by letters, each with the number of steps it makes in a row, and values that a task draws with an
-//! equals sign: `a3b1a=2c4` is three steps of the first task, one of the second, one of the first after which it draws
-//! the value 2, and four of the third.
+//! A token has a symbol for each choice, and a number after it if it was made several times in a row. In schedules of threads, tasks are
+//! letters, and values that a task draws have an equals sign: `a3b1a=2c4` is three steps of the first task, one of the second, one of
+//! the first after which it draws the value 2, and four of the third.
+//!
+//! In schedules of messages, a choice is a place in the order in which the system offers what can happen. The first place is `a`, the
+//! second `b`, and so on to `z`; from the 27th on, the number stands in brackets, counted from 0: `a3c[27]` is the first three
+//! times, then the third, then the 28th.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +14,7 @@ use clewline_core::ParseError;
 
 use crate::TaskId;
 
-/// One thing that was chosen.
+/// One thing that was chosen among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pick {
     /// Whose step was next.
@@ -20,25 +24,113 @@ pub enum Pick {
 }
 
 /// What was chosen in one execution, in order: enough to see it again.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Schedule(pub Vec<Pick>);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Schedule<P = Pick>(pub Vec<P>);
 
-impl fmt::Display for Schedule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut picks = self.0.iter().peekable();
-        while let Some(pick) = picks.next() {
-            match *pick {
-                Pick::Task(task) => {
-                    let mut steps = 1;
-                    while picks.next_if_eq(&pick).is_some() {
-                        steps += 1;
-                    }
-                    write!(f, "{}", char::from(b'a' + task.0))?;
-                    if 1 < steps {
-                        write!(f, "{steps}")?;
-                    }
+impl<P> Default for Schedule<P> {
+    fn default() -> Self {
+        Schedule(Vec::new())
+    }
+}
+
+/// One choice, as tokens write it.
+pub trait Symbol: Copy + PartialEq {
+    /// What should stand after a symbol, if not another one.
+    const TIMES: &'static str;
+
+    /// Whether several in a row are written as one with their number.
+    fn repeats(self) -> bool;
+
+    /// Writes it.
+    ///
+    /// # Errors
+    ///
+    /// If the formatter fails.
+    fn write(self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+
+    /// Reads the one that begins at `at`. Returns where it ends, too.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    fn read(token: &str, at: usize) -> Result<(Self, usize), ParseError>;
+}
+
+impl Symbol for Pick {
+    const TIMES: &'static str = "a number of steps";
+
+    fn repeats(self) -> bool {
+        matches!(self, Pick::Task(_))
+    }
+
+    fn write(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pick::Task(task) => write!(f, "{}", char::from(b'a' + task.0)),
+            Pick::Value(value) => write!(f, "={value}"),
+        }
+    }
+
+    fn read(token: &str, at: usize) -> Result<(Self, usize), ParseError> {
+        match token.as_bytes()[at] {
+            head @ b'a'..=b'p' => Ok((Pick::Task(TaskId(head - b'a')), at + 1)),
+            b'=' => match number(token, at + 1) {
+                (digits, Some(value)) => Ok((Pick::Value(value), at + 1 + digits)),
+                (_, None) => Err(wrong(token, at + 1, "a value")),
+            },
+            _ => Err(wrong(token, at, "a task, `a` to `p`, or `=`")),
+        }
+    }
+}
+
+/// A place, counted from 0.
+impl Symbol for u32 {
+    const TIMES: &'static str = "how often the same is picked";
+
+    fn repeats(self) -> bool {
+        true
+    }
+
+    fn write(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            place @ 0..26 => write!(f, "{}", char::from(b'a' + place as u8)),
+            place => write!(f, "[{place}]"),
+        }
+    }
+
+    fn read(token: &str, at: usize) -> Result<(Self, usize), ParseError> {
+        match token.as_bytes()[at] {
+            letter @ b'a'..=b'z' => Ok((u32::from(letter - b'a'), at + 1)),
+            b'[' => {
+                let (digits, Some(place)) = number(token, at + 1) else {
+                    return Err(wrong(token, at + 1, "a number"));
+                };
+                let end = at + 1 + digits;
+                match token.as_bytes().get(end) {
+                    Some(b']') => Ok((place, end + 1)),
+                    Some(_) | None => Err(wrong(token, end, "`]`")),
                 }
-                Pick::Value(value) => write!(f, "={value}")?,
+            }
+            _ => Err(wrong(token, at, "a place, `a` to `z`, or `[`")),
+        }
+    }
+}
+
+fn wrong(token: &str, at: usize, expected: &'static str) -> ParseError {
+    ParseError::at_character(TOKEN, token, at, expected)
+}
+
+/// How many digits there are from `at` on, and their number if it is not too large.
+fn number(token: &str, at: usize) -> (usize, Option<u32>) {
+    let digits = token.as_bytes()[at..].iter().take_while(|it| it.is_ascii_digit()).count();
+    (digits, token.get(at..at + digits).and_then(|it| it.parse().ok()))
+}
+
+impl<P: Symbol> fmt::Display for Schedule<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for run in self.0.chunk_by(|one, other| one == other && one.repeats()) {
+            run[0].write(f)?;
+            if 1 < run.len() {
+                write!(f, "{}", run.len())?;
             }
         }
         Ok(())
@@ -51,35 +143,23 @@ pub const TOKEN: &str = "replay token";
 /// No token has more steps: a number with many digits must not eat all memory.
 pub const STEPS_MAX: usize = 1 << 24;
 
-impl FromStr for Schedule {
+impl<P: Symbol> FromStr for Schedule<P> {
     type Err = ParseError;
 
     fn from_str(token: &str) -> Result<Self, ParseError> {
-        let wrong = |at, expected| ParseError::at_character(TOKEN, token, at, expected);
-        let bytes = token.as_bytes();
-        let mut picks = Vec::new();
-        let mut at = 0;
-        while at < bytes.len() {
-            let head = bytes[at];
-            let digits = bytes[at + 1..].iter().take_while(|it| it.is_ascii_digit()).count();
-            let number: Option<u32> = token.get(at + 1..at + 1 + digits).and_then(|it| it.parse().ok());
-            match head {
-                b'a'..=b'p' => {
-                    let steps = match (digits, number) {
-                        (0, _) => 1,
-                        (_, Some(steps)) if 0 < steps && picks.len() + steps as usize <= STEPS_MAX => steps,
-                        _ => return Err(wrong(at + 1, "a number of steps")),
-                    };
-                    let pick = Pick::Task(TaskId(head - b'a'));
-                    picks.extend(std::iter::repeat_n(pick, steps as usize));
+        let (mut picks, mut at) = (Vec::new(), 0);
+        while at < token.len() {
+            let (pick, end) = P::read(token, at)?;
+            at = end;
+            let times = match number(token, at) {
+                (0, _) => 1,
+                (digits, Some(times)) if 0 < times && picks.len() + times as usize <= STEPS_MAX => {
+                    at += digits;
+                    times
                 }
-                b'=' => match number {
-                    Some(value) => picks.push(Pick::Value(value)),
-                    None => return Err(wrong(at + 1, "a value")),
-                },
-                _ => return Err(wrong(at, "a task, `a` to `p`, or `=`")),
-            }
-            at += 1 + digits;
+                _ => return Err(wrong(token, at, P::TIMES)),
+            };
+            picks.extend(std::iter::repeat_n(pick, times as usize));
         }
         Ok(Schedule(picks))
     }

@@ -87,48 +87,98 @@ impl fmt::Display for Diverged {
     }
 }
 
+/// Where the executions of a scheduler begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// Everything is forgotten: the next execution is the first.
+    Anew,
+    /// The next execution is another than those before it.
+    Next,
+}
+
 /// Picks among enabled steps, across executions.
+///
+/// To write one: say in [`begin`](Self::begin) whether there is another execution, and in [`choose`](Self::choose) and
+/// [`choose_value`](Self::choose_value) what happens in it. The other two methods may stay as they are.
 pub trait Scheduler {
     /// Starts another execution; `false` once there is nothing left to try.
-    fn begin(&mut self) -> bool;
+    fn begin(&mut self, begin: Begin) -> bool;
 
     /// Picks one of the enabled steps.
     fn choose(&mut self, point: &Point<'_>) -> Choice;
 
-    /// Asked before [`choose`](Self::choose) if the tasks in `enabled` can move, and what all are about to do, whether they can or
-    /// wait, has been shown at earlier points, but for `arrived`, which can. Answers who was chosen here before, if everything is as it was
-    /// then; or who is chosen here, if that depends on the tasks alone. If neither, `choose` is asked.
-    ///
-    /// Requires: at every point at most one enabled step a task, in the order of tasks.
-    fn again(&mut self, _enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
-        None
-    }
-
-    /// [`executed`](Self::executed) and [`again`](Self::again) in one, asked if the task that made `executed` comes to `arrived` and
-    /// could go on with it, and no step is a [flush](Access::Flush): most steps are like this.
-    fn go_on(&mut self, executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
-        self.executed(executed);
-        self.again(enabled, Some(arrived))
-    }
-
     /// Picks a number below `n` (which is at least 1) for the task that is running.
-    fn value(&mut self, n: u32) -> u32;
-
-    /// The step that was chosen has been executed. Only now is it known whether an operation returned with it.
-    fn executed(&mut self, _step: &Step) {}
-
-    /// Nothing more comes of this execution, and this step was never made: its task waits, or somebody panicked. Said of each
-    /// task that has not ended before [`end`](Self::end), and of those who wait after [`Choice::Redundant`].
-    fn never_made(&mut self, _step: &Step) {}
-
-    /// The execution has ended, after its last step was [`executed`](Self::executed).
-    fn end(&mut self) {}
-
-    /// Forgets everything: the next execution is the first.
-    fn restart(&mut self);
+    fn choose_value(&mut self, n: u32) -> u32;
 
     /// Whether parts of the space were left out that a larger bound would show.
     fn is_bounded(&self) -> bool {
         false
     }
+
+    /// The scheduler itself, if it follows executions step by step. The same in every execution.
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        None
+    }
 }
+
+/// What a scheduler may do besides: follow an execution step by step. It is told of every step, which reductions need, and where
+/// it knows what comes next it need not be shown what is enabled.
+///
+/// Each method may stay as it is: then nothing is remembered, and every point is shown.
+pub trait FastPath: Scheduler {
+    /// The step that was chosen has been executed. Only now is it known whether an operation returned with it.
+    fn on_step(&mut self, _step: &Step) {}
+
+    /// Nothing more comes of this execution, and this step was never executed: its task waits, or another task panicked. Called for
+    /// each task that has not ended when the execution ends, and for those that wait after [`Choice::Redundant`].
+    fn abandoned(&mut self, _step: &Step) {}
+
+    /// Asked before [`choose`](Scheduler::choose) if the tasks in `enabled` can move, and what all tasks are about to do, whether
+    /// they can or wait, has been shown at earlier points, except for `arrived`, which can. Returns the task that was chosen here
+    /// before, if everything is as it was then; or the task that is chosen here, if that depends on the tasks alone. If neither,
+    /// `choose` is asked.
+    ///
+    /// Requires: at every point at most one enabled step a task, in the order of tasks.
+    fn replay_choice(&mut self, _enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
+        None
+    }
+
+    /// [`on_step`](Self::on_step) and [`replay_choice`](Self::replay_choice) in one, asked if the task that executed `made` comes to
+    /// `arrived` and could go on with it, and no step is a [flush](Access::Flush): most steps are like this.
+    fn replay_step(&mut self, made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.on_step(made);
+        self.replay_choice(enabled, Some(arrived))
+    }
+}
+
+/// Calls `run` with the fast path of `scheduler`, or with one that does nothing if it has none. So a system asks one object, and
+/// asks it directly.
+pub fn with_fast_path<R>(scheduler: &mut dyn Scheduler, run: impl FnOnce(&mut dyn FastPath) -> R) -> R {
+    match scheduler.fast_path() {
+        Some(fast) => run(fast),
+        None => run(&mut EveryPoint(scheduler)),
+    }
+}
+
+/// A scheduler that is shown every point.
+struct EveryPoint<'a>(&'a mut dyn Scheduler);
+
+impl Scheduler for EveryPoint<'_> {
+    fn begin(&mut self, begin: Begin) -> bool {
+        self.0.begin(begin)
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        self.0.choose(point)
+    }
+
+    fn choose_value(&mut self, n: u32) -> u32 {
+        self.0.choose_value(n)
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.0.is_bounded()
+    }
+}
+
+impl FastPath for EveryPoint<'_> {}

@@ -16,6 +16,7 @@ pub mod classes;
 mod container;
 #[cfg(feature = "crates")]
 pub mod crates;
+pub mod ds2;
 mod entry;
 mod explorable;
 pub mod link;

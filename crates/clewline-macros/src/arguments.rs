@@ -17,15 +17,18 @@ pub(crate) struct Arguments {
     pub(crate) init: Option<Expr>,
     /// Methods of the builder.
     pub(crate) settings: Vec<TokenStream>,
+    /// Bounds of schedulers: the key, and what to say if no scheduler has it.
+    pub(crate) bounds: Vec<(Ident, String)>,
 }
 
-const KNOWN: &str = "threads, operations, samples, preemptions, auto, seed, jobs, executions, scheduler, memory, spurious, matrix, \
+const KNOWN: &str = "threads, operations, samples, auto, seed, jobs, executions, scheduler, memory, spurious, matrix, \
                      initial, last, sequence, weak_failures, nondeterministic, name, init and crate";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let krate = syn::parse_quote!(::clewline);
-        let mut arguments = Arguments { krate, name: None, init: None, settings: Vec::new() };
+        let mut arguments =
+            Arguments { krate, name: None, init: None, settings: Vec::new(), bounds: Vec::new() };
         let mut seen: Vec<String> = Vec::new();
         while !input.is_empty() {
             arguments.one(input, &mut seen)?;
@@ -56,22 +59,13 @@ impl Arguments {
             return Ok(());
         }
         if !KNOWN.split([',', ' ']).any(|it| it == name && it != "and") {
-            return Err(Error::new(
-                key.span(),
-                format!("nothing is called `{name}` here; there are {KNOWN}"),
-            ));
+            seen.push(name);
+            return self.bound(key, input);
         }
         input.parse::<Token![=]>()?;
         match &*name {
             "name" => self.name = Some(input.parse()?),
             "init" => self.init = Some(input.parse()?),
-            "preemptions" if input.peek(Ident) => {
-                let none: Ident = input.parse()?;
-                if none != "none" {
-                    return Err(Error::new(none.span(), "expected a number, or `none`"));
-                }
-                self.settings.push(quote!(.#key(::core::option::Option::None)));
-            }
             "scheduler" | "memory" | "matrix" | "initial" | "last" | "sequence" => {
                 let text: LitStr = input.parse()?;
                 self.settings.push(quote!(.#key(#text)));
@@ -86,4 +80,34 @@ impl Arguments {
         seen.push(name);
         Ok(())
     }
+
+    /// What is nothing else is a bound that a scheduler has. Which there are, this crate does not know: what it generates asks.
+    fn bound(&mut self, key: Ident, input: ParseStream<'_>) -> Result<()> {
+        let unknown =
+            format!("nothing is called `{key}` here; there are {KNOWN}, and the bounds of schedulers");
+        let is_value = input.peek2(LitInt) || input.peek2(Ident);
+        if !input.peek(Token![=]) || !is_value {
+            return Err(Error::new(key.span(), unknown));
+        }
+        input.parse::<Token![=]>()?;
+        let name = bound_name(&key);
+        if input.peek(Ident) {
+            let none: Ident = input.parse()?;
+            if none != "none" {
+                return Err(Error::new(none.span(), "expected a number, or `none`"));
+            }
+            self.settings.push(quote!(.bound(#name, ::core::option::Option::None)));
+        } else {
+            let number: LitInt = input.parse()?;
+            let number = LitInt::new(number.base10_digits(), number.span());
+            self.settings.push(quote!(.bound(#name, #number)));
+        }
+        self.bounds.push((key, unknown));
+        Ok(())
+    }
+}
+
+/// The name of a bound, as schedulers write it.
+pub(crate) fn bound_name(key: &Ident) -> String {
+    key.to_string().replace('_', "-")
 }

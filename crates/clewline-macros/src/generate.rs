@@ -7,7 +7,7 @@ use syn::{
 };
 
 use crate::{
-    arguments::Arguments,
+    arguments::{Arguments, bound_name},
     methods::{self, Argument, Options, Part, Says},
 };
 
@@ -45,6 +45,10 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
     }
     let (krate, settings) = (&arguments.krate, &arguments.settings);
     let (name, subject) = (test_name(&arguments, &ty)?, short(&ty));
+    let bounds = arguments.bounds.iter().map(|(key, unknown)| {
+        let bound = bound_name(key);
+        quote_spanned!(key.span() => const _: () = assert!(#krate::line_up::has_bound(#bound), #unknown);)
+    });
     Ok(quote! {
         #block
 
@@ -53,6 +57,7 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
         #[::core::prelude::v1::test]
         #(#of_test)*
         fn #name() {
+            #(#bounds)*
             let line_up = #krate::LineUp::new(#init).named(#subject);
             #(#calls)*
             line_up #(#settings)* .check();

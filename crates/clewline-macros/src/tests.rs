@@ -53,7 +53,7 @@ fn the_block_stays_and_a_test_is_added() {
         "fn linked_stack_is_linearizable ()",
         "named (\"LinkedStack\")",
         ". once ()",
-        ". threads (2) . matrix (\"push(1) | push(2)\") . preemptions (:: core :: option :: Option :: None) . check ()",
+        ". threads (2) . matrix (\"push(1) | push(2)\") . bound (\"preemptions\" , :: core :: option :: Option :: None) . check ()",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -217,11 +217,31 @@ fn blocks_without_a_subject_are_refused() {
 
 #[test]
 fn what_the_attribute_does_not_have_is_refused() {
-    check_arguments(quote!(thread = 2), "nothing is called `thread` here; there are threads, operations");
-    check_arguments(quote!(and = 2), "nothing is called `and` here");
+    let unknown = "nothing is called `thread` here; there are threads, operations";
+    check_arguments(quote!(thread = "2"), unknown);
+    check_arguments(quote!(and), "nothing is called `and` here");
+    // It could be a bound: the compiler knows which there are.
+    let text =
+        expand(quote!(thread = 2), quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} }));
+    let text = text.expect("a bound, perhaps");
+    assert!(text.contains("assert ! (:: clewline :: line_up :: has_bound (\"thread\")"), "{text}");
+    assert!(text.contains(unknown), "{text}");
     check_arguments(quote!(threads = 2, threads = 3), "`threads` is there twice");
     check_arguments(quote!(threads = "2"), "expected integer literal");
     check_arguments(quote!(preemptions = many), "expected a number, or `none`");
     check_arguments(quote!(threads 2), "expected `=`");
     check_arguments(quote!(name = "two words"), "unexpected token");
+}
+
+#[test]
+fn every_bound_of_a_scheduler_is_an_argument() {
+    for bound in clewline_explore::schedulers::bounds() {
+        let key = quote::format_ident!("{}", bound.name.replace('-', "_"));
+        let block = || quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} });
+        let text = expand(quote!(#key = 17), block()).expect("a bound");
+        assert!(text.contains(&format!(". bound (\"{}\" , 17) . check ()", bound.name)), "{text}");
+        assert!(text.contains(&format!(":: has_bound (\"{}\")", bound.name)), "{text}");
+        let lifted = expand(quote!(#key = none), block()).expect("a bound");
+        assert!(lifted.contains(&format!(". bound (\"{}\" , :: core :: option", bound.name)), "{lifted}");
+    }
 }

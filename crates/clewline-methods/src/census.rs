@@ -15,7 +15,7 @@ use clewline_check::{
     },
 };
 use clewline_core::{AnswerId, Budget, Misfit, Problem, Verdict};
-use clewline_explore::{Coverage, Ending, explore};
+use clewline_explore::{Coverage, Ending, Limit, explore};
 use clewline_threads::{Explorable, Trial, control::Outcome};
 
 use crate::{
@@ -185,7 +185,7 @@ impl Default for Census {
             broken: 0,
             unknown: None,
             counts: Counts::default(),
-            coverage: Coverage::Limited,
+            coverage: Coverage::Limited(Limit::Stopped),
             is_bounded: false,
             elapsed: [Duration::ZERO; 2],
             enumerated: Duration::ZERO,

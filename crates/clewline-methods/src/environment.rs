@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use clewline_core::ParseError;
+use clewline_explore::{Bound, Bounds};
 
 use crate::error::{Error, ErrorKind};
 
 /// What the variable says, if it is set.
 pub(crate) fn parsed<T>(
     look_up: impl Fn(&str) -> Option<String>,
-    variable: &'static str,
-    expected: &'static str,
+    variable: &str,
+    expected: &str,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>, Error> {
     // Empty is as good as not set.
@@ -18,10 +19,25 @@ pub(crate) fn parsed<T>(
     match parse(found.trim()) {
         Some(value) => Ok(Some(value)),
         None => {
-            let error = ParseError::new(expected, &found);
+            let (variable, error) = (variable.into(), Box::new(ParseError::new(expected.to_owned(), &found)));
             Err(ErrorKind::Environment { variable, error }.into())
         }
     }
+}
+
+/// Sets those of the bounds that are `known` to what their variables say.
+pub(crate) fn set_bounds(
+    bounds: &mut Bounds,
+    known: &[&Bound],
+    look_up: impl Fn(&str) -> Option<String>,
+) -> Result<(), Error> {
+    for bound in known {
+        let value = parsed(&look_up, &bound.variable(), bound.expected(), |it| bound.parse(it))?;
+        if let Some(value) = value {
+            bounds.set(bound, value);
+        }
+    }
+    Ok(())
 }
 
 /// A duration such as `10s`.

@@ -37,8 +37,8 @@ pub(crate) enum ErrorKind {
     Matrix(String),
     /// An environment variable that says something else than it should.
     Environment {
-        variable: &'static str,
-        error: ParseError,
+        variable: Box<str>,
+        error: Box<ParseError>,
     },
 }
 

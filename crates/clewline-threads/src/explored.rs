@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicI64, Ordering},
 };
 
-use clewline_explore::{Coverage, Ending, Scheduler, explore, schedulers::exhaustive::Exhaustive};
+use clewline_explore::{Coverage, Ending, Limit, Scheduler, explore, schedulers::exhaustive::Exhaustive};
 
 use crate::{
     control::{Calls, Limits, Program, explorer::explorer_local},
@@ -66,7 +66,7 @@ pub(crate) fn outcomes<T: 'static>(
         outcomes.insert(text);
         ControlFlow::Continue(())
     });
-    assert!(matches!(coverage, Coverage::Exhausted | Coverage::Cut(_)), "{coverage:?}");
+    assert!(matches!(coverage, Coverage::Exhausted | Coverage::Limited(Limit::Cut(_))), "{coverage:?}");
     outcomes
 }
 

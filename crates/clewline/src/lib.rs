@@ -127,6 +127,8 @@ pub use clewline_specs as specs;
 /// [`LineUp`] and what belongs to it: matrices, outcomes, components whose calls are closures.
 #[cfg(feature = "line-up")]
 pub mod line_up {
+    #[doc(hidden)]
+    pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
         Against, Alphabet, Answer, BadMatrix, Checked, Every, Finding, LineUp, Matrix, Options, Plan, Tested,
@@ -157,7 +159,9 @@ pub mod actors {
         Message, Places, Property, Restart, Rules, Scenario, Watched, When,
     };
     #[doc(inline)]
-    pub use clewline_methods::actors::{Coverage, Error, Explore, Finding, Metrics, Outcome, Step, Why};
+    pub use clewline_methods::actors::{
+        Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, Why,
+    };
 }
 
 /// Recordings: histories in files, or that are still growing.

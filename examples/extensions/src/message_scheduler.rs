@@ -2,19 +2,32 @@
 
 use std::ops::ControlFlow;
 
-use clewline_actors::{Coverage, schedulers::Entry};
+use clewline_actors::{
+    Flow, Tally, Walk,
+    schedulers::{Entry, MessageScheduler, Soundness},
+};
+use clewline_explore::{Coverage, Limit};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "newest-first",
     about: "the message that was sent last, every time: one schedule",
     is_exhaustive: false,
-    explore: |walk, _settings, tally| {
+    is_random: false,
+    soundness: Soundness::Always,
+    bounds: &[],
+    make: |_settings| Box::new(NewestFirst),
+};
+
+struct NewestFirst;
+
+impl MessageScheduler for NewestFirst {
+    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
         walk.rewind();
         while !tally.is_end(walk)? {
             walk.take(walk.enabled().len() - 1);
         }
         // To go on instead would say that nothing is left to see.
-        ControlFlow::Break(Coverage::Schedules(1))
-    },
-};
+        ControlFlow::Break(Coverage::Limited(Limit::Schedules(1)))
+    }
+}

@@ -1,38 +1,56 @@
-//! A scheduler of threads that gives each as many steps as it can take, the last one first: one execution.
+//! A scheduler of threads that gives each as many steps as it can take, the last one first. It has a bound of its own: in so many
+//! executions, each of which begins with another thread.
 
 use clewline_explore::{
-    Choice, Point, Scheduler,
+    Begin, Bound, Choice, Point, Scheduler,
     schedulers::{Entry, Settings},
+};
+
+/// How many executions there are: the flag `--rounds`, the environment variable `CLEWLINE_ROUNDS`.
+const ROUNDS: Bound = Bound {
+    name: "rounds",
+    one: "round",
+    default: 1,
+    may_be_none: false,
+    help: "How many executions `last-first` makes",
 };
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
     name: "last-first",
-    about: "the last thread that can go on, every time: one execution",
+    about: "the last thread that can go on, every time: one execution a round",
     is_exhaustive: false,
-    make: |_: &Settings| Box::new(LastFirst { begun: false }),
+    bounds: &[ROUNDS],
+    make: |settings: &Settings| {
+        let rounds = settings.bounds.get(&ROUNDS).unwrap_or(ROUNDS.default);
+        Box::new(LastFirst { rounds, begun: 0, is_first: true })
+    },
 };
 
 #[derive(Debug)]
 struct LastFirst {
-    begun: bool,
+    rounds: u32,
+    begun: u32,
+    // Whether no step was chosen in this execution.
+    is_first: bool,
 }
 
 impl Scheduler for LastFirst {
-    fn begin(&mut self) -> bool {
-        !std::mem::replace(&mut self.begun, true)
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            self.begun = 0;
+        }
+        (self.begun, self.is_first) = (self.begun + 1, true);
+        self.begun <= self.rounds
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
-        Choice::Step(point.enabled.len() - 1)
+        let earlier = if std::mem::take(&mut self.is_first) { self.begun as usize - 1 } else { 0 };
+        Choice::Step(point.enabled.len() - 1 - earlier % point.enabled.len())
     }
 
-    fn value(&mut self, n: u32) -> u32 {
+    fn choose_value(&mut self, n: u32) -> u32 {
         n - 1
-    }
-
-    fn restart(&mut self) {
-        self.begun = false;
     }
 
     fn is_bounded(&self) -> bool {

@@ -107,7 +107,10 @@ fn a_format_is_detected_read_and_listed() {
 fn a_scheduler_of_threads_explores() {
     let matrix = "--matrix is-set~is-set~|~set";
     check(&format!("explore flag {matrix} --scheduler last-first"), 0, &["by last-first", "holds: "]);
-    check("explore --help", 0, &["last-first"]);
+    check("explore --help", 0, &["last-first", "--rounds <N>"]);
+    let rounds = format!("explore flag {matrix} --scheduler last-first --rounds");
+    check(&format!("{rounds} 2"), 0, &["2 executions by last-first"]);
+    check(&format!("{rounds} none"), 2, &["expected a number; found `none`"]);
     check("explore flag --scheduler last-frist", 2, &["last-first"]);
 }
 

@@ -3,8 +3,8 @@
 use std::{hint::black_box, ops::ControlFlow, time::Duration};
 
 use clewline_explore::{
-    Coverage, Scheduler, explore,
-    schedulers::{SCHEDULERS, Settings},
+    Bounds, Coverage, Scheduler, explore,
+    schedulers::{Settings, bounded::PREEMPTIONS, find, pct},
 };
 use clewline_threads::{
     control::{Calls, Limits, Program},
@@ -43,15 +43,14 @@ fn scheduler(way: Way) -> Box<dyn Scheduler> {
         Way::Random => ("random", None),
         Way::Pct => ("pct", None),
     };
-    let entry = SCHEDULERS.iter().find(|it| it.name == name).expect("in the table");
-    let settings = Settings { preemptions, executions: u64::MAX, depth: DEPTH, ..Settings::default() };
-    (entry.make)(&settings)
+    let bounds = Bounds::default().with(&PREEMPTIONS, preemptions).with(&pct::DEPTH, DEPTH);
+    let settings = Settings { executions: u64::MAX, bounds, ..Settings::default() };
+    (find(name).expect("in the table").make)(&settings)
 }
 
 /// Runs random executions, and tells `visit` how many there were.
 pub fn random(matrix: &Matrix, settings: &Settings, mut visit: impl FnMut(u64)) {
-    let entry = SCHEDULERS.iter().find(|it| it.name == "random").expect("in the table");
-    let mut scheduler = (entry.make)(settings);
+    let mut scheduler = (find("random").expect("in the table").make)(settings);
     go(matrix, &mut *scheduler, &mut |executions, _| {
         visit(executions);
         false

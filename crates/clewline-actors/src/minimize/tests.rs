@@ -39,7 +39,7 @@ fn a_violation_among_many_calls_needs_few() {
     assert!(minimal.schedule.0.len() < schedule.0.len());
     let (system, mut verdicts) = hasty(&CALLS, &minimal.case);
     let mut walk = Walk::new(system.engine(), Snapshots::Sound);
-    minimal.schedule.to_string().parse::<Schedule>().unwrap().replay(&mut walk).unwrap();
+    walk.replay(&minimal.schedule.to_string().parse().unwrap()).unwrap();
     assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
 }
 
@@ -59,7 +59,7 @@ fn every_schedule_that_shows_a_violation_can_be_made_short() {
         assert!(schedule.0.starts_with(&same.0), "nothing is left out of {schedule}: {same}");
         let short = shorten(&mut walk, &mut verdicts, &schedule, &Budget::unlimited()).unwrap();
         assert_eq!(short.0.len(), 4, "{short} of {schedule}");
-        assert_eq!(Schedule::of(&walk), short);
+        assert_eq!(walk.schedule(), short);
         assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
     }
 }
@@ -69,6 +69,12 @@ fn what_shows_no_violation_is_not_made_small() {
     let case = Case { calls: vec![1, 2, 4], faults: Faults::default() };
     let (system, mut verdicts) = hasty(&CALLS, &case);
     let mut walk = Walk::new(system.engine(), Snapshots::Sound);
-    assert_eq!(shorten(&mut walk, &mut verdicts, &Schedule(vec![0, 0]), &Budget::unlimited()), None);
-    assert_eq!(shorten(&mut walk, &mut verdicts, &Schedule(vec![99]), &Budget::unlimited()), None);
+    assert_eq!(
+        shorten(&mut walk, &mut verdicts, &clewline_explore::Schedule(vec![0, 0]), &Budget::unlimited()),
+        None
+    );
+    assert_eq!(
+        shorten(&mut walk, &mut verdicts, &clewline_explore::Schedule(vec![99]), &Budget::unlimited()),
+        None
+    );
 }

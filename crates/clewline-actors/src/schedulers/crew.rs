@@ -24,10 +24,11 @@ use std::{
 };
 
 use clewline_core::{Budget, Reason, parallel};
+use clewline_explore::Coverage;
 use rustc_hash::FxHashMap;
 
 use super::Settings;
-use crate::{BadHandler, Coverage, Flow, Snapshots, Tally, Walk};
+use crate::{BadHandler, Flow, Snapshots, Tally, Walk};
 
 /// Branches are worth handing out if the one beside them had so many executions. Tests have small systems.
 pub(super) const WORTH: u64 = if cfg!(test) { 1 } else { 256 };
@@ -146,7 +147,7 @@ pub(super) fn lead<'v, E: Errand>(
     };
     let (flow, _) = parallel::beside(helpers, |it| help(&board, it), here);
     match board.lock().bad_handler.take() {
-        Some(bad_handler) => ControlFlow::Break(Coverage::BadHandler(bad_handler)),
+        Some(bad_handler) => ControlFlow::Break(tally.blame(&bad_handler)),
         None => flow,
     }
 }

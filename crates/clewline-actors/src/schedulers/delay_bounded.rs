@@ -8,19 +8,34 @@
 //!
 //! Source: M. Emmi, S. Qadeer, Z. Rakamarić, "Delay-bounded scheduling", 2011.
 
+use clewline_explore::Bound;
+
 use super::{
-    Entry,
-    tree::{self, Branches, Order},
+    Entry, Soundness,
+    tree::{Branches, Order, TreeSearch},
 };
 use crate::{ActorId, Kind, Receive, Walk};
+
+/// How often an execution may depart from the base order.
+pub const DELAYS: Bound = Bound {
+    name: "delays",
+    one: "delay",
+    default: 3,
+    may_be_none: false,
+    help: "How many delays `delay-bounded` allows",
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "delay-bounded",
     about: "every schedule that departs from a base order at most so often",
     is_exhaustive: false,
-    explore: |walk, settings, tally| {
-        tree::explore(walk, &Delays { max: settings.delays as usize }, settings, tally)
+    is_random: false,
+    soundness: Soundness::Always,
+    bounds: &[DELAYS],
+    make: |settings| {
+        let max = settings.bounds.get(&DELAYS).unwrap_or(u32::MAX) as usize;
+        Box::new(TreeSearch { order: Delays { max }, settings: settings.clone() })
     },
 };
 

@@ -7,8 +7,8 @@
 //! [`source_sets`].
 
 use super::{
-    Entry,
-    source_sets::{self, Reduction},
+    Entry, Soundness,
+    source_sets::{Race, Reducing, Reduction},
 };
 use crate::{HistoryAware, Identity};
 
@@ -17,12 +17,15 @@ pub const ENTRY: Entry = Entry {
     name: "dpor",
     about: "every canonical history, from few schedules (source sets and sleep sets)",
     is_exhaustive: true,
-    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
+    is_random: false,
+    soundness: Soundness::Always,
+    bounds: &[],
+    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
 };
 
 /// How it goes about it.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: later };
 
-fn later(race: &source_sets::Race<'_>) -> Identity {
+fn later(race: &Race<'_>) -> Identity {
     if race.candidates.contains(&race.later) { race.later } else { race.candidates[0] }
 }

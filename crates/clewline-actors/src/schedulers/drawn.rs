@@ -5,12 +5,13 @@
 use std::ops::ControlFlow;
 
 use clewline_core::Random;
+use clewline_explore::{Coverage, Limit};
 
 use super::{
-    Settings,
+    MessageScheduler, Settings,
     crew::{self, Errand, Line},
 };
-use crate::{Coverage, Flow, Tally, Walk};
+use crate::{Flow, Tally, Walk};
 
 /// Executes one schedule, from the beginning to its end. `longest` is about how many steps there are, if that is known.
 pub(super) type Draw = fn(&mut Walk, &mut Random, &Settings, usize, &mut Tally<'_>) -> Flow;
@@ -21,13 +22,21 @@ const BLOCK: u64 = 32;
 // So many blocks are handed out at once, or fewer.
 const BLOCKS_MAX: u64 = 8;
 
-/// Draws as many schedules as `settings` allow.
-pub(super) fn explore(walk: &mut Walk, draw: Draw, settings: &Settings, tally: &mut Tally<'_>) -> Flow {
-    crew::lead(walk, settings, tally, |walk, tally, crew| {
-        let mut all = All { next: 0, longest: 0, draw, settings };
-        crew::in_line(walk, tally, crew, &mut all)?;
-        ControlFlow::Break(Coverage::Schedules(settings.schedules))
-    })
+/// Draws as many schedules as its settings allow.
+pub(super) struct Drawing {
+    pub(super) draw: Draw,
+    pub(super) settings: Settings,
+}
+
+impl MessageScheduler for Drawing {
+    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+        let Drawing { draw, settings } = self;
+        crew::lead(walk, settings, tally, |walk, tally, crew| {
+            let mut all = All { next: 0, longest: 0, draw: *draw, settings };
+            crew::in_line(walk, tally, crew, &mut all)?;
+            ControlFlow::Break(Coverage::Limited(Limit::Schedules(settings.schedules)))
+        })
+    }
 }
 
 struct All<'s> {

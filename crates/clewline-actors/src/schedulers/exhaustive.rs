@@ -3,8 +3,8 @@
 //! Two messages that say the same are two, so schedules are as many as there are paths through the system.
 
 use super::{
-    Entry,
-    tree::{self, Branches, Order},
+    Entry, Soundness,
+    tree::{Branches, Order, TreeSearch},
 };
 use crate::Walk;
 
@@ -13,7 +13,10 @@ pub const ENTRY: Entry = Entry {
     name: "exhaustive",
     about: "every schedule",
     is_exhaustive: true,
-    explore: |walk, settings, tally| tree::explore(walk, &All, settings, tally),
+    is_random: false,
+    soundness: Soundness::Always,
+    bounds: &[],
+    make: |settings| Box::new(TreeSearch { order: All, settings: settings.clone() }),
 };
 
 #[derive(Debug)]

@@ -10,8 +10,8 @@
 //! systems", 2021, section 3.
 
 use super::{
-    Entry,
-    source_sets::{self, Race, Reduction},
+    Entry, Soundness,
+    source_sets::{Race, Reducing, Reduction},
 };
 use crate::{HistoryAware, Identity};
 
@@ -20,7 +20,10 @@ pub const ENTRY: Entry = Entry {
     name: "ired",
     about: "as dpor, but tries the message that led to the later step of a race",
     is_exhaustive: true,
-    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
+    is_random: false,
+    soundness: Soundness::Always,
+    bounds: &[],
+    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
 };
 
 /// How it goes about it.

@@ -10,8 +10,8 @@
 //! systems", 2021, section 3.
 
 use super::{
-    Entry, ired,
-    source_sets::{self, Reduction},
+    Entry, Soundness, ired,
+    source_sets::{Reducing, Reduction},
 };
 use crate::Keyed;
 
@@ -20,7 +20,10 @@ pub const ENTRY: Entry = Entry {
     name: "liviola",
     about: "as ired, but messages about different keys are independent",
     is_exhaustive: true,
-    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
+    is_random: false,
+    soundness: Soundness::IfKeysHold,
+    bounds: &[],
+    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
 };
 
 /// How it goes about it.

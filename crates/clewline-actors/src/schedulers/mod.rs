@@ -10,8 +10,15 @@ use std::{
 };
 
 use clewline_core::{Budget, Table};
+use clewline_explore::{Bound, Bounds, Coverage, distinct};
 
-use crate::{Coverage, Engine, Flow, Snapshots, Tally, Verdicts, Walk};
+use crate::{Engine, Flow, Snapshots, Tally, Verdicts, Walk};
+
+/// Drives a walk from one execution to the next.
+pub trait MessageScheduler {
+    /// Explores, until nothing is left to try or the tally breaks.
+    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow;
+}
 
 /// A scheduler the command line can name.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +29,25 @@ pub struct Entry {
     pub about: &'static str,
     /// Whether it sees every canonical history, and ends.
     pub is_exhaustive: bool,
-    /// Explores, until nothing is left to try or the tally breaks.
-    pub explore: fn(&mut Walk, &Settings, &mut Tally<'_>) -> Flow,
+    /// Whether it draws schedules at random, as many as it is told.
+    pub is_random: bool,
+    /// Whether what it sees is all there is within its bounds.
+    pub soundness: Soundness,
+    /// The bounds that it has of its own.
+    pub bounds: &'static [Bound],
+    /// Makes one.
+    pub make: fn(&Settings) -> Box<dyn MessageScheduler>,
+}
+
+/// Whether a scheduler leaves out nothing but what its bounds exclude, or what it did not draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Soundness {
+    /// It does.
+    Always,
+    /// If messages with different [keys](crate::Harness::key) commute. That is tried before it is believed.
+    IfKeysHold,
+    /// It does not, and what it shows has to be executed again: nothing is proved.
+    Never,
 }
 
 /// What schedulers can be told.
@@ -37,10 +61,8 @@ pub struct Settings {
     pub violations: u64,
     /// How many steps an execution may have; longer ones are cut.
     pub steps: usize,
-    /// How often an execution may depart from the base order, for `delay-bounded`.
-    pub delays: u32,
-    /// How many orderings a bug needs, for `pct`.
-    pub depth: u32,
+    /// What bounds were set to.
+    pub bounds: Bounds,
     /// How many threads explore. What is counted, and the first violation, are the same for any number.
     pub jobs: usize,
 }
@@ -52,14 +74,19 @@ impl Default for Settings {
             schedules: 50_000,
             violations: u64::MAX,
             steps: 10_000,
-            delays: 3,
-            depth: 3,
+            bounds: Bounds::default(),
             jobs: 1,
         }
     }
 }
 
-/// Explores what `engine` knows under a scheduler of the table. What was seen is in the tally.
+/// Every bound that some scheduler has, once.
+#[must_use]
+pub fn bounds() -> Vec<&'static Bound> {
+    distinct(SCHEDULERS.iter().flat_map(|it| it.bounds))
+}
+
+/// Explores what `engine` knows under a scheduler. What was seen is in the tally.
 pub fn explore<'a>(
     entry: &Entry,
     engine: Engine,
@@ -82,7 +109,7 @@ pub fn explore_watched<'a>(
     let mut walk = Walk::new(engine, Snapshots::Sound);
     let mut tally = Tally::new(settings, verdicts, budget);
     tally.deepest = Arc::clone(deepest);
-    let flow = (entry.explore)(&mut walk, settings, &mut tally);
+    let flow = (entry.make)(settings).explore(&mut walk, &mut tally);
     tally.executed += walk.taken();
     let coverage = match flow {
         ControlFlow::Break(coverage) => coverage,

@@ -14,17 +14,30 @@
 use std::ops::ControlFlow;
 
 use clewline_core::Random;
+use clewline_explore::{Bound, choosers};
 use rustc_hash::FxHashMap;
 
-use super::{Entry, Settings, drawn};
+use super::{Entry, Settings, Soundness, drawn::Drawing};
 use crate::{Flow, Identity, Receive, Tally, Walk};
+
+/// How many orderings of steps a bug needs.
+pub const DEPTH: Bound = Bound {
+    name: "depth",
+    one: "depth",
+    default: 3,
+    may_be_none: false,
+    help: "How many orderings `pct` reckons with",
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "pct",
     about: "random priorities of chains of messages, which change at few places",
     is_exhaustive: false,
-    explore: |walk, settings, tally| drawn::explore(walk, draw, settings, tally),
+    is_random: true,
+    soundness: Soundness::Always,
+    bounds: &[DEPTH],
+    make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
 };
 
 fn draw(
@@ -34,21 +47,19 @@ fn draw(
     longest: usize,
     tally: &mut Tally<'_>,
 ) -> Flow {
-    let mut places: Vec<usize> = (1..settings.depth).map(|_| random.below(longest)).collect();
+    let depth = settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default);
+    let mut places: Vec<usize> = (1..depth).map(|_| random.below(longest)).collect();
     places.retain(|_| longest != 0);
     places.sort_unstable();
     let mut chains = Chains::default();
-    let mut fallen = 0;
+    // A chain that falls later falls less deep; all are below those that have not fallen.
+    chains.chooser.begin(places.into_iter().zip(1..));
     while !tally.is_end(walk)? {
         chains.meet(walk.enabled(), random);
-        let mut at = chains.highest(walk.enabled());
-        while places.get(fallen).is_some_and(|it| *it <= walk.events().len()) {
-            // Whoever falls later falls less deep; all are below those who have not fallen.
-            fallen += 1;
-            chains.fall(&walk.enabled()[at], fallen as u64);
-            at = chains.highest(walk.enabled());
-        }
-        chains.take(&walk.enabled()[at]);
+        let Chains { chooser, chain, events } = &mut chains;
+        let keys = walk.enabled().iter().map(|it| chain[&it.identity()]);
+        let (at, taken) = chooser.pick(walk.events().len(), keys);
+        events.push(taken);
         walk.take(at);
     }
     ControlFlow::Continue(())
@@ -56,8 +67,8 @@ fn draw(
 
 #[derive(Default)]
 struct Chains {
-    // Higher goes first. Those that have fallen are small.
-    priorities: Vec<u64>,
+    // Priorities of chains.
+    chooser: choosers::Pct<Vec<u64>>,
     chain: FxHashMap<Identity, usize>,
     // The chain that each event was on.
     events: Vec<usize>,
@@ -65,36 +76,19 @@ struct Chains {
 
 impl Chains {
     fn meet(&mut self, enabled: &[Receive], random: &mut Random) {
+        let priorities = &mut self.chooser.priorities;
         for it in enabled {
             let goes_on = it.sent_by.filter(|_| it.ordinal == 0 && it.outcome == 0);
             let chain = match goes_on {
                 Some(event) => self.events[event as usize],
-                None => self.priorities.len(),
+                None => priorities.len(),
             };
             self.chain.entry(it.identity()).or_insert_with(|| {
-                if chain == self.priorities.len() {
-                    self.priorities.push(random.next() | 1 << 63);
+                if chain == priorities.len() {
+                    priorities.push(random.next() | 1 << 63);
                 }
                 chain
             });
         }
-    }
-
-    fn of(&self, it: &Receive) -> usize {
-        self.chain[&it.identity()]
-    }
-
-    fn highest(&self, enabled: &[Receive]) -> usize {
-        let priority = |at: &usize| self.priorities[self.of(&enabled[*at])];
-        (0..enabled.len()).max_by_key(priority).expect("something is enabled")
-    }
-
-    fn fall(&mut self, it: &Receive, depth: u64) {
-        let chain = self.of(it);
-        self.priorities[chain] = depth;
-    }
-
-    fn take(&mut self, it: &Receive) {
-        self.events.push(self.of(it));
     }
 }

@@ -9,9 +9,10 @@
 use std::ops::ControlFlow;
 
 use clewline_core::Random;
+use clewline_explore::choosers;
 use rustc_hash::FxHashMap;
 
-use super::{Entry, Settings, drawn};
+use super::{Entry, Settings, Soundness, drawn::Drawing};
 use crate::{
     Dependence, Flow, Footprint, Happened, HistoryAware, HistoryEvent, Identity, Receive, Tally, Walk,
 };
@@ -21,25 +22,22 @@ pub const ENTRY: Entry = Entry {
     name: "pos",
     about: "random priorities of messages, drawn again for those that race",
     is_exhaustive: false,
-    explore: |walk, settings, tally| drawn::explore(walk, draw, settings, tally),
+    is_random: true,
+    soundness: Soundness::Always,
+    bounds: &[],
+    make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
 };
 
 fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tally: &mut Tally<'_>) -> Flow {
-    let mut priorities: FxHashMap<Identity, u64> = FxHashMap::default();
+    let mut chooser: choosers::Pos<FxHashMap<Identity, u64>> = choosers::Pos::default();
     while !tally.is_end(walk)? {
-        let (mut chosen, mut highest) = (0, 0);
-        for (at, it) in walk.enabled().iter().enumerate() {
-            let priority = *priorities.entry(it.identity()).or_insert_with(|| random.next() | 1);
-            if highest < priority {
-                (chosen, highest) = (at, priority);
-            }
-        }
+        let chosen = chooser.pick(random, walk.enabled().iter().map(Receive::identity));
         walk.take(chosen);
         let made = Footprint::of_last(walk);
         let rules = walk.engine().rules();
         for it in walk.enabled() {
             if HistoryAware.is_dependent(&made, &foresee(it, walk), &rules) {
-                priorities.remove(&it.identity());
+                chooser.draw_again(it.identity());
             }
         }
     }

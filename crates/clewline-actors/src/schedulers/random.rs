@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use clewline_core::Random;
 
-use super::{Entry, Settings, drawn};
+use super::{Entry, Settings, Soundness, drawn::Drawing};
 use crate::{Flow, Tally, Walk};
 
 /// This file's line in the table.
@@ -12,7 +12,10 @@ pub const ENTRY: Entry = Entry {
     name: "random",
     about: "any enabled step, each as likely",
     is_exhaustive: false,
-    explore: |walk, settings, tally| drawn::explore(walk, draw, settings, tally),
+    is_random: true,
+    soundness: Soundness::Always,
+    bounds: &[],
+    make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
 };
 
 fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tally: &mut Tally<'_>) -> Flow {

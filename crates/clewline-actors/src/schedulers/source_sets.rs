@@ -24,13 +24,14 @@
 
 use std::ops::ControlFlow;
 
+use clewline_explore::Coverage;
 use rustc_hash::FxHashSet;
 
 use super::{
-    Settings,
+    MessageScheduler, Settings,
     crew::{self, Crew, Errand, Given, WORTH},
 };
-use crate::{Coverage, Dependence, Flow, Footprint, Identity, Ignored, Receive, Schedule, Tally, Walk};
+use crate::{Dependence, Flow, Footprint, Identity, Ignored, Receive, Schedule, Tally, Walk};
 
 // What is handed out has at most such a part of the executions that are left until a limit is hit.
 const SHARES: u64 = 4;
@@ -71,6 +72,18 @@ pub fn explore(
         search.arrive(walk, Vec::new(), tally)?;
         search.run(walk, tally, crew)
     })
+}
+
+/// The scheduler that a reduction makes.
+pub(super) struct Reducing {
+    pub(super) reduction: Reduction<'static>,
+    pub(super) settings: Settings,
+}
+
+impl MessageScheduler for Reducing {
+    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+        explore(walk, self.reduction, &self.settings, tally)
+    }
 }
 
 struct Search<'a> {
@@ -217,7 +230,7 @@ impl<'a> Search<'a> {
             }
             let next = node.given.last().unwrap_or(node.tried) + 1;
             let Some(&who) = node.wanted.get(next).filter(|it| !node.is_asleep(**it)) else { continue };
-            let mut prefix = Schedule::of(walk);
+            let mut prefix = walk.schedule();
             prefix.0.truncate(depth);
             let (asleep, before) = (node.asleep.clone(), node.wanted[node.tried..next].to_vec());
             let ticket = crew.give(Branch { reduction: self.reduction, prefix, asleep, before, who, most });

@@ -2,11 +2,17 @@ mod dice;
 mod jobs;
 mod random_systems;
 
+use clewline_explore::Limit;
+
 use super::*;
 use crate::{
     Judgement,
     samples::{hasty, judge},
 };
+
+fn delays(n: u32) -> Bounds {
+    Bounds::default().with(&delay_bounded::DELAYS, n)
+}
 
 /// Schedules, incomplete, unique, canonical, violated.
 type Counts = (u64, u64, usize, usize, usize);
@@ -34,13 +40,13 @@ fn a_limit_that_was_hit_is_not_success_and_one_that_was_not_hit_is_no_limit() {
     let limited = |schedules| run("exhaustive", &Settings { schedules, ..Settings::default() });
     assert_eq!(limited(252).0, Coverage::Exhausted);
     let (coverage, counts, _) = limited(251);
-    assert_eq!((coverage, counts.0), (Coverage::Schedules(251), 251));
+    assert_eq!((coverage, counts.0), (Coverage::Limited(Limit::Schedules(251)), 251));
 }
 
 #[test]
 fn long_executions_are_cut_and_judged_as_far_as_they_went() {
     let (coverage, counts, _) = run("exhaustive", &Settings { steps: 6, ..Settings::default() });
-    assert!(matches!(coverage, Coverage::Cut(n) if 0 < n), "{coverage}");
+    assert!(matches!(coverage, Coverage::Limited(Limit::Cut(n)) if 0 < n), "{coverage}");
     assert_eq!(counts.0, 0);
     assert!(0 < counts.4, "violations show before the end");
 }
@@ -49,7 +55,7 @@ fn long_executions_are_cut_and_judged_as_far_as_they_went() {
 fn the_first_violation_is_enough_where_that_is_said() {
     let settings = Settings { violations: 1, ..Settings::default() };
     let (coverage, counts, first) = run("exhaustive", &settings);
-    assert_eq!((coverage, counts.4), (Coverage::Violations(1), 1));
+    assert_eq!((coverage, counts.4), (Coverage::Limited(Limit::Violations(1)), 1));
     assert_eq!(first.unwrap().0, counts.0);
 }
 
@@ -61,17 +67,26 @@ fn someone_else_may_stop_it() {
     budget.stop(clewline_core::Reason::Outrun);
     let entry = find("exhaustive").unwrap();
     let (coverage, tally) = explore(entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
-    assert_eq!((coverage, tally.schedules), (Coverage::Stopped(clewline_core::Reason::Outrun), 0));
+    assert_eq!(
+        (coverage, tally.schedules),
+        (Coverage::Limited(Limit::Budget(clewline_core::Reason::Outrun)), 0)
+    );
 }
 
 #[test]
 fn delays_bound_what_is_seen() {
     let counts = [(1, 0), (7, 0), (21, 0), (47, 2), (93, 8)];
-    for (delays, (schedules, violated)) in (0..).zip(counts) {
-        let (coverage, counts, _) = run("delay-bounded", &Settings { delays, ..Settings::default() });
-        assert_eq!((coverage, counts.0, counts.4), (Coverage::Bounded, schedules, violated), "{delays}");
+    for (n, (schedules, violated)) in (0..).zip(counts) {
+        let (coverage, counts, _) =
+            run("delay-bounded", &Settings { bounds: delays(n), ..Settings::default() });
+        assert_eq!(
+            (coverage, counts.0, counts.4),
+            (Coverage::Limited(Limit::Bound), schedules, violated),
+            "{n}"
+        );
     }
-    let (coverage, counts, _) = run("delay-bounded", &Settings { delays: 100, ..Settings::default() });
+    let (coverage, counts, _) =
+        run("delay-bounded", &Settings { bounds: delays(100), ..Settings::default() });
     assert_eq!((coverage, counts), (Coverage::Exhausted, (252, 0, 32, 32, 12)));
 }
 
@@ -80,7 +95,7 @@ fn random_schedules_depend_on_the_seed_alone() {
     let some = |seed| run("random", &Settings { seed, schedules: 100, ..Settings::default() });
     assert_eq!(some(1), some(1));
     assert_ne!(some(1), some(2));
-    assert_eq!(some(1).0, Coverage::Schedules(100));
+    assert_eq!(some(1).0, Coverage::Limited(Limit::Schedules(100)));
     let many = run("random", &Settings { schedules: 5_000, ..Settings::default() });
     assert_eq!((many.1.3, many.1.4), (32, 12));
 }
@@ -91,12 +106,12 @@ fn the_first_violation_can_be_seen_again() {
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
     for entry in &SCHEDULERS {
-        let settings = Settings { schedules: 1_000, violations: 1, delays: 4, ..Settings::default() };
+        let settings = Settings { schedules: 1_000, violations: 1, bounds: delays(4), ..Settings::default() };
         let (_, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
         let found = tally.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
         let token = found.schedule.to_string();
         let mut walk = Walk::new(system.engine(), Snapshots::Sound);
-        token.parse::<crate::Schedule>().unwrap().replay(&mut walk).unwrap();
+        walk.replay(&token.parse().unwrap()).unwrap();
         assert_eq!(walk.history(), found.history, "{} {token}", entry.name);
         assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
     }
@@ -135,7 +150,44 @@ fn the_receiver_alone_is_not_enough_to_find_violations() {
 fn samplers_find_violations_of_the_hasty_register() {
     for name in ["pct", "pos", "random"] {
         let (coverage, counts, _) = run(name, &Settings { schedules: 5_000, ..Settings::default() });
-        assert_eq!(coverage, Coverage::Schedules(5_000), "{name}");
+        assert_eq!(coverage, Coverage::Limited(Limit::Schedules(5_000)), "{name}");
         assert!(6 <= counts.4, "{name} found {} of 12", counts.4);
     }
+}
+
+#[test]
+fn bounds_of_the_same_name_are_the_same_and_each_matters() {
+    let all = bounds();
+    for entry in &SCHEDULERS {
+        for bound in entry.bounds {
+            assert!(all.contains(&bound), "{} of {}", bound.name, entry.name);
+            let seen = |value: u32| {
+                let bounds = Bounds::default().with(bound, value);
+                run(entry.name, &Settings { schedules: 300, bounds, ..Settings::default() })
+            };
+            assert_ne!(seen(1), seen(4), "{} of {}", bound.name, entry.name);
+        }
+    }
+}
+
+/// Takes what was offered last, and stops after one schedule.
+struct Last;
+
+impl MessageScheduler for Last {
+    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+        while !tally.is_end(walk)? {
+            walk.take(walk.enabled().len() - 1);
+        }
+        ControlFlow::Break(Coverage::Limited(Limit::Sampled))
+    }
+}
+
+#[test]
+fn a_scheduler_that_is_in_no_table_explores_as_well() {
+    let entry = Entry { name: "last", make: |_| Box::new(Last), ..random::ENTRY };
+    let system = hasty();
+    let mut verdicts = Verdicts::new(Box::new(judge(&system)));
+    let budget = Budget::unlimited();
+    let (coverage, tally) = explore(&entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
+    assert_eq!((coverage, tally.schedules), (Coverage::Limited(Limit::Sampled), 1));
 }

@@ -9,8 +9,8 @@
 //! reduction technique for testing actor programs", 2012.
 
 use super::{
-    Entry,
-    source_sets::{self, Race, Reduction},
+    Entry, Soundness,
+    source_sets::{Race, Reducing, Reduction},
 };
 use crate::{HistoryAware, Identity};
 
@@ -19,7 +19,10 @@ pub const ENTRY: Entry = Entry {
     name: "transdpor",
     about: "as dpor, but tries the earliest of what can reverse a race",
     is_exhaustive: true,
-    explore: |walk, settings, tally| source_sets::explore(walk, REDUCTION, settings, tally),
+    is_random: false,
+    soundness: Soundness::Always,
+    bounds: &[],
+    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
 };
 
 /// How it goes about it.

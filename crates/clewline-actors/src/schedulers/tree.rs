@@ -5,11 +5,13 @@
 
 use std::{fmt, ops::ControlFlow};
 
+use clewline_explore::Coverage;
+
 use super::{
-    Settings,
+    MessageScheduler, Settings,
     crew::{self, Errand, Line},
 };
-use crate::{Coverage, Flow, Schedule, Snapshots, Tally, Walk};
+use crate::{Flow, Schedule, Snapshots, Tally, Walk};
 
 /// Which steps are tried where, and in which order.
 pub(super) trait Order: fmt::Debug + Sync {
@@ -45,25 +47,28 @@ impl Node {
     }
 }
 
-/// Goes through every schedule of the tree, in order.
-pub(super) fn explore(
-    walk: &mut Walk,
-    order: &dyn Order,
-    settings: &Settings,
-    tally: &mut Tally<'_>,
-) -> Flow {
-    if settings.jobs <= 1 {
-        return below(walk, order.start(), order, tally);
-    }
-    crew::lead(walk, settings, tally, |walk, tally, crew| {
-        let mut scout = Scout::new(walk, order, settings);
-        crew::in_line(walk, tally, crew, &mut scout)?;
-        tally.executed += scout.walk.taken();
-        match scout.walk.bad_handler() {
-            Some(bad_handler) => ControlFlow::Break(Coverage::BadHandler(bad_handler.clone())),
-            None => ControlFlow::Continue(()),
+/// Goes through every schedule of a tree, in order.
+pub(super) struct TreeSearch<O> {
+    pub(super) order: O,
+    pub(super) settings: Settings,
+}
+
+impl<O: Order> MessageScheduler for TreeSearch<O> {
+    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+        let TreeSearch { order, settings } = self;
+        if settings.jobs <= 1 {
+            return below(walk, order.start(), order, tally);
         }
-    })
+        crew::lead(walk, settings, tally, |walk, tally, crew| {
+            let mut scout = Scout::new(walk, order, settings);
+            crew::in_line(walk, tally, crew, &mut scout)?;
+            tally.executed += scout.walk.taken();
+            match scout.walk.bad_handler() {
+                Some(bad_handler) => ControlFlow::Break(tally.blame(bad_handler)),
+                None => ControlFlow::Continue(()),
+            }
+        })
+    }
 }
 
 /// Goes through all that is below where `walk` is, and brings it back there.
@@ -174,7 +179,7 @@ impl<'o> Line<Subtree<'o>> for Scout<'o> {
             let is_end = self.walk.enabled().is_empty() || self.steps_max <= self.picks.len();
             let branches = if is_end { Branches::default() } else { self.order.branches(&self.walk, left) };
             if is_end || self.expected(branches.all.len()).is_some_and(|it| it <= SUBTREE) {
-                let prefix = Schedule(self.picks.clone());
+                let prefix = clewline_explore::Schedule(self.picks.clone());
                 let is_bounded = std::mem::take(&mut self.is_bounded);
                 self.back();
                 return Some(Subtree {
@@ -204,7 +209,7 @@ impl Errand for Subtree<'_> {
     type Answer = ();
 
     fn run(self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
-        self.prefix.replay(walk).expect("the scout has been there");
+        walk.replay(&self.prefix).expect("the scout has been there");
         tally.is_bounded |= self.is_bounded;
         below(walk, self.left, self.order, tally)
     }

@@ -4,11 +4,14 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clewline_actors::{Delivery, Faults, Mailbox, Restart, Rules};
 use clewline_core::Verdict;
-use clewline_lab::systems::{FoundSystem, Named, Shape, find_system};
+use clewline_lab::{
+    ds2,
+    systems::{FoundSystem, Named, Shape, find_system},
+};
 use clewline_methods::{
     actors::{
         Coverage, Error, Options, Outcome, Presented, Progress, Scheduler, StuckCalls, Telling, Token,
-        Wanted, ds2, explore, replay,
+        Wanted, explore, replay,
     },
     available_memory,
 };
@@ -16,6 +19,7 @@ use clewline_report::render::{Present, WitnessShown, grouped, text::shell_word};
 
 use super::{
     Failure, Output, Status,
+    bounds::{BoundFlags, OfMessages},
     drawings::Drawings,
     generate,
     output::{Stdout, written},
@@ -49,13 +53,19 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", default_value = "states", long_help = schedulers())]
     scheduler: String,
 
-    /// Follow the rules of DS2's paper as published, which are unsound: with `exhaustive`, `dpor`, `transdpor`, `ired`, `liviola`
-    #[arg(long, value_name = "ds2", value_parser = ["ds2"])]
+    #[arg(long, value_name = "ds2", value_parser = ["ds2"], help = compat())]
     compat: Option<String>,
 
-    /// How many delays `delay-bounded` allows, and how many orderings `pct` reckons with
-    #[arg(long, value_name = "D", allow_negative_numbers = true, default_value_t = 3)]
-    bound: u32,
+    #[command(flatten)]
+    bounds: BoundFlags<OfMessages>,
+
+    #[arg(
+        long,
+        value_name = "D",
+        allow_negative_numbers = true,
+        help = format!("Each bound at once, unless it is set by itself: {}", BoundFlags::<OfMessages>::names())
+    )]
+    bound: Option<u32>,
 
     /// What everything random follows from
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
@@ -164,11 +174,16 @@ fn schedulers() -> String {
     text
 }
 
+fn compat() -> String {
+    let names: Vec<String> = ds2::Published::ALL.iter().map(|it| format!("`{}`", it.name())).collect();
+    format!("Follow the rules of DS2's paper as published, which are unsound: with {}", names.join(", "))
+}
+
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let found = find_system(&args.system).map_err(|it| Failure::Told(it.to_string()))?;
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
-    if 1 < args.jobs && matches!(options.scheduler, Scheduler::Published(_)) {
+    if 1 < args.jobs && options.scheduler.unsound().is_some() {
         eprintln!(
             "note: the rules as published go from one schedule to the next on one thread, whatever --jobs is"
         );
@@ -273,8 +288,8 @@ fn named(args: &Args, found: FoundSystem) -> Result<(Named, String), Failure> {
 fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, Failure> {
     let mut scheduler = Scheduler::find(&args.scheduler).map_err(|it| Failure::at("--scheduler", it))?;
     if args.compat.is_some() {
-        let compat = ds2(found.system.name, &args.scheduler).map_err(|it| Failure::at("--compat", it))?;
-        scheduler = Scheduler::Published(compat);
+        let found = ds2::find(found.system.name, &args.scheduler);
+        scheduler = Scheduler::Walk(found.map_err(|it| Failure::at("--compat", it))?);
     }
     let faults = Faults {
         lose: args.lose,
@@ -295,7 +310,7 @@ fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, F
         wanted: if args.first { Wanted::First } else { Wanted::Everything },
         stuck: if args.stuck == "forbid" { StuckCalls::Forbidden } else { StuckCalls::Allowed },
         seed: args.seed,
-        bound: args.bound,
+        bounds: args.bounds.or(args.bound),
         schedules: args.schedules.unwrap_or(Options::default().schedules),
         states: args.states.unwrap_or(u64::MAX),
         steps: args.steps,

@@ -33,6 +33,7 @@ use clewline_report::render::{
 use self::subject::Subject;
 use super::{
     Failure, Output, Registered, Status,
+    bounds::{BoundFlags, OfThreads},
     drawings::{Drawings, save},
     generate,
     output::{Stdout, written},
@@ -101,9 +102,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// How often a thread may be interrupted that could go on, in one execution; `none`: as often as you like
-    #[arg(long, value_name = "N|none", default_value = "2", value_parser = plan::preemptions)]
-    preemptions: plan::Preemptions,
+    #[command(flatten)]
+    bounds: BoundFlags<OfThreads>,
 
     /// Who picks the schedules; `--help` lists who can
     #[arg(long, value_name = "NAME", default_value = "bounded", long_help = plan::schedulers())]
@@ -164,10 +164,6 @@ pub(super) struct Args {
     /// Let each thread wake up for no reason so many times, from a condition variable or `park`
     #[arg(long, value_name = "N", default_value_t = 0)]
     spurious: u32,
-
-    /// At so many places `pct` changes who goes first
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    depth: u32,
 
     /// Cut an execution after so many steps
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
@@ -445,7 +441,7 @@ impl Exploration<'_> {
         {
             save(path, &violation(&self.args.subject, &shown.matrix, finding))?;
         }
-        let next = plan::next(self.args, self.subject, plan, &self.summary, shown);
+        let next = plan::next(self.args, self.subject, self.options, plan, &self.summary, shown);
         let found = worst.as_ref().map(|it| &it.0.matrix);
         if self.args.format == Output::Text {
             let telling = self.telling(&next);

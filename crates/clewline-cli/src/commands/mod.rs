@@ -4,6 +4,7 @@
 
 #[cfg(feature = "lab")]
 mod actors;
+mod bounds;
 mod cargo;
 mod cc;
 mod check;

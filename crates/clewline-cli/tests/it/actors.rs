@@ -1,6 +1,7 @@
 //! `clewline actors` and `clewline systems`: what people and scripts see of them; and `Explore`, for those with a system of their
 //! own.
 
+use clewline_actors::schedulers;
 use serde_json::Value as Json;
 
 use crate::run::{Folder, Ran, clewline};
@@ -133,10 +134,30 @@ fn samplers_say_how_much_of_what_exists_they_saw() {
 #[test]
 fn few_delays_see_few_schedules() {
     for (bound, schedules, violated) in [("0", 1, 0), ("3", 47, 2), ("4", 93, 8)] {
-        let args = ["edr", "--scheduler", "delay-bounded", "--bound", bound];
-        let (_, object) = json(&format!("delays-{bound}"), &args);
-        assert_eq!(numbers(&object, &["schedules", "violated"]), [Some(schedules), Some(violated)]);
-        assert_eq!(object["coverage"], "limited");
+        for flag in ["--bound", "--delays"] {
+            let args = ["edr", "--scheduler", "delay-bounded", flag, bound];
+            let (_, object) = json(&format!("delays-{bound}"), &args);
+            assert_eq!(numbers(&object, &["schedules", "violated"]), [Some(schedules), Some(violated)]);
+            assert_eq!(object["coverage"], "limited");
+        }
+    }
+}
+
+#[test]
+fn every_bound_of_a_scheduler_has_its_flag_and_counts_for_more_than_all_at_once() {
+    for entry in &schedulers::SCHEDULERS {
+        for bound in entry.bounds {
+            let flag = format!("--{}", bound.name);
+            let with = |args: &[&str]| {
+                let basis = ["edr", "--scheduler", entry.name, "--schedules", "300"];
+                let (_, object) = json(&format!("bound-{}", entry.name), &[&basis[..], args].concat());
+                numbers(&object, &["schedules", "unique", "canonical", "violated"])
+            };
+            let (few, many) = (with(&[&flag, "1"]), with(&[&flag, "4"]));
+            assert_ne!(few, many, "{} {flag}", entry.name);
+            assert_eq!(with(&["--bound", "4"]), many, "{} {flag}", entry.name);
+            assert_eq!(with(&["--bound", "4", &flag, "1"]), few, "{} {flag}", entry.name);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `clewline explore`: what people and scripts see of it.
 
+use clewline_explore::schedulers;
 use clewline_methods::line_up::{
     Checked, LineUp, Matrix, Options, Presented, check, shrink,
     text::{Reader, Shown, Summary, Telling},
@@ -33,6 +34,30 @@ const ABA: [&str; 8] = [
 #[track_caller]
 fn explore(name: &str, args: &[&str]) -> Ran {
     clewline(&Folder::new(name), args, "")
+}
+
+#[test]
+fn every_bound_of_a_scheduler_has_its_flag() {
+    let help = explore("bounds-help", &["explore", "--help"]).stdout;
+    for entry in &schedulers::SCHEDULERS {
+        for bound in entry.bounds {
+            let flag = format!("--{}", bound.name);
+            assert!(help.contains(&flag), "{flag} in {help}");
+            let with = |value: &str| {
+                let matrix =
+                    ["explore", "treiber-stack", "--matrix", "push(1) | pop", "--scheduler", entry.name];
+                explore(
+                    &format!("bounds-{}-{}-{value}", entry.name, bound.name),
+                    &[&matrix[..], &[&flag, value]].concat(),
+                )
+            };
+            assert_eq!(with("1").code, 0, "{} {flag}", entry.name);
+            assert_eq!(with("none").code == 0, bound.may_be_none, "{} {flag}", entry.name);
+            let wrong = with("many");
+            let expected = format!("expected {}; found `many`", bound.expected());
+            assert!(wrong.code == 2 && wrong.stderr.contains(&expected), "{}", wrong.stderr);
+        }
+    }
 }
 
 /// A counter that reads, and then writes.

@@ -3,7 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use clewline_core::{Cause, Verdict};
-use clewline_explore::schedulers::{SCHEDULERS, Settings};
+use clewline_explore::{
+    Bounds,
+    schedulers::{SCHEDULERS, Settings, bounded::PREEMPTIONS},
+};
 use clewline_methods::{
     Quasi,
     line_up::{Against, Checked, Matrix, Options, calls, check, observations::observe, scheduler, shrink},
@@ -202,7 +205,8 @@ fn the_fewest_interruptions_are_shown_whoever_found_it() {
     let subject = interrupted(false);
     let found_with = |name: &str| {
         let mut options = Options { scheduler: scheduler(name).unwrap(), ..Options::default() };
-        options.settings = Settings { seed: 1, preemptions: None, ..options.settings };
+        let bounds = Bounds::default().with(&PREEMPTIONS, None);
+        options.settings = Settings { seed: 1, bounds, ..options.settings };
         let checked = check(&subject, &matrix("slow | quick"), &options).unwrap();
         assert_eq!(cause(&checked), Some(Cause::NotLinearizable), "{name}");
         let before = checked.finding().unwrap().preemptions;
@@ -250,7 +254,7 @@ fn histories_of_many_operations_are_told_apart() {
             it.load(SeqCst);
         });
     let mut options = Options { against: Against::Anything, ..Options::default() };
-    options.settings.preemptions = None;
+    options.settings.bounds.set(&PREEMPTIONS, None);
     let text = format!("{} | two", ["one"; 33].join(" "));
     let checked = check(&subject, &matrix(&text), &options).unwrap();
     // So many come before the other is called, and at least as many before it returns.

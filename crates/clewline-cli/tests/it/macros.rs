@@ -37,7 +37,7 @@ impl Lossy {
 struct Tested(Mutex<VecDeque<u32>>);
 
 #[clewline::test(init = Tested(Mutex::new(VecDeque::new())), name = "queues_behind_a_lock_hold", threads = 2, operations = 2,
-    samples = 20, preemptions = none, initial = "push(1)", last = "pop", matrix = "push(1) pop | pop", jobs = 1, seed = 3)]
+    samples = 20, preemptions = none, initial = "push(1)", last = "pop", matrix = "push(1) pop | pop", jobs = 1, seed = 3, depth = 2)]
 impl Tested {
     #[op(weight = 2)]
     fn push(&self, #[values(1, 2)] value: u32) {

@@ -9,8 +9,8 @@ use std::{
 
 use clewline_core::Cause;
 use clewline_explore::{
-    Coverage, Ending, explore,
-    schedulers::{Entry, SCHEDULERS, Settings},
+    Bounds, Coverage, Ending, explore,
+    schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS},
 };
 use clewline_methods::line_up::{LineUp, Tested};
 use clewline_threads::{
@@ -31,7 +31,7 @@ fn exhaustive() -> impl Iterator<Item = &'static Entry> {
 }
 
 fn any_preemptions() -> Settings {
-    Settings { preemptions: None, ..Settings::default() }
+    Settings { bounds: Bounds::default().with(&PREEMPTIONS, None), ..Settings::default() }
 }
 
 /// What the operations answer, one a thread, under every schedule; and how the executions end.

@@ -23,7 +23,7 @@ impl System for Steps {
             match scheduler.choose(&Point { enabled: &enabled, running: None, waiting: &[] }) {
                 Choice::Step(index) => {
                     left[enabled[index].task.index()] -= 1;
-                    scheduler.executed(&enabled[index]);
+                    scheduler.fast_path().into_iter().for_each(|it| it.on_step(&enabled[index]));
                 }
                 Choice::Redundant => return Ending::Redundant,
                 Choice::Stop => return Ending::Stuck,
@@ -57,11 +57,11 @@ fn all_executions_are_visited_and_that_is_said() {
 
 #[test]
 fn a_limit_that_was_hit_is_said() {
-    assert_eq!(run(&[Ending::Full], 5, u64::MAX), (Coverage::Limited, 5, 5));
-    assert_eq!(run(&[Ending::Full], u64::MAX, 3), (Coverage::Limited, 3, 3));
+    assert_eq!(run(&[Ending::Full], 5, u64::MAX), (Coverage::Limited(Limit::Schedules(5)), 5, 5));
+    assert_eq!(run(&[Ending::Full], u64::MAX, 3), (Coverage::Limited(Limit::Stopped), 3, 3));
     let cut = [Ending::Cut, Ending::Full, Ending::Cut, Ending::Full];
-    assert_eq!(run(&cut, u64::MAX, u64::MAX), (Coverage::Cut(2), 6, 6));
-    assert_eq!(run(&cut, 6, u64::MAX), (Coverage::Cut(2), 6, 6));
+    assert_eq!(run(&cut, u64::MAX, u64::MAX), (Coverage::Limited(Limit::Cut(2)), 6, 6));
+    assert_eq!(run(&cut, 6, u64::MAX), (Coverage::Limited(Limit::Cut(2)), 6, 6));
 }
 
 #[test]

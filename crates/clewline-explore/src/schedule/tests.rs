@@ -36,3 +36,34 @@ fn a_token_that_is_none_says_where() {
     check_bad("é", "not a replay token: character 1 should be a task, `a` to `p`, or `=`");
     check_bad("ba16777216", "not a replay token: character 3 should be a number of steps");
 }
+
+#[track_caller]
+fn check_token_of_places(places: &[u32], token: &str) {
+    let schedule = Schedule(places.to_vec());
+    assert_eq!(schedule.to_string(), token);
+    assert_eq!(token.parse(), Ok(schedule));
+}
+
+#[test]
+fn tokens_of_places_are_read_as_they_are_written() {
+    check_token_of_places(&[], "");
+    check_token_of_places(&[0, 0, 0, 2, 27], "a3c[27]");
+    check_token_of_places(&[26, 26, 25, 1], "[26]2zb");
+}
+
+#[track_caller]
+fn check_bad_places(token: &str, message: &str) {
+    let bad = token.parse::<Schedule<u32>>().unwrap_err();
+    assert_eq!(bad.to_string(), format!("not a replay token: {message}"));
+}
+
+#[test]
+fn what_is_no_token_of_places_is_refused_with_its_place() {
+    check_bad_places("ab!", "character 3 should be a place, `a` to `z`, or `[`");
+    check_bad_places("a0", "character 2 should be how often the same is picked");
+    check_bad_places("a99999999999", "character 2 should be how often the same is picked");
+    check_bad_places("a999999999", "character 2 should be how often the same is picked");
+    check_bad_places("[x", "character 2 should be a number");
+    check_bad_places("[3", "character 3 should be `]`");
+    check_bad_places("ä", "character 1 should be a place, `a` to `z`, or `[`");
+}

@@ -7,14 +7,24 @@
 //! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007.
 
 use super::{Entry, Settings, exhaustive::Path};
-use crate::{Choice, Point, Scheduler, Step, TaskId, TaskSet};
+use crate::{Begin, Bound, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
+
+/// How many preemptions an execution may have.
+pub const PREEMPTIONS: Bound = Bound {
+    name: "preemptions",
+    one: "preemption",
+    default: 2,
+    may_be_none: true,
+    help: "How often a thread may be interrupted that could go on, in one execution; `none`: as often as you like",
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "bounded",
     about: "every schedule with few preemptions, depth first",
     is_exhaustive: true,
-    make: |settings: &Settings| Box::new(Bounded::new(settings.preemptions)),
+    bounds: &[PREEMPTIONS],
+    make: |settings: &Settings| Box::new(Bounded::new(settings.bounds.get(&PREEMPTIONS))),
 };
 
 /// See the [module documentation](self).
@@ -34,7 +44,10 @@ impl Bounded {
 }
 
 impl Scheduler for Bounded {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            *self = Bounded::new(Some(self.preemptions_max));
+        }
         self.path.begin(self.preemptions_max)
     }
 
@@ -46,28 +59,30 @@ impl Scheduler for Bounded {
         self.path.choose(point, preemptions)
     }
 
-    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+    fn choose_value(&mut self, n: u32) -> u32 {
+        self.path.value(n)
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.is_bounded
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Bounded {
+    fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         self.path.again(enabled, arrived)
     }
 
-    fn go_on(&mut self, _executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+    fn replay_step(&mut self, _made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
         let (max, is_bounded) = (self.preemptions_max, &mut self.is_bounded);
         self.path.go_on(enabled, arrived, |path| {
             let preemptions = path.preemptions();
             *is_bounded |= preemptions == max && enabled != TaskSet::only(arrived.task);
             preemptions
         })
-    }
-
-    fn value(&mut self, n: u32) -> u32 {
-        self.path.value(n)
-    }
-
-    fn restart(&mut self) {
-        *self = Bounded::new(Some(self.preemptions_max));
-    }
-
-    fn is_bounded(&self) -> bool {
-        self.is_bounded
     }
 }

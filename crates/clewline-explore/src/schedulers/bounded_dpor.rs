@@ -13,17 +13,19 @@
 
 use super::{
     Entry, Settings,
+    bounded::PREEMPTIONS,
     causality::{Causality, Dependence},
     tree::{NOTHING, Node, Tree},
 };
-use crate::{Access, Choice, Point, Scheduler, Step, TaskId, TaskSet};
+use crate::{Access, Begin, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "bounded-dpor",
     about: "every canonical history with few preemptions, from fewer schedules",
     is_exhaustive: true,
-    make: |settings: &Settings| Box::new(BoundedDpor::new(settings.preemptions)),
+    bounds: &[PREEMPTIONS],
+    make: |settings: &Settings| Box::new(BoundedDpor::new(settings.bounds.get(&PREEMPTIONS))),
 };
 
 /// See the [module documentation](self).
@@ -116,7 +118,10 @@ fn want_enabled(node: &mut Node, task: TaskId) {
 }
 
 impl Scheduler for BoundedDpor {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            *self = BoundedDpor::new(Some(self.preemptions_max));
+        }
         if self.tree.rewind() {
             self.causality.begin(self.causality.events.len());
             return true;
@@ -165,17 +170,31 @@ impl Scheduler for BoundedDpor {
         self.tree.push(point, index, node)
     }
 
-    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+    fn choose_value(&mut self, n: u32) -> u32 {
+        self.tree.value(n, self.causality.made())
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.is_bounded
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for BoundedDpor {
+    fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         if self.causality.is_different() {
             return None;
         }
         self.tree.again_quickly(enabled, arrived)
     }
 
-    fn go_on(&mut self, executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
-        self.executed(executed);
+    fn replay_step(&mut self, made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.on_step(made);
         if !self.tree.is_new() {
-            return self.again(enabled, Some(arrived));
+            return self.replay_choice(enabled, Some(arrived));
         }
         let (events, preemptions) = (self.causality.events.len() as u32, self.preemptions());
         let (wanted, running) = (TaskSet::only(arrived.task), Some(arrived.task));
@@ -183,11 +202,7 @@ impl Scheduler for BoundedDpor {
         Some(self.tree.push_briefly(arrived, node))
     }
 
-    fn value(&mut self, n: u32) -> u32 {
-        self.tree.value(n, self.causality.made())
-    }
-
-    fn executed(&mut self, step: &Step) {
+    fn on_step(&mut self, step: &Step) {
         let node = self.tree.point();
         let enabled = self.tree.nodes[node].enabled;
         if let Some(clock) = self.causality.executed(step, enabled) {
@@ -196,16 +211,8 @@ impl Scheduler for BoundedDpor {
         }
     }
 
-    fn never_made(&mut self, step: &Step) {
+    fn abandoned(&mut self, step: &Step) {
         self.causality.find_races(step, TaskSet::EMPTY);
         self.reverse_races(step);
-    }
-
-    fn restart(&mut self) {
-        *self = BoundedDpor::new(Some(self.preemptions_max));
-    }
-
-    fn is_bounded(&self) -> bool {
-        self.is_bounded
     }
 }

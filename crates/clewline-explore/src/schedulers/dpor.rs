@@ -20,13 +20,14 @@ use super::{
     causality::{Causality, Clock, Dependence},
     tree::{NOTHING, Node, Tree},
 };
-use crate::{Choice, Point, Scheduler, Step, TaskId, TaskSet};
+use crate::{Begin, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "dpor",
     about: "every canonical history, from few schedules (source sets and sleep sets)",
     is_exhaustive: true,
+    bounds: &[],
     make: |_: &Settings| Box::new(Dpor::new(Dependence::Histories)),
 };
 
@@ -111,7 +112,10 @@ impl Dpor {
 }
 
 impl Scheduler for Dpor {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            *self = Dpor::new(self.causality.dependence);
+        }
         if self.tree.rewind() {
             self.causality.begin(self.causality.events.len());
             return true;
@@ -166,17 +170,27 @@ impl Scheduler for Dpor {
         self.tree.push(point, index, Node { enabled, wanted, asleep, running, events, mark, ..NOTHING })
     }
 
-    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+    fn choose_value(&mut self, n: u32) -> u32 {
+        self.tree.value(n, self.causality.made())
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Dpor {
+    fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         if self.causality.is_different() {
             return None;
         }
         self.tree.again_quickly(enabled, arrived)
     }
 
-    fn go_on(&mut self, executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
-        self.executed(executed);
+    fn replay_step(&mut self, made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.on_step(made);
         if !self.tree.is_new() {
-            return self.again(enabled, Some(arrived));
+            return self.replay_choice(enabled, Some(arrived));
         }
         let mark = self.sleepers.len();
         let asleep = self.sleep();
@@ -190,11 +204,7 @@ impl Scheduler for Dpor {
         Some(self.tree.push_briefly(arrived, node))
     }
 
-    fn value(&mut self, n: u32) -> u32 {
-        self.tree.value(n, self.causality.made())
-    }
-
-    fn executed(&mut self, step: &Step) {
+    fn on_step(&mut self, step: &Step) {
         let node = self.tree.point();
         let enabled = self.tree.nodes[node].enabled;
         if let Some(clock) = self.causality.executed(step, enabled) {
@@ -203,12 +213,8 @@ impl Scheduler for Dpor {
         }
     }
 
-    fn never_made(&mut self, step: &Step) {
+    fn abandoned(&mut self, step: &Step) {
         let clock = self.causality.find_races(step, TaskSet::EMPTY);
         self.reverse_races(step, &clock);
-    }
-
-    fn restart(&mut self) {
-        *self = Dpor::new(self.causality.dependence);
     }
 }

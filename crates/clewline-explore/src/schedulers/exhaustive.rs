@@ -3,13 +3,14 @@
 use std::{borrow::Cow, slice};
 
 use super::{Entry, Settings};
-use crate::{Access, Choice, Diverged, Point, Scheduler, Step, TaskId, TaskSet};
+use crate::{Access, Begin, Choice, Diverged, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "exhaustive",
     about: "every schedule, depth first",
     is_exhaustive: true,
+    bounds: &[],
     make: |_: &Settings| Box::new(Exhaustive::default()),
 };
 
@@ -20,7 +21,10 @@ pub struct Exhaustive {
 }
 
 impl Scheduler for Exhaustive {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            *self = Exhaustive::default();
+        }
         self.path.begin(u32::MAX)
     }
 
@@ -29,20 +33,22 @@ impl Scheduler for Exhaustive {
         self.path.choose(point, 0)
     }
 
-    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        self.path.again(enabled, arrived)
-    }
-
-    fn go_on(&mut self, _executed: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
-        self.path.go_on(enabled, arrived, |_| 0)
-    }
-
-    fn value(&mut self, n: u32) -> u32 {
+    fn choose_value(&mut self, n: u32) -> u32 {
         self.path.value(n)
     }
 
-    fn restart(&mut self) {
-        *self = Exhaustive::default();
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Exhaustive {
+    fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        self.path.again(enabled, arrived)
+    }
+
+    fn replay_step(&mut self, _made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
+        self.path.go_on(enabled, arrived, |_| 0)
     }
 }
 
@@ -209,7 +215,7 @@ impl Path {
         self.depth == self.nodes.len()
     }
 
-    /// Whom [`choose`](Self::choose) would choose again; see [`Scheduler::again`].
+    /// Whom [`choose`](Self::choose) would choose again; see [`FastPath::replay_choice`].
     #[inline(always)]
     pub(super) fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
@@ -232,7 +238,7 @@ impl Path {
     }
 
     /// The same if whoever made the last step has come to `arrived`, could go on, and does so if this is the first time. `preemptions`
-    /// says how many there were before it. See [`Scheduler::go_on`].
+    /// says how many there were before it. See [`FastPath::replay_step`].
     #[inline(always)]
     pub(super) fn go_on(
         &mut self,

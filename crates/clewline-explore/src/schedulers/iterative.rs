@@ -14,15 +14,16 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::{Entry, Settings, exhaustive::Path};
-use crate::{Choice, Diverged, Point, Scheduler};
+use super::{Entry, Settings, bounded::PREEMPTIONS, exhaustive::Path};
+use crate::{Begin, Choice, Diverged, Point, Scheduler};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "iterative",
     about: "every schedule with few preemptions, those with fewest first",
     is_exhaustive: true,
-    make: |settings: &Settings| Box::new(Iterative::new(settings.preemptions)),
+    bounds: &[PREEMPTIONS],
+    make: |settings: &Settings| Box::new(Iterative::new(settings.bounds.get(&PREEMPTIONS))),
 };
 
 /// See the [module documentation](self).
@@ -90,7 +91,10 @@ impl Iterative {
 }
 
 impl Scheduler for Iterative {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            *self = Iterative::new(Some(self.preemptions_max));
+        }
         self.is_different |= self.chosen.len() < self.prefix.len();
         self.chosen.clear();
         if self.is_different {
@@ -130,7 +134,7 @@ impl Scheduler for Iterative {
         choice
     }
 
-    fn value(&mut self, n: u32) -> u32 {
+    fn choose_value(&mut self, n: u32) -> u32 {
         let from = hash(n);
         let value = match self.prefix.get(self.chosen.len()) {
             Some(before) => {
@@ -141,10 +145,6 @@ impl Scheduler for Iterative {
         };
         self.chosen.push(Chosen { index: value, from });
         value
-    }
-
-    fn restart(&mut self) {
-        *self = Iterative::new(Some(self.preemptions_max));
     }
 
     fn is_bounded(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use clewline_core::Table;
 
-use crate::Scheduler;
+use crate::{Bound, Bounds, Scheduler, distinct};
 
 /// A scheduler the command line can name.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +13,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Whether it sees every canonical history (within its bound), and ends.
     pub is_exhaustive: bool,
+    /// The bounds that it has of its own.
+    pub bounds: &'static [Bound],
     /// Makes one.
     pub make: fn(&Settings) -> Box<dyn Scheduler>,
 }
@@ -22,39 +24,63 @@ pub struct Entry {
 pub struct Settings {
     /// Where random choices come from.
     pub seed: u64,
-    /// How many preemptions an execution may have, for those that bound them; `None` for any number.
-    pub preemptions: Option<u32>,
     /// How many executions those make that never end by themselves.
     pub executions: u64,
-    /// How many places where priorities change, for `pct`.
-    pub depth: u32,
+    /// What bounds were set to.
+    pub bounds: Bounds,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { seed: 0, preemptions: Some(2), executions: 10_000, depth: 3 }
+        Settings { seed: 0, executions: 10_000, bounds: Bounds::default() }
     }
 }
 
+/// Those that are built in.
+const BUILT_IN: &[Entry] = &[
+    bounded::ENTRY,
+    bounded_dpor::ENTRY,
+    dpor::ENTRY,
+    exhaustive::ENTRY,
+    iterative::ENTRY,
+    pct::ENTRY,
+    pos::ENTRY,
+    random::ENTRY,
+];
+
 /// Every scheduler that explores, in alphabetical order.
-pub static SCHEDULERS: Table<Entry> = Table::new(
-    &[
-        bounded::ENTRY,
-        bounded_dpor::ENTRY,
-        dpor::ENTRY,
-        exhaustive::ENTRY,
-        iterative::ENTRY,
-        pct::ENTRY,
-        pos::ENTRY,
-        random::ENTRY,
-    ],
-    |it| it.name,
-);
+pub static SCHEDULERS: Table<Entry> = Table::new(BUILT_IN, |it| it.name);
+
+/// Looks a scheduler up by the name used on the command line.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    SCHEDULERS.find(name)
+}
+
+/// Every bound that some scheduler has, once.
+#[must_use]
+pub fn bounds() -> Vec<&'static Bound> {
+    distinct(SCHEDULERS.iter().flat_map(|it| it.bounds))
+}
+
+/// Whether a scheduler that is built in has a bound of that name.
+#[must_use]
+pub const fn has_bound(name: &str) -> bool {
+    let mut at = 0;
+    while at < BUILT_IN.len() {
+        if crate::bounds::has(BUILT_IN[at].bounds, name) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
 
 pub mod bounded;
 pub mod bounded_dpor;
 pub mod causality;
 pub mod dpor;
+mod drawn;
 pub mod exhaustive;
 pub mod iterative;
 pub mod pct;

@@ -9,31 +9,33 @@
 //!
 //! Source: S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", 2010.
 
-use clewline_core::Random as Generator;
+use super::{Entry, Settings, drawn::Drawn};
+use crate::{Begin, Bound, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet, choosers};
 
-use super::{Entry, Settings};
-use crate::{Choice, Point, Scheduler, Step, TaskId, TaskSet};
+/// How many orderings of steps a bug needs.
+pub const DEPTH: Bound = Bound {
+    name: "depth",
+    one: "depth",
+    default: 3,
+    may_be_none: false,
+    help: "At so many places `pct` changes who goes first",
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "pct",
     about: "random priorities that change at few places",
     is_exhaustive: false,
+    bounds: &[DEPTH],
     make: |settings: &Settings| Box::new(Pct::new(settings)),
 };
 
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct Pct {
-    seed: u64,
-    generator: Generator,
-    executions: u64,
-    begun: u64,
-    // Higher goes first. Those of tasks that have fallen are at most `changes.len()`.
-    priorities: [u64; TaskId::MAX],
-    // After how many steps whoever would go on falls, and to which priority; sorted.
-    changes: Vec<(usize, u64)>,
-    fallen: usize,
+    drawn: Drawn,
+    chooser: choosers::Pct<[u64; TaskId::MAX]>,
+    depth: u32,
     steps: usize,
     longest: usize,
 }
@@ -43,70 +45,61 @@ impl Pct {
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         Pct {
-            seed: settings.seed,
-            generator: Generator::new(settings.seed),
-            executions: settings.executions,
-            begun: 0,
-            priorities: [0; TaskId::MAX],
-            changes: vec![(0, 0); settings.depth.saturating_sub(1) as usize],
-            fallen: 0,
+            drawn: Drawn::new(settings),
+            chooser: choosers::Pct::new([0; TaskId::MAX]),
+            depth: settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default),
             steps: 0,
             longest: 0,
         }
     }
 
-    /// The place of the task that goes on.
-    fn highest(&self, tasks: impl Iterator<Item = TaskId>) -> (usize, TaskId) {
-        let priority = |it: &(usize, TaskId)| self.priorities[it.1.index()];
-        tasks.enumerate().max_by_key(priority).expect("something is enabled")
-    }
-
+    #[inline]
     fn pick(&mut self, tasks: impl Iterator<Item = TaskId> + Clone) -> (usize, TaskId) {
-        let mut highest = self.highest(tasks.clone());
-        while let Some(&(_, priority)) = self.changes.get(self.fallen).filter(|it| it.0 <= self.steps) {
-            self.fallen += 1;
-            self.priorities[highest.1.index()] = priority;
-            highest = self.highest(tasks.clone());
-        }
+        let highest = self.chooser.pick(self.steps, tasks);
         self.steps += 1;
         highest
     }
 }
 
 impl Scheduler for Pct {
-    fn begin(&mut self) -> bool {
-        self.begun += 1;
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            (self.longest, self.steps) = (0, 0);
+        }
+        let begins = self.drawn.begin(begin);
         self.longest = self.longest.max(self.steps);
-        (self.steps, self.fallen) = (0, 0);
-        for priority in &mut self.priorities {
-            *priority = self.generator.next() | 1 << 63;
+        self.steps = 0;
+        let (random, longest) = (&mut self.drawn.random, self.longest);
+        for priority in &mut self.chooser.priorities {
+            *priority = random.next() | 1 << 63;
         }
-        // How deep somebody falls has nothing to do with when: of two that fell, either may go on first.
-        for (change, priority) in self.changes.iter_mut().zip(1..) {
-            let step = if self.longest == 0 { usize::MAX } else { self.generator.below(self.longest) };
-            *change = (step, priority);
-        }
-        self.changes.sort_unstable();
-        self.begun <= self.executions
+        // How deep a task falls has nothing to do with when: of two that fell, either may go on first.
+        self.chooser.begin((1..u64::from(self.depth)).map(|priority| {
+            let step = if longest == 0 { usize::MAX } else { random.below(longest) };
+            (step, priority)
+        }));
+        begins
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         Choice::Step(self.pick(point.enabled.iter().map(|it| it.task)).0)
     }
 
-    fn again(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
-        Some(self.pick(enabled.iter()).1)
-    }
-
-    fn value(&mut self, n: u32) -> u32 {
-        self.generator.below(n as usize) as u32
-    }
-
-    fn restart(&mut self) {
-        (self.generator, self.begun, self.longest, self.steps) = (Generator::new(self.seed), 0, 0, 0);
+    fn choose_value(&mut self, n: u32) -> u32 {
+        self.drawn.below(n)
     }
 
     fn is_bounded(&self) -> bool {
         true
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Pct {
+    fn replay_choice(&mut self, enabled: TaskSet, _arrived: Option<&Step>) -> Option<TaskId> {
+        Some(self.pick(enabled.iter()).1)
     }
 }

@@ -1,6 +1,6 @@
 //! One schedule that is known, once.
 
-use crate::{Choice, Diverged, Pick, Point, Schedule, Scheduler};
+use crate::{Begin, Choice, Diverged, Pick, Point, Schedule, Scheduler};
 
 /// See the [module documentation](self).
 ///
@@ -36,7 +36,10 @@ impl Replay {
 }
 
 impl Scheduler for Replay {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            *self = Replay::new(std::mem::take(&mut self.schedule));
+        }
         !std::mem::replace(&mut self.is_done, true)
     }
 
@@ -62,7 +65,7 @@ impl Scheduler for Replay {
         Choice::Step(index)
     }
 
-    fn value(&mut self, n: u32) -> u32 {
+    fn choose_value(&mut self, n: u32) -> u32 {
         match self.schedule.0.get(self.at) {
             Some(&Pick::Value(value)) if value < n => {
                 self.at += 1;
@@ -73,10 +76,6 @@ impl Scheduler for Replay {
                 0
             }
         }
-    }
-
-    fn restart(&mut self) {
-        *self = Replay::new(std::mem::take(&mut self.schedule));
     }
 }
 
@@ -90,17 +89,17 @@ mod tests {
     fn follow(token: &str, steps: usize, n: u32) -> (Vec<Option<usize>>, u32, Replay) {
         let enabled = [0, 1].map(|it| Step::new(TaskId(it), Access::Write, SharedId(0)));
         let mut replay = Replay::new(token.parse().unwrap());
-        assert!(replay.begin());
+        assert!(replay.begin(Begin::Next));
         let (mut chosen, mut running, mut value) = (Vec::new(), None, u32::MAX);
         for step in 0..steps {
             let choice = replay.choose(&Point { enabled: &enabled, running, waiting: &[] });
             running = if let Choice::Step(index) = choice { Some(index) } else { None };
             chosen.push(running);
             if step == 1 {
-                value = replay.value(n);
+                value = replay.choose_value(n);
             }
         }
-        assert!(!replay.begin(), "there is one execution");
+        assert!(!replay.begin(Begin::Next), "there is one execution");
         (chosen, value, replay)
     }
 

@@ -4,7 +4,7 @@
 //! operations started are none: they go on whenever they can, and an operation may wait for one that another started.
 
 use super::exhaustive::Path;
-use crate::{Choice, Point, Scheduler, Step, TaskId};
+use crate::{Begin, Choice, FastPath, Point, Scheduler, Step, TaskId};
 
 /// See the [module documentation](self).
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,10 @@ pub struct Serial {
 }
 
 impl Scheduler for Serial {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            *self = Serial::default();
+        }
         self.open = None;
         self.path.begin(u32::MAX)
     }
@@ -41,20 +44,22 @@ impl Scheduler for Serial {
         }
     }
 
-    fn value(&mut self, n: u32) -> u32 {
+    fn choose_value(&mut self, n: u32) -> u32 {
         self.path.value(n)
     }
 
-    fn executed(&mut self, step: &Step) {
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Serial {
+    fn on_step(&mut self, step: &Step) {
         if step.calls {
             self.open = Some(step.task);
         }
         if step.returns {
             self.open = None;
         }
-    }
-
-    fn restart(&mut self) {
-        *self = Serial::default();
     }
 }

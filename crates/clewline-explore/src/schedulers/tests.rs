@@ -2,9 +2,12 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
-use super::{Settings, pct::Pct, pos::Pos, random::Random};
-use crate::{Access, Choice, Ending, Point, Scheduler, SharedId, Step, System, TaskId, explore};
+use super::{Settings, pct, pct::Pct, pos::Pos, random::Random};
+use crate::{
+    Access, Begin, Bounds, Choice, Ending, Point, Scheduler, SharedId, Step, System, TaskId, explore,
+};
 
+mod bounds;
 mod quick;
 
 /// Tasks that write objects, one after the other.
@@ -42,7 +45,7 @@ impl System for Writers {
             at[step.task.index()] += 1;
             last = Some(step.task);
             self.order.push_str(&step.task.0.to_string());
-            scheduler.executed(&step);
+            scheduler.fast_path().into_iter().for_each(|it| it.on_step(&step));
         }
     }
 }
@@ -50,7 +53,7 @@ impl System for Writers {
 const EXECUTIONS: u32 = 20_000;
 
 fn settings(depth: u32) -> Settings {
-    Settings { seed: 3, executions: EXECUTIONS.into(), depth, ..Settings::default() }
+    Settings { seed: 3, executions: EXECUTIONS.into(), bounds: Bounds::default().with(&pct::DEPTH, depth) }
 }
 
 /// The order of the tasks in each execution.
@@ -163,8 +166,8 @@ fn what_is_drawn_ahead_is_what_the_generator_would_draw_also_after_a_restart() {
     for _ in 0..3 {
         let mut generator = clewline_core::Random::new(11);
         for n in 1..100 {
-            assert_eq!(random.value(n), generator.below(n as usize) as u32);
+            assert_eq!(random.choose_value(n), generator.below(n as usize) as u32);
         }
-        random.restart();
+        random.begin(Begin::Anew);
     }
 }

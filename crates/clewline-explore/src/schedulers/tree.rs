@@ -114,7 +114,7 @@ impl Tree {
         Choice::Step(self.index_of(node, node.chosen) as usize)
     }
 
-    /// The same without being shown all that is enabled; see [`Scheduler::again`](crate::Scheduler::again).
+    /// The same without being shown all that is enabled; see [`FastPath::replay_choice`](crate::FastPath::replay_choice).
     #[inline]
     pub(super) fn again_quickly(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
@@ -148,7 +148,7 @@ impl Tree {
     }
 
     /// Adds a node at which whoever ran has come to `arrived`, and does that first; see
-    /// [`Scheduler::go_on`](crate::Scheduler::go_on).
+    /// [`FastPath::replay_step`](crate::FastPath::replay_step).
     #[inline]
     pub(super) fn push_briefly(&mut self, arrived: &Step, node: Node) -> TaskId {
         let start = self.steps.len() as u32;

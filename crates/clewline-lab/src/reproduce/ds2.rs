@@ -6,11 +6,14 @@
 
 use std::time::Duration;
 
-use crate::systems::{Named, Shape, find_system};
+use crate::{
+    ds2,
+    systems::{Named, Shape, find_system},
+};
 use clewline_report::render::table::{self, Cell, Column};
 
 use super::{Options, Outcome, Size, Step};
-use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, Scheduler, Times, ds2};
+use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, Scheduler, Times};
 
 pub(super) const PAPER: &str = "M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, Efficient Linearizability Checking for \
                                 Actor-based Systems, 2021, appendix";
@@ -101,8 +104,8 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Fn(Step
     for (at, ((name, published, sound), &paper)) in SCHEDULERS.into_iter().zip(table.cells).enumerate() {
         let step = |half: usize, what| progress(Step { done: 2 * at + half, of: 2 * SCHEDULERS.len(), what });
         step(0, name);
-        let scheduler = ds2(table.system, published).expect("the names are DS2's");
-        let (published, _) = counted(table, options, Scheduler::Published(scheduler));
+        let scheduler = ds2::find(table.system, published).expect("the names are DS2's");
+        let (published, _) = counted(table, options, Scheduler::Walk(scheduler));
         step(1, sound);
         let found = Scheduler::find(sound).expect("it is in the table");
         runs.push(Run { paper, published, sound, ours: counted(table, options, found) });
@@ -195,10 +198,10 @@ fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, 
     let schedules = match (options.size, &scheduler) {
         (Size::Quick, it) if it.is_random() => 5_000,
         (Size::Quick, _) if table.harness == "2r+2w" => 500,
-        (Size::Quick, Scheduler::Walk(_)) => 2_000,
+        (Size::Quick, Scheduler::Walk(_)) if scheduler.unsound().is_none() => 2_000,
         (Size::Quick, _) => 5_000,
         (Size::Full, it) if it.is_random() => 100_000,
-        (Size::Full, Scheduler::Published(_)) => 50_000,
+        (Size::Full, it) if it.unsound().is_some() => 50_000,
         (Size::Full, _) => 200_000,
     };
     let states = match options.size {

@@ -6,6 +6,7 @@ use std::{ops::ControlFlow, time::Duration};
 
 use crate::{Class, ClassVariant, FoundExplorable, classes::CLASSES};
 use clewline_core::{Cause, Verdict, parallel};
+use clewline_explore::schedulers::bounded::PREEMPTIONS;
 use clewline_report::render::{
     grouped,
     table::{Cell, Column, Table},
@@ -217,7 +218,7 @@ fn variant(row: &Row, cause: Option<char>) -> Option<(&'static Class, &'static C
 fn options_of(row: &Row, plan: &Plan) -> CheckOptions {
     let mut options =
         CheckOptions { executions_max: plan.executions, time: Some(plan.time), ..CheckOptions::default() };
-    options.settings.preemptions = Some(row.bound);
+    options.settings.bounds.set(&PREEMPTIONS, Some(row.bound));
     options
 }
 

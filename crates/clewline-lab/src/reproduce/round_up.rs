@@ -8,7 +8,7 @@
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
 use crate::find_explorable;
-use clewline_explore::Coverage;
+use clewline_explore::{Coverage, Limit};
 use clewline_report::render::table::{Cell, Column, Table};
 use clewline_threads::{Component, Explorable};
 
@@ -200,9 +200,9 @@ pub(super) fn cells(row: &Row, census: &Census, buggy: u64) -> Vec<Cell> {
     let yes = |it: bool| Cell::Text(if it { "yes" } else { "no" }.to_owned());
     let explored = match census.coverage {
         Coverage::Exhausted => "all",
-        Coverage::Limited => "limit",
-        Coverage::Cut(_) => "cut",
-        Coverage::Diverged(_) => "diverged",
+        Coverage::Limited(Limit::Cut(_)) => "cut",
+        Coverage::Limited(Limit::Diverged(_)) => "diverged",
+        Coverage::Limited(_) => "limit",
     };
     let ours = match (&census.unknown, buggy + census.broken) {
         (Some(_), 0) => Cell::Missing,

@@ -2,10 +2,11 @@
 
 use clewline_actors::{ClientCall, Clients, Harness, Ignored, Scenario};
 use clewline_core::Notation;
-use clewline_methods::actors::{ErasedHarness, Error, HarnessFile, Options, Scheduler};
+use clewline_methods::actors::{ErasedHarness, Error, HarnessFile, Options};
 use clewline_report::ReadError;
 
 use super::{FoundSystem, Shape, SystemVisitor, Variant};
+use crate::ds2::AsPublished;
 
 /// A system that is built in, and how it is used.
 #[derive(Clone, Debug)]
@@ -84,18 +85,18 @@ impl Named {
         Err(Error::Told(format!("{name} has from {least} to {most} actors, found {actors}")))
     }
 
-    /// The system with its calls; DS2's rules want the writes first, as its harnesses have them.
+    /// The system with its calls; DS2's rules want the writes first and its keys, as its harnesses have them.
     ///
     /// # Errors
     ///
     /// If the calls do not fit it.
     pub fn harness(&self, options: &Options) -> Result<ErasedHarness, Error> {
         self.check_actors()?;
-        let are_writes_first = matches!(options.scheduler, Scheduler::Published(_));
+        let is_as_published = options.scheduler.unsound().is_some();
         (self.found.system.harness)(
             self.found.variant.name,
             self.actors,
-            Usage { named: self, are_writes_first },
+            Usage { named: self, is_as_published },
         )
     }
 }
@@ -104,7 +105,7 @@ impl Named {
 #[derive(Clone, Copy, Debug)]
 pub struct Usage<'a> {
     named: &'a Named,
-    are_writes_first: bool,
+    is_as_published: bool,
 }
 
 impl Usage<'_> {
@@ -145,9 +146,10 @@ impl Usage<'_> {
                         .to_owned(),
                 ));
             }
-            if self.are_writes_first {
+            if self.is_as_published {
                 scenario.calls.sort_by_key(is_read);
                 (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
+                return Ok(ErasedHarness::new(AsPublished::new(found.system.name, harness), scenario));
             }
         }
         Ok(ErasedHarness::new(harness, scenario))

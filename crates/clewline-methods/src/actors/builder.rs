@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use clewline_actors::{
-    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
+    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario, schedulers,
 };
 use clewline_report::render::{present, text};
 
@@ -12,7 +12,7 @@ use super::{
     play::{Staged, Style},
     run,
 };
-use crate::{available_memory, typed::name_of};
+use crate::{available_memory, environment::set_bounds, typed::name_of};
 
 /// A test in the making: every order of messages in an actor system, and whether clients could tell it from one object.
 ///
@@ -172,6 +172,15 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
+    /// A bound that a scheduler has of its own, by its name: `delays`, `depth`. The environment variable of its name, such as
+    /// `CLEWLINE_DELAYS`, counts for more. It matters to schedulers that have it.
+    pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
+        if let Err(mistake) = self.options.bounds.set_named(&schedulers::bounds(), name, value.into()) {
+            self.complain(mistake);
+        }
+        self
+    }
+
     /// What random choices follow from.
     pub fn seed(mut self, seed: u64) -> Self {
         self.options.seed = seed;
@@ -226,10 +235,12 @@ impl<H: Harness + 'static> Explore<H> {
     ///
     /// If the calls do not fit the system, a handler is not pure, or the builder was told something that makes no sense.
     pub fn run(self) -> Result<Outcome, Error> {
-        let Explore { harness, scenario, options, replay, mistake } = self;
+        let Explore { harness, scenario, mut options, replay, mistake } = self;
         if let Some(mistake) = mistake {
             return Err(Error::Told(mistake));
         }
+        set_bounds(&mut options.bounds, &schedulers::bounds(), |name| std::env::var(name).ok())
+            .map_err(|it| Error::Told(it.to_string()))?;
         if scenario.calls.is_empty() && harness.properties().is_empty() {
             return Err(Error::Told(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
@@ -289,5 +300,33 @@ impl<H: Harness + 'static> Explore<H> {
 
     fn complain(&mut self, mistake: String) {
         self.mistake.get_or_insert(mistake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::two_copies::{Servers, calls_of},
+        *,
+    };
+
+    #[test]
+    fn every_bound_of_a_scheduler_is_set_by_the_builder_and_by_its_variable() {
+        for bound in schedulers::bounds() {
+            let mut told = Explore::new(Servers).bound(bound.name, 17);
+            assert_eq!((told.options.bounds.get(bound), told.mistake), (Some(17), None), "{}", bound.name);
+            let variable = bound.variable();
+            let mut set = |value: &str| {
+                let look_up = |name: &str| (name == variable).then(|| value.to_owned());
+                set_bounds(&mut told.options.bounds, &schedulers::bounds(), look_up)?;
+                Ok::<_, crate::Error>(told.options.bounds.get(bound))
+            };
+            assert_eq!(set("18").expect("a number"), Some(18), "{variable}");
+            assert_eq!(set("").expect("nothing is set"), Some(18), "{variable}");
+            assert!(set("many").is_err_and(|it| it.to_string().contains(&variable)));
+        }
+        let calls = calls_of(1, 1).into_iter().map(|it| (it.to.index(), it.call));
+        let error = Explore::new(Servers).client(calls).bound("fate", 1).run().expect_err("no bound");
+        assert!(error.to_string().starts_with("no bound is called `fate`; there are delays"), "{error}");
     }
 }

@@ -4,9 +4,10 @@ use std::{fmt, sync::Arc};
 
 use clewline_actors::{CallOf, Harness, Scenario};
 use clewline_core::Notation;
+use clewline_explore::Coverage;
 
 use super::{
-    Coverage, Error, Metrics, Options, Outcome, Progress, Token,
+    Error, Metrics, Options, Outcome, Progress, Token,
     play::{Play, Staged, Style},
     run,
 };

@@ -126,7 +126,7 @@ pub(super) fn finding(
     why: Why,
 ) -> Result<Finding, Unfit> {
     let mut walk = Walk::new(scene.engine(), clewline_actors::Snapshots::Sound);
-    schedule.replay(&mut walk)?;
+    walk.replay(schedule)?;
     Ok(finding_of(scene, part, &walk, why))
 }
 
@@ -153,7 +153,7 @@ pub(super) fn finding_of(scene: &dyn Scene, part: Part<'_>, walk: &Walk, why: Wh
     let program = part.calls.iter().filter_map(|it| part.program.get(*it)).cloned().collect();
     Finding {
         why,
-        token: part.token(&Schedule::of(walk)),
+        token: part.token(&walk.schedule()),
         faults: part.faults,
         calls_at_first: part.program.len(),
         program,

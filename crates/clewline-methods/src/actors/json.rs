@@ -9,7 +9,7 @@ use clewline_core::{OperationId, Verdict as HistoryVerdict};
 use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Telling, Times, Verdict};
+use super::{Coverage, Finding, Metrics, Outcome, Telling, Times, Verdict};
 
 /// The object.
 pub(super) fn object(telling: &Telling<'_>, outcome: &Outcome) -> Object {
@@ -21,7 +21,7 @@ pub(super) fn object(telling: &Telling<'_>, outcome: &Outcome) -> Object {
     add("system", telling.system.into());
     add("harness", telling.harness.into());
     add("scheduler", telling.scheduler.name().into());
-    if matches!(telling.scheduler, Scheduler::Published(_)) {
+    if telling.scheduler.unsound().is_some() {
         add("compat", "ds2".into());
     }
     add("verdict", outcome.verdict.word().into());
@@ -57,7 +57,7 @@ pub(super) fn object(telling: &Telling<'_>, outcome: &Outcome) -> Object {
     }
     add("coverage", outcome.coverage.word().into());
     if let Coverage::Limited(why) = &outcome.coverage {
-        add("limit", why.as_str().into());
+        add("limit", why.to_string().into());
     }
     add(
         "faults",

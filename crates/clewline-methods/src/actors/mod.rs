@@ -8,7 +8,6 @@
 
 mod builder;
 mod dot;
-mod ds2;
 mod erased;
 mod file;
 mod finding;
@@ -26,11 +25,10 @@ mod two_copies;
 mod walks;
 
 pub use builder::Explore;
-pub use ds2::ds2;
 pub use erased::{ErasedHarness, count, explore, replay};
 pub use file::HarnessFile;
 pub use finding::{Finding, Step, Why};
-pub use options::{Compat, Options, Progress, Scheduler, StuckCalls, Wanted};
+pub use options::{Options, Progress, Scheduler, StuckCalls, Wanted};
 pub use present::Presented;
 pub use text::Telling;
 pub use token::Token;
@@ -38,6 +36,7 @@ pub use token::Token;
 use std::{fmt, time::Duration};
 
 use clewline_actors::{BadHandler, BadScenario, Faults, Places, Unfit};
+pub use clewline_explore::{Coverage, Limit};
 use clewline_report::ReadError;
 
 /// Whether nothing is wrong in what was to be seen, or what is, or why it is not known.
@@ -76,26 +75,6 @@ impl Outcome {
     #[must_use]
     pub fn dot(&self, name: &str) -> String {
         dot::graph(self, name)
-    }
-}
-
-/// Whether everything was seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Coverage {
-    /// Every canonical history that the system has.
-    Exhausted,
-    /// There may be more, and why.
-    Limited(String),
-}
-
-impl Coverage {
-    /// Its one word.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Coverage::Exhausted => "exhausted",
-            Coverage::Limited(_) => "limited",
-        }
     }
 }
 

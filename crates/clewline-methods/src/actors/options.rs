@@ -9,32 +9,19 @@ use std::{
 };
 
 use clewline_actors::{
-    Rules, Snapshots,
-    compat::Published,
-    schedulers::{Entry, SCHEDULERS},
+    Rules,
+    schedulers::{self, Entry, SCHEDULERS, Soundness},
 };
 use clewline_core::{Budget, NotFound};
+use clewline_explore::Bounds;
 
 /// Who picks schedules.
 #[derive(Clone, Copy, Debug)]
 pub enum Scheduler {
-    /// Nobody: every global state is visited once, however many schedules lead to it.
+    /// Nothing does: every global state is visited once, however many schedules lead to it.
     States,
-    /// One of the table.
+    /// One of the table, or another that implements [`MessageScheduler`](schedulers::MessageScheduler).
     Walk(&'static Entry),
-    /// One of DS2's, by the rules as published, which are unsound.
-    Published(Compat),
-}
-
-/// DS2's rules as published.
-#[derive(Clone, Copy, Debug)]
-pub struct Compat {
-    /// The scheduler.
-    pub published: Published,
-    /// Whether actors are brought back to what they were.
-    pub snapshots: Snapshots,
-    /// The messages in which LiViola sees a key.
-    pub keyed: &'static [&'static str],
 }
 
 impl Scheduler {
@@ -56,9 +43,8 @@ impl Scheduler {
         if name == Self::STATES {
             return Ok(Scheduler::States);
         }
-        let found = SCHEDULERS.iter().find(|it| it.name == name);
         let names = Scheduler::all().map(|it| it.0);
-        found.map(Scheduler::Walk).ok_or_else(|| NotFound::new("scheduler", name, names))
+        schedulers::find(name).map(Scheduler::Walk).ok_or_else(|| NotFound::new("scheduler", name, names))
     }
 
     /// Its name on the command line.
@@ -67,7 +53,6 @@ impl Scheduler {
         match self {
             Scheduler::States => Self::STATES,
             Scheduler::Walk(entry) => entry.name,
-            Scheduler::Published(compat) => compat.published.name(),
         }
     }
 
@@ -76,8 +61,16 @@ impl Scheduler {
     pub fn is_random(&self) -> bool {
         match self {
             Scheduler::States => false,
-            Scheduler::Published(compat) => compat.published == Published::Random,
-            Scheduler::Walk(entry) => ["random", "pct", "pos"].contains(&entry.name),
+            Scheduler::Walk(entry) => entry.is_random,
+        }
+    }
+
+    /// The scheduler of schedules, if it goes by rules that are known to leave out histories.
+    #[must_use]
+    pub fn unsound(&self) -> Option<&'static Entry> {
+        match self {
+            Scheduler::States => None,
+            Scheduler::Walk(entry) => (entry.soundness == Soundness::Never).then_some(entry),
         }
     }
 }
@@ -95,8 +88,8 @@ pub struct Options {
     pub stuck: StuckCalls,
     /// Where random choices come from.
     pub seed: u64,
-    /// How many delays `delay-bounded` allows, and how many orderings `pct` reckons with.
-    pub bound: u32,
+    /// What bounds of schedulers were set to.
+    pub bounds: Bounds,
     /// How many schedules to see at most; random schedulers see as many.
     pub schedules: u64,
     /// How many states to visit at most.
@@ -107,7 +100,7 @@ pub struct Options {
     pub time: Option<Duration>,
     /// With how many bytes.
     pub memory: Option<usize>,
-    /// How many threads explore. What is counted is the same for any number; DS2's rules as published use one.
+    /// How many threads explore. What is counted is the same for any number.
     pub jobs: usize,
 }
 
@@ -119,7 +112,7 @@ impl Default for Options {
             wanted: Wanted::Everything,
             stuck: StuckCalls::Allowed,
             seed: 0,
-            bound: 3,
+            bounds: Bounds::default(),
             schedules: 50_000,
             states: u64::MAX,
             steps: 10_000,

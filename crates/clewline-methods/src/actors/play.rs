@@ -45,9 +45,6 @@ pub(super) trait Scene {
     /// What a message is called, and all that it says.
     fn message(&self, id: MessageId) -> (String, String);
 
-    /// What a harness of DS2 lists as its key.
-    fn published_key(&self, id: MessageId) -> Option<u64>;
-
     /// What clients saw, as a checker and a report want it.
     fn history(&self, events: &[HistoryEvent]) -> Box<dyn Case>;
 
@@ -132,10 +129,6 @@ impl<H: Harness> Harness for Shared<H> {
         self.0.key(message)
     }
 
-    fn published_key(&self, message: &H::Message) -> Option<u64> {
-        self.0.published_key(message)
-    }
-
     fn name(&self, message: &H::Message) -> String {
         self.0.name(message)
     }
@@ -207,11 +200,6 @@ impl<H: Harness + 'static> Scene for Set<H> {
         let cast = self.system.cast();
         let message = cast.message(id);
         (cast.harness().name(message), format!("{message:?}"))
-    }
-
-    fn published_key(&self, id: MessageId) -> Option<u64> {
-        let cast = self.system.cast();
-        cast.harness().published_key(cast.message(id))
     }
 
     fn history(&self, events: &[HistoryEvent]) -> Box<dyn Case> {

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use clewline_actors::{ActorId, Faults, HistoryEvent, Judgement, Rules, Schedule, Snapshots, Walk, When};
 use clewline_core::{Budget, Reason};
+use clewline_explore::{Coverage, Limit};
 
 use super::{
-    Coverage, Error, Metrics, Options, Outcome, Progress, Scheduler, StuckCalls, Token, Verdict, Why,
+    Error, Metrics, Options, Outcome, Progress, Scheduler, StuckCalls, Token, Verdict, Why,
     finding::{Part, finding, finding_of, finding_without_schedule},
     play::{Play, Scene},
     shrink::shrink,
@@ -75,7 +76,7 @@ pub(super) fn run(play: &dyn Play, options: &Options, progress: &Progress) -> Re
         Some(wrong) => violated(play, &*scene, options, rules, wrong, (progress, &limits))?,
         None if seen.is_complete => Verdict::Holds(()),
         None => Verdict::Unknown(match &seen.coverage {
-            Coverage::Limited(why) => why.clone(),
+            Coverage::Limited(why) => why.to_string(),
             Coverage::Exhausted => "some histories could not be judged".to_owned(),
         }),
     };
@@ -139,7 +140,6 @@ fn explore(
     match options.scheduler {
         Scheduler::States => states::explore(scene, options, limits, progress),
         Scheduler::Walk(entry) => walks::explore(scene, entry, options, limits, progress),
-        Scheduler::Published(compat) => walks::explore_published(scene, compat, options, &limits.budget),
     }
 }
 
@@ -202,7 +202,7 @@ pub(super) fn replay(play: &dyn Play, options: &Options, token: &Token) -> Resul
     let faults = options.rules.faults;
     let scene = play.stage(&calls, options.rules)?;
     let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
-    token.schedule.replay(&mut walk).map_err(Error::Unfit)?;
+    walk.replay(&token.schedule).map_err(Error::Unfit)?;
     if let Some(bad_handler) = walk.bad_handler() {
         return Err(Error::BadHandler(bad_handler.clone()));
     }
@@ -223,7 +223,7 @@ pub(super) fn replay(play: &dyn Play, options: &Options, token: &Token) -> Resul
     };
     let name = |it: ActorId| it.to_string();
     let flow = scene.flow().into_iter().map(|(from, to, what)| (name(from), name(to), what)).collect();
-    let coverage = Coverage::Limited("one schedule was executed again".to_owned());
+    let coverage = Coverage::Limited(Limit::Replayed);
     Ok(Outcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
 }
 

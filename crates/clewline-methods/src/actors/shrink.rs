@@ -50,8 +50,10 @@ fn look_again(
     let scene = play.stage(calls, rules).ok()?;
     let few = Options { schedules: options.schedules.min(SCHEDULES_MAX), ..options.clone() };
     match options.scheduler {
-        Scheduler::States | Scheduler::Published(_) => states::first(&*scene, STATES_MAX, limits),
-        Scheduler::Walk(entry) => walks::first(&*scene, entry, &few, limits),
+        Scheduler::Walk(entry) if options.scheduler.unsound().is_none() => {
+            walks::first(&*scene, entry, &few, limits)
+        }
+        Scheduler::States | Scheduler::Walk(_) => states::first(&*scene, STATES_MAX, limits),
     }
 }
 

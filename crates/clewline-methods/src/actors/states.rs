@@ -4,9 +4,10 @@ use clewline_actors::{
     Compare, Count, Ended, Explored, Found, HistoryEvent, Judgement, Places, Reach, Schedule, Search,
     Snapshots, Trace, Until, Verdicts, Walk, When, explore_states, trace,
 };
+use clewline_explore::{Coverage, Limit};
 
 use super::{
-    Coverage, Error, Metrics, Options, Progress, States, StuckCalls, Wanted, Why,
+    Error, Metrics, Options, Progress, States, StuckCalls, Wanted, Why,
     play::Scene,
     run::{Limits, Seen, Way, Wrong},
 };
@@ -106,7 +107,7 @@ fn limited(limits: &Limits) -> Search {
 }
 
 fn coverage(explored: &Explored, options: &Options) -> Coverage {
-    Coverage::Limited(match explored.ended {
+    Coverage::Limited(Limit::Other(match explored.ended {
         Ended::Exhausted => return Coverage::Exhausted,
         Ended::Violated => "it ended when something was violated".to_owned(),
         Ended::States => {
@@ -116,7 +117,7 @@ fn coverage(explored: &Explored, options: &Options) -> Coverage {
         Ended::Memory => "the limit on memory was hit".to_owned(),
         Ended::Time => "time was up".to_owned(),
         Ended::BadHandler => "a handler cannot be explored".to_owned(),
-    })
+    }))
 }
 
 fn metrics(explored: &Explored) -> Metrics {
@@ -186,7 +187,7 @@ fn way_to(
         Trace::Found(actions) => {
             let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
             walk.follow(&actions);
-            Ok(Way::Schedule(Schedule::of(&walk)))
+            Ok(Way::Schedule(walk.schedule()))
         }
         Trace::Nowhere => Ok(Way::Nowhere),
         Trace::GivenUp => Ok(Way::GivenUp(Vec::new())),

@@ -2,13 +2,14 @@
 
 use clewline_actors::{Faults, Kind, Places, When};
 use clewline_core::OperationId;
+use clewline_explore::Coverage;
 use clewline_report::render::{
     block::{Block, Fact},
     grouped,
     text::{self, Style, duration},
 };
 
-use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Step, Times, Verdict, Why};
+use super::{Finding, Metrics, Outcome, Scheduler, Step, Times, Verdict, Why};
 
 /// What a report tells besides what was found.
 #[derive(Clone, Copy, Debug)]
@@ -101,15 +102,14 @@ fn holds(telling: &Telling<'_>, outcome: &Outcome) -> Vec<Block> {
     blocks
 }
 
-fn unknown(telling: &Telling<'_>) -> &'static str {
-    match telling.scheduler {
-        Scheduler::Published(_) => {
-            "No violation that is certainly real was found by DS2's rules as published, which leave out histories and may \
-             show some that no execution has. Without --compat the rules are sound."
-        }
-        Scheduler::States | Scheduler::Walk(_) => {
-            "No violation was found in what was seen, and that was not everything."
-        }
+fn unknown(telling: &Telling<'_>) -> String {
+    match telling.scheduler.unsound() {
+        Some(entry) => format!(
+            "No violation that is certainly real was found by {}, which leave out histories and may show some that no \
+             execution has. Without --compat the rules are sound.",
+            entry.about
+        ),
+        None => "No violation was found in what was seen, and that was not everything.".to_owned(),
     }
 }
 
@@ -290,13 +290,7 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), telling: &Telling<'_>, o
     if let Some(nth) = metrics.first_violation {
         fact("first", format!("schedule {} was the first with a violation", grouped(nth)));
     }
-    fact(
-        "coverage",
-        match &outcome.coverage {
-            Coverage::Exhausted => "everything was seen".to_owned(),
-            Coverage::Limited(why) => why.clone(),
-        },
-    );
+    fact("coverage", outcome.coverage.to_string());
 }
 
 fn big(number: u128) -> String {

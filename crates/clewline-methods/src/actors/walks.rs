@@ -1,19 +1,18 @@
 //! Exploring schedules: one execution after the other, as a scheduler picks them.
 
 use clewline_actors::{
-    self, Judgement, Keyed, Receive, Schedule, Snapshots, Tally, Walk, compat, refute,
-    schedulers::{self, Entry, Settings},
+    Judgement, Keyed, Schedule, Snapshots, Tally, Walk, refute,
+    schedulers::{self, Entry, Settings, Soundness},
 };
-use clewline_core::Budget;
+use clewline_explore::{Coverage, Limit};
 
 use super::{
-    Coverage, Error, Metrics, Options, Progress, StuckCalls, Times, Wanted,
-    options::Compat,
+    Error, Metrics, Options, Progress, StuckCalls, Times, Wanted,
     play::Scene,
     run::{Limits, Seen, Wrong},
 };
 
-/// Goes through what a scheduler of the table picks.
+/// Goes through what a scheduler picks. What unsound rules show is looked at again in an execution that is certainly real.
 pub(super) fn explore(
     scene: &dyn Scene,
     entry: &'static Entry,
@@ -21,7 +20,7 @@ pub(super) fn explore(
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Seen, Error> {
-    if entry.name == schedulers::liviola::ENTRY.name {
+    if entry.soundness == Soundness::IfKeysHold {
         try_keys(scene, options)?;
     }
     let mut verdicts = scene.verdicts();
@@ -34,8 +33,12 @@ pub(super) fn explore(
         &limits.budget,
         &progress.depth,
     );
-    let wrong = tally.first_violation.as_ref().map(|it| Wrong::not_linearizable(it.schedule.clone()));
-    Ok(of_histories_alone(seen(&coverage, &tally, entry.is_exhaustive, wrong)?, scene, options))
+    let mut schedule = tally.first_violation.as_ref().map(|it| it.schedule.clone());
+    if entry.soundness == Soundness::Never {
+        schedule = schedule.filter(|it| is_violated(scene, it));
+    }
+    let seen = seen(coverage, &tally, entry, schedule.map(Wrong::not_linearizable))?;
+    Ok(of_histories_alone(seen, scene, options))
 }
 
 /// How many random executions are tried before the keys of a harness are believed, and how many steps of each.
@@ -56,34 +59,11 @@ fn of_histories_alone(mut seen: Seen, scene: &dyn Scene, options: &Options) -> S
     let has_properties = !scene.properties().is_empty();
     if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbidden) {
         let asked = if has_properties { "properties" } else { "calls that are never answered" };
-        seen.coverage = Coverage::Limited(format!("only the scheduler `states` decides about {asked}"));
+        seen.coverage =
+            Coverage::Limited(Limit::Other(format!("only the scheduler `states` decides about {asked}")));
         seen.is_complete = false;
     }
     seen
-}
-
-/// Goes through what DS2's rules pick. What they show is looked at again in an execution that is certainly real.
-pub(super) fn explore_published(
-    scene: &dyn Scene,
-    by: Compat,
-    options: &Options,
-    budget: &Budget,
-) -> Result<Seen, Error> {
-    let mut verdicts = scene.verdicts();
-    let settings = settings(options);
-    let keys = |it: &Receive| {
-        let message = it.message?;
-        let (name, _) = scene.message(message);
-        // The registers have a single one.
-        by.keyed.contains(&name.as_str()).then(|| scene.published_key(message).unwrap_or(0))
-    };
-    let (coverage, tally) =
-        compat::explore(by.published, scene.engine(), by.snapshots, &keys, &settings, &mut verdicts, budget);
-    let schedule = tally.first_violation.as_ref().map(|it| it.schedule.clone());
-    let wrong = schedule.filter(|it| is_violated(scene, it)).map(Wrong::not_linearizable);
-    let is_random = by.published == compat::Published::Random;
-    // Nothing is ever proved by rules that leave out histories.
-    Ok(Seen { is_complete: false, ..seen(&coverage, &tally, !is_random, wrong)? })
 }
 
 /// The first schedule that shows a violation, if a scheduler finds one.
@@ -102,7 +82,7 @@ pub(super) fn first(
 /// Whether a schedule, executed as it should be, leads to a history that is violated.
 pub(super) fn is_violated(scene: &dyn Scene, schedule: &Schedule) -> bool {
     let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
-    schedule.replay(&mut walk).is_ok()
+    walk.replay(schedule).is_ok()
         && scene.verdicts().of(&scene.histories(), walk.history()) == Judgement::Violated
 }
 
@@ -115,8 +95,7 @@ fn settings(options: &Options) -> Settings {
             Wanted::First => 1,
         },
         steps: options.steps,
-        delays: options.bound,
-        depth: options.bound,
+        bounds: options.bounds.clone(),
         jobs: options.jobs,
     }
 }
@@ -134,28 +113,19 @@ fn times(tally: &Tally<'_>) -> Times {
     }
 }
 
-fn seen(
-    coverage: &clewline_actors::Coverage,
-    tally: &Tally<'_>,
-    is_exhaustive: bool,
-    wrong: Option<Wrong>,
-) -> Result<Seen, Error> {
-    // Whether it saw all that it was to see.
-    let (is_done, told) = match coverage {
-        clewline_actors::Coverage::Exhausted => (true, None),
-        clewline_actors::Coverage::Bounded => (true, Some(coverage.to_string())),
-        clewline_actors::Coverage::Schedules(_) if !is_exhaustive => {
-            (true, Some("schedules were drawn".to_owned()))
-        }
-        clewline_actors::Coverage::BadHandler(bad_handler) => {
-            return Err(Error::BadHandler(bad_handler.clone()));
-        }
-        clewline_actors::Coverage::Cut(_)
-        | clewline_actors::Coverage::Schedules(_)
-        | clewline_actors::Coverage::Violations(_)
-        | clewline_actors::Coverage::Stopped(_)
-        | clewline_actors::Coverage::Unsound => (false, Some(coverage.to_string())),
+fn seen(coverage: Coverage, tally: &Tally<'_>, entry: &Entry, wrong: Option<Wrong>) -> Result<Seen, Error> {
+    if let Some(bad_handler) = &tally.bad_handler {
+        return Err(Error::BadHandler(bad_handler.clone()));
+    }
+    let is_sound = entry.soundness != Soundness::Never;
+    let is_partial = entry.is_random || is_sound && !entry.is_exhaustive;
+    let coverage = match coverage {
+        Coverage::Limited(Limit::Schedules(_)) if is_partial => Coverage::Limited(Limit::Sampled),
+        coverage => coverage,
     };
+    // Whether it saw all that it was to see. Nothing is ever proved by rules that leave out histories.
+    let is_done = matches!(coverage, Coverage::Exhausted | Coverage::Limited(Limit::Bound | Limit::Sampled));
+    let is_complete = is_done && is_sound && tally.unknown() == 0;
     let metrics = Metrics {
         schedules: Some(tally.schedules.into()),
         incomplete: Some(tally.incomplete),
@@ -172,6 +142,5 @@ fn seen(
         existing: None,
         states: None,
     };
-    let coverage = told.map_or(Coverage::Exhausted, Coverage::Limited);
-    Ok(Seen { metrics, coverage, is_complete: is_done && tally.unknown() == 0, wrong })
+    Ok(Seen { metrics, coverage, is_complete, wrong })
 }

@@ -3,7 +3,10 @@
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
 use clewline_core::{Misfit, Notation, parallel};
-use clewline_explore::{TaskId, schedulers::SCHEDULERS};
+use clewline_explore::{
+    TaskId,
+    schedulers::{self, SCHEDULERS, bounded::PREEMPTIONS},
+};
 use clewline_threads::{
     Component, Explorable, Rig, Subject, Trial,
     control::{Calls, Limits, MemoryModel},
@@ -260,8 +263,17 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// So many times a thread may be interrupted that could go on: 2, unless something else is said; `None`: any number of times.
-    pub fn preemptions(mut self, preemptions: impl Into<Option<u32>>) -> Self {
-        self.options.settings.preemptions = preemptions.into();
+    pub fn preemptions(self, preemptions: impl Into<Option<u32>>) -> Self {
+        self.bound(PREEMPTIONS.name, preemptions)
+    }
+
+    /// A bound that a scheduler has of its own, by its name: `depth`, `preemptions`. `None` lifts it, where it may be lifted. It matters
+    /// to schedulers that have it.
+    pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
+        let bounds = &mut self.options.settings.bounds;
+        if let Err(mistake) = bounds.set_named(&schedulers::bounds(), name, value.into()) {
+            self.complain(mistake);
+        }
         self
     }
 
@@ -269,7 +281,9 @@ impl<E: Explorable> LineUp<E> {
     pub fn scheduler(mut self, name: &str) -> Self {
         match scheduler(name) {
             Some(found) => self.options.scheduler = found,
-            None => self.complain(format!("no scheduler is called `{name}`; {}", scheduler_names())),
+            None => {
+                self.complain(format!("no scheduler is called `{name}`; there are {}", scheduler_names()))
+            }
         }
         self
     }
@@ -552,5 +566,5 @@ pub(super) fn memory_model(name: &str) -> Option<MemoryModel> {
 /// The schedulers there are.
 pub(super) fn scheduler_names() -> String {
     let names: Vec<&str> = SCHEDULERS.iter().map(|it| it.name).collect();
-    format!("there are {}", names.join(", "))
+    names.join(", ")
 }

@@ -1,22 +1,22 @@
-//! What the environment says about tests: `CLEWLINE_REPLAY`, `CLEWLINE_SEED`, `CLEWLINE_PREEMPTIONS` and others.
+//! What the environment says about tests: `CLEWLINE_REPLAY`, `CLEWLINE_SEED`, a variable for each bound of a scheduler, and others.
 
-use clewline_explore::Schedule;
+use clewline_explore::{Schedule, schedulers};
 
-use super::{LineUp, Matrix, builder::memory_model, calls, scheduler};
+use super::{
+    LineUp, Matrix,
+    builder::{memory_model, scheduler_names},
+    calls, scheduler,
+};
 use crate::{
-    environment::{duration, parsed},
+    environment::{duration, parsed, set_bounds},
     error::Error,
 };
 
 pub(super) const REPLAY: &str = "CLEWLINE_REPLAY";
 const SEED: &str = "CLEWLINE_SEED";
-const PREEMPTIONS: &str = "CLEWLINE_PREEMPTIONS";
 const SAMPLES: &str = "CLEWLINE_SAMPLES";
 const JOBS: &str = "CLEWLINE_JOBS";
 const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
-// What is expected there.
-const A_SCHEDULER: &str =
-    "the name of a scheduler: bounded, bounded-dpor, dpor, exhaustive, iterative, pct, pos or random";
 const MEMORY: &str = "CLEWLINE_MEMORY";
 const TIME: &str = "CLEWLINE_TIME";
 
@@ -73,10 +73,7 @@ pub(super) fn apply<E>(
     if let Some(seed) = parsed(&look_up, SEED, "a number", number)? {
         (line_up.plan.seed, line_up.options.settings.seed) = (seed, seed);
     }
-    let preemptions = |it: &str| if it == "none" { Some(None) } else { it.parse().ok().map(Some) };
-    if let Some(most) = parsed(&look_up, PREEMPTIONS, "a number, or `none`", preemptions)? {
-        line_up.options.settings.preemptions = most;
-    }
+    set_bounds(&mut line_up.options.settings.bounds, &schedulers::bounds(), &look_up)?;
     let samples = parsed(&look_up, SAMPLES, "a number", number)?;
     let time = parsed(&look_up, TIME, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
     line_up.plan.samples = samples.or(line_up.plan.samples);
@@ -88,7 +85,8 @@ pub(super) fn apply<E>(
     }
     let jobs = |it: &str| it.parse().ok().filter(|&it: &usize| it != 0);
     line_up.jobs = parsed(&look_up, JOBS, "a number from 1", jobs)?.unwrap_or(line_up.jobs);
-    if let Some(found) = parsed(&look_up, SCHEDULER, A_SCHEDULER, scheduler)? {
+    let expected = format!("the name of a scheduler: {}", scheduler_names());
+    if let Some(found) = parsed(&look_up, SCHEDULER, &expected, scheduler)? {
         line_up.options.scheduler = found;
     }
     if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or release-acquire", memory_model)? {
@@ -101,8 +99,12 @@ pub(super) fn apply<E>(
 mod tests {
     use std::time::Duration;
 
+    use clewline_explore::schedulers::bounded::PREEMPTIONS;
+
     use super::*;
     use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+    const VARIABLE: &str = "CLEWLINE_PREEMPTIONS";
 
     fn applied(variables: &[(&str, &str)]) -> Result<(String, Option<Replayed>), String> {
         let mut line_up =
@@ -115,7 +117,7 @@ mod tests {
             "seed {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}, {}",
             line_up.plan.seed,
             settings.seed,
-            settings.preemptions,
+            settings.bounds.get(&PREEMPTIONS),
             line_up.plan.samples,
             line_up.time,
             line_up.jobs,
@@ -135,7 +137,7 @@ mod tests {
     fn what_is_set_counts_for_more_than_the_program() {
         let variables = [
             (SEED, "3"),
-            (PREEMPTIONS, "none"),
+            (VARIABLE, "none"),
             (SAMPLES, "9"),
             (TIME, "2m"),
             (JOBS, "4"),
@@ -146,7 +148,7 @@ mod tests {
         let told =
             format!("seed 3 3, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random, tso");
         assert_eq!(applied(&variables), Ok((told, None)));
-        let told = applied(&[(TIME, "2m"), (PREEMPTIONS, "0")]).expect("nothing is wrong").0;
+        let told = applied(&[(TIME, "2m"), (VARIABLE, "0")]).expect("nothing is wrong").0;
         assert!(told.contains(&format!("preemptions Some(0), samples Some({})", u64::MAX)), "{told}");
     }
 
@@ -159,7 +161,7 @@ mod tests {
         );
         let wrong = [
             (SEED, "x"),
-            (PREEMPTIONS, "-1"),
+            (VARIABLE, "-1"),
             (SAMPLES, "many"),
             (JOBS, "0"),
             (SCHEDULER, "fate"),
@@ -169,9 +171,34 @@ mod tests {
         for variable in wrong {
             assert!(applied(&[variable]).is_err(), "{variable:?}");
         }
-        for known in &clewline_explore::schedulers::SCHEDULERS {
-            assert!(A_SCHEDULER.contains(known.name), "{}", known.name);
+        let error = applied(&[(SCHEDULER, "fate")]).expect_err("no scheduler");
+        for known in &schedulers::SCHEDULERS {
+            assert!(error.contains(known.name), "{error}");
         }
+    }
+
+    #[test]
+    fn every_bound_of_a_scheduler_is_set_by_its_variable_and_by_the_builder() {
+        let line_up = || LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst));
+        for bound in schedulers::bounds() {
+            let mut told = line_up().bound(bound.name, 17);
+            assert_eq!(told.options.settings.bounds.get(bound), Some(17), "{}", bound.name);
+            let variable = bound.variable();
+            let set = |value: &'static str| {
+                let variable = variable.clone();
+                move |name: &str| (name == variable).then(|| value.to_owned())
+            };
+            apply(&mut told, set("18")).expect("a number");
+            assert_eq!(told.options.settings.bounds.get(bound), Some(18), "{variable}");
+            let lifted = apply(&mut told, set("none"));
+            assert_eq!(lifted.is_ok(), bound.may_be_none, "{variable}");
+            let error = apply(&mut told, set("many")).expect_err("no number").to_string();
+            assert!(error.contains(&variable) && error.contains(bound.expected()), "{error}");
+            let lifted = line_up().bound(bound.name, None).without_environment().matrix("get").run();
+            assert_eq!(lifted.is_ok(), bound.may_be_none, "{}", bound.name);
+        }
+        let error = line_up().bound("fate", 1).without_environment().run().expect_err("no bound");
+        assert!(error.to_string().contains("no bound is called `fate`; there are preemptions"), "{error}");
     }
 
     #[test]

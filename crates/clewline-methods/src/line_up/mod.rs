@@ -40,8 +40,8 @@ use std::{
 
 use clewline_core::{AnswerId, Cause, Misfit};
 use clewline_explore::{
-    Coverage, Diverged, Schedule, TaskId,
-    schedulers::{Entry as SchedulerEntry, SCHEDULERS, Settings, replay::Replay},
+    Bound, Coverage, Diverged, Limit, Schedule, TaskId,
+    schedulers::{self, Entry as SchedulerEntry, Settings, replay::Replay},
 };
 use clewline_threads::{
     Explorable, Trial,
@@ -77,7 +77,7 @@ pub use tested::Tested;
 pub struct Options {
     /// Who explores the second phase.
     pub scheduler: &'static SchedulerEntry,
-    /// What that scheduler is told: the bound on preemptions, the seed.
+    /// What that scheduler is told: its bounds, the seed.
     pub settings: Settings,
     /// At most so many executions in each phase.
     pub executions_max: u64,
@@ -132,7 +132,7 @@ impl fmt::Debug for Against {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            scheduler: scheduler("bounded").expect("it is in the table"),
+            scheduler: &schedulers::bounded::ENTRY,
             settings: Settings::default(),
             executions_max: 20_000_000,
             time: None,
@@ -147,10 +147,24 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// The first bound that the scheduler has and that is not lifted, and what it is.
+    #[must_use]
+    pub fn bound(&self) -> Option<(&'static Bound, u32)> {
+        self.scheduler.bounds.iter().find_map(|it| Some((it, self.settings.bounds.get(it)?)))
+    }
+}
+
 /// The scheduler of that name.
 #[must_use]
 pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
-    SCHEDULERS.iter().find(|it| it.name == name)
+    schedulers::find(name)
+}
+
+/// Whether a scheduler has a bound of that name. What the attribute `clewline::test` generates asks this when it is compiled.
+#[must_use]
+pub const fn has_bound(name: &str) -> bool {
+    schedulers::has_bound(name)
 }
 
 /// Checks one matrix on a subject.
@@ -258,7 +272,7 @@ impl Check<'_> {
             executions: 0,
             histories: 0,
             stuck: 0,
-            coverage: Coverage::Limited,
+            coverage: Coverage::Limited(Limit::Stopped),
             is_bounded: false,
             guess: None,
             unserializable: None,
@@ -348,17 +362,19 @@ impl Check<'_> {
         }
         match &explored.coverage {
             Coverage::Exhausted => Verdict::Holds(()),
-            Coverage::Cut(n) => Verdict::Unknown(format!(
+            Coverage::Limited(Limit::Cut(n)) => Verdict::Unknown(format!(
                 "{n} executions were longer than {} steps or had more than {} tasks, and nobody knows how they would \
                  have ended",
                 self.options.limits.steps,
                 TaskId::MAX
             )),
-            Coverage::Limited => Verdict::Unknown(format!(
+            Coverage::Limited(Limit::Diverged(diverged)) => {
+                Verdict::Unknown(divergence(diverged, self.trial))
+            }
+            Coverage::Limited(_) => Verdict::Unknown(format!(
                 "the limit was reached after {} executions; those that were explored hold",
                 explored.executions
             )),
-            Coverage::Diverged(diverged) => Verdict::Unknown(divergence(diverged, self.trial)),
         }
     }
 
@@ -483,7 +499,7 @@ impl Check<'_> {
             histories: explored.histories,
             stuck: explored.stuck,
             needed: explored.needed,
-            coverage: Coverage::Limited,
+            coverage: Coverage::Limited(Limit::Stopped),
             ..checked
         })
     }

@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{AnswerId, Interner};
-use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::serial};
+use clewline_explore::{Coverage, Ending, Limit, Schedule, explore, schedulers::serial};
 use clewline_threads::{Trial, control::Outcome};
 use rustc_hash::FxBuildHasher;
 
@@ -68,12 +68,12 @@ pub(crate) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: 
         });
     observed.incomplete = match coverage {
         Coverage::Exhausted => None,
-        Coverage::Limited if observed.panicked.is_some() => None,
-        Coverage::Limited => {
+        Coverage::Limited(Limit::Cut(n)) => Some(format!("{n} serial executions did not come to an end")),
+        Coverage::Limited(Limit::Diverged(diverged)) => Some(super::divergence(&diverged, trial)),
+        Coverage::Limited(_) if observed.panicked.is_some() => None,
+        Coverage::Limited(_) => {
             Some(format!("there are more than {executions} serial executions, and not all were run"))
         }
-        Coverage::Cut(n) => Some(format!("{n} serial executions did not come to an end")),
-        Coverage::Diverged(diverged) => Some(super::divergence(&diverged, trial)),
     };
     observed
 }

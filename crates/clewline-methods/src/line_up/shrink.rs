@@ -1,9 +1,10 @@
 //! Smaller matrices that fail as well.
 
 use clewline_core::{Cause, Misfit};
+use clewline_explore::schedulers::bounded;
 use clewline_threads::Explorable;
 
-use super::{Checked, Judging, Matrix, Options, check, scheduler};
+use super::{Checked, Judging, Matrix, Options, check};
 use crate::relaxed::WellFormed;
 
 /// See [`shrink`](super::shrink).
@@ -18,14 +19,13 @@ pub(super) fn shrink(
     }
     // With as few preemptions as will do, whoever found it.
     let most = checked.finding().filter(|it| !it.is_serial).map_or(0, |it| it.preemptions as u32);
-    let mut fewer =
-        Options { scheduler: scheduler("bounded").expect("it is in the table"), ..options.clone() };
+    let mut fewer = Options { scheduler: &bounded::ENTRY, ..options.clone() };
     if !options.scheduler.is_exhaustive {
         // There may be too many schedules for all to be tried, which is why they were drawn.
         fewer.executions_max = fewer.executions_max.min(FEWER_MAX);
     }
     for preemptions in 0..most {
-        fewer.settings.preemptions = Some(preemptions);
+        fewer.settings.bounds.set(&bounded::PREEMPTIONS, Some(preemptions));
         let again = check(subject, &checked.matrix, &fewer)?;
         if again.finding().map(|it| it.cause) == cause {
             return Ok(again);

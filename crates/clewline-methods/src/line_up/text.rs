@@ -536,14 +536,13 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
         Against::Specification | Against::Named(_) => "an order that the specification allows",
         Against::Anything => "come to an end",
     };
-    let mut schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.settings.preemptions)
-    {
+    let mut schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.bound()) {
         _ if telling.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
         (false, _, _) => "Schedules were drawn; others may still go wrong".to_owned(),
         (true, 0, _) => "Every schedule was explored".to_owned(),
-        (true, _, Some(most)) => format!(
+        (true, _, Some((bound, most))) => format!(
             "Every schedule with at most {} was explored; those with more may still go wrong",
-            count(u64::from(most), "preemption", "preemptions")
+            bound.count(most)
         ),
         (true, _, None) => "Not every schedule was explored; others may still go wrong".to_owned(),
     };
@@ -598,9 +597,9 @@ pub(super) fn explored(telling: &Telling<'_>, summary: &Summary) -> Vec<Fact> {
         let told = format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices));
         facts.push(Fact::Named("phase 1", told));
     }
-    let bound = match options.settings.preemptions {
-        Some(most) if summary.bounded != 0 && options.scheduler.is_exhaustive => {
-            format!(", at most {}", count(u64::from(most), "preemption", "preemptions"))
+    let bound = match options.bound() {
+        Some((bound, most)) if summary.bounded != 0 && options.scheduler.is_exhaustive => {
+            format!(", at most {}", bound.count(most))
         }
         Some(_) | None => String::new(),
     };
@@ -635,6 +634,6 @@ pub fn is_exhausted(options: &Options, checked: &Checked) -> bool {
         Coverage::Exhausted => {
             options.scheduler.is_exhaustive && !checked.is_bounded && checked.guess.is_none()
         }
-        Coverage::Limited | Coverage::Cut(_) | Coverage::Diverged(_) => false,
+        Coverage::Limited(_) => false,
     }
 }

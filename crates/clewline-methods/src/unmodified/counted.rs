@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clewline_check::relaxed::enumeration::Counts;
 use clewline_core::Misfit;
-use clewline_explore::Coverage;
+use clewline_explore::{Coverage, Limit};
 use clewline_threads::Explorable;
 use serde_json::{Map, Value as Json, json};
 
@@ -141,9 +141,9 @@ fn to_json(census: &Census) -> String {
         "permutations": counts.permutations,
         "coverage": match &census.coverage {
             Coverage::Exhausted => EXHAUSTED.to_owned(),
-            Coverage::Cut(_) => CUT.to_owned(),
-            Coverage::Limited => "limited".to_owned(),
-            Coverage::Diverged(diverged) => format!("diverged: {diverged}"),
+            Coverage::Limited(Limit::Cut(_)) => CUT.to_owned(),
+            Coverage::Limited(Limit::Diverged(diverged)) => format!("diverged: {diverged}"),
+            Coverage::Limited(_) => "limited".to_owned(),
         },
         "is_bounded": census.is_bounded,
         "elapsed_us": micros(census.elapsed[1]),
@@ -181,8 +181,8 @@ pub fn read_answer(text: &str) -> Option<Census> {
         },
         coverage: match coverage.as_str() {
             EXHAUSTED => Coverage::Exhausted,
-            CUT => Coverage::Cut(1),
-            _ => Coverage::Limited,
+            CUT => Coverage::Limited(Limit::Cut(1)),
+            _ => Coverage::Limited(Limit::Stopped),
         },
         is_bounded: object.get("is_bounded")?.as_bool()?,
         elapsed: [Duration::ZERO, Duration::from_micros(number("elapsed_us")?)],

@@ -7,7 +7,9 @@ use std::{
     ptr::{self, NonNull},
 };
 
-use clewline_explore::{Access, Ending, Pick, Schedule, Scheduler, SharedId, Step, TaskId, TaskSet};
+use clewline_explore::{
+    Access, Ending, FastPath, Pick, Schedule, Scheduler, SharedId, Step, TaskId, TaskSet, with_fast_path,
+};
 
 use super::{
     Panic, Place,
@@ -148,7 +150,7 @@ enum Next {
 
 pub(crate) struct Engine {
     // The life is that of the call to `run`, in which alone it is used.
-    scheduler: Option<NonNull<dyn Scheduler>>,
+    scheduler: Option<NonNull<dyn FastPath>>,
     limits: Limits,
     #[allow(clippy::vec_box, reason = "a task is large, and goes from one list to the other")]
     tasks: Vec<Box<Task>>,
@@ -411,9 +413,13 @@ impl Engine {
 
     /// Runs the tasks that were added to an end.
     pub(super) fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
+        with_fast_path(scheduler, |scheduler| self.run_with(scheduler))
+    }
+
+    fn run_with(&mut self, scheduler: &mut dyn FastPath) -> Ending {
         // SAFETY: only the lifetime changes. The pointer is used by this engine alone, and only until `self.scheduler` is
         // cleared below, while `scheduler` is borrowed.
-        let scheduler: NonNull<dyn Scheduler> = unsafe { std::mem::transmute(NonNull::from(scheduler)) };
+        let scheduler: NonNull<dyn FastPath> = unsafe { std::mem::transmute(NonNull::from(scheduler)) };
         self.scheduler = Some(scheduler);
         let engine: *mut Engine = self;
         let outer = ENGINE.replace(engine);
@@ -682,7 +688,7 @@ impl Engine {
     fn value(&mut self, n: u32) -> u32 {
         let value = match self.scheduler {
             // SAFETY: `run` is on the stack, and its scheduler borrowed.
-            Some(scheduler) if !self.is_free => unsafe { (*scheduler.as_ptr()).value(n) },
+            Some(scheduler) if !self.is_free => unsafe { (*scheduler.as_ptr()).choose_value(n) },
             _ => 0,
         };
         if let Some(schedule) = &mut self.schedule {

@@ -8,7 +8,7 @@ mod waking;
 use std::{cell::Cell, collections::HashSet, ops::ControlFlow};
 
 use clewline_explore::{
-    Access, Coverage, Ending, Scheduler, SharedId, explore,
+    Access, Coverage, Ending, Limit, Scheduler, SharedId, explore,
     schedulers::{SCHEDULERS, Settings, bounded::Bounded, exhaustive::Exhaustive, serial::Serial},
 };
 
@@ -201,7 +201,7 @@ fn another_number_of_choices_is_noticed_though_no_point_follows() {
         let mut program = Program::new(calls, || AtomicUsize::new(0), call, Limits::default());
         let mut scheduler = (entry.make)(&Settings::default());
         let (coverage, _) = explore(&mut program, &mut *scheduler, 10, |_, _, _| ControlFlow::Continue(()));
-        assert!(matches!(coverage, Coverage::Diverged(_)), "{}: {coverage:?}", entry.name);
+        assert!(matches!(coverage, Coverage::Limited(Limit::Diverged(_))), "{}: {coverage:?}", entry.name);
     }
 }
 

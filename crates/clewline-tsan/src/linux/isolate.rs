@@ -6,7 +6,10 @@
 use std::io;
 
 use clewline_core::{AnswerId, Case, Interner};
-use clewline_explore::{Choice, Diverged, Ending, Point, Schedule, Scheduler, Step, System, TaskId, TaskSet};
+use clewline_explore::{
+    Begin, Choice, Diverged, Ending, FastPath, Point, Schedule, Scheduler, Step, System, TaskId, TaskSet,
+    with_fast_path,
+};
 use clewline_threads::{
     Trial,
     control::{Memory, Moment, Operation, Outcome, Panic, Pending, Place, Points},
@@ -71,7 +74,7 @@ impl Isolated {
             }
             child => {
                 drop(there);
-                let ending = self.serve(&mut here, scheduler);
+                let ending = with_fast_path(scheduler, |scheduler| self.serve(&mut here, scheduler));
                 let mut status = 0;
                 // SAFETY: it is a child of this process, and there is room.
                 unsafe { libc::waitpid(child, &mut status, 0) };
@@ -182,7 +185,7 @@ impl Isolated {
     }
 
     /// Answers what the child asks, until it is done.
-    fn serve(&mut self, end: &mut End, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
+    fn serve(&mut self, end: &mut End, scheduler: &mut dyn FastPath) -> io::Result<Ending> {
         let mut diverged: Option<Box<Diverged>> = None;
         loop {
             let mut message = end.receive()?;
@@ -205,16 +208,16 @@ impl Isolated {
                 AGAIN => {
                     let enabled = TaskSet(message.take() as u16);
                     let arrived = message.take_maybe(Message::take_step);
-                    let found = scheduler.again(enabled, arrived.as_ref());
+                    let found = scheduler.replay_choice(enabled, arrived.as_ref());
                     answer.put_maybe(found, |to, it| to.put(it.0.into()));
                 }
-                VALUE => answer.put(scheduler.value(message.take() as u32).into()),
+                VALUE => answer.put(scheduler.choose_value(message.take() as u32).into()),
                 EXECUTED => {
-                    scheduler.executed(&message.take_step());
+                    scheduler.on_step(&message.take_step());
                     continue;
                 }
-                NEVER_MADE => {
-                    scheduler.never_made(&message.take_step());
+                ABANDONED => {
+                    scheduler.abandoned(&message.take_step());
                     continue;
                 }
                 _ => {
@@ -233,7 +236,7 @@ const CHOOSE: u64 = 0;
 const AGAIN: u64 = 1;
 const VALUE: u64 = 2;
 const EXECUTED: u64 = 3;
-const NEVER_MADE: u64 = 4;
+const ABANDONED: u64 = 4;
 const DONE: u64 = 5;
 // What may be answered to `CHOOSE` besides a step.
 const REDUNDANT: u64 = u64::MAX;
@@ -274,7 +277,7 @@ impl Remote {
 }
 
 impl Scheduler for Remote {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, _begin: Begin) -> bool {
         true
     }
 
@@ -293,7 +296,20 @@ impl Scheduler for Remote {
         }
     }
 
-    fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+    fn choose_value(&mut self, n: u32) -> u32 {
+        let mut message = Message::default();
+        message.put(VALUE);
+        message.put(n.into());
+        self.ask(&message).take() as u32
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Remote {
+    fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let mut message = Message::default();
         message.put(AGAIN);
         message.put(enabled.0.into());
@@ -301,28 +317,19 @@ impl Scheduler for Remote {
         self.ask(&message).take_maybe(|it| TaskId(it.take() as u8))
     }
 
-    fn value(&mut self, n: u32) -> u32 {
-        let mut message = Message::default();
-        message.put(VALUE);
-        message.put(n.into());
-        self.ask(&message).take() as u32
-    }
-
-    fn executed(&mut self, step: &Step) {
+    fn on_step(&mut self, step: &Step) {
         let mut message = Message::default();
         message.put(EXECUTED);
         message.put_step(step);
         self.tell(&message);
     }
 
-    fn never_made(&mut self, step: &Step) {
+    fn abandoned(&mut self, step: &Step) {
         let mut message = Message::default();
-        message.put(NEVER_MADE);
+        message.put(ABANDONED);
         message.put_step(step);
         self.tell(&message);
     }
-
-    fn restart(&mut self) {}
 }
 
 impl System for Isolated {

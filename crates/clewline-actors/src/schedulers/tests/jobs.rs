@@ -1,9 +1,11 @@
 //! Whatever is counted is the same for any number of threads.
 
-use super::{super::*, dice::draw};
+use clewline_explore::Limit;
+
+use super::{super::*, delays, dice::draw};
 use crate::{
-    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, FirstViolation, Harness, HistoryId, Judgement,
-    Rules, Scenario, Schedule,
+    Actor, ActorId, ActorSystem, AnyActor, BadHandler, Clients, Context, FirstViolation, Harness, HistoryId,
+    Judgement, Rules, Scenario, Schedule,
     samples::{Call, Register, hasty, judge},
     scrambled,
 };
@@ -12,6 +14,7 @@ use crate::{
 #[derive(Debug, PartialEq, Eq)]
 struct All {
     coverage: Coverage,
+    bad_handler: Option<BadHandler>,
     // Schedules, incomplete, redundant, cut, steps, depth, unique, and those that are complete and violated.
     counts: [u64; 8],
     before_violated: Option<u64>,
@@ -30,6 +33,7 @@ where
     let first = |it: &FirstViolation| (it.nth, it.schedule.clone(), it.history);
     let all = All {
         coverage,
+        bad_handler: tally.bad_handler.clone(),
         counts: [
             tally.schedules,
             tally.incomplete,
@@ -66,7 +70,7 @@ where
 fn any_number_of_threads_sees_the_same_of_the_hasty_register() {
     let system = hasty();
     for entry in &SCHEDULERS {
-        let whole = Settings { schedules: 300, delays: 4, ..Settings::default() };
+        let whole = Settings { schedules: 300, bounds: delays(4), ..Settings::default() };
         assert!(0 < compare(entry, &system, &whole, "whole"), "{} has helpers", entry.name);
         for schedules in 1..60 {
             compare(entry, &system, &Settings { schedules, ..whole.clone() }, "schedules");
@@ -107,7 +111,10 @@ fn helpers_end_when_someone_stops_the_exploration() {
         budget.stop(clewline_core::Reason::Outrun);
         let settings = Settings { jobs: 4, ..Settings::default() };
         let (coverage, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
-        assert_eq!((coverage, tally.schedules), (Coverage::Stopped(clewline_core::Reason::Outrun), 0));
+        assert_eq!(
+            (coverage, tally.schedules),
+            (Coverage::Limited(Limit::Budget(clewline_core::Reason::Outrun)), 0)
+        );
     }
 }
 
@@ -157,9 +164,10 @@ fn a_handler_that_panics_is_told_whoever_meets_it() {
     for entry in &SCHEDULERS {
         for jobs in [1, 2, 4] {
             let system = ActorSystem::new(Pick, scenario.clone(), Rules::default()).unwrap();
-            let settings = Settings { jobs, schedules: 1_000, delays: 9, ..Settings::default() };
-            let (All { coverage, .. }, _) = look(entry, &system, &settings);
-            assert!(matches!(coverage, Coverage::BadHandler(_)), "{} with {jobs}: {coverage}", entry.name);
+            let settings = Settings { jobs, schedules: 1_000, bounds: delays(9), ..Settings::default() };
+            let (All { coverage, bad_handler, .. }, _) = look(entry, &system, &settings);
+            let bad_handler = bad_handler.unwrap_or_else(|| panic!("{} with {jobs}: {coverage}", entry.name));
+            assert_eq!(coverage.to_string(), bad_handler.to_string());
         }
     }
 }

@@ -15,18 +15,6 @@ use clewline_threads::control::MemoryModel;
 use super::{Args, subject, subject::Subject};
 use crate::commands::{Failure, units};
 
-/// How many preemptions there may be; `None`: any number.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Preemptions(Option<u32>);
-
-pub(super) fn preemptions(text: &str) -> Result<Preemptions, ParseError> {
-    match text.parse() {
-        Ok(most) => Ok(Preemptions(Some(most))),
-        Err(_) if text == "none" => Ok(Preemptions(None)),
-        Err(_) => Err(ParseError::new("a number or `none`", text)),
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nondeterminism {
     Forbid,
@@ -166,14 +154,13 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
         sequences: plan.sequences(),
         ..Options::default()
     };
-    options.settings.preemptions = args.preemptions.0;
+    options.settings.bounds = args.bounds.bounds.clone();
     options.settings.seed = plan.seed;
     options.limits.steps = args.steps;
     let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory);
     options.memory.model = model.unwrap_or_default();
     (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
     options.limits.spurious = args.spurious;
-    options.settings.depth = args.depth;
     if let Some(most) = args.executions {
         (options.executions_max, options.settings.executions) = (most as u64, most as u64);
     }
@@ -217,6 +204,7 @@ fn golden_of(failure: Failure) -> Failure {
 pub(super) fn next(
     args: &Args,
     subject: &Subject,
+    options: &Options,
     plan: &Plan,
     summary: &Summary,
     shown: Option<&Checked>,
@@ -264,11 +252,11 @@ pub(super) fn next(
         let drawn = args.executions.unwrap_or(10_000);
         return vec![format!("{command} --executions {}", drawn.saturating_mul(10))];
     }
-    match (plan.only(), args.preemptions.0) {
-        (Some(_), Some(_)) if summary.bounded != 0 => vec![format!("{command} --preemptions none")],
-        (Some(_), _) => vec![basis(args, subject)],
-        (None, Some(most)) if summary.bounded != 0 => vec![format!("{command} --preemptions {}", most + 1)],
-        (None, _) => Vec::new(),
+    match (plan.only(), options.bound().filter(|_| summary.bounded != 0)) {
+        (Some(_), Some((bound, _))) if bound.may_be_none => vec![format!("{command} --{} none", bound.name)],
+        (_, Some((bound, most))) => vec![format!("{command} --{} {}", bound.name, most.saturating_add(1))],
+        (Some(_), None) => vec![basis(args, subject)],
+        (None, None) => Vec::new(),
     }
 }
 

@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use clewline_core::Random as Generator;
 
-use super::super::{SCHEDULERS, Settings};
+use super::super::{SCHEDULERS, Settings, bounded::PREEMPTIONS};
 use crate::{
-    Access, Choice, Coverage, Ending, Point, Scheduler, SharedId, Step, System, TaskId, TaskSet, explore,
+    Access, Bounds, Choice, Coverage, Ending, FastPath, Limit, Point, Scheduler, SharedId, Step, System,
+    TaskId, TaskSet, explore, with_fast_path,
 };
 
 /// Tasks that access objects, one after the other.
@@ -32,6 +33,12 @@ impl Tasks {
 
 impl System for Tasks {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
+        with_fast_path(scheduler, |scheduler| self.run_with(scheduler))
+    }
+}
+
+impl Tasks {
+    fn run_with(&mut self, scheduler: &mut dyn FastPath) -> Ending {
         self.order.clear();
         self.executions += 1;
         let mut at = vec![0; self.tasks.len()];
@@ -43,10 +50,10 @@ impl System for Tasks {
             let tasks: TaskSet = enabled.iter().map(|it| it.task).collect();
             let quick = match (made, running) {
                 (Some(made), Some(running)) if self.is_quick => {
-                    scheduler.go_on(&made, tasks, &enabled[running])
+                    scheduler.replay_step(&made, tasks, &enabled[running])
                 }
                 (Some(made), _) => {
-                    scheduler.executed(&made);
+                    scheduler.on_step(&made);
                     None
                 }
                 (None, _) => None,
@@ -89,7 +96,8 @@ fn both(
 ) {
     for entry in &SCHEDULERS {
         for preemptions in [None, Some(1), Some(2)] {
-            let settings = Settings { seed: 5, preemptions, executions: 100, depth: 3 };
+            let bounds = Bounds::default().with(&PREEMPTIONS, preemptions);
+            let settings = Settings { seed: 5, executions: 100, bounds };
             let seen = [false, true].map(|is_quick| {
                 let tasks = tasks.to_vec();
                 let mut tasks = Tasks { tasks, is_quick, order: String::new(), executions: 0, strange };
@@ -129,7 +137,7 @@ fn whatever_differs_from_before_is_told_in_the_same_words() {
         let strange = 2 + generator.below(4) as u32;
         both(&tasks, Some(strange), |name, [slow, quick]| {
             assert_eq!(slow, quick, "{name} on {tasks:?}");
-            let is_noticed = matches!(slow.1, Coverage::Diverged(_));
+            let is_noticed = matches!(slow.1, Coverage::Limited(Limit::Diverged(_)));
             *(if is_noticed { &mut noticed } else { &mut unnoticed }) += 1;
         });
     }

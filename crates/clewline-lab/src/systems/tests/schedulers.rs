@@ -2,15 +2,17 @@
 //! published see what the paper's tables say.
 
 use clewline_actors::{
-    ActorSystem, AnyActor, CallOf, Clients, Coverage, Faults, Harness, Histories, HistoryId, Judgement,
-    Keyed, Receive, Refuted, ReturnOf, Rules, SameReceiver, Snapshots, Tally, Verdicts, Walk,
-    compat::{self, Published},
-    refute,
-    schedulers::{self, Settings, dpor, source_sets},
+    ActorSystem, AnyActor, CallOf, Clients, Faults, Harness, Histories, HistoryId, Judgement, Keyed, Refuted,
+    ReturnOf, Rules, SameReceiver, Snapshots, Tally, Verdicts, Walk, refute,
+    schedulers::{self, Settings, delay_bounded, dpor, source_sets},
 };
 use clewline_core::{Budget, History, Notation, Specification};
+use clewline_explore::{Bounds, Coverage, Limit};
 
-use crate::systems::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, find_system, systems};
+use crate::{
+    ds2::{self, AsPublished, Published},
+    systems::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, find_system, systems},
+};
 
 /// Tries every order.
 fn is_linearizable<S: Specification>(specification: &S, history: &History<S::Call, S::Return>) -> bool {
@@ -42,8 +44,8 @@ enum By {
     Sound(&'static str),
     /// Reduction that goes by the receiver alone.
     Receiver,
-    /// The rules as published. LiViola sees a key in messages of these names.
-    Published(Published, Snapshots, &'static [&'static str]),
+    /// The rules as published.
+    Published(Published, Snapshots),
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -62,6 +64,7 @@ struct Counts {
 }
 
 struct Visit {
+    system: &'static str,
     by: By,
     shape: Shape,
     words: ReadsAndWrites,
@@ -73,6 +76,18 @@ impl SystemVisitor for Visit {
     type Output = Counts;
 
     fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counts {
+        match self.by {
+            By::Published(..) => {
+                let harness = AsPublished::new(self.system, harness);
+                self.count(harness)
+            }
+            By::Sound(_) | By::Receiver => self.count(harness),
+        }
+    }
+}
+
+impl Visit {
+    fn count<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counts {
         let mut scenario =
             self.shape.scenario(&harness.specification(), &self.words, self.actors, Clients::Tight).unwrap();
         // DS2's harness has the writes first.
@@ -100,16 +115,11 @@ impl SystemVisitor for Visit {
                 let mut tally = Tally::new(&self.settings, &mut verdicts, &budget);
                 let reduction = source_sets::Reduction { dependence: &SameReceiver, ..dpor::REDUCTION };
                 assert!(source_sets::explore(&mut walk, reduction, &self.settings, &mut tally).is_continue());
-                (Coverage::Unsound, tally)
+                (Coverage::Limited(Limit::Unsound), tally)
             }
-            By::Published(published, snapshots, listed) => {
-                let keys = |it: &Receive| {
-                    let cast = system.cast();
-                    let name = cast.harness().name(cast.message(it.message?));
-                    let key = || cast.harness().published_key(cast.message(it.message?));
-                    listed.contains(&name.as_str()).then(|| key().unwrap_or(0))
-                };
-                compat::explore(published, engine, snapshots, &keys, &self.settings, &mut verdicts, &budget)
+            By::Published(published, snapshots) => {
+                let entry = ds2::entry(published, snapshots);
+                schedulers::explore(entry, engine, &self.settings, &mut verdicts, &budget)
             }
         };
         Counts {
@@ -129,10 +139,8 @@ impl SystemVisitor for Visit {
 fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
     let found = find_system(system).unwrap();
     let actors = found.variant.actors;
-    found.visit(
-        actors,
-        Visit { by, shape: calls.parse().unwrap(), words: found.system.shapes.unwrap(), actors, settings },
-    )
+    let (system, words) = (found.system.name, found.system.shapes.unwrap());
+    found.visit(actors, Visit { system, by, shape: calls.parse().unwrap(), words, actors, settings })
 }
 
 /// How many schedules each reduction needs, and what they all see: canonical histories, and those that are violated.
@@ -326,7 +334,8 @@ fn going_by_the_receiver_alone_loses_histories() {
 #[test]
 fn few_delays_show_few_schedules() {
     let counts = |system: &str, delays: u32| {
-        let settings = Settings { delays, ..Settings::default() };
+        let bounds = Bounds::default().with(&delay_bounded::DELAYS, delays);
+        let settings = Settings { bounds, ..Settings::default() };
         look(system, "2r+1w", By::Sound("delay-bounded"), settings)
     };
     let schedules = |system: &str| [0, 1, 2, 3, 4].map(|it| counts(system, it).schedules);
@@ -350,25 +359,14 @@ type Cell = (u64, u64, usize, usize);
 
 #[track_caller]
 fn check_published(system: &str, calls: &str, snapshots: Snapshots, cells: &[(Published, Cell)]) {
-    let keys = match system {
-        "dr" => DR_KEYS,
-        "edr" => EDR_KEYS,
-        _ => ADR_KEYS,
-    };
     for &(published, expected) in cells {
-        let by = By::Published(published, snapshots, keys);
+        let by = By::Published(published, snapshots);
         let seen = look(system, calls, by, Settings::default());
         let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
         assert_eq!(cell, expected, "{} of {system} {calls}", published.column());
-        assert_eq!(seen.coverage, Coverage::Unsound);
+        assert_eq!(seen.coverage, Coverage::Limited(Limit::Unsound));
     }
 }
-
-const DR_KEYS: &[&str] = &["Write", "WriteReplica", "Read", "ReadReplica"];
-const EDR_KEYS: &[&str] =
-    &["Write", "WriteReplica", "WriteReplicaAck", "Read", "ReadReplica", "ReadReplicaAck"];
-const ADR_KEYS: &[&str] =
-    &["Write", "Replication", "ReplicationAck", "Read", "ReadReplica", "ReadReplicaAck"];
 
 fn row(cells: [Cell; 5]) -> Vec<(Published, Cell)> {
     Published::ALL.into_iter().zip(cells).collect()
@@ -394,7 +392,7 @@ fn the_rules_as_published_give_the_papers_tables() {
 fn somebody_picked_at_random_sees_what_the_paper_says_of_its_registers() {
     for (system, unique) in [("dr", 26), ("adr", 28)] {
         let settings = Settings { schedules: 20_000, seed: 1, ..Settings::default() };
-        let by = By::Published(Published::Random, Snapshots::Sound, &[]);
+        let by = By::Published(Published::Random, Snapshots::Sound);
         let seen = look(system, "2r+1w", by, settings);
         let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
         assert_eq!(cell, (20_000, 0, unique, 0), "{system}");

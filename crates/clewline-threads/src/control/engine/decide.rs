@@ -1,6 +1,6 @@
 //! Who is next.
 
-use clewline_explore::{Choice, Diverged, Ending, Pick, Point, Scheduler, TaskId, TaskSet};
+use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, TaskSet};
 
 use super::{super::memory::MemoryModel, Engine, Limit, Next, Task, Until};
 
@@ -70,7 +70,7 @@ impl Engine {
             self.end_step(mover, yields, movable);
         }
         if self.ending.is_some() {
-            self.tell_never_made(TaskSet::EMPTY);
+            self.tell_abandoned(TaskSet::EMPTY);
             self.next = Next::Nobody;
             return false;
         }
@@ -129,24 +129,24 @@ impl Engine {
             // What a load may see in another model of memory depends on more than its object, so there every order matters, and
             // nothing is reduced.
             step.yields |= yields || self.weak.settings.model != MemoryModel::SequentiallyConsistent;
-            self.scheduler().executed(&step);
+            self.scheduler().on_step(&step);
         }
     }
 
     /// Tells the scheduler what those were about to do who have not ended, but for `others`.
-    pub(super) fn tell_never_made(&mut self, others: TaskSet) {
+    pub(super) fn tell_abandoned(&mut self, others: TaskSet) {
         if self.is_free || self.ending == Some(Ending::Restart) {
             return;
         }
         for task in self.started.without(self.ended).without(others) {
             let step = self.tasks[task.index()].pending;
-            self.scheduler().never_made(&step);
+            self.scheduler().abandoned(&step);
         }
     }
 
     pub(super) fn finish(&mut self, ending: Ending) -> bool {
         if ending != Ending::Full {
-            self.tell_never_made(TaskSet::EMPTY);
+            self.tell_abandoned(TaskSet::EMPTY);
         }
         self.end_with(if self.is_free { Ending::Redundant } else { ending });
         self.next = Next::Nobody;
@@ -175,7 +175,7 @@ impl Engine {
         TaskSet::EMPTY
     }
 
-    pub(super) fn scheduler(&mut self) -> &mut dyn Scheduler {
+    pub(super) fn scheduler(&mut self) -> &mut dyn FastPath {
         let scheduler = self.scheduler.expect("tasks run inside `run`");
         // SAFETY: as in `value`.
         unsafe { &mut *scheduler.as_ptr() }
@@ -214,7 +214,7 @@ impl Engine {
             }
             Choice::Redundant => {
                 // Those who could move have been seen to; those who wait have not.
-                self.tell_never_made(movable);
+                self.tell_abandoned(movable);
                 self.is_free = true;
                 self.beware();
                 self.pick(movable, mover)
@@ -248,7 +248,7 @@ impl Engine {
         };
         let scheduler = self.scheduler.expect("tasks run inside `run`");
         // SAFETY: as in `value`.
-        unsafe { (*scheduler.as_ptr()).again(movable, arrived) }
+        unsafe { (*scheduler.as_ptr()).replay_choice(movable, arrived) }
     }
 
     /// Has in `enabled` what those in `movable` are about to do. Mostly one of them has come to another point, and all else is as

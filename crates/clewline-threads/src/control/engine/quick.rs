@@ -87,7 +87,7 @@ impl Engine {
         let task = &mut *self.tasks[me.index()];
         // SAFETY: `run` is on the stack, and its scheduler borrowed.
         let scheduler = unsafe { &mut *scheduler.as_ptr() };
-        let Some(next) = scheduler.go_on(made, movable, &task.pending) else {
+        let Some(next) = scheduler.replay_step(made, movable, &task.pending) else {
             return self.pass_slowly(me, movable);
         };
         if let Some(schedule) = &mut self.schedule {

@@ -5,7 +5,7 @@ use std::{
 };
 
 use clewline_explore::{
-    Coverage, Ending, Scheduler, explore,
+    Coverage, Ending, Limit, Scheduler, explore,
     schedulers::{
         Settings, bounded::Bounded, exhaustive::Exhaustive, random::Random as RandomScheduler, replay::Replay,
     },
@@ -563,7 +563,7 @@ fn more_buffers_than_there_may_be_tasks_are_a_cut_and_no_panic() {
             assert!(is_expected, "{tasks} tasks: {ending:?}");
             ControlFlow::Continue(())
         });
-        let expected = if tasks <= 8 { Coverage::Exhausted } else { Coverage::Cut(20) };
+        let expected = if tasks <= 8 { Coverage::Exhausted } else { Coverage::Limited(Limit::Cut(20)) };
         assert_eq!((coverage, executions), (expected, 20), "{tasks} tasks");
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use clewline_core::Random;
 use clewline_explore::{
-    Choice, Point, Schedule, Scheduler, Step,
-    schedulers::{Entry, SCHEDULERS, Settings, exhaustive::Exhaustive, replay::Replay},
+    Begin, Bounds, Choice, FastPath, Point, Schedule, Scheduler, Step,
+    schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS, exhaustive::Exhaustive, replay::Replay},
 };
 
 use super::{
@@ -16,7 +16,9 @@ use super::{
     *,
 };
 
-const SETTINGS: Settings = Settings { seed: 7, preemptions: None, executions: 200, depth: 3 };
+fn within(preemptions: Option<u32>) -> Settings {
+    Settings { seed: 7, executions: 200, bounds: Bounds::default().with(&PREEMPTIONS, preemptions) }
+}
 
 /// Programs of every kind.
 fn programs(n: usize) -> impl Iterator<Item = Matrix> {
@@ -30,13 +32,12 @@ fn programs(n: usize) -> impl Iterator<Item = Matrix> {
 struct Watched {
     inner: Box<dyn Scheduler>,
     chosen: Option<Step>,
-    restarts: u32,
 }
 
 impl Scheduler for Watched {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, begin: Begin) -> bool {
         self.chosen = None;
-        self.inner.begin()
+        self.inner.begin(begin)
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
@@ -48,34 +49,35 @@ impl Scheduler for Watched {
         choice
     }
 
-    fn value(&mut self, n: u32) -> u32 {
-        let value = self.inner.value(n);
+    fn choose_value(&mut self, n: u32) -> u32 {
+        let value = self.inner.choose_value(n);
         assert!(value < n);
         value
     }
 
-    fn executed(&mut self, step: &Step) {
+    fn is_bounded(&self) -> bool {
+        self.inner.is_bounded()
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Watched {
+    fn on_step(&mut self, step: &Step) {
         let chosen = self.chosen.take().expect("a step that was chosen");
         assert_eq!((chosen.task, chosen.object, chosen.access), (step.task, step.object, step.access));
-        self.inner.executed(step);
+        self.inner.fast_path().into_iter().for_each(|it| it.on_step(step));
     }
 
-    fn never_made(&mut self, step: &Step) {
-        self.inner.never_made(step);
-    }
-
-    fn end(&mut self) {
-        self.inner.end();
-    }
-
-    fn restart(&mut self) {
-        self.restarts += 1;
-        self.inner.restart();
+    fn abandoned(&mut self, step: &Step) {
+        self.inner.fast_path().into_iter().for_each(|it| it.abandoned(step));
     }
 }
 
 fn make(entry: &Entry, settings: &Settings) -> Watched {
-    Watched { inner: (entry.make)(settings), chosen: None, restarts: 0 }
+    Watched { inner: (entry.make)(settings), chosen: None }
 }
 
 fn histories(matrix: &Matrix, scheduler: &mut dyn Scheduler) -> (BTreeSet<History>, Option<u64>) {
@@ -99,7 +101,7 @@ fn those_that_exhaust_see_exactly_the_canonical_histories() {
     for matrix in programs(5) {
         let (expected, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
         for entry in &SCHEDULERS {
-            let (found, _) = histories(&matrix, &mut make(entry, &SETTINGS));
+            let (found, _) = histories(&matrix, &mut make(entry, &within(None)));
             if entry.is_exhaustive {
                 assert_eq!(found, expected, "{} on {matrix:?}", entry.name);
             } else {
@@ -115,7 +117,7 @@ fn those_that_bound_see_the_same_within_the_bound() {
     let names = ["bounded", "bounded-dpor", "iterative"];
     for matrix in programs(4) {
         for preemptions in 0..3 {
-            let settings = Settings { preemptions: Some(preemptions), ..SETTINGS };
+            let settings = within(Some(preemptions));
             let seen: Vec<BTreeSet<History>> = SCHEDULERS
                 .iter()
                 .filter(|it| names.contains(&it.name))
@@ -141,7 +143,7 @@ fn those_that_bound_say_whether_they_left_anything_out() {
             let Some(all) = all else { continue };
             for entry in SCHEDULERS.iter().filter(|it| ["bounded", "iterative"].contains(&it.name)) {
                 for preemptions in 0..4 {
-                    let settings = Settings { preemptions: Some(preemptions), ..SETTINGS };
+                    let settings = within(Some(preemptions));
                     let mut scheduler = (entry.make)(&settings);
                     let seen = histories_within(&matrix, world, &mut *scheduler, EXECUTIONS_MAX).1;
                     let is_part = seen.expect("no more than all") < all;
@@ -166,7 +168,7 @@ fn a_reduction_with_a_bound_says_so_if_a_history_is_left_out_and_not_if_the_boun
     for matrix in programs(2) {
         let (all, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
         for preemptions in [0, 1, 2, 1_000] {
-            let mut scheduler = (entry.make)(&Settings { preemptions: Some(preemptions), ..SETTINGS });
+            let mut scheduler = (entry.make)(&within(Some(preemptions)));
             let is_part = histories(&matrix, &mut *scheduler).0 != all;
             assert!(scheduler.is_bounded() || !is_part, "{preemptions}: {matrix:?}");
             assert!(!scheduler.is_bounded() || preemptions < 1_000, "{matrix:?}");
@@ -180,7 +182,7 @@ fn a_reduction_with_a_bound_says_so_if_a_history_is_left_out_and_not_if_the_boun
 fn a_schedule_that_is_replayed_gives_the_same_history() {
     for matrix in programs(2) {
         for entry in &SCHEDULERS {
-            for (schedule, expected) in executions(&matrix, &mut make(entry, &SETTINGS), 20) {
+            for (schedule, expected) in executions(&matrix, &mut make(entry, &within(None)), 20) {
                 let token: Schedule = schedule.to_string().parse().unwrap();
                 assert_eq!(token, schedule);
                 let mut replay = Replay::new(token);
@@ -194,13 +196,12 @@ fn a_schedule_that_is_replayed_gives_the_same_history() {
 }
 
 #[test]
-fn one_seed_gives_one_sequence_of_executions_also_after_a_restart() {
+fn one_seed_gives_one_sequence_of_executions_also_if_it_begins_anew() {
     for matrix in programs(2) {
         for entry in &SCHEDULERS {
-            let mut scheduler = make(entry, &SETTINGS);
+            let mut scheduler = make(entry, &within(None));
             let first = executions(&matrix, &mut scheduler, 100);
-            assert_eq!(first, executions(&matrix, &mut make(entry, &SETTINGS), 100), "{}", entry.name);
-            scheduler.restart();
+            assert_eq!(first, executions(&matrix, &mut make(entry, &within(None)), 100), "{}", entry.name);
             assert_eq!(first, executions(&matrix, &mut scheduler, 100), "{} on {matrix:?}", entry.name);
         }
     }
@@ -220,16 +221,16 @@ fn what_is_not_deterministic_is_found_out() {
             if it.0 == 0 { it.1[0].load(SeqCst) } else { it.1[0].fetch_add(1, SeqCst) }
         };
         let mut program = Program::new(calls, make_subject, call, Limits::default());
-        let mut scheduler = make(entry, &SETTINGS);
+        let mut scheduler = make(entry, &within(None));
         let (coverage, _) = explore(&mut program, &mut scheduler, 1_000, |_, _, _| ControlFlow::Continue(()));
-        assert!(matches!(coverage, Coverage::Diverged(_)), "{}: {coverage:?}", entry.name);
+        assert!(matches!(coverage, Coverage::Limited(Limit::Diverged(_))), "{}: {coverage:?}", entry.name);
     }
 }
 
 #[test]
 fn iterative_makes_each_schedule_once_and_those_with_fewer_preemptions_first() {
     for matrix in programs(2) {
-        let settings = Settings { preemptions: Some(2), ..SETTINGS };
+        let settings = within(Some(2));
         let entry = |name: &str| SCHEDULERS.iter().find(|it| it.name == name).unwrap();
         let of = |name: &str| executions(&matrix, &mut make(entry(name), &settings), 1_000);
         let (bounded, iterative) = (of("bounded"), of("iterative"));
@@ -241,11 +242,11 @@ fn iterative_makes_each_schedule_once_and_those_with_fewer_preemptions_first() {
         assert_eq!(bounded.len(), iterative.len(), "{matrix:?}");
         assert_eq!(as_set(&bounded), as_set(&iterative));
         let rank = |fewer: u32| {
-            let settings = Settings { preemptions: Some(fewer), ..SETTINGS };
+            let settings = within(Some(fewer));
             executions(&matrix, &mut make(entry("bounded"), &settings), 1_000).len()
         };
         for fewer in 0..2 {
-            let settings = Settings { preemptions: Some(fewer), ..SETTINGS };
+            let settings = within(Some(fewer));
             let first = executions(&matrix, &mut make(entry("bounded"), &settings), 1_000);
             assert_eq!(as_set(&iterative[..rank(fewer)]), as_set(&first));
         }

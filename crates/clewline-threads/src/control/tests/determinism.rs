@@ -3,7 +3,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use clewline_core::Random;
-use clewline_explore::{Pick, Schedule};
+use clewline_explore::{Bounds, Pick, Schedule, schedulers::bounded::PREEMPTIONS};
 
 use super::*;
 
@@ -208,7 +208,7 @@ fn check_change(
         let (coverage, executions, _) = run(columns, Some(change), &mut *scheduler());
         // Whoever panics ends the execution: there is no point any more that could say so.
         let when = *execution + u64::from(matches!(change.does, Does::Panics));
-        let is_found = matches!(coverage, Coverage::Diverged(_)) && executions == when;
+        let is_found = matches!(coverage, Coverage::Limited(Limit::Diverged(_))) && executions == when;
         assert!(is_found, "{columns:?}, {change:?}: {coverage:?} after {executions}");
     }
     changes
@@ -221,7 +221,8 @@ fn schedulers() -> Vec<(&'static str, Make)> {
     let mut all: Vec<(&str, Make)> = vec![("serial", Box::new(|| Box::new(Serial::default())))];
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
         for preemptions in [None, Some(1)] {
-            let settings = Settings { preemptions, ..Settings::default() };
+            let bounds = Bounds::default().with(&PREEMPTIONS, preemptions);
+            let settings = Settings { bounds, ..Settings::default() };
             all.push((entry.name, Box::new(move || (entry.make)(&settings))));
         }
     }
@@ -327,7 +328,11 @@ fn an_execution_that_ends_before_all_was_made_again_is_found_out() {
             let mut scheduler = (entry.make)(&Settings::default());
             let (coverage, _) =
                 explore(&mut program, &mut *scheduler, 10, |_, _, _| ControlFlow::Continue(()));
-            assert!(matches!(coverage, Coverage::Diverged(_)), "{}: {coverage:?}", entry.name);
+            assert!(
+                matches!(coverage, Coverage::Limited(Limit::Diverged(_))),
+                "{}: {coverage:?}",
+                entry.name
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use clewline_explore::{
-    Choice, Point, Schedule, Step, System,
+    Begin, Choice, FastPath, Point, Schedule, Step, System,
     schedulers::{causality::Dependence, dpor::Dpor, replay::Replay},
 };
 
@@ -328,11 +328,11 @@ struct GivesUp {
     choices: u32,
     is_over: bool,
     is_asked_later: bool,
-    never_made: Vec<(u8, Access)>,
+    abandoned: Vec<(u8, Access)>,
 }
 
 impl Scheduler for GivesUp {
-    fn begin(&mut self) -> bool {
+    fn begin(&mut self, _begin: Begin) -> bool {
         true
     }
 
@@ -346,20 +346,24 @@ impl Scheduler for GivesUp {
         Choice::Step(0)
     }
 
-    fn value(&mut self, _n: u32) -> u32 {
+    fn choose_value(&mut self, _n: u32) -> u32 {
         self.is_asked_later |= self.is_over;
         0
     }
 
-    fn executed(&mut self, _step: &Step) {
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for GivesUp {
+    fn on_step(&mut self, _step: &Step) {
         self.is_asked_later |= self.is_over;
     }
 
-    fn never_made(&mut self, step: &Step) {
-        self.never_made.push((step.task.0, step.access));
+    fn abandoned(&mut self, step: &Step) {
+        self.abandoned.push((step.task.0, step.access));
     }
-
-    fn restart(&mut self) {}
 }
 
 #[test]
@@ -391,7 +395,7 @@ fn nobody_is_told_of_what_is_redundant_and_nobody_asked() {
         let mut scheduler = GivesUp { choices: 1, ..GivesUp::default() };
         assert_eq!(program.run(&mut scheduler), Ending::Redundant);
         assert!(scheduler.is_over && !scheduler.is_asked_later);
-        assert_eq!(scheduler.never_made, [(1, Access::Acquire)], "the others have been seen to");
+        assert_eq!(scheduler.abandoned, [(1, Access::Acquire)], "the others have been seen to");
     }
 }
 

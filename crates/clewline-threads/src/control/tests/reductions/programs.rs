@@ -10,7 +10,7 @@ use std::{
 };
 
 use clewline_core::Random;
-use clewline_explore::{Access, Coverage, Ending, Scheduler, TaskId, explore};
+use clewline_explore::{Access, Coverage, Ending, Limit, Scheduler, TaskId, explore};
 
 use super::super::*;
 use crate::{
@@ -397,8 +397,8 @@ pub(in super::super) fn histories_within(
     });
     match coverage {
         Coverage::Exhausted => (seen, Some(executions)),
-        Coverage::Limited | Coverage::Cut(_) => (seen, None),
-        Coverage::Diverged(diverged) => panic!("{matrix:?}: {diverged}"),
+        Coverage::Limited(Limit::Diverged(diverged)) => panic!("{matrix:?}: {diverged}"),
+        Coverage::Limited(_) => (seen, None),
     }
 }
 

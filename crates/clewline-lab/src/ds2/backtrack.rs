@@ -1,9 +1,10 @@
 //! What the published rules add to what is to be tried at earlier nodes.
 
-use super::{Published, Search};
-use crate::{Identity, Receive};
+use clewline_actors::{Identity, Receive};
 
-impl Search<'_> {
+use super::{Published, Search};
+
+impl Search {
     /// `receive` was just received at the last node: adds to an earlier one.
     pub(super) fn add_races(&mut self, receive: &Receive) {
         let (_, earlier) = self.nodes.split_last().expect("it was received at a node");
@@ -74,10 +75,8 @@ impl Search<'_> {
             | Published::TransDpor
             | Published::Ired
             | Published::Random => true,
-            Published::LiViola => {
-                let key = (self.keys)(one);
-                key.is_some() && key == (self.keys)(other)
-            }
+            // What is in no list of keys depends on nothing.
+            Published::LiViola => one.key.is_some() && one.key == other.key,
         }
     }
 }

@@ -8,9 +8,8 @@
 
 use std::collections::VecDeque;
 
+use clewline_actors::{ActorId, Flow, HistoryEvent, Identity, Receive, Tally, Walk, schedulers::Settings};
 use clewline_core::Random;
-
-use crate::{ActorId, Flow, HistoryEvent, Identity, Receive, Tally, Walk, schedulers::Settings};
 
 /// There are as many in each of DS2's harnesses, whoever of them calls.
 const CLIENTS: usize = 6;

@@ -1,6 +1,6 @@
 //! DS2's schedulers by the rules as published, to reproduce its tables. **Unsound**: they leave out histories.
 //!
-//! What they do, and what is wrong with it, beside the sound ones in [`schedulers`](super::schedulers):
+//! What they do, and what is wrong with it, beside the sound ones in [`schedulers`](clewline_actors::schedulers):
 //!
 //! * Two messages are dependent if they have one receiver; what clients see does not count.
 //! * A race is looked for with the last such message alone, and even if that one led to the other.
@@ -16,15 +16,18 @@
 //! 2021, sections 2 and 3; the order in which receivers take turns, and the rules where text and tables differ, follow the tables.
 
 mod backtrack;
+mod harness;
 mod random;
 
-use std::{fmt, ops::ControlFlow};
+use std::ops::ControlFlow;
 
-use clewline_core::Budget;
-
-use crate::{
-    Coverage, Engine, Flow, Identity, Receive, Snapshots, Tally, Verdicts, Walk, schedulers::Settings,
+use clewline_actors::{
+    Flow, Identity, Receive, Snapshots, Tally, Walk,
+    schedulers::{Entry, MessageScheduler, Settings, Soundness},
 };
+use clewline_explore::{Coverage, Limit};
+
+pub use harness::AsPublished;
 
 /// One of DS2's schedulers, by the rules as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +72,7 @@ impl Published {
 
     /// The name used on the command line.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Published::Exhaustive => "exhaustive",
             Published::Dpor => "dpor",
@@ -81,41 +84,84 @@ impl Published {
     }
 }
 
-/// Which key LiViola sees in a message; `None` if the message is in no list of keys, and depends on nothing.
-pub type Keys<'a> = &'a dyn Fn(&Receive) -> Option<u64>;
-
-/// Explores by the rules as published.
-pub fn explore<'a>(
+/// A scheduler of DS2, as it goes through the schedules of one system.
+struct Ds2 {
     published: Published,
-    engine: Engine,
     snapshots: Snapshots,
-    keys: Keys<'_>,
-    settings: &Settings,
-    verdicts: &'a mut Verdicts,
-    budget: &Budget,
-) -> (Coverage, Tally<'a>) {
-    let mut walk = Walk::new(engine, snapshots);
-    let mut tally = Tally::new(settings, verdicts, budget);
-    let mut search = Search { published, keys, nodes: Vec::new() };
-    let flow = match published {
-        Published::Random => random::explore(&mut walk, settings, &mut tally),
-        Published::Exhaustive
-        | Published::Dpor
-        | Published::TransDpor
-        | Published::Ired
-        | Published::LiViola => search.run(&mut walk, &mut tally),
-    };
-    tally.executed = walk.taken();
-    let coverage = match flow {
-        ControlFlow::Break(coverage) => coverage,
-        ControlFlow::Continue(()) => Coverage::Unsound,
-    };
-    (coverage, tally)
+    settings: Settings,
 }
 
-struct Search<'a> {
+impl MessageScheduler for Ds2 {
+    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+        let mut walk = Walk::new(walk.engine().another(), self.snapshots);
+        let flow = match self.published {
+            Published::Random => random::explore(&mut walk, &self.settings, tally),
+            published @ (Published::Exhaustive
+            | Published::Dpor
+            | Published::TransDpor
+            | Published::Ired
+            | Published::LiViola) => Search { published, nodes: Vec::new() }.run(&mut walk, tally),
+        };
+        tally.executed += walk.taken();
+        flow?;
+        ControlFlow::Break(Coverage::Limited(Limit::Unsound))
+    }
+}
+
+/// Entries of all of them, with snapshots of one kind.
+macro_rules! entries {
+    ($snapshots:expr; $($published:ident),+) => {
+        [$(Entry {
+            name: Published::$published.name(),
+            about: "DS2's rules as published",
+            is_exhaustive: false,
+            is_random: matches!(Published::$published, Published::Random),
+            soundness: Soundness::Never,
+            bounds: &[],
+            make: |settings| {
+                let (published, snapshots) = (Published::$published, $snapshots);
+                Box::new(Ds2 { published, snapshots, settings: settings.clone() })
+            },
+        }),+]
+    };
+}
+
+/// As [`Published::ALL`].
+static SOUND: [Entry; 6] = entries!(Snapshots::Sound; Exhaustive, Dpor, TransDpor, Ired, LiViola, Random);
+static ALIASED: [Entry; 6] = entries!(Snapshots::Aliased; Exhaustive, Dpor, TransDpor, Ired, LiViola, Random);
+
+/// The scheduler of that name, as the tables use it on the system of that name.
+///
+/// The registers change their state in place, so that going back does not bring them back ([`Snapshots::Aliased`]). To see keys as
+/// the harnesses do, LiViola needs the system [as published](AsPublished).
+///
+/// # Errors
+///
+/// If there is no such scheduler.
+pub fn find(system: &str, scheduler: &str) -> Result<&'static Entry, String> {
+    let snapshots = match system {
+        "dr" | "edr" => Snapshots::Aliased,
+        _ => Snapshots::Sound,
+    };
+    let published = Published::ALL.into_iter().find(|it| it.name() == scheduler).ok_or_else(|| {
+        let names: Vec<&str> = Published::ALL.iter().map(|it| it.name()).collect();
+        format!("expected --scheduler to be one of {}; found `{scheduler}`", names.join(", "))
+    })?;
+    Ok(entry(published, snapshots))
+}
+
+/// The scheduler with snapshots of one kind.
+#[must_use]
+pub fn entry(published: Published, snapshots: Snapshots) -> &'static Entry {
+    let table = match snapshots {
+        Snapshots::Sound => &SOUND,
+        Snapshots::Aliased => &ALIASED,
+    };
+    &table[published as usize]
+}
+
+struct Search {
     published: Published,
-    keys: Keys<'a>,
     nodes: Vec<Node>,
 }
 
@@ -150,7 +196,7 @@ impl Node {
     }
 }
 
-impl Search<'_> {
+impl Search {
     fn run(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
         let mut root = Node::new(walk);
         let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(Receive::identity);
@@ -214,8 +260,20 @@ impl Search<'_> {
     }
 }
 
-impl fmt::Debug for Search<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Search").field("published", &self.published).finish_non_exhaustive()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_scheduler_is_found_by_its_name() {
+        for published in Published::ALL {
+            for snapshots in [Snapshots::Sound, Snapshots::Aliased] {
+                assert_eq!(entry(published, snapshots).name, published.name());
+            }
+            let found = find("dr", published.name()).expect("one of them");
+            assert!(std::ptr::eq(found, entry(published, Snapshots::Aliased)));
+            assert_eq!(found.is_random, published == Published::Random);
+        }
+        assert!(find("dr", "states").is_err_and(|it| it.contains("one of exhaustive, dpor")));
     }
 }

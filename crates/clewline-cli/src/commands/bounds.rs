@@ -1,0 +1,99 @@
+//! A flag for each bound that a scheduler has: the tables of schedulers say which there are.
+
+use std::{fmt, marker::PhantomData};
+
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
+use clewline_explore::{Bound, Bounds, schedulers};
+
+/// A table of schedulers.
+pub(super) trait Table {
+    /// Every bound that one of them has, once.
+    fn bounds() -> Vec<&'static Bound>;
+}
+
+/// Schedulers of threads.
+#[derive(Debug)]
+pub(super) struct OfThreads;
+
+impl Table for OfThreads {
+    fn bounds() -> Vec<&'static Bound> {
+        schedulers::bounds()
+    }
+}
+
+/// Schedulers of messages.
+#[cfg(feature = "lab")]
+#[derive(Debug)]
+pub(super) struct OfMessages;
+
+#[cfg(feature = "lab")]
+impl Table for OfMessages {
+    fn bounds() -> Vec<&'static Bound> {
+        clewline_actors::schedulers::bounds()
+    }
+}
+
+/// What the flags say.
+#[derive(Debug)]
+pub(super) struct BoundFlags<T> {
+    /// What was typed.
+    pub(super) bounds: Bounds,
+    table: PhantomData<T>,
+}
+
+impl<T: Table> BoundFlags<T> {
+    /// The flags there are, as in `--delays, --depth`.
+    pub(super) fn names() -> String {
+        let names: Vec<String> = T::bounds().iter().map(|it| format!("--{}", it.name)).collect();
+        names.join(", ")
+    }
+
+    /// What the flags say; a bound that no flag sets is `others`, if that is something.
+    pub(super) fn or(&self, others: Option<u32>) -> Bounds {
+        let mut bounds = self.bounds.clone();
+        for bound in T::bounds() {
+            if others.is_some() && !bounds.is_set(bound) {
+                bounds.set(bound, others);
+            }
+        }
+        bounds
+    }
+}
+
+impl<T: Table> FromArgMatches for BoundFlags<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = BoundFlags { bounds: Bounds::default(), table: PhantomData };
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for bound in T::bounds() {
+            if let Some(value) = matches.get_one::<Option<u32>>(bound.name) {
+                self.bounds.set(bound, *value);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: Table + fmt::Debug> clap::Args for BoundFlags<T> {
+    fn augment_args(command: Command) -> Command {
+        T::bounds().into_iter().fold(command, |command, bound| command.arg(flag(bound)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn flag(bound: &'static Bound) -> Arg {
+    Arg::new(bound.name)
+        .long(bound.name)
+        .value_name(if bound.may_be_none { "N|none" } else { "N" })
+        .help(format!("{} [default: {}]", bound.help, bound.default))
+        .allow_negative_numbers(true)
+        .value_parser(|text: &str| {
+            bound.parse(text).ok_or_else(|| format!("expected {}; found `{text}`", bound.expected()))
+        })
+}

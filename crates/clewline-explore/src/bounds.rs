@@ -1,0 +1,130 @@
+//! Bounds that schedulers have of their own: declared beside the scheduler, set by name from anywhere.
+//!
+//! A scheduler lists its bounds in its line of the table. The command line makes a flag of each, the builders and the attribute take it by
+//! its name, and an environment variable sets it. Nothing else has to know that it exists.
+
+/// A bound that a scheduler has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Its name, in the plural if it counts something: the flag is `--preemptions`.
+    pub name: &'static str,
+    /// One of what it counts: `preemption`.
+    pub one: &'static str,
+    /// What it is unless something else is said.
+    pub default: u32,
+    /// Whether `none` lifts it.
+    pub may_be_none: bool,
+    /// One line for the help.
+    pub help: &'static str,
+}
+
+impl Bound {
+    /// Reads a number, or `none` if that lifts it.
+    #[must_use]
+    pub fn parse(&self, text: &str) -> Option<Option<u32>> {
+        match text.parse() {
+            Ok(most) => Some(Some(most)),
+            Err(_) => (text == "none" && self.may_be_none).then_some(None),
+        }
+    }
+
+    /// What [`parse`](Self::parse) expects.
+    #[must_use]
+    pub fn expected(&self) -> &'static str {
+        if self.may_be_none { "a number or `none`" } else { "a number" }
+    }
+
+    /// The environment variable that sets it: `CLEWLINE_PREEMPTIONS`.
+    #[must_use]
+    pub fn variable(&self) -> String {
+        format!("CLEWLINE_{}", self.name.to_uppercase().replace('-', "_"))
+    }
+
+    /// `2 preemptions`, `1 preemption`.
+    #[must_use]
+    pub fn count(&self, n: u32) -> String {
+        format!("{n} {}", if n == 1 { self.one } else { self.name })
+    }
+}
+
+/// Each bound of a table once, in the order of the table. Bounds of the same name are the same.
+pub fn distinct(bounds: impl Iterator<Item = &'static Bound>) -> Vec<&'static Bound> {
+    let mut all: Vec<&'static Bound> = Vec::new();
+    for bound in bounds {
+        if !all.iter().any(|it| it.name == bound.name) {
+            all.push(bound);
+        }
+    }
+    all
+}
+
+/// Whether one of `bounds` has that name. As a constant, it has to do without iterators.
+pub(crate) const fn has(bounds: &[Bound], name: &str) -> bool {
+    let mut at = 0;
+    while at < bounds.len() {
+        if is_same(bounds[at].name.as_bytes(), name.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// What bounds were set to; all others have their defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bounds(Vec<(&'static str, Option<u32>)>);
+
+impl Bounds {
+    /// Sets a bound; `None` lifts it.
+    pub fn set(&mut self, bound: &Bound, value: Option<u32>) {
+        match self.0.iter_mut().find(|it| it.0 == bound.name) {
+            Some(set) => set.1 = value,
+            None => self.0.push((bound.name, value)),
+        }
+    }
+
+    /// Sets the bound of that name, which is one of `known`.
+    ///
+    /// # Errors
+    ///
+    /// If there is none of that name, or if it cannot be lifted and `value` is `None`.
+    pub fn set_named(&mut self, known: &[&Bound], name: &str, value: Option<u32>) -> Result<(), String> {
+        let Some(bound) = known.iter().find(|it| it.name == name) else {
+            let names: Vec<&str> = known.iter().map(|it| it.name).collect();
+            return Err(format!("no bound is called `{name}`; there are {}", names.join(", ")));
+        };
+        if value.is_none() && !bound.may_be_none {
+            return Err(format!("the bound `{name}` cannot be lifted"));
+        }
+        self.set(bound, value);
+        Ok(())
+    }
+
+    /// The same with a bound that is set.
+    #[must_use]
+    pub fn with(mut self, bound: &Bound, value: impl Into<Option<u32>>) -> Self {
+        self.set(bound, value.into());
+        self
+    }
+
+    /// Whether a bound was set.
+    #[must_use]
+    pub fn is_set(&self, bound: &Bound) -> bool {
+        self.0.iter().any(|it| it.0 == bound.name)
+    }
+
+    /// What a bound is; `None` if there is none.
+    #[must_use]
+    pub fn get(&self, bound: &Bound) -> Option<u32> {
+        let set = self.0.iter().find(|it| it.0 == bound.name);
+        set.map_or(Some(bound.default), |it| it.1)
+    }
+}

@@ -1,0 +1,41 @@
+//! Ways to choose at random that schedulers of threads and of messages have in common.
+//!
+//! A chooser knows nothing of what is chosen but a key for each candidate. Its owner says when it chooses, and draws the numbers
+//! that are its own to draw.
+
+mod pct;
+mod pos;
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+use crate::TaskId;
+
+pub use pct::Pct;
+pub use pos::Pos;
+
+/// Priorities by key: the higher goes first.
+pub trait Priorities<K> {
+    /// The priority of `key`; 0 if it never had one.
+    fn of(&mut self, key: K) -> &mut u64;
+}
+
+impl Priorities<TaskId> for [u64; TaskId::MAX] {
+    #[inline]
+    fn of(&mut self, key: TaskId) -> &mut u64 {
+        &mut self[key.index()]
+    }
+}
+
+impl Priorities<usize> for Vec<u64> {
+    fn of(&mut self, key: usize) -> &mut u64 {
+        &mut self[key]
+    }
+}
+
+impl<K: Eq + Hash> Priorities<K> for FxHashMap<K, u64> {
+    fn of(&mut self, key: K) -> &mut u64 {
+        self.entry(key).or_default()
+    }
+}

@@ -1,0 +1,36 @@
+//! What the schedulers that draw have in common: numbers that follow from a seed, and so many executions.
+
+use clewline_core::Random;
+
+use super::Settings;
+use crate::Begin;
+
+/// See the [module documentation](self).
+#[derive(Clone, Debug)]
+pub(super) struct Drawn {
+    pub(super) random: Random,
+    seed: u64,
+    executions: u64,
+    begun: u64,
+}
+
+impl Drawn {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let Settings { seed, executions, .. } = *settings;
+        Drawn { random: Random::new(seed), seed, executions, begun: 0 }
+    }
+
+    /// Starts another execution; `false` once there were enough.
+    pub(super) fn begin(&mut self, begin: Begin) -> bool {
+        if begin == Begin::Anew {
+            (self.random, self.begun) = (Random::new(self.seed), 0);
+        }
+        self.begun += 1;
+        self.begun <= self.executions
+    }
+
+    /// A number below `n`.
+    pub(super) fn below(&mut self, n: u32) -> u32 {
+        self.random.below(n as usize) as u32
+    }
+}
