@@ -10,9 +10,7 @@ use clewline_core::{ParseError, Recording};
 use clewline_report::{
     Format, WriteError, formats,
     render::{
-        Present, WitnessShown,
-        block::hanging,
-        present,
+        self, Present, WitnessShown, present,
         text::{Paint, Style},
     },
 };
@@ -55,9 +53,10 @@ pub(super) fn written(outcome: &dyn Present, format: Output, witness: WitnessSho
 }
 
 /// Appends `label` and, after it, `told`, in lines as wide as help is.
+#[cfg(feature = "lab")]
 pub(super) fn append(text: &mut String, label: &str, told: &str) {
     const WIDTH: usize = 100;
-    text.extend(hanging(label, told, WIDTH).into_iter().map(|it| it + "\n"));
+    text.extend(render::block::hanging(label, told, WIDTH).into_iter().map(|it| it + "\n"));
 }
 
 /// Colours only on a terminal, and only if nobody objects (<https://no-color.org>).

@@ -7,6 +7,7 @@ use clewline_report::render::{
     block::{Block, Fact},
     grouped,
     text::{self, Style, duration},
+    timeline::halves,
 };
 
 use super::{Finding, Metrics, Outcome, Scheduler, Step, Times, Verdict, Why};
@@ -187,10 +188,7 @@ pub(super) fn line(step: &Step) -> String {
 
 pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
     let label = |id: &OperationId| finding.case.label(*id);
-    let called = step.calls.iter().map(|it| {
-        let label = label(it);
-        format!("calls {}", label.split(" → ").next().unwrap_or(&label))
-    });
+    let called = step.calls.iter().map(|it| format!("calls {}", halves(&label(it)).0));
     called.chain(step.returns.iter().map(|it| format!("returns {}", label(it)))).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::{fmt, path::PathBuf, time::Duration};
 
 use clewline_core::{Breaking, OperationId, Reason, Verdict};
-use clewline_report::render::{present, text::Style};
+use clewline_report::render::{present, text::Style, timeline::halves};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
 use super::{Asked, Workload};
@@ -166,8 +166,7 @@ impl Finding {
             (case.spans()[at].is_pending() && case.process(id).index() == thread).then_some(id)
         };
         let ids = (0..case.spans().len()).map(|at| (at, OperationId::from_index(at)));
-        let label = case.label(ids.rev().find_map(is_it)?);
-        Some(label.strip_suffix(" → ?").unwrap_or(&label).to_owned())
+        ids.rev().find_map(is_it).map(|it| halves(&case.label(it)).0)
     }
 }
 

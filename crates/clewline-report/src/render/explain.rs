@@ -6,7 +6,11 @@ use std::collections::HashSet;
 
 use clewline_core::{DeadEnd, Explanation, OperationId, Problem, Rule, Violation, Why};
 
-use super::{Judged, count, timeline::shorten, trace::halves, width::GLUE};
+use super::{
+    Judged, count,
+    timeline::{arguments, halves, shorten},
+    width::GLUE,
+};
 
 // Of a long order only so many operations, the last ones, are told.
 const TOLD: usize = 4;
@@ -196,31 +200,6 @@ fn found_value(label: &str) -> Option<String> {
         (Some("?") | None, None) => None,
         (Some(answer), _) => Some(glued(answer)),
     }
-}
-
-/// `"x"` and `1` of `put("x", 1)`.
-fn arguments(call: &str) -> Vec<String> {
-    let Some(inside) = call.split_once('(').and_then(|it| it.1.strip_suffix(')')) else { return Vec::new() };
-    let (mut depth, mut is_quoted, mut is_escaped) = (0_i32, false, false);
-    let mut arguments = vec![String::new()];
-    for char in inside.chars() {
-        match char {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            '(' | '[' | '{' if !is_quoted => depth += 1,
-            ')' | ']' | '}' if !is_quoted => depth -= 1,
-            ',' if !is_quoted && depth == 0 => {
-                arguments.push(String::new());
-                continue;
-            }
-            _ => (),
-        }
-        arguments.last_mut().expect("there is one at first").push(char);
-    }
-    arguments.iter_mut().for_each(|it| *it = it.trim().to_owned());
-    arguments.retain(|it| !it.is_empty());
-    arguments
 }
 
 /// `once`, `twice`, `3 times`.

@@ -281,5 +281,51 @@ pub(super) fn shorten(label: &str, max: usize) -> String {
     start.into_iter().chain(['…']).chain(end.into_iter().rev()).collect()
 }
 
+/// The call and the answer of a label: `deq()` and `3` of `deq() → 3`. An operation that answers nothing has no answer.
+///
+/// An arrow within a quoted text is part of the text.
+#[must_use]
+pub fn halves(label: &str) -> (String, Option<String>) {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for (at, char) in label.char_indices() {
+        match char {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '→' if !is_quoted => {
+                let answer = label[at + char.len_utf8()..].trim_start();
+                return (label[..at].trim_end().to_owned(), Some(answer.to_owned()));
+            }
+            _ => (),
+        }
+    }
+    (label.to_owned(), None)
+}
+
+/// `"x"` and `1` of `put("x", 1)`.
+pub(super) fn arguments(call: &str) -> Vec<String> {
+    let Some(inside) = call.split_once('(').and_then(|it| it.1.strip_suffix(')')) else { return Vec::new() };
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_i32, false, false);
+    let mut arguments = vec![String::new()];
+    for char in inside.chars() {
+        match char {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            '(' | '[' | '{' if !is_quoted => depth += 1,
+            ')' | ']' | '}' if !is_quoted => depth -= 1,
+            ',' if !is_quoted && depth == 0 => {
+                arguments.push(String::new());
+                continue;
+            }
+            _ => (),
+        }
+        arguments.last_mut().expect("there is one at first").push(char);
+    }
+    arguments.iter_mut().for_each(|it| *it = it.trim().to_owned());
+    arguments.retain(|it| !it.is_empty());
+    arguments
+}
+
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,13 @@ use std::collections::HashSet;
 
 use clewline_core::{Allowed, Breaking, End, OperationId, Problem, Span, Violation};
 
-use super::{Judged, block::Block, count, grouped, timeline::shorten, width::GLUE};
+use super::{
+    Judged,
+    block::Block,
+    count, grouped,
+    timeline::{halves, shorten},
+    width::GLUE,
+};
 
 // Of more events than this only some are told.
 const MOST: usize = 20;
@@ -154,26 +160,6 @@ fn instead(allowed: &Allowed) -> String {
         0 => format!("Allowed: {}.", told.join(", ")),
         more => format!("Allowed: {} and {} more.", told.join(", "), grouped(more as u64)),
     }
-}
-
-/// The call and the answer of a label: `deq()` and `3` of `deq() → 3`. An operation that answers nothing has no answer.
-///
-/// An arrow within a quoted text is part of the text.
-pub(super) fn halves(label: &str) -> (String, Option<String>) {
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    for (at, char) in label.char_indices() {
-        match char {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            '→' if !is_quoted => {
-                let answer = label[at + char.len_utf8()..].trim_start();
-                return (label[..at].trim_end().to_owned(), Some(answer.to_owned()));
-            }
-            _ => (),
-        }
-    }
-    (label.to_owned(), None)
 }
 
 fn glued(text: &str) -> String {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use clewline_core::{Interner, OperationId, Times};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::super::timeline::shorten;
 
@@ -148,7 +148,7 @@ impl Columns {
 
     /// The columns as JSON. A column in which all numbers are 0 is empty; calls, lines and times are told by the difference from the one before,
     /// which is mostly short.
-    pub(super) fn json(&self) -> String {
+    pub(super) fn json(&self) -> Json {
         let differences = |column: &[u32]| -> Vec<i64> {
             let before = std::iter::once(0).chain(column.iter().copied());
             column.iter().zip(before).map(|(&it, before)| i64::from(it) - i64::from(before)).collect()
@@ -163,7 +163,7 @@ impl Columns {
             .zip(first.iter().chain(&self.called))
             .map(|(it, before)| it - before)
             .collect();
-        let columns = json!({
+        json!({
             "count": self.len(),
             "processes": self.processes,
             "objects": self.objects.values(),
@@ -182,7 +182,6 @@ impl Columns {
             "called": waits,
             "took": self.took,
             "line": if self.has_lines() { differences(&self.line) } else { Vec::new() },
-        });
-        columns.to_string()
+        })
     }
 }

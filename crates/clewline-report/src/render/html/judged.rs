@@ -11,7 +11,7 @@ use super::{
         plain,
         svg::{self, Ground},
         text::{self, Style},
-        trace::halves,
+        timeline::{arguments, halves},
     },
     Columns, Core, DeadEnd, Page, Path, Shown,
 };
@@ -137,21 +137,5 @@ fn parts(judged: &Judged<'_>) -> Vec<String> {
 
 /// `"x"` of `put("x", 1) → null`.
 pub(super) fn first_argument(label: &str) -> Option<String> {
-    let (call, _) = halves(label);
-    let inside = call.split_once('(')?.1.strip_suffix(')')?;
-    let (mut depth, mut is_quoted, mut is_escaped) = (0, false, false);
-    let is_end = |char: char| {
-        match char {
-            _ if is_escaped => is_escaped = false,
-            '\\' if is_quoted => is_escaped = true,
-            '"' => is_quoted = !is_quoted,
-            '(' | '[' | '{' if !is_quoted => depth += 1,
-            ')' | ']' | '}' if !is_quoted => depth -= 1,
-            ',' => return !is_quoted && depth == 0,
-            _ => (),
-        }
-        false
-    };
-    let end = inside.find(is_end).unwrap_or(inside.len());
-    Some(inside[..end].trim().to_owned()).filter(|it| !it.is_empty())
+    arguments(&halves(label).0).into_iter().next()
 }

@@ -302,9 +302,9 @@ fn data(page: &Page) -> String {
         "notes": notes,
     });
     let history = page.history.as_ref().map_or_else(|| Columns::default().json(), Columns::json);
-    let json = format!("{{\"history\":{history},\n\"rest\":{rest}}}");
+    let all = json!({ "history": history, "rest": rest });
     // Within a script only `</script` and `<!--` mean anything; in JSON this sign stands in texts alone.
-    json.replace('<', "\\u003c")
+    all.to_string().replace('<', "\\u003c")
 }
 
 #[cfg(test)]

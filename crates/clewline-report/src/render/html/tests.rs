@@ -134,7 +134,7 @@ fn columns_give_back_what_was_put_in() {
     for (at, operation) in operations.iter().enumerate() {
         assert_eq!(columns.shown(OperationId::from_index(at)), *operation);
     }
-    let json: Json = serde_json::from_str(&columns.json()).unwrap();
+    let json = columns.json();
     assert_eq!(json["start"], serde_json::json!([0, 2, 3]));
     assert_eq!(json["length"], serde_json::json!([1, 0, 4]));
     assert_eq!(json["line"], serde_json::json!([7, -4, 897]));
@@ -147,7 +147,7 @@ fn columns_give_back_what_was_put_in() {
 fn a_column_that_says_nothing_takes_no_room() {
     let mut columns = Columns::new(vec!["a".to_owned()]);
     columns.push(&PLAIN);
-    let json: Json = serde_json::from_str(&columns.json()).unwrap();
+    let json = columns.json();
     for empty in ["process", "object", "part", "answer", "line"] {
         assert_eq!(json[empty], serde_json::json!([]), "{empty}");
     }
@@ -161,7 +161,7 @@ fn times_are_told_if_all_are_known_and_a_script_can_tell_them() {
         columns.push(&Shown { line: Some(1), start: 2, end: None, ..PLAIN });
         let times = times.iter().map(|&(line, called, returned)| Times { line, called, returned });
         columns.tell_times(&times.collect::<Vec<_>>());
-        let json: Json = serde_json::from_str(&columns.json()).unwrap();
+        let json = columns.json();
         serde_json::json!([json["clock"], json["called"], json["took"]])
     };
     let late = 1_700_000_000_000_000_000;
@@ -220,7 +220,7 @@ fn long_texts_are_shortened() {
     let mut columns = Columns::new(vec!["a".to_owned()]);
     let long = "x".repeat(100_000);
     columns.push(&Shown { call: &long, ..PLAIN });
-    assert!(columns.json().len() < 1_000);
+    assert!(columns.json().to_string().len() < 1_000);
     assert!(columns.shown(OperationId(0)).call.contains('…'));
 }
 
