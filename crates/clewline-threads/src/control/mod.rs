@@ -39,6 +39,9 @@ pub(crate) use engine::{
     outlast, with_local,
 };
 pub use engine::{Control, Foreign, Limit, Limits, Moment, Need, Pending, Points, Until};
+#[cfg(all(feature = "bench", not(miri)))]
+#[doc(hidden)]
+pub use fiber::bench;
 pub use leaks::Leak;
 pub(crate) use leaks::{alive, dead};
 pub(crate) use memory::Change;

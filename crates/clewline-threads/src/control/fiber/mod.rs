@@ -4,10 +4,15 @@
 //! turn to another without asking the root; elsewhere (`portable`) it cannot, and the root must. To go by way of the root
 //! takes two switches, each of which returns to where the processor does not expect it. Miri follows neither, and has `threads`.
 
+#[cfg(all(feature = "bench", not(miri)))]
+pub mod bench;
 #[cfg(all(unix, target_arch = "x86_64", not(miri)))]
 mod direct;
-#[cfg(all(not(miri), any(test, not(all(unix, target_arch = "x86_64")))))]
-#[cfg_attr(all(unix, target_arch = "x86_64"), allow(dead_code, reason = "only tests use it here"))]
+#[cfg(all(not(miri), any(test, feature = "bench", not(all(unix, target_arch = "x86_64")))))]
+#[cfg_attr(
+    all(unix, target_arch = "x86_64"),
+    allow(dead_code, reason = "only tests and benchmarks use it here")
+)]
 mod portable;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,13 @@
 //! Reading histories: nanoseconds a line and megabytes a second, for files of 10^4 to 10^6 lines.
 //!
+//! `alone` is about the JSON reader by itself. The other table is about reading as a whole:
 //! `parsing [MOST]` goes on to MOST lines. Beside our readers, on the same bytes in the same run: splitting them
 //! into lines with memchr, about as fast as memory allows, and serde_json reading each line into a typed struct,
 //! which is then forgotten (for EDN there is no such peer). The ranking of operations by their times is part of
 //! our reading; its share is shown. Processor time of one thread; what a second job gains is a ratio of times on
 //! the wall, and means little on a busy machine.
+
+mod alone;
 
 use std::{fmt::Write, hint::black_box, time::Duration};
 
@@ -12,7 +15,6 @@ use clewline_bench::{cpu, digits, median, ratio, wall};
 use clewline_core::{ObjectId, ProcessId, Random, RawCall, Timed, TimedColumns, Value, Values};
 use clewline_report::{ReadOptions, formats};
 use cpu_time::ThreadTime;
-use serde::Deserialize;
 
 const RUNS: usize = 7;
 
@@ -23,12 +25,14 @@ fn main() {
          | serde_json / ours | ours / memchr | ranking | 1 job / 2 jobs, wall |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    let sizes = || std::iter::successors(Some(10_000), |it| Some(it * 10)).take_while(|it| *it <= most);
     for kind in [Kind::Ints, Kind::Texts, Kind::Events, Kind::Edn] {
-        let mut lines = 10_000;
-        while lines <= most {
-            measure(kind, lines);
-            lines *= 10;
-        }
+        sizes().for_each(|lines| measure(kind, lines));
+    }
+    println!();
+    alone::print_head();
+    for kind in [Kind::Ints, Kind::Texts] {
+        sizes().for_each(|lines| alone::measure(&format!("{kind:?}"), &write(kind, &rows(lines)), lines));
     }
 }
 
@@ -60,7 +64,7 @@ fn measure(kind: Kind, lines: usize) {
         let split = memchr::memchr_iter(b'\n', text.as_bytes()).fold(0, |sum, end| sum ^ end);
         black_box(split);
     });
-    let peer = (kind != Kind::Edn).then(|| cpu(RUNS, || read_with_serde(&text)));
+    let peer = (kind != Kind::Edn).then(|| cpu(RUNS, || alone::forget_with_serde(&text)));
     let ours = cpu(RUNS, || read(1));
     let twice = wall(RUNS, || read(2));
     let alone = wall(RUNS, || read(1));
@@ -138,82 +142,6 @@ fn write(kind: Kind, rows: &[Row]) -> String {
         written.expect("a text takes what is written");
     }
     text
-}
-
-/// A line, of either kind, for serde.
-#[derive(Deserialize)]
-struct Line<'l> {
-    event: Option<&'l str>,
-    process: u32,
-    op: Option<&'l str>,
-    #[serde(borrow, default)]
-    arg: Scalar<'l>,
-    #[serde(borrow, default)]
-    ret: Scalar<'l>,
-    call: Option<i64>,
-    r#return: Option<i64>,
-}
-
-/// A value, read without the detour that an untagged enum takes.
-#[derive(Default)]
-enum Scalar<'l> {
-    #[default]
-    Nothing,
-    Bool(bool),
-    Int(i64),
-    Text(&'l str),
-}
-
-impl<'de: 'l, 'l> Deserialize<'de> for Scalar<'l> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Scalar<'de>;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a scalar")
-            }
-            fn visit_bool<E>(self, it: bool) -> Result<Scalar<'de>, E> {
-                Ok(Scalar::Bool(it))
-            }
-            fn visit_i64<E>(self, it: i64) -> Result<Scalar<'de>, E> {
-                Ok(Scalar::Int(it))
-            }
-            fn visit_u64<E>(self, it: u64) -> Result<Scalar<'de>, E> {
-                Ok(Scalar::Int(it.cast_signed()))
-            }
-            fn visit_borrowed_str<E>(self, it: &'de str) -> Result<Scalar<'de>, E> {
-                Ok(Scalar::Text(it))
-            }
-            fn visit_unit<E>(self) -> Result<Scalar<'de>, E> {
-                Ok(Scalar::Nothing)
-            }
-        }
-        deserializer.deserialize_any(Visitor)
-    }
-}
-
-/// Reads every line into a struct and looks at each field of it. Nothing is interned, paired or ranked.
-fn read_with_serde(text: &str) {
-    let mut start = 0;
-    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
-        let line: Line<'_> = serde_json::from_str(&text[start..end]).expect("a line of JSON");
-        start = end + 1;
-        let length = |it: &Scalar<'_>| match it {
-            Scalar::Nothing => 0,
-            Scalar::Bool(it) => i64::from(*it),
-            Scalar::Int(it) => *it,
-            Scalar::Text(it) => it.len() as i64,
-        };
-        black_box((
-            line.event,
-            line.process,
-            line.op,
-            length(&line.arg),
-            length(&line.ret),
-            line.call,
-            line.r#return,
-        ));
-    }
 }
 
 /// The time to rank what has been read.
