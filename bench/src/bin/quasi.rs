@@ -6,11 +6,25 @@
 
 use std::time::{Duration, Instant};
 
-use clewline_bench::{digits, ms, relaxed::{self, KFifo, LockedStack}};
-use clewline_check::relaxed::{Quasi, Relaxation, displaced, enumeration::{Enumeration, Plan}};
-use clewline_core::{Budget, Case, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall, RawHistory, Recording, Specification, Value, Values};
+use clewline_bench::{
+    digits, ms,
+    relaxed::{self, KFifo, LockedStack},
+};
+use clewline_check::relaxed::{
+    Quasi, Relaxation, displaced,
+    enumeration::{Enumeration, Plan},
+};
+use clewline_core::{
+    Budget, Case, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall, RawHistory,
+    Recording, Specification, Value, Values,
+};
 use clewline_methods::Check;
-use clewline_specs::{find, queue::{self, Queue}, relaxed::{Ordered, Relaxed}, stack::{self, Stack}};
+use clewline_specs::{
+    find,
+    queue::{self, Queue},
+    relaxed::{Ordered, Relaxed},
+    stack::{self, Stack},
+};
 
 const SEEDS: u64 = 10;
 const ORDERS: u64 = 300_000;

@@ -8,7 +8,14 @@
 
 // What one method needs of the parts that they share, another may not.
 #![cfg_attr(
-    not(all(feature = "actors", feature = "census", feature = "line-up", feature = "stress")),
+    not(all(
+        feature = "actors",
+        feature = "census",
+        feature = "files",
+        feature = "html",
+        feature = "line-up",
+        feature = "stress"
+    )),
     allow(dead_code, unused_imports)
 )]
 
@@ -24,6 +31,7 @@ pub mod limits;
 #[cfg(feature = "line-up")]
 pub mod line_up;
 mod matrix;
+#[cfg(feature = "html")]
 mod page;
 pub mod relaxed;
 #[cfg(feature = "stress")]

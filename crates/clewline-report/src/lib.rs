@@ -1,7 +1,11 @@
 //! History files in, reports out: the only crate that knows how anything is written down.
 
+// What other formats and pages need besides.
+#![cfg_attr(not(all(feature = "files", feature = "html")), allow(dead_code, unused_imports))]
+
 pub mod formats;
 mod log;
+#[cfg(feature = "files")]
 mod maps;
 pub mod render;
 mod script;

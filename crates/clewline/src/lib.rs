@@ -93,6 +93,8 @@
 //! | `stress` | [`Stress`] | yes |
 //! | `actors` | [`Explore`] and [`actors`] | no |
 //! | `catalog` | [specifications](specs) by their names, as in `against_named("queue")`; quasi factors | no |
+//! | `files` | recordings of Jepsen, porcupine and Line-Up, besides JSON lines; implies `catalog` | no |
+//! | `html` | reports as pages, pictures and JSON; summaries | no |
 //!
 //! The command line is the crate `clewline-cli`.
 

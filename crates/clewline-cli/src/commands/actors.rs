@@ -15,7 +15,7 @@ use clewline_methods::{
     },
     available_memory,
 };
-use clewline_report::render::{Present, WitnessShown, grouped, text::shell_word};
+use clewline_report::render::{Publish, WitnessShown, grouped, text::shell_word};
 
 use super::{
     Failure, Output, Status,

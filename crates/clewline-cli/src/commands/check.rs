@@ -13,7 +13,7 @@ use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report};
 use clewline_report::{
     formats,
     render::{
-        Present, WitnessShown, json,
+        Publish, WitnessShown, json,
         present::first_line,
         summary::{self, Clock, Entry, Word},
         table::{self, Table},

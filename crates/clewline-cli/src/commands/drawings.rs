@@ -7,7 +7,7 @@ use std::{
 
 use clewline_methods::Report;
 use clewline_report::render::{
-    Present,
+    Publish,
     html::{self, Page},
     summary::Summary,
 };

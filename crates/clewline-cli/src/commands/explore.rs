@@ -26,7 +26,7 @@ use clewline_methods::{
     relaxed::Roles,
 };
 use clewline_report::render::{
-    Present, WitnessShown, grouped,
+    Publish, WitnessShown, grouped,
     summary::{Entry, Word},
 };
 

@@ -10,7 +10,7 @@ use clewline_core::{ParseError, Recording};
 use clewline_report::{
     Format, WriteError, formats,
     render::{
-        self, Present, WitnessShown, present,
+        self, Publish, WitnessShown, present,
         text::{Paint, Style},
     },
 };
@@ -45,7 +45,7 @@ impl Stdout {
 }
 
 /// An outcome as standard output shows it.
-pub(super) fn written(outcome: &dyn Present, format: Output, witness: WitnessShown) -> String {
+pub(super) fn written(outcome: &dyn Publish, format: Output, witness: WitnessShown) -> String {
     match format {
         Output::Text => present::text(outcome, &Style { paint: paint(), witness, ..Style::default() }),
         Output::Json => format!("{}\n", outcome.json(witness)),

@@ -12,7 +12,7 @@ use std::{
 use clewline_core::{Domain, ParseError};
 use clewline_lab as subjects;
 use clewline_methods::stress::{Phase, Progress, Stress};
-use clewline_report::render::{Present, WitnessShown, grouped};
+use clewline_report::render::{Publish, WitnessShown, grouped};
 use clewline_specs as specs;
 use clewline_threads::{ClockKind, Noise, Pinning};
 

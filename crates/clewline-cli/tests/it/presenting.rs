@@ -14,7 +14,7 @@ use clewline_methods::{
     stress::{Outcome, Stress},
 };
 use clewline_report::render::{
-    Present, WitnessShown,
+    Publish, WitnessShown,
     block::{Block, told},
     present,
     text::Style,
@@ -34,7 +34,7 @@ fn unwrapped(text: &str) -> String {
 }
 
 #[track_caller]
-fn check_presented(shown: &dyn Present, word: &str) {
+fn check_presented(shown: &dyn Publish, word: &str) {
     let style = Style::default();
     let (text, page, entry) = (present::text(shown, &style), shown.page(), shown.entry());
     assert_eq!(shown.word(), word, "{text}");

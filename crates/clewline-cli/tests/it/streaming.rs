@@ -4,7 +4,7 @@ use clewline_core::{Domain, Event, ObjectId, Plan, ProcessId, Recording, Value, 
 use clewline_methods::{Check, LineOrder, Report, Watch};
 use clewline_report::{
     formats,
-    render::{Present, WitnessShown},
+    render::{Publish, WitnessShown},
 };
 use clewline_specs::{self, CATALOG};
 

@@ -11,10 +11,13 @@ mod dot;
 mod erased;
 mod file;
 mod finding;
+#[cfg(feature = "html")]
 mod json;
 mod options;
 mod play;
 mod present;
+#[cfg(feature = "html")]
+mod publish;
 mod run;
 mod shrink;
 mod states;

@@ -1,6 +1,8 @@
 //! The front door: a history in, a report out.
 
 mod places;
+#[cfg(feature = "html")]
+mod publish;
 mod report;
 mod watch;
 

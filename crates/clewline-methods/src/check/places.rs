@@ -3,13 +3,8 @@
 use std::{io::Read, time::Instant};
 
 use clewline_check::relaxed::QuasiWitness;
-use clewline_core::{Case, Explanation, OperationId, Verdict};
-use clewline_report::render::{
-    WitnessShown,
-    block::Block,
-    json::{Object, start},
-};
-use serde_json::{Value as Json, json};
+use clewline_core::{Case, OperationId, Verdict};
+use clewline_report::render::block::Block;
 
 use super::{Check, Patient, Reading, Report};
 use crate::{
@@ -75,32 +70,4 @@ fn both_orders(case: &dyn Case, witness: &QuasiWitness) -> Vec<String> {
         format!("The specification allows: {}", labels(&witness.legal)),
         format!("Out of place: {displaced}"),
     ]
-}
-
-/// The report for programs in the displacement reading. The fields come in the order of other reports.
-pub(crate) fn json(report: &Report<'_>, told: &Told, witness: WitnessShown) -> Object {
-    let ids = |order: &[OperationId]| -> Json { order.iter().map(|it| it.index()).collect() };
-    let all = |order: fn(&QuasiWitness) -> &[OperationId]| -> Json {
-        told.witnesses.iter().flat_map(order).map(|it| it.index()).collect()
-    };
-    let mut object = start(&report.judged());
-    match report.verdict() {
-        Verdict::Holds(_) if witness == WitnessShown::Whole => {
-            object.add("witness", all(|it| &it.sequentialization));
-            object.add("legal", all(|it| &it.legal));
-            let displaced = told.witnesses.iter().flat_map(|it| &it.displacement);
-            object.add("displacement", displaced.map(|(id, by)| json!([id.index(), by])).collect::<Json>());
-        }
-        Verdict::Holds(_) => (),
-        Verdict::Violated(violation) => {
-            let why = told.why.clone().or_else(|| told.about_least(report.verdict()));
-            let mut explanation = json!({ "core": ids(&violation.core), "minimal": false, "text": why });
-            if let Explanation::Exhausted { next, .. } = &violation.explanation {
-                explanation["operation"] = next.index().into();
-            }
-            object.add("explanation", explanation);
-        }
-        Verdict::Unknown(reason) => object.add("reason", reason.to_string()),
-    }
-    object
 }

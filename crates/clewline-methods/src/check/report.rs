@@ -6,20 +6,13 @@ use clewline_check::Judgement;
 use clewline_core::{Case, Verdict};
 use clewline_report::render::{
     Judged, Present, Source, Stream, WitnessShown,
-    block::{Block, Fact, words},
-    html::{Core, Page},
-    json::{self, Object},
+    block::{Block, Fact},
     present,
-    summary::Entry,
-    svg::{self, Ground},
     text::{self, Style},
 };
 
 use super::places;
-use crate::{
-    page::page_of,
-    relaxed::{QuasiReading, Told},
-};
+use crate::relaxed::{QuasiReading, Told};
 
 /// A verdict on one history, with all that can be told about it. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `verdict` or `holds`"]
@@ -95,16 +88,10 @@ impl Report<'_> {
     }
 
     /// What was found out about factors.
-    fn about_factors(&self) -> impl Iterator<Item = Block> {
+    pub(super) fn about_factors(&self) -> impl Iterator<Item = Block> {
         let told =
             self.quasi.iter().flat_map(|it| it.why.clone().into_iter().chain(it.about_least(self.verdict())));
         told.map(Block::paragraph)
-    }
-
-    /// The operations that contradict each other, as a picture that stands by itself.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        svg::core(&self.judged(), Ground::Paper).svg
     }
 
     pub(crate) fn judged(&self) -> Judged<'_> {
@@ -162,35 +149,6 @@ impl Present for Report<'_> {
 
     fn next(&self) -> Vec<String> {
         self.next.clone()
-    }
-
-    fn page(&self) -> Page {
-        let mut page = page_of(&self.judged());
-        page.headline = self.headline();
-        if self.displaced().is_some() {
-            // No few operations contradict each other then, and no one order is right.
-            (page.words, page.core, page.paths) = (Vec::new(), Core::default(), Vec::new());
-        }
-        page.words.extend(words(&self.about_factors().collect::<Vec<_>>()));
-        page
-    }
-
-    fn json(&self, witness: WitnessShown) -> Object {
-        let Some(told) = &self.quasi else { return json::report(&self.judged(), witness) };
-        let mut report = match self.displaced() {
-            Some(told) => places::json(self, told, witness),
-            None => json::report(&self.judged(), witness),
-        };
-        report.add("quasi", told.json());
-        report
-    }
-
-    fn entry(&self) -> Entry {
-        let entry = self.judged().entry();
-        match &self.quasi {
-            Some(_) => Entry { headline: self.headline(), told: self.sentences(&Style::default()), ..entry },
-            None => entry,
-        }
     }
 }
 

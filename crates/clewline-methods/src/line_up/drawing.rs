@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use clewline_core::{Cause, OperationId};
+use clewline_core::Cause;
 use clewline_explore::{Access, SharedId};
 use clewline_report::render::{
-    count, html,
+    count,
     timeline::{self, Bar, Row},
 };
 use clewline_threads::control::{Moment, Pending, Place, Site};
@@ -192,7 +192,7 @@ const ENDS: usize = 3;
 const CHANGES: usize = 4;
 
 /// Numbers objects in the order in which they are first used here.
-struct Objects(HashMap<SharedId, usize>);
+pub(super) struct Objects(HashMap<SharedId, usize>);
 
 impl Objects {
     fn of(moments: &[Moment], pending: &[Pending]) -> Objects {
@@ -238,29 +238,29 @@ fn verb(access: Access) -> &'static str {
 }
 
 /// A line of the interleaving: the step, who, what, where.
-struct Line {
-    step: Option<usize>,
-    process: usize,
-    told: String,
-    place: String,
+pub(super) struct Line {
+    pub(super) step: Option<usize>,
+    pub(super) process: usize,
+    pub(super) told: String,
+    pub(super) place: String,
     // The operation that it is part of, if it is its call or its return.
-    operation: Option<usize>,
+    pub(super) operation: Option<usize>,
     // Whether it may change something that others see.
     is_change: bool,
 }
 
 /// All that is to be told of an interleaving.
-struct Interleaving {
-    threads: Threads,
-    objects: Objects,
-    files: Files,
-    lines: Vec<Line>,
+pub(super) struct Interleaving {
+    pub(super) threads: Threads,
+    pub(super) objects: Objects,
+    pub(super) files: Files,
+    pub(super) lines: Vec<Line>,
     // From left to right.
-    processes: Vec<usize>,
+    pub(super) processes: Vec<usize>,
 }
 
 impl Interleaving {
-    fn of(matrix: &Matrix, finding: &Finding, shown: Shown) -> Interleaving {
+    pub(super) fn of(matrix: &Matrix, finding: &Finding, shown: Shown) -> Interleaving {
         let threads = Threads::of(matrix);
         let objects = Objects::of(&finding.moments, &finding.pending);
         let places =
@@ -276,32 +276,6 @@ impl Interleaving {
         processes.extend(0..matrix.columns.len());
         let processes = threads.ordered(&processes);
         Interleaving { threads, objects, files, lines, processes }
-    }
-}
-
-/// The interleaving for a page, where `id` says which operation of the page one is.
-pub(super) fn steps(
-    matrix: &Matrix,
-    finding: &Finding,
-    shown: Shown,
-    id: impl Fn(usize) -> Option<OperationId>,
-) -> html::Steps {
-    let Interleaving { threads, objects, files, lines, processes } = Interleaving::of(matrix, finding, shown);
-    let column = |process: usize| processes.iter().position(|it| *it == process).unwrap_or(0);
-    let step = |line: Line| html::Step {
-        number: line.step,
-        task: column(line.process),
-        told: line.told,
-        place: line.place,
-        operation: line.operation.and_then(&id),
-    };
-    let mut then = waiting(&threads, finding, &objects, &files);
-    then.extend(files.legend());
-    then.extend(buffers(&threads, finding));
-    html::Steps {
-        tasks: processes.iter().map(|&it| threads.name(it)).collect(),
-        steps: lines.into_iter().map(step).collect(),
-        then,
     }
 }
 
@@ -476,7 +450,7 @@ fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
 }
 
 /// Whose stores leave a buffer: a buffer has a column as threads have.
-fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
+pub(super) fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
     let flushes = finding.moments.iter().map(|it| &it.step).filter(|it| it.access == Access::Flush);
     let owners: BTreeMap<usize, usize> =
         flushes.filter_map(|it| Some((it.task.index(), it.cause?.index()))).collect();
@@ -488,7 +462,7 @@ fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
 }
 
 /// Where those stand who cannot go on.
-fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, files: &Files) -> Vec<String> {
+pub(super) fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, files: &Files) -> Vec<String> {
     let mut told = Vec::new();
     for pending in &finding.pending {
         let process = pending.task.index();

@@ -18,11 +18,14 @@ mod environment;
 mod every;
 mod files;
 mod finding;
+#[cfg(feature = "html")]
 mod json;
 mod more;
 pub mod observations;
 mod plan;
 mod present;
+#[cfg(feature = "html")]
+mod publish;
 mod sample;
 mod serial;
 mod serializability;

@@ -1,24 +1,14 @@
-//! What a check of matrices gave, presented: as text, as a page, as a picture, for programs, and as an entry of a summary.
+//! What a check of matrices gave, presented.
 
-use std::collections::BTreeSet;
-
-use clewline_core::{Cause, OperationId};
 use clewline_report::render::{
-    Present, WitnessShown,
+    Present,
     block::{Block, Fact},
-    html::{Columns, Core, Page, Path, Shown as Operation},
-    json::Object,
-    present::{plain_entry, plain_page},
-    summary,
-    svg::{self, Ground, Picture},
     text::Style,
-    timeline::{Bar, Row},
 };
 
 use super::{
-    Against, Checked, Finding, Judging, Matrix, Seen, Verdict,
-    drawing::{self, Shown, Threads, label},
-    json,
+    Checked, Finding, Matrix, Verdict,
+    drawing::Shown,
     text::{self, Summary, Telling},
 };
 
@@ -73,100 +63,22 @@ impl Present for Presented<'_> {
     fn next(&self) -> Vec<String> {
         self.telling.next.to_vec()
     }
-
-    /// Nothing on the page depends on how long anything took.
-    fn page(&self) -> Page {
-        let mut page = plain_page(self);
-        if let Some((checked, finding)) = self.finding() {
-            self.show(&mut page, checked, finding);
-        }
-        page.facts.retain(|it| it.0 != "took");
-        page
-    }
-
-    fn json(&self, witness: WitnessShown) -> Object {
-        let Presented { telling, summary, shown, .. } = *self;
-        let mut object = json::summary(telling.subject, summary);
-        if let Some(checked) = shown {
-            let shown = PresentedMatrix { telling, checked, smallest: None };
-            object.add_object("found", shown.json(witness));
-        }
-        object
-    }
-
-    fn entry(&self) -> summary::Entry {
-        summary::Entry {
-            work: Some(self.summary.executions),
-            algorithm: self.telling.options.scheduler.name.to_owned(),
-            elapsed: self.summary.elapsed,
-            ..plain_entry(self)
-        }
-    }
 }
 
 impl<'a> Presented<'a> {
-    fn finding(&self) -> Option<(&'a Checked, &'a Finding)> {
+    pub(super) fn finding(&self) -> Option<(&'a Checked, &'a Finding)> {
         self.shown.and_then(|it| Some((it, it.finding()?)))
     }
 
     /// Whether the matrix has been made smaller since it was found.
-    fn is_smaller(&self) -> bool {
+    pub(super) fn is_smaller(&self) -> bool {
         self.found.is_some_and(|it| self.shown.is_some_and(|shown| shown.matrix != *it))
     }
 
     /// What is needed to see it again.
-    fn again(&self) -> Vec<Fact> {
+    pub(super) fn again(&self) -> Vec<Fact> {
         let Some((checked, finding)) = self.finding() else { return Vec::new() };
         text::facts(&self.telling, checked, finding, self.found.filter(|_| self.is_smaller()))
-    }
-
-    /// Shows the execution on the page, and says why nothing else is shown.
-    fn show(&self, page: &mut Page, checked: &Checked, finding: &Finding) {
-        let Presented { telling, summary, .. } = self;
-        let called = Called::of(checked, finding);
-        page.caller = "thread";
-        page.history = Some(called.columns());
-        page.core = called.core(finding);
-        if !page.core.operations.is_empty() {
-            let told = text::cause(telling, finding);
-            page.picture = Some(called.picture(&page.headline, &told, Ground::Page));
-        }
-        page.paths = called.serial_histories(telling, finding);
-        if !finding.moments.is_empty() {
-            page.steps = Some(drawing::steps(&checked.matrix, finding, telling.shown, |at| called.id(at)));
-        }
-        let mut facts = self.again();
-        if finding.cause == Cause::NotLinearizable {
-            if self.is_smaller() {
-                let told = "everything that was called; no smaller matrix that was tried failed";
-                facts.push(Fact::Named("core", told.to_owned()));
-            }
-            facts.push(Fact::Named("states", no_states(&telling.options.against).to_owned()));
-        }
-        facts.extend(text::explored(telling, summary));
-        page.facts.clear();
-        page.tell_facts(facts);
-    }
-
-    /// The history that has no witness as a picture that stands by itself, if there is one.
-    #[must_use]
-    pub fn svg(&self) -> Option<String> {
-        let (checked, finding) = self.finding()?;
-        let (headline, told) =
-            (format!("violated: {}", self.headline()), text::cause(&self.telling, finding));
-        Some(Called::of(checked, finding).picture(&headline, &told, Ground::Paper).svg)
-    }
-}
-
-/// Why a page does not say what the object was like in between.
-fn no_states(against: &Against) -> &'static str {
-    match against {
-        Against::Serial | Against::Golden(_) | Against::Observed(_) => {
-            "not told: calls one at a time show what is answered, not what the object is like"
-        }
-        Against::Specification | Against::Named(_) | Against::Anything => {
-            "not told: no order explains the answers, so there is none to tell them for"
-        }
     }
 }
 
@@ -182,7 +94,7 @@ pub struct PresentedMatrix<'a> {
 }
 
 impl PresentedMatrix<'_> {
-    fn finding(&self) -> Option<(&Checked, &Finding)> {
+    pub(super) fn finding(&self) -> Option<(&Checked, &Finding)> {
         let shown = self.smallest.unwrap_or(self.checked);
         shown.finding().map(|it| (shown, it))
     }
@@ -222,154 +134,5 @@ impl Present for PresentedMatrix<'_> {
 
     fn next(&self) -> Vec<String> {
         self.telling.next.to_vec()
-    }
-
-    fn json(&self, _: WitnessShown) -> Object {
-        json::object(&self.telling, self.checked, self.smallest)
-    }
-
-    fn entry(&self) -> summary::Entry {
-        summary::Entry {
-            name: text::typed(&self.checked.matrix, text::Reader::Test),
-            work: Some(self.checked.executions),
-            algorithm: self.telling.options.scheduler.name.to_owned(),
-            elapsed: self.checked.elapsed.iter().sum(),
-            ..plain_entry(self)
-        }
-    }
-}
-
-/// The operations of an execution that were called, in the order of their calls.
-struct Called<'a> {
-    threads: Threads,
-    operations: &'a [Seen],
-    // Positions in `operations`, by call; and the ranks of call and return.
-    order: Vec<usize>,
-    ranks: Vec<(u32, Option<u32>)>,
-}
-
-impl<'a> Called<'a> {
-    fn of(checked: &Checked, finding: &'a Finding) -> Called<'a> {
-        let operations = finding.operations.as_slice();
-        // A call stands before its step, and a return after it.
-        let mut events: Vec<(u32, usize, bool)> = Vec::new();
-        for (at, seen) in operations.iter().enumerate() {
-            let Some(call) = seen.called else { continue };
-            events.push((2 * call, at, false));
-            events.extend(seen.returned.as_ref().map(|it| (2 * it.0 + 1, at, true)));
-        }
-        events.sort_unstable();
-        let rank = |at: usize, is_return: bool| {
-            events.iter().position(|it| it.1 == at && it.2 == is_return).map(|it| it as u32)
-        };
-        let order: Vec<usize> = events.iter().filter(|it| !it.2).map(|it| it.1).collect();
-        let ranks = order.iter().map(|&at| (rank(at, false).unwrap_or(0), rank(at, true))).collect();
-        Called { threads: Threads::of(&checked.matrix), operations, order, ranks }
-    }
-
-    /// Which operation of the page the one at `at` is, if it was called.
-    fn id(&self, at: usize) -> Option<OperationId> {
-        self.order.iter().position(|it| *it == at).map(OperationId::from_index)
-    }
-
-    fn processes(&self) -> Vec<usize> {
-        let used: BTreeSet<usize> = self.order.iter().map(|&it| self.operations[it].process).collect();
-        self.threads.ordered(&used)
-    }
-
-    fn columns(&self) -> Columns {
-        let names = self.processes().iter().map(|&it| self.threads.name(it)).collect();
-        let mut columns = Columns::new(names);
-        for (&at, &(start, end)) in self.order.iter().zip(&self.ranks) {
-            let seen = &self.operations[at];
-            let answer = match &seen.returned {
-                Some((_, answer)) if answer.is_empty() => None,
-                Some((_, answer)) => Some(answer.as_str()),
-                None => Some("?"),
-            };
-            columns.push(&Operation {
-                process: &self.threads.name(seen.process),
-                object: "",
-                part: "",
-                call: &seen.call,
-                answer,
-                id: "",
-                start,
-                end,
-                line: None,
-            });
-        }
-        columns
-    }
-
-    fn picture(&self, title: &str, told: &str, ground: Ground) -> Picture {
-        let bars = |process: usize| {
-            let placed = self.order.iter().zip(&self.ranks);
-            let mine = placed.filter(move |it| self.operations[*it.0].process == process);
-            mine.map(|(&at, &(start, end))| Bar { label: label(&self.operations[at]), start, end }).collect()
-        };
-        let row = |it: usize| Row { name: format!("thread {}", self.threads.name(it)), bars: bars(it) };
-        let rows: Vec<Row> = self.processes().into_iter().map(row).collect();
-        svg::draw(title, told, &rows, ground)
-    }
-
-    /// What the page is about. There is no witness of all that was called, so of a wrong answer that is everything.
-    fn core(&self, finding: &Finding) -> Core {
-        let some = |positions: Vec<usize>, title: &str, each: &str| {
-            let mut operations: Vec<OperationId> =
-                positions.into_iter().filter_map(|it| self.id(it)).collect();
-            operations.sort_unstable();
-            Core { operations, title: title.to_owned(), each: each.to_owned() }
-        };
-        match finding.cause {
-            Cause::NotLinearizable => {
-                Core::contradiction((0..self.order.len()).map(OperationId::from_index).collect())
-            }
-            Cause::Blocking => some(
-                finding.blocked.clone(),
-                "What waits for ever, and should not",
-                "it waits for ever, and should not",
-            ),
-            Cause::Panic => {
-                let process = finding.panic.as_ref().map(|it| it.0);
-                let is_open = |it: &Seen| Some(it.process) == process && it.returned.is_none();
-                let open = (0..self.operations.len()).filter(|&it| is_open(&self.operations[it]));
-                some(open.collect(), "What panicked", "it panicked")
-            }
-            Cause::Nondeterministic | Cause::Race | Cause::Leak => Core::default(),
-        }
-    }
-
-    /// Serial histories with the same answers, as far as they keep what precedes what.
-    fn serial_histories(&self, telling: &Telling<'_>, finding: &Finding) -> Vec<Path> {
-        // More are no help.
-        const SHOWN: usize = 10;
-        let has_serial = match &telling.options.against {
-            Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
-            Against::Specification | Against::Named(_) | Against::Anything => false,
-        };
-        let is_plain = matches!(telling.options.judging, Judging::Linearizable);
-        if !has_serial || !is_plain || finding.cause == Cause::Nondeterministic {
-            return Vec::new();
-        }
-        let mut paths = Vec::new();
-        for (number, serial) in finding.tried.iter().take(SHOWN).enumerate() {
-            let ids: Vec<OperationId> = serial.complete.iter().filter_map(|it| self.id(it.0)).collect();
-            let end = serial.wrong_order.and_then(|it| self.id(it.1));
-            let kept = end.and_then(|end| ids.iter().position(|it| *it == end)).unwrap_or(ids.len());
-            let why = text::why_not(&self.threads, finding, serial);
-            let why = why.map_or_else(String::new, |it| format!(", but {it}"));
-            paths.push(Path {
-                title: format!("one call at a time, {}", number + 1),
-                order: ids[..kept].to_vec(),
-                stuck: end,
-                told: format!(
-                    "One call at a time: {}{why}.",
-                    text::one_serial(&self.threads, finding, serial)
-                ),
-                around: Vec::new(),
-            });
-        }
-        paths
     }
 }

@@ -3,12 +3,9 @@
 use std::fmt;
 
 use clewline_report::render::{
-    Present, WitnessShown,
+    Present,
     block::{Block, Fact},
-    html::Page,
-    json::Object,
     present,
-    summary::Entry,
     text::{Style, shell_word},
 };
 
@@ -68,7 +65,7 @@ impl Tested {
     }
 
     /// What is shown, to whoever asks.
-    fn presented<T>(&self, show: impl FnOnce(&dyn Present) -> T) -> T {
+    pub(super) fn presented<T>(&self, show: impl FnOnce(&Presented<'_>) -> T) -> T {
         let next = self.next();
         let telling = Telling {
             subject: &self.name,
@@ -112,18 +109,6 @@ impl Present for Tested {
         let test = self.test.as_ref().map_or_else(String::new, |it| format!(" {it}"));
         let again = |token| format!("{}={} cargo test{test}", environment::REPLAY, shell_word(token));
         self.token().filter(|_| !self.is_replay).iter().map(|it| again(it)).collect()
-    }
-
-    fn page(&self) -> Page {
-        self.presented(|it| it.page())
-    }
-
-    fn json(&self, witness: WitnessShown) -> Object {
-        self.presented(|it| it.json(witness))
-    }
-
-    fn entry(&self) -> Entry {
-        self.presented(|it| it.entry())
     }
 }
 

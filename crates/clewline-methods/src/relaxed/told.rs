@@ -1,10 +1,8 @@
 //! What a report tells about quasi linearizability besides the verdict.
 
+use super::{Quasi, QuasiReading};
 use clewline_check::relaxed::QuasiWitness;
 use clewline_core::Verdict;
-use serde_json::{Value as Json, json};
-
-use super::{Factor, Quasi, QuasiReading};
 
 /// How a history was judged, and what was found out besides the verdict.
 #[derive(Clone, Debug)]
@@ -47,21 +45,5 @@ impl Told {
                 format!("The least quasi factor of {class} is not known.")
             }
         })
-    }
-
-    /// The fields of a report for programs.
-    pub(crate) fn json(&self) -> Json {
-        let factor = |(class, factor): &(String, Factor)| match factor {
-            Factor::AtMost(most) => (class.clone(), Json::from(*most)),
-            Factor::Asked => (class.clone(), Json::from("?")),
-        };
-        let factors: serde_json::Map<String, Json> =
-            self.quasi.factors().classes().iter().map(factor).collect();
-        let mut told = json!({ "reading": self.reading.name(), "factors": factors });
-        if self.asked().is_some() {
-            told["least"] = self.least.map_or(Json::Null, Into::into);
-            told["at_least"] = self.least.unwrap_or(self.at_least).into();
-        }
-        told
     }
 }

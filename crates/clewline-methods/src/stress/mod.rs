@@ -36,6 +36,8 @@ mod drive;
 mod environment;
 mod outcome;
 mod present;
+#[cfg(feature = "html")]
+mod publish;
 mod quasi;
 mod recorded;
 mod save;

@@ -1,17 +1,12 @@
-//! The outcome of a stress test, presented: as text, as a page, as a picture, for programs, and as an entry of a summary.
+//! The outcome of a stress test, presented.
 
 use clewline_report::render::{
-    Present, WitnessShown,
-    block::{Block, Fact, words},
-    html::{Core, Page},
-    json::Object,
-    present::{plain_entry, plain_page},
-    summary::Entry,
+    Present,
+    block::{Block, Fact},
     text::Style,
 };
-use serde_json::{Map, Value as Json, json};
 
-use super::{Cause, Finding, Outcome, Saved, Shrinking, text};
+use super::{Outcome, text};
 
 impl Present for Outcome {
     fn name(&self) -> &str {
@@ -41,106 +36,4 @@ impl Present for Outcome {
     fn next(&self) -> Vec<String> {
         self.next.clone()
     }
-
-    /// If something was found, the run that shows it is on the page; runs in which all was well are not kept.
-    fn page(&self) -> Page {
-        let Some(finding) = self.shown() else { return plain_page(self) };
-        let mut page = finding.report.page();
-        page.title = format!("violated: {}", self.subject);
-        page.verdict = "violated";
-        page.headline = self.headline();
-        let ended = words(&text::ended(self, finding));
-        match &finding.cause {
-            Cause::NotLinearizable(_) => page.words.extend(ended),
-            Cause::Stuck(..) | Cause::Panicked(_) => {
-                (page.words, page.core, page.picture) = (ended, pending(finding), None);
-            }
-        }
-        page.tell_facts(self.facts());
-        page.next.clone_from(&self.next);
-        page
-    }
-
-    /// The names of the first seven fields are promised to other people's scripts.
-    fn json(&self, _: WitnessShown) -> Object {
-        let mut object = Map::new();
-        let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
-        add("subject", self.subject.as_str().into());
-        add("verdict", self.verdict().into());
-        add("runs", self.runs.into());
-        add("operations", self.operations.into());
-        add("elapsed_ms", (self.elapsed.as_millis() as u64).into());
-        add("seed", self.seed.into());
-        add("spec", self.spec.as_str().into());
-        add("threads", self.workload.threads.into());
-        add("operations_per_thread", self.workload.operations.into());
-        add("clock", self.clock.name().into());
-        add("unknown_runs", self.unknown.into());
-        if let Some(reason) = &self.reason {
-            add("reason", reason.to_string().into());
-        }
-        if let Some(needed) = &self.needed {
-            // Where some run needs more than any factor, or that is not known, there is none.
-            add("least_factor", self.holds().then(|| needed.factor()).into());
-            let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
-            add("runs_by_factor", Json::Object(runs.collect()));
-        }
-        match &self.saved {
-            Saved::File(path) => drop(add("file", path.display().to_string().into())),
-            Saved::Failed(_, why) => drop(add("save_error", why.as_str().into())),
-            Saved::NoNotation | Saved::Off => (),
-        }
-        if let Some(finding) = self.shown() {
-            add("cause", finding.cause.kind().name().into());
-            // As `check` would tell it.
-            if let Some(explanation) = finding.report.json(WitnessShown::Not).get("explanation") {
-                add("explanation", explanation);
-            }
-        }
-        if let Shrinking::Tried { smallest: Some(smallest), .. } = &self.shrinking {
-            add(
-                "smallest",
-                json!({"threads": smallest.threads, "operations_per_thread": smallest.operations}),
-            );
-        }
-        object.into()
-    }
-
-    fn entry(&self) -> Entry {
-        let place = match &self.saved {
-            Saved::File(path) => Some((path.display().to_string(), None)),
-            Saved::Off | Saved::NoNotation | Saved::Failed(..) => None,
-        };
-        Entry {
-            work: Some(self.operations),
-            algorithm: self.shown().map_or_else(String::new, |it| it.report.algorithm().to_owned()),
-            elapsed: self.elapsed,
-            place,
-            ..plain_entry(self)
-        }
-    }
-}
-
-impl Outcome {
-    /// The operations that contradict each other as a picture that stands by itself, if a run was found in which some do.
-    #[must_use]
-    pub fn svg(&self) -> Option<String> {
-        self.shown().map(|it| it.report.svg())
-    }
-}
-
-/// The operations that did not return.
-fn pending(finding: &Finding) -> Core {
-    let case = finding.report.case();
-    let ids = (0..case.spans().len()).map(clewline_core::OperationId::from_index);
-    let operations: Vec<_> = ids.filter(|it| case.spans()[it.index()].is_pending()).collect();
-    let (title, each) = match &finding.cause {
-        Cause::Panicked(_) => {
-            ("The operations that panicked, or never returned", "it panicked, or never returned")
-        }
-        Cause::Stuck(..) | Cause::NotLinearizable(_) => {
-            ("The operations that never return", "it never returns")
-        }
-    };
-    Core { operations, title: title.to_owned(), each: each.to_owned() }
 }

@@ -3,19 +3,38 @@
 //! A new one owes three things, and being in the table has them tested: it reads what it writes, its errors
 //! name line and column, and no input whatever makes it panic.
 
+#[cfg(feature = "files")]
 pub mod jepsen;
+#[cfg(feature = "files")]
 pub mod jepsen_log;
 pub mod jsonl;
+#[cfg(feature = "files")]
 pub mod observations;
+/// Line-Up's observation files, which are written only.
+#[cfg(not(feature = "files"))]
+pub mod observations {
+    pub mod write;
+}
+#[cfg(feature = "files")]
 pub mod porcupine_kv;
 
 use clewline_core::Table;
 
 use crate::Format;
 
-/// Every format, by name.
+/// Every format, by name. JSON lines are always there, the others with the feature `files`.
 pub static FORMATS: Table<&dyn Format> = Table::new(
-    &[jepsen::ENTRY, jepsen_log::ENTRY, jsonl::ENTRY, observations::ENTRY, porcupine_kv::ENTRY],
+    &[
+        #[cfg(feature = "files")]
+        jepsen::ENTRY,
+        #[cfg(feature = "files")]
+        jepsen_log::ENTRY,
+        jsonl::ENTRY,
+        #[cfg(feature = "files")]
+        observations::ENTRY,
+        #[cfg(feature = "files")]
+        porcupine_kv::ENTRY,
+    ],
     |it| it.name(),
 );
 

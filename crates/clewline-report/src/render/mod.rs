@@ -5,13 +5,21 @@
 
 pub mod block;
 mod explain;
+#[cfg(feature = "html")]
 pub mod html;
+#[cfg(feature = "html")]
 pub mod json;
 mod judged;
+#[cfg(feature = "html")]
 pub mod plot;
 pub mod present;
+#[cfg(feature = "html")]
+pub mod publish;
+#[cfg(feature = "html")]
 pub mod summary;
+#[cfg(feature = "html")]
 pub mod svg;
+#[cfg(feature = "html")]
 pub mod table;
 pub mod text;
 pub mod timeline;
@@ -24,6 +32,8 @@ use clewline_core::{Case, Datum, ObjectId, OperationId, Value, Values, Verdict};
 
 pub use explain::explanation;
 pub use present::Present;
+#[cfg(feature = "html")]
+pub use publish::Publish;
 pub use trace::trace;
 
 /// A verdict on a history, and all that a report tells about it.

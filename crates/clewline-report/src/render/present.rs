@@ -1,16 +1,12 @@
 //! What a method has to show, as data, and the one place where that becomes the text of a terminal.
 //!
 //! A method says what its outcome means in a headline, in [`Block`]s and in [`Fact`]s. Everything else is made from these: the [text](text()), the words
-//! of a [page](Present::page), an [entry](Present::entry) of a summary. No text is read back to make another one.
+//! of a page, an entry of a summary (`Publish`). No text is read back to make another one.
 //!
 //! Invariants: the first line of the text is `WORD: HEADLINE`; page and entry have the same headline; every paragraph of the page stands in the text.
 
 use super::{
-    WitnessShown,
-    block::{Block, Fact, hanging, line, told, words},
-    html::Page,
-    json::Object,
-    summary::{Entry, Word},
+    block::{Block, Fact, hanging, line, told},
     text::{Paint, Style, painted},
 };
 
@@ -38,19 +34,6 @@ pub trait Present {
 
     /// Commands to type next, best first.
     fn next(&self) -> Vec<String>;
-
-    /// The outcome as a page that stands by itself. [`write`](super::html::write) makes a file of it.
-    fn page(&self) -> Page {
-        plain_page(self)
-    }
-
-    /// The outcome for programs. The names of the fields are promised to other people's scripts.
-    fn json(&self, witness: WitnessShown) -> Object;
-
-    /// What a summary of many outcomes says about this one.
-    fn entry(&self) -> Entry {
-        plain_entry(self)
-    }
 }
 
 /// Where facts begin, after their names.
@@ -88,34 +71,4 @@ pub fn text(shown: &(impl Present + ?Sized), style: &Style) -> String {
 pub fn first_line(shown: &(impl Present + ?Sized), paint: Paint) -> String {
     let qualifier = shown.qualifier().map_or_else(String::new, |it| format!(" {it}"));
     format!("{}{qualifier}: {}", painted(shown.word(), paint), shown.headline())
-}
-
-/// A page with nothing but what is told.
-pub fn plain_page(shown: &(impl Present + ?Sized)) -> Page {
-    let word = shown.word();
-    let mut page = Page::new(format!("{word}: {}", shown.name()), word, shown.headline());
-    page.words = words(&shown.sentences(&Style::default()));
-    page.next = shown.next();
-    page.tell_facts(shown.facts());
-    page
-}
-
-/// An entry with nothing but what is told.
-///
-/// # Panics
-///
-/// If the word is none that a verdict has.
-pub fn plain_entry(shown: &(impl Present + ?Sized)) -> Entry {
-    Entry {
-        name: shown.name().to_owned(),
-        verdict: Word::find(shown.word()).expect("verdicts have these words"),
-        headline: shown.headline(),
-        told: shown.sentences(&Style::default()),
-        work: None,
-        algorithm: String::new(),
-        elapsed: std::time::Duration::ZERO,
-        place: None,
-        next: shown.next(),
-        page: None,
-    }
 }

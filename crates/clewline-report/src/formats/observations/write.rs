@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use quick_xml::escape::escape;
-
 /// A call of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -124,4 +122,20 @@ fn describe(text: &mut String, number: usize, call: &Call, result: Option<&Strin
     } else {
         let _in_memory = writeln!(text, ">{}</op>", pairs.join(" "));
     }
+}
+
+/// `text` as XML writes it between tags and in attributes.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\'' => escaped.push_str("&apos;"),
+            '"' => escaped.push_str("&quot;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
 }

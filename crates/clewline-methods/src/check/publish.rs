@@ -1,0 +1,102 @@
+//! The outcome of a check as a page, as a picture, for programs, and as an entry of a summary.
+
+use clewline_check::relaxed::QuasiWitness;
+use clewline_core::{Explanation, OperationId, Verdict};
+use clewline_report::render::{
+    Present, Publish, WitnessShown,
+    block::words,
+    html::{Core, Page},
+    json::{self, Object, start},
+    summary::Entry,
+    svg::{self, Ground},
+    text::Style,
+};
+use serde_json::{Value as Json, json};
+
+use super::report::Report;
+use crate::{
+    page::page_of,
+    relaxed::{Factor, Told},
+};
+
+impl Publish for Report<'_> {
+    fn page(&self) -> Page {
+        let mut page = page_of(&self.judged());
+        page.headline = self.headline();
+        if self.displaced().is_some() {
+            // No few operations contradict each other then, and no one order is right.
+            (page.words, page.core, page.paths) = (Vec::new(), Core::default(), Vec::new());
+        }
+        page.words.extend(words(&self.about_factors().collect::<Vec<_>>()));
+        page
+    }
+
+    fn json(&self, witness: WitnessShown) -> Object {
+        let Some(told) = &self.quasi else { return json::report(&self.judged(), witness) };
+        let mut report = match self.displaced() {
+            Some(told) => placed(self, told, witness),
+            None => json::report(&self.judged(), witness),
+        };
+        report.add("quasi", factors(told));
+        report
+    }
+
+    fn entry(&self) -> Entry {
+        let entry = self.judged().entry();
+        match &self.quasi {
+            Some(_) => Entry { headline: self.headline(), told: self.sentences(&Style::default()), ..entry },
+            None => entry,
+        }
+    }
+}
+
+impl Report<'_> {
+    /// The operations that contradict each other, as a picture that stands by itself.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        svg::core(&self.judged(), Ground::Paper).svg
+    }
+}
+
+/// The report for programs in the displacement reading. The fields come in the order of other reports.
+fn placed(report: &Report<'_>, told: &Told, witness: WitnessShown) -> Object {
+    let ids = |order: &[OperationId]| -> Json { order.iter().map(|it| it.index()).collect() };
+    let all = |order: fn(&QuasiWitness) -> &[OperationId]| -> Json {
+        told.witnesses.iter().flat_map(order).map(|it| it.index()).collect()
+    };
+    let mut object = start(&report.judged());
+    match report.verdict() {
+        Verdict::Holds(_) if witness == WitnessShown::Whole => {
+            object.add("witness", all(|it| &it.sequentialization));
+            object.add("legal", all(|it| &it.legal));
+            let displaced = told.witnesses.iter().flat_map(|it| &it.displacement);
+            object.add("displacement", displaced.map(|(id, by)| json!([id.index(), by])).collect::<Json>());
+        }
+        Verdict::Holds(_) => (),
+        Verdict::Violated(violation) => {
+            let why = told.why.clone().or_else(|| told.about_least(report.verdict()));
+            let mut explanation = json!({ "core": ids(&violation.core), "minimal": false, "text": why });
+            if let Explanation::Exhausted { next, .. } = &violation.explanation {
+                explanation["operation"] = next.index().into();
+            }
+            object.add("explanation", explanation);
+        }
+        Verdict::Unknown(reason) => object.add("reason", reason.to_string()),
+    }
+    object
+}
+
+/// The fields of a report for programs.
+fn factors(told: &Told) -> Json {
+    let factor = |(class, factor): &(String, Factor)| match factor {
+        Factor::AtMost(most) => (class.clone(), Json::from(*most)),
+        Factor::Asked => (class.clone(), Json::from("?")),
+    };
+    let factors: serde_json::Map<String, Json> = told.quasi.factors().classes().iter().map(factor).collect();
+    let mut object = json!({ "reading": told.reading.name(), "factors": factors });
+    if told.asked().is_some() {
+        object["least"] = told.least.map_or(Json::Null, Into::into);
+        object["at_least"] = told.least.unwrap_or(told.at_least).into();
+    }
+    object
+}

@@ -1,0 +1,84 @@
+//! What a method has to show, for others than a reader at a terminal: a page, JSON, an entry of a summary.
+
+use clewline_core::Verdict;
+
+use super::{
+    Judged, Source, WitnessShown,
+    block::words,
+    html::Page,
+    json::{self, Object},
+    present::Present,
+    summary::{Entry, Word},
+    text::Style,
+};
+
+/// An outcome that is passed on. Everything is made from what is [presented](Present).
+pub trait Publish: Present {
+    /// The outcome as a page that stands by itself. [`write`](super::html::write) makes a file of it.
+    fn page(&self) -> Page {
+        plain_page(self)
+    }
+
+    /// The outcome for programs. The names of the fields are promised to other people's scripts.
+    fn json(&self, witness: WitnessShown) -> Object;
+
+    /// What a summary of many outcomes says about this one.
+    fn entry(&self) -> Entry {
+        plain_entry(self)
+    }
+}
+
+impl Publish for Judged<'_> {
+    fn page(&self) -> Page {
+        Page::of(self)
+    }
+
+    fn json(&self, witness: WitnessShown) -> Object {
+        json::report(self, witness)
+    }
+
+    fn entry(&self) -> Entry {
+        let line = match self.verdict {
+            Verdict::Violated(violation) => violation.core.last(),
+            Verdict::Holds(_) | Verdict::Unknown(_) => None,
+        };
+        let line = line.map(|&it| self.case.names().line(self.case.source(it)));
+        Entry {
+            work: Some(self.operations() as u64),
+            algorithm: self.algorithm.to_owned(),
+            elapsed: self.elapsed,
+            place: (self.source == Source::File).then(|| (self.name.to_owned(), line)),
+            ..plain_entry(self)
+        }
+    }
+}
+
+/// A page with nothing but what is told.
+pub fn plain_page(shown: &(impl Present + ?Sized)) -> Page {
+    let word = shown.word();
+    let mut page = Page::new(format!("{word}: {}", shown.name()), word, shown.headline());
+    page.words = words(&shown.sentences(&Style::default()));
+    page.next = shown.next();
+    page.tell_facts(shown.facts());
+    page
+}
+
+/// An entry with nothing but what is told.
+///
+/// # Panics
+///
+/// If the word is none that a verdict has.
+pub fn plain_entry(shown: &(impl Present + ?Sized)) -> Entry {
+    Entry {
+        name: shown.name().to_owned(),
+        verdict: Word::find(shown.word()).expect("verdicts have these words"),
+        headline: shown.headline(),
+        told: shown.sentences(&Style::default()),
+        work: None,
+        algorithm: String::new(),
+        elapsed: std::time::Duration::ZERO,
+        place: None,
+        next: shown.next(),
+        page: None,
+    }
+}
