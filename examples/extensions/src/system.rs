@@ -16,7 +16,7 @@ pub const ENTRY: System = System {
     source: "an example",
     spec: "latch",
     offers: &["set", "is-set"],
-    shapes: None,
+    shapes: &[],
     variants: &[
         Variant {
             about: "one server",

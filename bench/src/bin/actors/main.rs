@@ -63,8 +63,8 @@ fn row(system: &str, clients: u32, who: &str, generated: u64, unique: u64, cpu: 
 fn ours(system: &str, servers: u32, clients: u32, jobs: u32) -> String {
     let found = find_system(&format!("{system}:stateright")).expect("it is in the table");
     let start = ProcessTime::now();
-    let words = found.system.shapes.expect("the system is read and written");
-    let seen = found.visit(servers, Count { words, servers, clients, jobs });
+    let shapes = found.system.shapes;
+    let seen = found.visit(servers, Count { shapes, servers, clients, jobs });
     let cpu = start.elapsed().as_secs_f64();
     let who = format!(
         "clewline, {servers} servers, {jobs} threads, {} histories, {} violated",
@@ -74,7 +74,7 @@ fn ours(system: &str, servers: u32, clients: u32, jobs: u32) -> String {
 }
 
 struct Count {
-    words: ReadsAndWrites,
+    shapes: &'static [ReadsAndWrites],
     servers: u32,
     clients: u32,
     jobs: u32,
@@ -85,8 +85,9 @@ impl SystemVisitor for Count {
 
     fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Explored {
         let specification = harness.specification();
+        let words = ReadsAndWrites::of(self.shapes, &specification).expect("the system is read and written");
         let scenario = Shape::Clients(self.clients)
-            .scenario(&specification, &self.words, self.servers, Clients::Waiting)
+            .scenario(&specification, words, self.servers, Clients::Waiting)
             .expect("the system is read and written");
         let calls = scenario.calls.iter().map(|it| it.call.clone()).collect();
         let rules = Rules { ignored: Ignored::Stays, ..Rules::default() };

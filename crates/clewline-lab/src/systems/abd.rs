@@ -27,7 +27,7 @@ pub const ENTRY: System = System {
     source: "H. Attiya, A. Bar-Noy, D. Dolev, Sharing memory robustly in message-passing systems, 1995",
     spec: "register",
     offers: &["read", "write"],
-    shapes: Some(ReadsAndWrites::REGISTER),
+    shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant { about: "two phases for each call", calls: "1r+1w", ..THREE },
         Variant {

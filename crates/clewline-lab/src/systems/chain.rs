@@ -23,7 +23,7 @@ pub const ENTRY: System = System {
     source: "R. van Renesse, F. Schneider, Chain replication for supporting high throughput and availability, 2004",
     spec: "register",
     offers: &["read", "write"],
-    shapes: Some(ReadsAndWrites::REGISTER),
+    shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant { about: "writes at the head, reads at the tail", ..THREE },
         Variant {

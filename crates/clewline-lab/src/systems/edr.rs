@@ -24,7 +24,7 @@ pub const ENTRY: System = System {
     source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "register",
     offers: &["read", "write"],
-    shapes: Some(ReadsAndWrites::REGISTER),
+    shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant {
             about: "as published: writes wait for one replica, and reads are answered by whoever is asked",

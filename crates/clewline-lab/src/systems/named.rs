@@ -5,7 +5,7 @@ use clewline_core::Notation;
 use clewline_methods::actors::{ErasedHarness, Error, HarnessFile, Options};
 use clewline_report::ReadError;
 
-use super::{FoundSystem, Shape, SystemVisitor, Variant};
+use super::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, Variant};
 use crate::ds2::AsPublished;
 
 /// A system that is built in, and how it is used.
@@ -120,25 +120,24 @@ impl Usage<'_> {
     ) -> Result<ErasedHarness, Error> {
         let Named { found, calls, actors, clients } = self.named;
         let specification = harness.specification();
-        let shapes = found.system.shapes;
-        let mut scenario =
-            match (calls, shapes) {
-                (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },
-                (Calls::Shape(shape), Some(words)) => shape
-                    .scenario(&specification, &words, *actors, *clients)
-                    .map_err(|it| Error::Told(format!("{}: {it}", found.name())))?,
-                (Calls::Shape(shape), None) => return Err(no_shapes(found, *shape)),
-                (Calls::File(program), _) => {
-                    let calls = program.calls(&specification, found.system.offers, *actors);
-                    Scenario { calls: calls.map_err(Error::Harness)?, clients: *clients }
-                }
-            };
+        let words = ReadsAndWrites::of(found.system.shapes, &specification);
+        let mut scenario = match (calls, words) {
+            (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },
+            (Calls::Shape(shape), Some(words)) => shape
+                .scenario(&specification, words, *actors, *clients)
+                .map_err(|it| Error::Told(format!("{}: {it}", found.name())))?,
+            (Calls::Shape(shape), None) => return Err(no_shapes(found, *shape)),
+            (Calls::File(program), _) => {
+                let calls = program.calls(&specification, found.system.offers, *actors);
+                Scenario { calls: calls.map_err(Error::Harness)?, clients: *clients }
+            }
+        };
         if scenario.calls.is_empty() && harness.properties().is_empty() {
             return Err(Error::Told(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
-        if let Some(words) = shapes {
+        if let Some(words) = words {
             let is_read = |it: &ClientCall<_>| words.is_read(specification.write_call(&it.call).0);
             if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
                 return Err(Error::Told(

@@ -31,7 +31,7 @@ pub const ENTRY: System = System {
     source: "Open Chord 1.0; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "map",
     offers: &["get", "put"],
-    shapes: Some(ReadsAndWrites::MAP),
+    shapes: &[ReadsAndWrites::MAP],
     variants: &[
         Variant {
             about: "as published: a node answers before it has joined",

@@ -27,7 +27,7 @@ pub const ENTRY: System = System {
     source: "L. Lamport, Paxos made simple, 2001; M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "map",
     offers: &["get", "put"],
-    shapes: Some(ReadsAndWrites::MAP),
+    shapes: &[ReadsAndWrites::MAP, ReadsAndWrites::REGISTER],
     variants: &[
         Variant { about: "as published: one leader, who answers reads by itself", ..Variant::PLAIN },
         multi_paxos::REPAIRED,

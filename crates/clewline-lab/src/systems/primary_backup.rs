@@ -24,7 +24,7 @@ pub const ENTRY: System = System {
     source: "P. Alsberg, J. Day, A principle for resilient sharing of distributed resources, 1976",
     spec: "register",
     offers: &["read", "write"],
-    shapes: Some(ReadsAndWrites::REGISTER),
+    shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant { about: "the backup confirms every call", ..TWO },
         Variant {

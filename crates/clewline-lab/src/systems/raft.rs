@@ -24,7 +24,7 @@ pub const ENTRY: System = System {
     source: "D. Ongaro, J. Ousterhout, In search of an understandable consensus algorithm, 2014",
     spec: "register",
     offers: &["read", "write"],
-    shapes: Some(ReadsAndWrites::REGISTER),
+    shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant { about: "elections and a log; reads are in the log too", ..THREE },
         Variant {

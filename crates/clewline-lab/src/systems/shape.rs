@@ -35,6 +35,15 @@ impl ReadsAndWrites {
         read_shared: "get(1)",
     };
 
+    /// The first of `shapes` that is made of calls on such an object.
+    pub fn of<'s>(shapes: &'s [ReadsAndWrites], specification: &impl Notation) -> Option<&'s ReadsAndWrites> {
+        shapes.iter().find(|it| {
+            let mut values = Values::new();
+            let read = read_label(it.read_shared, &mut values);
+            read.is_ok_and(|(method, arg)| specification.read_call(&values, method, arg).is_ok())
+        })
+    }
+
     /// Whether `method` only reads.
     pub(super) fn is_read(&self, method: &str) -> bool {
         self.read_shared.split('(').next() == Some(method)

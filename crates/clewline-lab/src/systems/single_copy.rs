@@ -18,7 +18,7 @@ pub const ENTRY: System = System {
     source: "J. Nadal, stateright, example single-copy-register",
     spec: "register",
     offers: &["read", "write"],
-    shapes: Some(ReadsAndWrites::REGISTER),
+    shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant { about: "one server", actors: 1, range: (1, 1), ..Variant::PLAIN },
         Variant {

@@ -19,8 +19,9 @@ pub struct System {
     pub spec: &'static str,
     /// The methods of the specification that it offers: no others may be called.
     pub offers: &'static [&'static str],
-    /// How it is read and written, if it is: then shapes such as `2r+1w` can be asked of it.
-    pub shapes: Option<ReadsAndWrites>,
+    /// How it is read and written, if it is: then shapes such as `2r+1w` can be asked of it. Where variants are of different
+    /// specifications, those of each.
+    pub shapes: &'static [ReadsAndWrites],
     /// The plain variant, whose name is empty, and then the others.
     pub variants: &'static [Variant],
     /// The harness of the variant of that name, with so many actors, [put to use](Usage::of).

@@ -30,7 +30,7 @@ struct Everything {
 
 /// The calls of a system that is read and written, or those that its entry lists.
 enum Calls {
-    Shape(Shape, ReadsAndWrites),
+    Shape(Shape, &'static [ReadsAndWrites]),
     Listed(HarnessFile, &'static [&'static str]),
 }
 
@@ -38,7 +38,10 @@ impl Everything {
     fn scenario<S: Notation>(&self, specification: &S) -> Scenario<S::Call> {
         let Everything { calls, clients, actors, .. } = self;
         match calls {
-            Calls::Shape(shape, words) => shape.scenario(specification, words, *actors, *clients).unwrap(),
+            Calls::Shape(shape, shapes) => {
+                let words = ReadsAndWrites::of(shapes, specification).unwrap();
+                shape.scenario(specification, words, *actors, *clients).unwrap()
+            }
             Calls::Listed(file, offers) => {
                 Scenario { calls: file.calls(specification, offers, *actors).unwrap(), clients: *clients }
             }
@@ -74,7 +77,7 @@ impl SystemVisitor for States {
 fn everything(found: &FoundSystem, actors: u32, calls: &str) -> Everything {
     let FoundSystem { system, variant } = found;
     let calls = match (calls.parse(), system.shapes) {
-        (Ok(shape), Some(words)) => Calls::Shape(shape, words),
+        (Ok(shape), shapes @ [_, ..]) => Calls::Shape(shape, shapes),
         _ => Calls::Listed(HarnessFile::read(&calls.replace(';', "\n")).unwrap(), system.offers),
     };
     Everything { calls, clients: variant.clients, actors, ignored: variant.ignored }
@@ -276,7 +279,7 @@ fn the_table_is_in_order_and_says_everything() {
         let methods: Vec<_> = clewline_specs::entry(system.spec).unwrap().methods().collect();
         assert!(system.offers.iter().all(|it| methods.contains(it)), "{}", system.name);
         assert!((variant.range.0..=variant.range.1).contains(&variant.actors), "{}", system.name);
-        let is_shape = variant.calls.parse::<Shape>().is_ok() && system.shapes.is_some();
+        let is_shape = variant.calls.parse::<Shape>().is_ok() && !system.shapes.is_empty();
         let is_list = HarnessFile::read(&variant.calls.replace(';', "\n")).is_ok();
         assert!(is_shape || is_list, "{}: write `calls` as `2r+1w`, or as `C1 N1 write(1); …`", system.name);
     }

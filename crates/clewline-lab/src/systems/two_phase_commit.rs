@@ -22,7 +22,7 @@ pub const ENTRY: System = System {
     source: "J. Gray, Notes on data base operating systems, 1978",
     spec: "register",
     offers: &[],
-    shapes: Some(ReadsAndWrites::REGISTER),
+    shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant { about: "the coordinator waits for all, and so do participants", ..FOUR },
         Variant {

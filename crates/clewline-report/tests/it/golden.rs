@@ -201,13 +201,16 @@ fn reasons(kind: Option<Kind>) -> &'static [&'static str] {
     }
 }
 
+/// An object of some kind, and the reasons of violations that were shown.
+type Shown = (Option<Kind>, BTreeSet<String>);
+
 #[test]
 fn every_kind_of_object_shows_each_kind_of_violation() {
-    let mut seen: HashMap<Option<Discriminant<Kind>>, (Option<Kind>, BTreeSet<String>)> = HashMap::new();
+    let mut seen: HashMap<Option<Discriminant<Kind>>, Shown> = HashMap::new();
     for sample in samples() {
         let case = sample.load();
         let kind = case.problems()[0].kind();
-        let shown = seen.entry(kind.as_ref().map(discriminant)).or_insert((kind, BTreeSet::new()));
+        let shown = seen.entry(kind.as_ref().map(discriminant)).or_insert_with(|| (kind, BTreeSet::new()));
         shown.1.insert(reason(&judged(&*case).1));
     }
     let mut missing: Vec<String> = Vec::new();

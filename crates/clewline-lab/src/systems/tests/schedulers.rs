@@ -3,7 +3,7 @@
 
 use clewline_actors::{
     ActorSystem, AnyActor, CallOf, Clients, Faults, Harness, Histories, HistoryId, Judgement, Keyed, Refuted,
-    ReturnOf, Rules, SameReceiver, Snapshots, Tally, Verdicts, Walk, refute,
+    ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Tally, Verdicts, Walk, refute,
     schedulers::{self, Settings, delay_bounded, dpor, source_sets},
 };
 use clewline_core::{Budget, History, Notation, Specification};
@@ -67,7 +67,7 @@ struct Visit {
     system: &'static str,
     by: By,
     shape: Shape,
-    words: ReadsAndWrites,
+    shapes: &'static [ReadsAndWrites],
     actors: u32,
     settings: Settings,
 }
@@ -88,8 +88,7 @@ impl SystemVisitor for Visit {
 
 impl Visit {
     fn count<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counts {
-        let mut scenario =
-            self.shape.scenario(&harness.specification(), &self.words, self.actors, Clients::Tight).unwrap();
+        let mut scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
         // DS2's harness has the writes first.
         scenario.calls.sort_by_key(|it| {
             let shown = format!("{:?}", it.call);
@@ -136,11 +135,21 @@ impl Visit {
     }
 }
 
+fn scenario<S: Notation>(
+    shape: Shape,
+    shapes: &[ReadsAndWrites],
+    specification: &S,
+    actors: u32,
+) -> Scenario<S::Call> {
+    let words = ReadsAndWrites::of(shapes, specification).unwrap();
+    shape.scenario(specification, words, actors, Clients::Tight).unwrap()
+}
+
 fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
     let found = find_system(system).unwrap();
     let actors = found.variant.actors;
-    let (system, words) = (found.system.name, found.system.shapes.unwrap());
-    found.visit(actors, Visit { system, by, shape: calls.parse().unwrap(), words, actors, settings })
+    let (system, shapes) = (found.system.name, found.system.shapes);
+    found.visit(actors, Visit { system, by, shape: calls.parse().unwrap(), shapes, actors, settings })
 }
 
 /// How many schedules each reduction needs, and what they all see: canonical histories, and those that are violated.
@@ -264,7 +273,7 @@ impl<H: Harness> Harness for Believing<H> {
 /// Makes steps in both orders whose keys are said to be apart.
 struct Refute {
     shape: Shape,
-    words: ReadsAndWrites,
+    shapes: &'static [ReadsAndWrites],
     actors: u32,
     rules: Rules,
     believe: Believe,
@@ -274,8 +283,7 @@ impl SystemVisitor for Refute {
     type Output = Option<Refuted>;
 
     fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Option<Refuted> {
-        let scenario =
-            self.shape.scenario(&harness.specification(), &self.words, self.actors, Clients::Tight).unwrap();
+        let scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
         let harness = Believing { harness, believe: self.believe };
         let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
         let settings = Settings { schedules: 20, steps: 40, seed: 1, ..Settings::default() };
@@ -287,7 +295,7 @@ fn refuted(found: &FoundSystem, calls: &str, faults: Faults, believe: Believe) -
     let (actors, rules) = (found.variant.actors, Rules { faults, ..Rules::default() });
     found.visit(
         actors,
-        Refute { shape: calls.parse().unwrap(), words: found.system.shapes.unwrap(), actors, rules, believe },
+        Refute { shape: calls.parse().unwrap(), shapes: found.system.shapes, actors, rules, believe },
     )
 }
 
