@@ -18,7 +18,7 @@ pub(crate) fn parsed<T>(
     match parse(found.trim()) {
         Some(value) => Ok(Some(value)),
         None => {
-            let error = ParseError::new(expected, &found);
+            let error = Box::new(ParseError::new(expected, &found));
             Err(ErrorKind::Environment { variable, error }.into())
         }
     }

@@ -38,7 +38,7 @@ pub(crate) enum ErrorKind {
     /// An environment variable that says something else than it should.
     Environment {
         variable: &'static str,
-        error: ParseError,
+        error: Box<ParseError>,
     },
 }
 

@@ -5,11 +5,11 @@
 use std::time::Duration;
 
 use clewline_actors::Places;
-use clewline_core::{OperationId, Verdict as HistoryVerdict};
+use clewline_core::{OperationId, Verdict};
 use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Telling, Times, Verdict};
+use super::{Coverage, Finding, Metrics, Outcome, Scheduler, Telling, Times};
 
 /// The object.
 pub(super) fn object(telling: &Telling<'_>, outcome: &Outcome) -> Object {
@@ -93,8 +93,8 @@ fn first(finding: &Finding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
     let core: Vec<usize> = match &finding.judgement.verdict {
-        HistoryVerdict::Violated(violation) => violation.core.iter().map(|it| it.index()).collect(),
-        HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),
+        Verdict::Violated(violation) => violation.core.iter().map(|it| it.index()).collect(),
+        Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
     };
     json!({
         "schedule": metrics.first_violation,
