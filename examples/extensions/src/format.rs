@@ -59,7 +59,7 @@ impl Format for Transcript {
             lines.push(number as u32);
             log.push(event).map_err(|it| error(number, it.reason().to_owned()))?;
         }
-        let names = Names { processes, objects: vec![Value::ABSENT], ids: None, lines: Some(lines) };
+        let names = Names { processes, objects: vec![Value::ABSENT], lines: Some(lines), ..Names::default() };
         Ok(Recording::new(log.finish(), values, names))
     }
 
