@@ -120,7 +120,7 @@ impl Usage<'_> {
     ) -> Result<ErasedHarness, Error> {
         let Named { found, calls, actors, clients } = self.named;
         let specification = harness.specification();
-        let shapes = found.system.shapes;
+        let shapes = found.shapes();
         let mut scenario =
             match (calls, shapes) {
                 (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },

@@ -47,6 +47,8 @@ pub struct Variant {
     pub clients: Clients,
     /// What becomes of a message that its receiver takes no notice of.
     pub ignored: Ignored,
+    /// How it is read and written, if not as the system is.
+    pub shapes: Option<ReadsAndWrites>,
 }
 
 impl Variant {
@@ -57,6 +59,7 @@ impl Variant {
         calls: "2c",
         clients: Clients::Waiting,
         ignored: Ignored::Stays,
+        shapes: Some(ReadsAndWrites::REGISTER),
         ..Variant::PLAIN
     };
 
@@ -70,6 +73,7 @@ impl Variant {
         calls: "2r+1w",
         clients: Clients::Tight,
         ignored: Ignored::Gone,
+        shapes: None,
     };
 }
 
@@ -101,6 +105,12 @@ impl FoundSystem {
             "" => self.system.name.to_owned(),
             variant => format!("{}:{variant}", self.system.name),
         }
+    }
+
+    /// How it is read and written, if it is: then shapes such as `2r+1w` can be asked of it.
+    #[must_use]
+    pub fn shapes(&self) -> Option<ReadsAndWrites> {
+        self.variant.shapes.or(self.system.shapes)
     }
 
     /// Hands the system, which is one of those built in, to `visitor`, with so many actors: a number in the variant's

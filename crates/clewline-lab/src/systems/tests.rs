@@ -73,7 +73,7 @@ impl SystemVisitor for States {
 
 fn everything(found: &FoundSystem, actors: u32, calls: &str) -> Everything {
     let FoundSystem { system, variant } = found;
-    let calls = match (calls.parse(), system.shapes) {
+    let calls = match (calls.parse(), found.shapes()) {
         (Ok(shape), Some(words)) => Calls::Shape(shape, words),
         _ => Calls::Listed(HarnessFile::read(&calls.replace(';', "\n")).unwrap(), system.offers),
     };

@@ -139,7 +139,7 @@ impl Visit {
 fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
     let found = find_system(system).unwrap();
     let actors = found.variant.actors;
-    let (system, words) = (found.system.name, found.system.shapes.unwrap());
+    let (system, words) = (found.system.name, found.shapes().unwrap());
     found.visit(actors, Visit { system, by, shape: calls.parse().unwrap(), words, actors, settings })
 }
 
@@ -287,7 +287,7 @@ fn refuted(found: &FoundSystem, calls: &str, faults: Faults, believe: Believe) -
     let (actors, rules) = (found.variant.actors, Rules { faults, ..Rules::default() });
     found.visit(
         actors,
-        Refute { shape: calls.parse().unwrap(), words: found.system.shapes.unwrap(), actors, rules, believe },
+        Refute { shape: calls.parse().unwrap(), words: found.shapes().unwrap(), actors, rules, believe },
     )
 }
 
