@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use clewline_core::{Deterministic, Footprint, Value};
 
-use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, relaxed::Deed};
+use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, parameter, relaxed::Deed};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
@@ -12,7 +12,7 @@ pub const ENTRY: Entry = Entry {
     about: "a double-ended queue: push-front, push-back, pop-front, pop-back",
     operations: &Call::OPERATIONS,
     parameter: Some("its capacity"),
-    build: |parameter| Ok(Box::new(Deque { capacity: Capacity::parse(parameter)? })),
+    build: |parameter| parameter::boxed(Deque { capacity: Capacity::parse(parameter)? }),
 };
 
 /// Hands the specification to `visitor`, with each parameter that makes a difference.

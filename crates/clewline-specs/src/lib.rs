@@ -69,23 +69,11 @@ impl Entry {
 /// Builds a specification, given what follows its name after a colon.
 pub type Build = fn(Option<&str>) -> Result<Box<dyn Catalogued>, String>;
 
-/// Takes the place of what builds a specification. What that would instantiate is most of what this crate costs.
-#[cfg(not(feature = "catalog"))]
-fn not_compiled(_parameter: Option<&str>) -> Result<Box<dyn Catalogued>, String> {
-    Err("is known by its type alone: names of specifications need the feature `catalog`".to_owned())
-}
-
 /// The table of entries, and a way to all specifications with their types.
 macro_rules! catalog {
     ($($module:ident),+ $(,)?) => {
         /// Every specification, in alphabetical order of the names.
-        #[cfg(feature = "catalog")]
         pub static CATALOG: Table<Entry> = Table::new(&[$($module::ENTRY),+], |it| it.name);
-
-        /// Every specification, in alphabetical order of the names. Without the feature `catalog` none can be built by its name.
-        #[cfg(not(feature = "catalog"))]
-        pub static CATALOG: Table<Entry> =
-            Table::new(&[$(Entry { build: not_compiled, ..$module::ENTRY }),+], |it| it.name);
 
         /// Hands every specification that is built in to `visitor`, in the order of the table: for tests of what all of them owe.
         pub fn visit<V: Visitor>(visitor: &mut V) {

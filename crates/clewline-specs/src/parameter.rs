@@ -82,13 +82,26 @@ impl Deed<Value> {
     }
 }
 
+/// The specification, with its type forgotten. What that instantiates is most of what this crate costs, so that it is done only
+/// where specifications are found by their names.
+#[cfg(feature = "catalog")]
+pub(crate) fn boxed(specification: impl Catalogued + 'static) -> Result<Box<dyn Catalogued>, String> {
+    Ok(Box::new(specification))
+}
+
+/// The specification is there with its type alone.
+#[cfg(not(feature = "catalog"))]
+pub(crate) fn boxed(_specification: impl Catalogued + 'static) -> Result<Box<dyn Catalogued>, String> {
+    Err("is known by its type alone: names of specifications need the feature `catalog`".to_owned())
+}
+
 /// A specification that takes no parameter.
 pub(crate) fn none(
     specification: impl Catalogued + 'static,
     parameter: Option<&str>,
 ) -> Result<Box<dyn Catalogued>, String> {
     match parameter {
-        None => Ok(Box::new(specification)),
+        None => boxed(specification),
         Some(found) => Err(format!("takes no parameter, found `{found}`")),
     }
 }

@@ -1,7 +1,7 @@
 //! A priority queue, the least first, that may answer out of order by a bound: [`Relaxed`].
 
 use crate::{
-    Entry, Operation, Visitor,
+    Entry, Operation, Visitor, parameter,
     priority_queue::{Call, First, PriorityQueue},
     relaxed::Relaxed,
 };
@@ -19,7 +19,7 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: Some("its quasi factor K"),
-    build: |parameter| Ok(Box::new(Relaxed::parse(PriorityQueue { first: First::Least }, parameter)?)),
+    build: |parameter| parameter::boxed(Relaxed::parse(PriorityQueue { first: First::Least }, parameter)?),
 };
 
 /// Hands the specification to `visitor`, with each parameter that makes a difference.

@@ -3,7 +3,7 @@
 use clewline_core::Kind;
 
 use crate::{
-    Entry, Operation, Visitor,
+    Entry, Operation, Visitor, parameter,
     priority_queue::{Call, First, PriorityQueue, Return},
     relaxed::{Deed, Equals, Line, Ordered, Relaxed},
 };
@@ -21,7 +21,7 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: Some("its quasi factor K"),
-    build: |parameter| Ok(Box::new(Relaxed::parse(PriorityQueue { first: First::Greatest }, parameter)?)),
+    build: |parameter| parameter::boxed(Relaxed::parse(PriorityQueue { first: First::Greatest }, parameter)?),
 };
 
 /// Hands the specification to `visitor`, with each factor that makes a difference.

@@ -3,7 +3,7 @@
 use clewline_core::{Kind, Value};
 
 use crate::{
-    Entry, Operation, Visitor,
+    Entry, Operation, Visitor, parameter,
     relaxed::{Deed, Equals, Line, Ordered, Relaxed},
     stack::{Call, Stack},
 };
@@ -21,7 +21,7 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: Some("its quasi factor K"),
-    build: |parameter| Ok(Box::new(Relaxed::parse(Stack::default(), parameter)?)),
+    build: |parameter| parameter::boxed(Relaxed::parse(Stack::default(), parameter)?),
 };
 
 /// Hands the specification to `visitor`, with each factor that makes a difference.

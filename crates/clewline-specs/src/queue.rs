@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use clewline_core::{Deterministic, Footprint, Kind, Role, Value};
 
-use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, relaxed::Deed};
+use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, parameter, relaxed::Deed};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
@@ -12,7 +12,7 @@ pub const ENTRY: Entry = Entry {
     about: "a FIFO queue: enq, deq, peek",
     operations: &Call::OPERATIONS,
     parameter: Some("its capacity"),
-    build: |parameter| Ok(Box::new(Queue { capacity: Capacity::parse(parameter)? })),
+    build: |parameter| parameter::boxed(Queue { capacity: Capacity::parse(parameter)? }),
 };
 
 /// Hands the specification to `visitor`, with each parameter that makes a difference.

@@ -4,7 +4,7 @@
 
 use clewline_core::{Deterministic, Value};
 
-use crate::{Entry, Visitor, notation, operations, parameter::number};
+use crate::{Entry, Visitor, notation, operations, parameter, parameter::number};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
@@ -14,7 +14,7 @@ pub const ENTRY: Entry = Entry {
     parameter: Some("the number of permits at first"),
     build: |parameter| {
         let permits = parameter.map(|it| number(it, "a number of permits", 0)).transpose()?;
-        Ok(Box::new(permits.map_or(Semaphore::default(), |permits| Semaphore { permits })))
+        parameter::boxed(permits.map_or(Semaphore::default(), |permits| Semaphore { permits }))
     },
 };
 

@@ -2,7 +2,7 @@
 
 use clewline_core::{Deterministic, Footprint, Kind, Role, Value};
 
-use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, relaxed::Deed};
+use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, parameter, relaxed::Deed};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
@@ -10,7 +10,7 @@ pub const ENTRY: Entry = Entry {
     about: "a stack: push, pop, peek",
     operations: &Call::OPERATIONS,
     parameter: Some("its capacity"),
-    build: |parameter| Ok(Box::new(Stack { capacity: Capacity::parse(parameter)? })),
+    build: |parameter| parameter::boxed(Stack { capacity: Capacity::parse(parameter)? }),
 };
 
 /// Hands the specification to `visitor`, with each parameter that makes a difference.
