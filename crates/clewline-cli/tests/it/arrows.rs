@@ -1,4 +1,5 @@
-//! The arrows between our files: which one uses what another defines, and that none closes a circle or leads upward.
+//! The arrows between our files: which one uses what another defines, and that none closes a circle
+//! or leads upward.
 
 mod rules;
 mod tests;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod actors;
+mod arrows;
 mod around;
 mod browser;
 mod check;

@@ -18,7 +18,8 @@ impl Token {
     }
 }
 
-/// The tokens of `text`: words, `::`, and every other sign by itself. Comments, literals and lifetimes are left out.
+/// The tokens of `text`: words, `::`, and every other sign by itself. Comments, literals and
+/// lifetimes are left out.
 pub fn tokens(text: &str) -> Vec<Token> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
@@ -89,8 +90,8 @@ fn quoted(text: &[char], mut at: usize, quote: char) -> usize {
     text.len().min(at + 1)
 }
 
-/// Leaves out attributes, and each item that is there for tests alone. The second list names the modules that were
-/// declared among these.
+/// Leaves out attributes, and each item that is there for tests alone. The second list names the
+/// modules that were declared among these.
 pub fn without_tests(tokens: &[Token]) -> (Vec<Token>, Vec<String>) {
     let mut kept = Vec::new();
     let mut modules = Vec::new();

@@ -31,7 +31,8 @@ pub struct Detour {
 /// What one module has names for.
 #[derive(Debug, Default)]
 struct Module {
-    /// The module of the file that this one is written in: itself, unless it is written inside another.
+    /// The module of the file that this one is written in: itself, unless it is written inside
+    /// another.
     file: String,
     path: String,
     defined: BTreeSet<String>,
@@ -60,8 +61,9 @@ struct Target {
     module: String,
     /// The name there, unless the path names the module itself.
     name: Option<String>,
-    /// Whether a module around the mention passed the name on without defining it.
-    is_detour: bool,
+    /// What to write instead, if a module around the mention passed the name on without defining
+    /// it.
+    instead: Option<String>,
 }
 
 impl Tree {
@@ -108,7 +110,7 @@ impl Tree {
     /// Every arrow between two files, one for each mention.
     pub fn arrows(&self) -> BTreeSet<Arrow> {
         let arrow = |mention: &Mention| {
-            let target = self.resolve(&mention.module, &mention.segments, 0)?;
+            let target = self.target(mention)?;
             target.name?;
             let (from, to) = (self.file(&mention.module), self.modules.get(&target.module)?.file.clone());
             let (place, what) = (self.place(mention), mention.segments.join("::"));
@@ -120,12 +122,14 @@ impl Tree {
     /// Every mention that goes through a module around it.
     pub fn detours(&self) -> Vec<Detour> {
         let detour = |mention: &Mention| {
-            let target = self.resolve(&mention.module, &mention.segments, 0).filter(|it| it.is_detour)?;
-            let around = if self.modules.contains_key(&target.module) { "crate" } else { "" };
-            let instead = join(&join(around, &target.module), target.name.as_deref().unwrap_or_default());
+            let instead = self.target(mention)?.instead?;
             Some(Detour { place: self.place(mention), what: mention.segments.join("::"), instead })
         };
-        self.mentions.iter().filter(|it| !self.is_repeated(it)).filter_map(detour).collect()
+        let is_import = |it: &&Mention| {
+            let imported = self.modules[&it.module].imported.get(&it.segments[0]);
+            imported.is_none_or(|path| *path == it.segments)
+        };
+        self.mentions.iter().filter(is_import).filter_map(detour).collect()
     }
 
     fn file(&self, module: &str) -> String {
@@ -139,40 +143,23 @@ impl Tree {
     /// Whether the path starts with an imported item, whose import is a mention already.
     fn is_repeated(&self, Mention { module, segments, .. }: &Mention) -> bool {
         let imported = self.modules[module].imported.get(&segments[0]).filter(|it| *it != segments);
-        let target = imported.filter(|_| 1 < segments.len()).and_then(|it| self.resolve(module, it, 0));
+        let target =
+            imported.filter(|_| 1 < segments.len()).and_then(|it| self.resolve(module, module, it, 0));
         target.is_some_and(|it| it.name.is_some())
     }
 
-    /// Follows a path from `module` to the module that defines what it names. `None` for what is not of this crate.
-    fn resolve(&self, module: &str, segments: &[String], depth: usize) -> Option<Target> {
-        if 16 < depth {
-            return None;
-        }
-        let mut at = module.to_owned();
-        let mut rest = segments;
-        while let Some((first, tail)) = rest.split_first() {
-            match first.as_str() {
-                "crate" => at.clear(),
-                "self" => {}
-                "super" => at = parent(&at)?.to_owned(),
-                _ => break,
-            }
-            rest = tail;
-        }
-        let is_local = rest.len() == segments.len();
-        self.descend(module, at, rest, is_local, depth)
+    fn target(&self, mention: &Mention) -> Option<Target> {
+        self.resolve(&mention.module, &mention.module, &mention.segments, 0)
     }
 
-    /// Follows `rest` from the module `at`; `is_local` if nothing before it said that it is of this crate.
-    fn descend(
-        &self,
-        from: &str,
-        mut at: String,
-        mut rest: &[String],
-        mut is_local: bool,
-        depth: usize,
-    ) -> Option<Target> {
-        while let Some((first, tail)) = rest.split_first() {
+    /// Follows a path that stands in `module` to what it names, for a mention in `origin`. `None`
+    /// for what is not of this crate, unless it was found by a detour.
+    fn resolve(&self, origin: &str, module: &str, segments: &[String], depth: usize) -> Option<Target> {
+        // Imports that import each other name nothing.
+        const DEPTH_MAX: usize = 16;
+        let (mut at, mut rest) = absolute(module, segments)?;
+        let mut is_local = rest.len() == segments.len();
+        while let Some((first, tail)) = rest.split_first().filter(|_| depth < DEPTH_MAX) {
             let child = join(&at, first);
             let known = self.modules.get(&at)?;
             // A module and what it is there for may share a name: an import brings both.
@@ -182,29 +169,41 @@ impl Tree {
                 continue;
             }
             if known.defined.contains(first) {
-                return Some(Target { module: at, name: Some(first.clone()), is_detour: false });
+                return Some(Target { module: at, name: Some(first.clone()), instead: None });
             }
-            let is_around = at != from && (at.is_empty() || from.starts_with(&format!("{at}::")));
             if let Some(path) = known.imported.get(first).filter(|it| *it != rest) {
                 let path: Vec<String> = path.iter().chain(tail).cloned().collect();
-                let found = self.resolve(&at, &path, depth + 1);
-                let found = found.or_else(|| {
-                    let module = path.join("::");
-                    is_around.then_some(Target { module, name: Some(String::new()), is_detour: true })
-                })?;
-                return Some(Target { is_detour: found.is_detour || is_around, ..found });
+                return self.pass(origin, &at, &path, depth);
             }
-            for glob in &known.globs {
+            let through = |glob: &Vec<String>| {
                 let path: Vec<String> = glob.iter().chain(rest).cloned().collect();
-                let found = self.resolve(&at, &path, depth + 1);
-                if let Some(found) = found.filter(|it| self.defines(it)) {
-                    return Some(Target { is_detour: found.is_detour || is_around, ..found });
-                }
-            }
+                self.pass(origin, &at, &path, depth).filter(|it| self.defines(it))
+            };
+            let found = known.globs.iter().find_map(through);
             // What a macro defines is where it is looked for.
-            return (!is_local).then(|| Target { module: at, name: Some(first.clone()), is_detour: false });
+            let here = || Target { module: at.clone(), name: Some(first.clone()), instead: None };
+            return found.or_else(|| (!is_local).then(here));
         }
-        (!is_local).then_some(Target { module: at, name: None, is_detour: false })
+        (!is_local).then_some(Target { module: at, name: None, instead: None })
+    }
+
+    /// Follows an import of the module `at`, which a mention in `origin` has come to.
+    fn pass(&self, origin: &str, at: &str, path: &[String], depth: usize) -> Option<Target> {
+        let found = self.resolve(origin, at, path, depth + 1);
+        let is_around = at != origin && (at.is_empty() || origin.starts_with(&format!("{at}::")));
+        if !is_around {
+            return found;
+        }
+        let is_ours = found.is_some();
+        let unknown = || Target { module: path.join("::"), name: None, instead: None };
+        let mut found = found.unwrap_or_else(unknown);
+        let shorter = || {
+            let (at, rest) = absolute(at, path)?;
+            Some(join(&join("crate", &at), &rest.join("::")))
+        };
+        let written = if is_ours { shorter() } else { Some(path.join("::")) };
+        found.instead = found.instead.or(written);
+        Some(found)
     }
 
     fn defines(&self, target: &Target) -> bool {
@@ -226,7 +225,8 @@ impl Tree {
 struct Reader<'a> {
     tree: &'a mut Tree,
     tokens: &'a [Token],
-    /// The module of the file, and those written inside of it that are open, with the depth of their braces.
+    /// The module of the file, and those written inside of it that are open, with the depth of
+    /// their braces.
     inside: Vec<(String, usize)>,
     depth: usize,
 }
@@ -277,7 +277,8 @@ impl Reader<'_> {
         at + 1
     }
 
-    /// Enters the item whose name stands at `at`, if it is one of the module and not inside another item.
+    /// Enters the item whose name stands at `at`, if it is one of the module and not inside another
+    /// item.
     fn define(&mut self, at: usize) {
         let at = if self.is(at, "mut") { at + 1 } else { at };
         let is_named = self.tokens.get(at).is_some_and(Token::is_word)
@@ -354,7 +355,8 @@ impl Reader<'_> {
         start.is_some_and(|it| self.tokens[it].is("use") && !self.is(it + 1, "<"))
     }
 
-    /// Reads a branch of an import, behind `before`: line, path and name of each of its leaves. Returns where it ends.
+    /// Reads a branch of an import, behind `before`: line, path and name of each of its leaves.
+    /// Returns where it ends.
     fn branch(
         &self,
         mut at: usize,
@@ -396,6 +398,22 @@ impl Reader<'_> {
         }
         at
     }
+}
+
+/// The module that a path in `module` begins at, and what follows.
+fn absolute<'p>(module: &str, path: &'p [String]) -> Option<(String, &'p [String])> {
+    let mut at = module.to_owned();
+    let mut rest = path;
+    while let Some((first, tail)) = rest.split_first() {
+        match first.as_str() {
+            "crate" => at.clear(),
+            "self" => {}
+            "super" => at = parent(&at)?.to_owned(),
+            _ => break,
+        }
+        rest = tail;
+    }
+    Some((at, rest))
 }
 
 /// `a::b` for `a` and `b`; one of them may be empty.
