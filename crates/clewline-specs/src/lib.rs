@@ -14,6 +14,7 @@ pub mod cas_register;
 pub mod channel;
 mod copies;
 pub mod counter;
+mod deed;
 pub mod deque;
 mod entry;
 mod find;

@@ -69,10 +69,13 @@ fn files_of_tests_are_no_part_of_the_tree() {
 
 #[test]
 fn a_table_uses_those_who_are_in_it() {
-    let table = "clewline_core::registry! {\n    /// All.\n    ALL: &dyn Shape;\n    round,\n    square,\n}";
-    let with = |text: &str| format!("{table}\n{text}");
+    let list = "table![round, square];";
+    let with = |text: &str| format!("{list}\n{text}");
     let (inside, apart) = (with("pub trait Shape {}"), with("mod shape; pub use shape::Shape;"));
     let circle = [("lib.rs", inside.as_str()), ("round.rs", "use crate::Shape;"), ("square.rs", "")];
+    assert_eq!(circles(&tree(&circle)).len(), 1);
+    let written = "mod round; pub trait Shape {} static ALL: &[&dyn Shape] = &[round::ENTRY];";
+    let circle = [("lib.rs", written), ("round.rs", "use crate::Shape;")];
     assert_eq!(circles(&tree(&circle)).len(), 1);
     let none = [
         ("lib.rs", apart.as_str()),
@@ -81,6 +84,14 @@ fn a_table_uses_those_who_are_in_it() {
         ("square.rs", ""),
     ];
     assert_eq!(circles(&tree(&none)), Vec::<String>::new());
+}
+
+#[test]
+fn an_exported_macro_is_where_it_is_written() {
+    let macros = "#[macro_export]\nmacro_rules! list { ($($a:ident),*) => { $($a::ENTRY),* }; }";
+    let files =
+        [("lib.rs", "mod a; mod b; use b::B;"), ("a.rs", macros), ("b.rs", "use crate::list; struct B;")];
+    assert_eq!(arrows(&files), [" -> b", "b -> a"]);
 }
 
 #[test]

@@ -53,6 +53,8 @@ struct Mention {
 pub struct Tree {
     modules: BTreeMap<String, Module>,
     mentions: Vec<Mention>,
+    /// Macros by name, and the files that define them: their paths do not tell.
+    macros: BTreeMap<String, String>,
 }
 
 /// What a path leads to.
@@ -180,8 +182,11 @@ impl Tree {
                 self.pass(origin, &at, &path, depth).filter(|it| self.defines(it))
             };
             let found = known.globs.iter().find_map(through);
-            // What a macro defines is where it is looked for.
-            let here = || Target { module: at.clone(), name: Some(first.clone()), instead: None };
+            // An exported macro is at the root, wherever it is written. What a macro defines is where
+            // it is looked for.
+            let exported = self.macros.get(first).filter(|_| at.is_empty());
+            let module = exported.unwrap_or(&at).clone();
+            let here = || Target { module, name: Some(first.clone()), instead: None };
             return found.or_else(|| (!is_local).then(here));
         }
         (!is_local).then_some(Target { module: at, name: None, instead: None })
@@ -263,11 +268,16 @@ impl Reader<'_> {
                 self.depth += 1;
                 return at + 3;
             }
-            "registry" | "systems" if self.is(at + 1, "!") && self.is(at + 2, "{") => {
+            "struct" | "enum" | "union" | "trait" | "type" | "fn" | "const" | "static" => self.define(at + 1),
+            "macro_rules" if self.is(at + 1, "!") => {
+                self.define(at + 2);
+                let module = self.inside[0].0.clone();
+                self.tree.macros.insert(tokens[at + 2].text.clone(), module);
+                return group_end(tokens, at + 3);
+            }
+            _ if token.is_word() && self.is(at + 1, "!") && self.depth == self.open() => {
                 return self.table(at + 2);
             }
-            "struct" | "enum" | "union" | "trait" | "type" | "fn" | "const" | "static" => self.define(at + 1),
-            "macro_rules" if self.is(at + 1, "!") => self.define(at + 2),
             "$" => return at + 2,
             _ if token.is_word() && self.is(at + 1, "::") && !(0 < at && self.is(at - 1, "::")) => {
                 return self.path(at);
@@ -277,14 +287,18 @@ impl Reader<'_> {
         at + 1
     }
 
+    /// How deep items of the module are.
+    fn open(&self) -> usize {
+        self.inside.last().map_or(0, |it| it.1 + usize::from(1 < self.inside.len()))
+    }
+
     /// Enters the item whose name stands at `at`, if it is one of the module and not inside another
     /// item.
     fn define(&mut self, at: usize) {
         let at = if self.is(at, "mut") { at + 1 } else { at };
         let is_named = self.tokens.get(at).is_some_and(Token::is_word)
             && !["fn", "unsafe", "extern", "async"].iter().any(|it| self.is(at, it));
-        let open = self.inside.last().map_or(0, |it| it.1 + usize::from(1 < self.inside.len()));
-        if is_named && self.depth == open {
+        if is_named && self.depth == self.open() {
             let name = self.tokens[at].text.clone();
             self.module().defined.insert(name);
         }
@@ -298,10 +312,6 @@ impl Reader<'_> {
             segments.push(self.tokens[end + 1].text.clone());
             end += 2;
         }
-        let is_table = ["registry", "systems"].contains(&segments[segments.len() - 1].as_str());
-        if is_table && self.is(end, "!") && self.is(end + 1, "{") {
-            return self.table(end + 1);
-        }
         self.mention(self.tokens[at].line, segments);
         end
     }
@@ -311,13 +321,14 @@ impl Reader<'_> {
         self.tree.mentions.push(Mention { module, line, segments });
     }
 
-    /// A table of modules uses an entry of each that it names.
+    /// Where a macro makes items of a list, it uses each module that the list names.
     fn table(&mut self, open: usize) -> usize {
         let end = group_end(self.tokens, open);
         for at in open..end {
             let name = self.tokens[at].text.clone();
             let child = join(&self.inside[0].0, &name);
-            if self.tree.modules.contains_key(&child) && (self.is(at + 1, ",") || self.is(at + 1, "}")) {
+            let is_alone = [",", "]", ")", "}"].iter().any(|it| self.is(at + 1, it));
+            if is_alone && self.tree.modules.contains_key(&child) {
                 self.mention(self.tokens[at].line, vec!["self".to_owned(), name, "ENTRY".to_owned()]);
             }
         }
