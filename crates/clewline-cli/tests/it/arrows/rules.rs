@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::tree::{Arrow, Tree, join};
 
 /// What is said about a mention that takes a name from a module around it.
-pub fn detours(tree: &Tree) -> Vec<String> {
+pub(super) fn detours(tree: &Tree) -> Vec<String> {
     let detours = tree.detours().into_iter();
     detours
         .map(|it| {
@@ -17,7 +17,7 @@ pub fn detours(tree: &Tree) -> Vec<String> {
 
 /// The circles between files, and those between the rooms of one folder. A room is a module with
 /// all that lies in it.
-pub fn circles(tree: &Tree) -> Vec<String> {
+pub(super) fn circles(tree: &Tree) -> Vec<String> {
     let arrows = tree.arrows();
     let files = arrows.iter().map(|it| (it.from.clone(), it.to.clone(), it)).collect();
     let mut complaints: Vec<String> = circles_of(files).iter().map(|it| say("files", it)).collect();
@@ -94,18 +94,18 @@ fn line(from: &str, to: &str, place: &str, what: &str) -> String {
 
 /// The layers of the modules in one folder.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Layers {
+pub(super) struct Layers {
     /// The crate: `clewline-check`.
-    pub krate: String,
+    pub(super) krate: String,
     /// The module in whose folder they lie; empty for the root of the crate.
-    pub folder: String,
+    pub(super) folder: String,
     /// The modules by layer, the highest first.
-    pub layers: Vec<Vec<String>>,
+    pub(super) layers: Vec<Vec<String>>,
 }
 
 /// Reads the fenced block below the heading `## Layers`: a line `crate:` or `crate/folder:`, then
 /// one line for each layer.
-pub fn read_layers(page: &str) -> Vec<Layers> {
+pub(super) fn read_layers(page: &str) -> Vec<Layers> {
     let section = page.split("\n## Layers\n").nth(1).unwrap_or_default();
     let block = section.split("```").nth(1).unwrap_or_default();
     let mut all: Vec<Layers> = Vec::new();
@@ -123,7 +123,7 @@ pub fn read_layers(page: &str) -> Vec<Layers> {
 
 /// The arrows of `tree` that lead upward in `layers`, and the modules that these forgot or
 /// invented.
-pub fn upward(tree: &Tree, Layers { krate, folder, layers }: &Layers) -> Vec<String> {
+pub(super) fn upward(tree: &Tree, Layers { krate, folder, layers }: &Layers) -> Vec<String> {
     let mut complaints = Vec::new();
     let heights: BTreeMap<&str, usize> = (layers.iter().rev().enumerate())
         .flat_map(|(height, layer)| layer.iter().map(move |it| (it.as_str(), height)))

@@ -2,25 +2,25 @@
 
 /// One word or sign, and the line that it stands on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
-    pub text: String,
-    pub line: usize,
+pub(super) struct Token {
+    pub(super) text: String,
+    pub(super) line: usize,
 }
 
 impl Token {
-    pub fn is(&self, text: &str) -> bool {
+    pub(super) fn is(&self, text: &str) -> bool {
         self.text == text
     }
 
     /// Whether it is an identifier or a keyword.
-    pub fn is_word(&self) -> bool {
+    pub(super) fn is_word(&self) -> bool {
         self.text.starts_with(|it: char| it.is_alphabetic() || it == '_')
     }
 }
 
 /// The tokens of `text`: words, `::`, and every other sign by itself. Comments, literals and
 /// lifetimes are left out.
-pub fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokens(text: &str) -> Vec<Token> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
     let mut line = 1;
@@ -92,7 +92,7 @@ fn quoted(text: &[char], mut at: usize, quote: char) -> usize {
 
 /// Leaves out attributes, and each item that is there for tests alone. The second list names the
 /// modules that were declared among these.
-pub fn without_tests(tokens: &[Token]) -> (Vec<Token>, Vec<String>) {
+pub(super) fn without_tests(tokens: &[Token]) -> (Vec<Token>, Vec<String>) {
     let mut kept = Vec::new();
     let mut modules = Vec::new();
     let mut at = 0;
@@ -130,7 +130,7 @@ fn attribute(tokens: &[Token], at: usize) -> (usize, bool) {
 }
 
 /// Behind the bracket that closes the one at `open`.
-pub fn group_end(tokens: &[Token], open: usize) -> usize {
+pub(super) fn group_end(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.text.as_str() {

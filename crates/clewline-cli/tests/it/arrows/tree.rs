@@ -6,26 +6,26 @@ use super::tokens::{Token, group_end, tokens, without_tests};
 
 /// A file mentions what another one defines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Arrow {
+pub(super) struct Arrow {
     /// The module of the file that mentions it: `monitor::queue`; empty for the root of the crate.
-    pub from: String,
+    pub(super) from: String,
     /// The module of the file that defines it.
-    pub to: String,
+    pub(super) to: String,
     /// Where it is mentioned, for a reader: `crates/NAME/src/FILE:LINE`.
-    pub place: String,
+    pub(super) place: String,
     /// What is mentioned, as it is written: `super::Columns`.
-    pub what: String,
+    pub(super) what: String,
 }
 
 /// A mention that takes a name from a module around it which only passes the name on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detour {
+pub(super) struct Detour {
     /// Where, as in an [`Arrow`].
-    pub place: String,
+    pub(super) place: String,
     /// What is mentioned, as it is written.
-    pub what: String,
+    pub(super) what: String,
     /// The path to write instead.
-    pub instead: String,
+    pub(super) instead: String,
 }
 
 /// What one module has names for.
@@ -50,7 +50,7 @@ struct Mention {
 
 /// A crate's modules without those for tests, by their paths.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub(super) struct Tree {
     modules: BTreeMap<String, Module>,
     mentions: Vec<Mention>,
     /// Macros by name, and the files that define them: their paths do not tell.
@@ -70,7 +70,7 @@ struct Target {
 
 impl Tree {
     /// Reads `files`: the path of each, and its text. `src` is the folder of the crate's sources.
-    pub fn new(src: &str, files: &[(String, String)]) -> Tree {
+    pub(super) fn new(src: &str, files: &[(String, String)]) -> Tree {
         let mut tree = Tree::default();
         let mut for_tests = BTreeSet::new();
         let mut bodies = Vec::new();
@@ -96,7 +96,7 @@ impl Tree {
     }
 
     /// The modules that lie directly in `around`.
-    pub fn children(&self, around: &str) -> BTreeSet<&str> {
+    pub(super) fn children(&self, around: &str) -> BTreeSet<&str> {
         let depth = around.split("::").filter(|it| !it.is_empty()).count();
         let inside = |it: &&str| around.is_empty() || it.starts_with(&format!("{around}::"));
         let child = |it| str::split(it, "::").nth(depth);
@@ -105,12 +105,12 @@ impl Tree {
     }
 
     /// How many files were read.
-    pub fn files(&self) -> usize {
+    pub(super) fn files(&self) -> usize {
         self.modules.iter().filter(|(name, it)| **name == it.file).count()
     }
 
     /// Every arrow between two files, one for each mention.
-    pub fn arrows(&self) -> BTreeSet<Arrow> {
+    pub(super) fn arrows(&self) -> BTreeSet<Arrow> {
         let arrow = |mention: &Mention| {
             let target = self.target(mention)?;
             target.name?;
@@ -122,7 +122,7 @@ impl Tree {
     }
 
     /// Every mention that goes through a module around it.
-    pub fn detours(&self) -> Vec<Detour> {
+    pub(super) fn detours(&self) -> Vec<Detour> {
         let detour = |mention: &Mention| {
             let instead = self.target(mention)?.instead?;
             Some(Detour { place: self.place(mention), what: mention.segments.join("::"), instead })
@@ -428,12 +428,12 @@ fn absolute<'p>(module: &str, path: &'p [String]) -> Option<(String, &'p [String
 }
 
 /// `a::b` for `a` and `b`; one of them may be empty.
-pub fn join(around: &str, name: &str) -> String {
+pub(super) fn join(around: &str, name: &str) -> String {
     if around.is_empty() || name.is_empty() { format!("{around}{name}") } else { format!("{around}::{name}") }
 }
 
 /// The module around `module`.
-pub fn parent(module: &str) -> Option<&str> {
+pub(super) fn parent(module: &str) -> Option<&str> {
     (!module.is_empty()).then(|| module.rsplit_once("::").map_or("", |it| it.0))
 }
 
