@@ -8,6 +8,8 @@
 //!
 //! Invariant: a world's fingerprint is the sum of the hashes of its parts, kept up to date by differences. Debug builds compare.
 
+mod failing;
+
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard},

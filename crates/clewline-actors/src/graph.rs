@@ -28,7 +28,7 @@ use crate::{
     engine::{Delivered, Engine, lock},
     histories::HistoryId,
     numbers::{BadHandler, Fingerprint},
-    paths::{Record, Recorded},
+    paths::{Paths, Record, Recorded},
     trace::trace_along,
     visited::Visited,
     world::{Action, World},
@@ -162,18 +162,6 @@ pub enum Found {
     Violated(Vec<Action>),
     /// It is not, in what was seen; that was not all.
     Unknown,
-}
-
-/// What paths there are in a graph of states.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paths {
-    /// Paths from a beginning to an end, which is what schedules are; `None` if the graph has a cycle, and there is no end to
-    /// them, or if there are more than 2^128.
-    pub schedules: Option<u128>,
-    /// Steps on the longest path; if there is a cycle, steps to the state that is farthest away.
-    pub depth: u64,
-    /// Whether a state can be reached from itself.
-    pub has_cycle: bool,
 }
 
 /// How a search goes.

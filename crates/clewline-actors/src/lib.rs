@@ -21,6 +21,7 @@ mod plan;
 mod refute;
 mod schedule;
 pub mod schedulers;
+mod settings;
 mod system;
 mod tally;
 mod trace;
@@ -33,7 +34,7 @@ pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
 pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
 pub use faults::{Faults, Mailbox, Places, Restart};
-pub use graph::{Compare, Count, Ended, Explored, Found, Paths, Progress, Search, Until, explore_states};
+pub use graph::{Compare, Count, Ended, Explored, Found, Progress, Search, Until, explore_states};
 pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, Watched, When};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
 pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
@@ -41,6 +42,7 @@ pub use numbers::{
     BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed, Numbers,
     Outcome, ReturnId, Start,
 };
+pub use paths::Paths;
 pub use refute::{Difference, Refuted, refute};
 pub use schedule::{Schedule, Unfit};
 pub use system::ActorSystem;

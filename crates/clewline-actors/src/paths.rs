@@ -2,8 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::graph::Paths;
-
 /// What one thread kept of the graph. States are known by the lower halves of their fingerprints.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
@@ -218,4 +216,16 @@ impl Recorded {
         }
         None
     }
+}
+
+/// What paths there are in a graph of states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// Paths from a beginning to an end, which is what schedules are; `None` if the graph has a cycle, and there is no end to
+    /// them, or if there are more than 2^128.
+    pub schedules: Option<u128>,
+    /// Steps on the longest path; if there is a cycle, steps to the state that is farthest away.
+    pub depth: u64,
+    /// Whether a state can be reached from itself.
+    pub has_cycle: bool,
 }

@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     BadHandler, HistoryEvent, HistoryId, Judgement, Schedule, Verdicts, Walk, engine::lock,
-    schedulers::Settings,
+    settings::Settings,
 };
 
 // After so many executions it is looked how much memory is used, and told how many there were.

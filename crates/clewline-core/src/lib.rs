@@ -13,7 +13,9 @@
 //! * Right of [`Problem`] nothing is generic in calls and returns.
 
 mod budget;
+mod case;
 mod cause;
+mod dice;
 mod history;
 mod id;
 mod intern;
@@ -33,25 +35,28 @@ mod specification;
 mod table;
 mod value;
 mod verdict;
+mod verify;
+mod witness;
 
 pub use budget::{Budget, Charge, Reason};
+pub use case::{Case, Catalogued, LoadError, case_noted, case_shown};
 pub use cause::Cause;
+pub use dice::{Dice, Domain, Plan};
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{AnswerId, LabelId, ObjectId, OperationId, ProcessId, StateId};
 pub use intern::Interner;
 pub use label::read_label;
 pub use merge::Stamped;
 pub use not_found::NotFound;
-pub use notation::{Case, Catalogued, LoadError, Misfit, Notation, Written, case_noted, case_shown};
+pub use notation::{Misfit, Notation, Written};
 pub use parse_error::{ParseError, Place};
 pub use problem::{Answered, Automaton, Keep, Problem, Replay, Show, Start, Successor};
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording, Times};
 pub use role::{Act, Kind, Role, Roles};
-pub use simulate::{Dice, Domain, Plan};
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, Values};
-pub use verdict::{
-    Allowed, Breaking, DeadEnd, Explanation, Rule, Verdict, Violation, Why, Witness, WitnessError,
-};
+pub use verdict::{Allowed, Breaking, DeadEnd, Explanation, Rule, Verdict, Violation, Why};
+pub use verify::WitnessError;
+pub use witness::Witness;

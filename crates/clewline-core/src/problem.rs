@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     AnswerId, Footprint, History, Interner, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification,
-    StateId, Witness, show_debug,
+    StateId, show_debug, witness::Witness,
 };
 
 pub use keep::Keep;

@@ -1,8 +1,6 @@
 //! Verdicts, and the evidence that comes with them.
 
-use std::fmt;
-
-use crate::{OperationId, Problem, Reason};
+use crate::{budget::Reason, id::OperationId, witness::Witness};
 
 /// Whether a property holds. There is no way to say yes or no without evidence, nor to stop early in silence.
 ///
@@ -61,86 +59,6 @@ impl Verdict {
         }
     }
 }
-
-/// A serial order of operations that the specification allows and real time does not contradict.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Witness {
-    /// The operations in order: every complete one, and those pending ones that took effect.
-    pub order: Vec<OperationId>,
-}
-
-impl Witness {
-    /// Checks this witness from scratch, sharing no code with the checker that found it.
-    ///
-    /// Cost: one replay of the specification, O(n) apart from it.
-    ///
-    /// # Errors
-    ///
-    /// Says which requirement of a witness is not met.
-    pub fn verify(&self, problem: &Problem<'_>) -> Result<(), WitnessError> {
-        let mut place: Vec<Option<usize>> = vec![None; problem.len()];
-        // The operation of latest call so far: whoever comes later must return after it.
-        let mut latest: Option<(u32, OperationId)> = None;
-        let mut replay = problem.replay();
-        for &id in &self.order {
-            let at = problem.position(id).ok_or(WitnessError::Foreign(id))?;
-            if place[at].replace(at).is_some() {
-                return Err(WitnessError::Repeated(id));
-            }
-            let span = problem.spans()[at];
-            if let Some((call, second)) = latest
-                && span.end() < call
-            {
-                return Err(WitnessError::OutOfOrder { first: id, second });
-            }
-            latest = latest.max(Some((span.call(), id)));
-            if !replay.advance(at) {
-                return Err(WitnessError::NotAllowed(id));
-            }
-        }
-        let is_missing = |&at: &usize| place[at].is_none() && !problem.spans()[at].is_pending();
-        match (0..problem.len()).find(is_missing) {
-            Some(at) => Err(WitnessError::Missing(problem.operations()[at])),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Why a claimed witness is not one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WitnessError {
-    /// The operation is not one of the problem's.
-    Foreign(OperationId),
-    /// The operation occurs twice.
-    Repeated(OperationId),
-    /// A complete operation does not occur.
-    Missing(OperationId),
-    /// `first` returned before `second` was called, yet comes after it.
-    OutOfOrder {
-        /// The operation that really came first.
-        first: OperationId,
-        /// The operation that really came second.
-        second: OperationId,
-    },
-    /// The specification does not allow the operation at its place.
-    NotAllowed(OperationId),
-}
-
-impl fmt::Display for WitnessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WitnessError::Foreign(it) => write!(f, "{it:?} is not an operation of this problem"),
-            WitnessError::Repeated(it) => write!(f, "operation {it:?} occurs twice in the witness"),
-            WitnessError::Missing(it) => write!(f, "complete operation {it:?} is missing from the witness"),
-            WitnessError::OutOfOrder { first, second } => {
-                write!(f, "{first:?} returned before {second:?} was called, but the witness puts it after")
-            }
-            WitnessError::NotAllowed(it) => write!(f, "the specification does not allow {it:?} at its place"),
-        }
-    }
-}
-
-impl std::error::Error for WitnessError {}
 
 /// A refutation.
 #[derive(Clone, Debug, PartialEq, Eq)]

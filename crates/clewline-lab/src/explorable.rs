@@ -6,7 +6,12 @@ use clewline_threads::{
     control::{Calls, Limits},
 };
 
-use crate::{Class, ClassVariant, Found, UnknownSubject, classes::CLASSES, structures::STRUCTURES};
+use crate::{
+    class::{Class, ClassVariant},
+    classes::CLASSES,
+    entry::Found,
+    structures::STRUCTURES,
+};
 
 /// A variant of a structure or of a class.
 #[derive(Clone, Copy, Debug)]
@@ -81,15 +86,6 @@ pub fn explorables() -> impl Iterator<Item = FoundExplorable> {
         .chain(classes.map(|(class, variant)| FoundExplorable::Class(class, variant)))
 }
 
-/// What is called `name`: `NAME` or `NAME:VARIANT`.
-///
-/// # Errors
-///
-/// If there is none of that name.
-pub fn find_explorable(name: &str) -> Result<FoundExplorable, UnknownSubject> {
-    explorables().find(|it| it.name() == name).ok_or_else(|| UnknownSubject::new(name))
-}
-
 /// A structure, with the calls of its table.
 struct Structure {
     testable: Box<dyn Testable>,
@@ -111,6 +107,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::find_explorable;
 
     #[test]
     fn every_name_is_unique_and_found_and_every_call_is_known() {

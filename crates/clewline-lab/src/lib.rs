@@ -19,6 +19,7 @@ pub mod crates;
 pub mod ds2;
 mod entry;
 mod explorable;
+mod find;
 pub mod link;
 mod locking;
 mod map_calls;
@@ -30,6 +31,7 @@ pub mod systems;
 mod tried;
 
 pub use class::{Class, ClassVariant, Flaw};
-pub use entry::{Entry, Found, Recipe, UnknownSubject, Variant, find, subjects};
-pub use explorable::{FoundExplorable, explorables, find_explorable};
+pub use entry::{Entry, Found, Recipe, Variant};
+pub use explorable::{FoundExplorable, explorables};
+pub use find::{UnknownSubject, find, find_explorable, subjects};
 pub use tried::{line_up, stress};

@@ -7,58 +7,16 @@
 //! history on every machine.
 
 mod places;
+mod violate;
 
-use std::{fmt, str::FromStr};
+use std::fmt;
 
 use clewline_check::{Options, judge};
-use clewline_core::{Budget, Catalogued, ParseError, Random, Recording, Verdict};
+use clewline_core::{Budget, Catalogued, Random, Recording, Verdict};
 
 use places::Places;
 
-/// A kind of violation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Violate {
-    /// Two operations of one method exchange their answers.
-    Swap,
-    /// An operation answers what the same operation answered earlier.
-    Stale,
-    /// An operation that had an effect is taken out of the history.
-    Lost,
-    /// An answer is given twice: a later operation of the same method gets it again.
-    Duplicate,
-    /// An operation gets an answer that nobody gave.
-    Invented,
-}
-
-impl Violate {
-    /// Every kind.
-    pub const ALL: [Violate; 5] =
-        [Violate::Swap, Violate::Stale, Violate::Lost, Violate::Duplicate, Violate::Invented];
-
-    /// The name used on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Violate::Swap => "swap",
-            Violate::Stale => "stale",
-            Violate::Lost => "lost",
-            Violate::Duplicate => "duplicate",
-            Violate::Invented => "invented",
-        }
-    }
-}
-
-impl FromStr for Violate {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        let found = Violate::ALL.into_iter().find(|it| it.name() == text);
-        found.ok_or_else(|| {
-            let known = Violate::ALL.map(Violate::name).join(", ");
-            ParseError::new(format!("one of {known}"), text)
-        })
-    }
-}
+pub use violate::Violate;
 
 /// No violation could be planted.
 #[derive(Clone, Debug, PartialEq, Eq)]

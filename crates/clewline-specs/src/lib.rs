@@ -14,7 +14,9 @@ pub mod cas_register;
 pub mod channel;
 mod copies;
 pub mod counter;
+mod deed;
 pub mod deque;
+mod entry;
 mod find;
 pub mod map;
 pub mod min_priority_queue;
@@ -34,40 +36,16 @@ pub mod semaphore;
 pub mod set;
 pub mod stack;
 
-use clewline_core::{Catalogued, Notation, Table};
+use clewline_core::Table;
 
 #[doc(hidden)]
 pub use clewline_core as core;
 
 pub use copies::Copies;
+pub use entry::{Build, Entry, Visitor};
 pub use find::{MixError, SpecError, check_mix, entry, find};
 pub use operation::Operation;
 pub use parameter::Capacity;
-
-/// A specification the command line can name.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The name used on the command line.
-    pub name: &'static str,
-    /// One line for `clewline specs` and `--help`.
-    pub about: &'static str,
-    /// The operations: those of [`operations!`], as a rule.
-    pub operations: &'static [Operation],
-    /// What may follow the name after a colon, if anything may: `queue:8`.
-    pub parameter: Option<&'static str>,
-    /// The specification with that parameter, or what is wrong with the parameter.
-    pub build: Build,
-}
-
-impl Entry {
-    /// The names of the operations.
-    pub fn methods(&self) -> impl Iterator<Item = &'static str> {
-        self.operations.iter().map(|it| it.name)
-    }
-}
-
-/// Builds a specification, given what follows its name after a colon.
-pub type Build = fn(Option<&str>) -> Result<Box<dyn Catalogued>, String>;
 
 /// The table of entries, and a way to all specifications with their types.
 macro_rules! catalog {
@@ -103,9 +81,3 @@ catalog![
     set,
     stack
 ];
-
-/// A use of specifications whatever their types are.
-pub trait Visitor {
-    /// Uses the specification called `name`, with its parameter.
-    fn visit<S: Notation>(&mut self, name: &'static str, specification: S);
-}

@@ -2,7 +2,7 @@
 
 use clewline_core::{Catalogued, Elements, Footprint, Role, Value};
 
-use crate::relaxed::Deed;
+use crate::deed::Deed;
 
 /// How many elements fit into a collection.
 ///

@@ -153,11 +153,11 @@ impl Notation for PriorityQueue {
     }
 
     fn name(&self) -> Option<String> {
-        let entry = match self.first {
-            First::Greatest => ENTRY,
-            First::Least => crate::min_priority_queue::ENTRY,
+        let name = match self.first {
+            First::Greatest => ENTRY.name,
+            First::Least => "min-priority-queue",
         };
-        Some(entry.name.to_owned())
+        Some(name.to_owned())
     }
 
     fn sample(&self, dice: &mut Dice) -> Call {

@@ -15,6 +15,7 @@ use std::{collections::VecDeque, fmt::Debug, hash::Hash};
 
 use clewline_core::{Dice, Footprint, Kind, Misfit, Notation, Role, Specification, Value, Values, Written};
 
+pub use crate::deed::Deed;
 use crate::{copies::array_bytes, parameter};
 
 /// A collection of which elements leave in an order, and what it takes to relax that order.
@@ -42,17 +43,6 @@ pub trait Ordered: Notation {
 
     /// What kind of object it is with factor `factor`, which is not 0, for checkers that know such objects.
     fn relaxed_kind(&self, factor: u32) -> Option<Kind>;
-}
-
-/// What a call does to a collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed<E> {
-    /// Adds an element.
-    Add(E),
-    /// Removes whichever it finds.
-    Remove,
-    /// Answers what it could have removed.
-    Look,
 }
 
 /// What equal elements of a collection are to each other.

@@ -10,75 +10,12 @@ use std::{
 };
 
 use clewline_core::{Budget, Table};
-use clewline_explore::{Bound, Bounds, Coverage, distinct};
+use clewline_explore::{Bound, Coverage, distinct};
 
-use crate::{Engine, Flow, Snapshots, Tally, Verdicts, Walk};
+pub use crate::settings::Settings;
+pub use entry::{Entry, MessageScheduler, Soundness};
 
-/// Drives a walk from one execution to the next.
-pub trait MessageScheduler {
-    /// Explores, until nothing is left to try or the tally breaks.
-    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow;
-}
-
-/// A scheduler the command line can name.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The name used on the command line.
-    pub name: &'static str,
-    /// One line for the help.
-    pub about: &'static str,
-    /// Whether it sees every canonical history, and ends.
-    pub is_exhaustive: bool,
-    /// Whether it draws schedules at random, as many as it is told.
-    pub is_random: bool,
-    /// Whether what it sees is all there is within its bounds.
-    pub soundness: Soundness,
-    /// The bounds that it has of its own.
-    pub bounds: &'static [Bound],
-    /// Makes one.
-    pub make: fn(&Settings) -> Box<dyn MessageScheduler>,
-}
-
-/// Whether a scheduler leaves out nothing but what its bounds exclude, or what it did not draw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Soundness {
-    /// It does.
-    Always,
-    /// If messages with different [keys](crate::Harness::key) commute. That is tried before it is believed.
-    IfKeysHold,
-    /// It does not, and what it shows has to be executed again: nothing is proved.
-    Never,
-}
-
-/// What schedulers can be told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Where random choices come from.
-    pub seed: u64,
-    /// How many schedules to see at most. Those that choose at random see as many.
-    pub schedules: u64,
-    /// After how many violated canonical histories to stop.
-    pub violations: u64,
-    /// How many steps an execution may have; longer ones are cut.
-    pub steps: usize,
-    /// What bounds were set to.
-    pub bounds: Bounds,
-    /// How many threads explore. What is counted, and the first violation, are the same for any number.
-    pub jobs: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            seed: 0,
-            schedules: 50_000,
-            violations: u64::MAX,
-            steps: 10_000,
-            bounds: Bounds::default(),
-            jobs: 1,
-        }
-    }
-}
+use crate::{Engine, Snapshots, Tally, Verdicts, Walk};
 
 /// Every bound that some scheduler has, once.
 #[must_use]
@@ -144,6 +81,7 @@ mod crew;
 pub mod delay_bounded;
 pub mod dpor;
 mod drawn;
+mod entry;
 pub mod exhaustive;
 pub mod ired;
 pub mod liviola;

@@ -2,11 +2,11 @@ mod dice;
 mod jobs;
 mod random_systems;
 
-use clewline_explore::Limit;
+use clewline_explore::{Bounds, Limit};
 
 use super::*;
 use crate::{
-    Judgement,
+    Flow, Judgement,
     samples::{hasty, judge},
 };
 

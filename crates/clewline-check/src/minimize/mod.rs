@@ -38,12 +38,13 @@ use crate::{
 };
 
 mod focus;
+mod opened;
 mod opening;
 mod quick;
 mod units;
 mod why;
 
-use opening::{Opening, Overlap};
+use opened::{Opening, Overlap};
 use quick::Glance;
 use units::{comes_and_goes, lives, reads};
 

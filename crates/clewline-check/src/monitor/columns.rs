@@ -8,7 +8,7 @@
 
 use clewline_core::{Act, Kind, Problem, Roles, Span};
 
-use super::{NONE, Refusal};
+use super::ruling::Refusal;
 
 /// The gaps in which an operation may take effect, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,6 +319,9 @@ fn sorted(spans: &[Span]) -> (Vec<Interval>, u32) {
     intervals.iter_mut().filter(|it| it.right == NONE).for_each(|it| it.right = last);
     (intervals, last)
 }
+
+/// No operation, no element, no gap.
+pub const NONE: u32 = u32::MAX;
 
 #[cfg(test)]
 mod tests {

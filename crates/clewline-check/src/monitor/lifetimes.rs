@@ -6,10 +6,10 @@
 
 use clewline_core::{Act, Rule};
 
-use super::{Breach, Columns, Interval, Refusal};
-
-/// No operation, no element, no gap.
-pub const NONE: u32 = u32::MAX;
+use super::{
+    columns::{Columns, Interval, NONE},
+    ruling::{Breach, Refusal},
+};
 
 /// What is known about one element. An element that is never removed is removed in the last gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

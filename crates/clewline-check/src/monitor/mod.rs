@@ -26,6 +26,7 @@
 
 pub mod bag;
 mod columns;
+mod contract;
 pub mod counter;
 mod lifetimes;
 mod looks;
@@ -38,15 +39,18 @@ pub mod quasi_queue;
 pub mod quasi_stack;
 pub mod queue;
 pub mod register;
+mod ruling;
 pub mod set;
 pub mod stack;
 
 use clewline_core::{
-    Budget, Explanation, Kind, OperationId, Problem, Reason, Rule, Table, Verdict, Violation, Witness,
+    Budget, Explanation, Kind, OperationId, Problem, Reason, Table, Verdict, Violation, Witness,
 };
 
-pub use columns::{Columns, Interval};
-pub use lifetimes::{FreeGaps, Lifetime, Lifetimes, NONE};
+pub use columns::{Columns, Interval, NONE};
+pub use contract::Monitor;
+pub use lifetimes::{FreeGaps, Lifetime, Lifetimes};
+pub use ruling::{Breach, Refusal, Ruling, Want};
 
 use crate::Checker;
 
@@ -67,90 +71,6 @@ pub static MONITORS: Table<&dyn Monitor> = Table::new(
     ],
     |it| it.name(),
 );
-
-/// A checker for one kind of object. It sees no operation of role [`Take`](clewline_core::Act::Take) or
-/// [`Nothing`](clewline_core::Act::Nothing): it skips them. One for a [kind of its own](Kind::Other) sees every operation.
-pub trait Monitor: Sync {
-    /// What a report calls it: `queue monitor`.
-    fn name(&self) -> &'static str;
-
-    /// Whether it judges objects of this kind.
-    fn suits(&self, kind: Kind) -> bool;
-
-    /// Decides, unless the history is outside what this monitor can decide.
-    ///
-    /// # Errors
-    ///
-    /// Says what it cannot decide.
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal>;
-
-    /// The same, as long as the budget lasts; one that takes nearly linear time need not ask.
-    ///
-    /// # Errors
-    ///
-    /// Says what it cannot decide; also if it was told to stop.
-    fn judge_within(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<Ruling, Refusal> {
-        self.judge(columns, want)
-    }
-}
-
-/// What is wanted from a monitor when the history holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Want {
-    /// The verdict and a witness.
-    Witness,
-    /// Only the verdict, which is faster.
-    Verdict,
-}
-
-/// What a monitor found. Operations are named by position.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ruling {
-    /// There is an order; this one, if it was wanted.
-    Holds(Option<Vec<u32>>),
-    /// There is none.
-    Violated(Breach),
-}
-
-/// A rule that is broken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach {
-    /// The rule.
-    pub rule: Rule,
-    /// The operations that break it, in the order which the rule gives.
-    pub operations: Vec<u32>,
-    /// Operations which cannot be ordered even if there were no others. Those of `operations` are among them.
-    pub evidence: Vec<u32>,
-}
-
-/// Why a monitor cannot decide a history. The text stands after "because".
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// An element is added twice, and may be there twice: the positions of both.
-    AddedTwice(u32, u32),
-    /// The operation is not one that monitors of this kind know.
-    Unfit(u32),
-    /// Something else.
-    Other(&'static str),
-}
-
-impl Refusal {
-    fn text(&self, problem: &Problem<'_>) -> String {
-        let label = |at: u32| problem.label(problem.operations()[at as usize]);
-        match *self {
-            Refusal::AddedTwice(first, second) => {
-                let (first, second) = (label(first), label(second));
-                if first == second {
-                    format!("a monitor needs distinct values, but {first} happens twice")
-                } else {
-                    format!("a monitor needs distinct values, but {first} and {second} add the same")
-                }
-            }
-            Refusal::Unfit(at) => format!("no monitor judges histories with {}", label(at)),
-            Refusal::Other(text) => text.to_owned(),
-        }
-    }
-}
 
 /// The monitor for objects of that kind.
 #[must_use]

@@ -22,76 +22,25 @@
 mod certain;
 mod exact;
 mod moving;
+mod scene;
 
 use clewline_core::{Budget, Rule};
 
 use super::{
-    Breach, Columns, FreeGaps, Interval, Lifetimes, NONE, Refusal, Ruling, Want,
+    Breach, Columns, FreeGaps, Lifetimes, NONE, Refusal, Ruling, Want,
     looks::{self, Line},
 };
 use exact::Exact;
 use moving::Moved;
+use scene::{Deed, SWAPS, Scene};
 
-/// How many exchanges of neighbours an operation is worth, once each has been given a good place.
-const SWAPS: u64 = 256;
+pub(super) use scene::Discipline;
 
 /// Near how many of the operations that are out of order it is searched.
 const PLACES: usize = 16;
 
 /// How many steps a search among a few operations may take.
 const STEPS: u64 = 1 << 17;
-
-/// Who should leave first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Discipline {
-    /// Who came last.
-    LastIn,
-    /// Who is greatest.
-    Greatest,
-}
-
-/// The elements of a container, and what was done to it.
-#[derive(Clone, Debug)]
-struct Scene {
-    discipline: Discipline,
-    factor: u32,
-    elements: Vec<Element>,
-    operations: Vec<Operation>,
-}
-
-/// An element, and the numbers of its operations.
-#[derive(Clone, Copy, Debug)]
-struct Element {
-    add: u32,
-    /// [`NONE`] if it is never removed.
-    remove: u32,
-    name: i64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Operation {
-    deed: Deed,
-    interval: Interval,
-    /// Its position in the columns.
-    at: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deed {
-    Add(u32),
-    Remove(u32),
-    /// Finds nothing.
-    Miss,
-}
-
-impl Deed {
-    fn element(self) -> Option<usize> {
-        match self {
-            Deed::Add(element) | Deed::Remove(element) => Some(element as usize),
-            Deed::Miss => None,
-        }
-    }
-}
 
 /// Judges a container with such a discipline.
 pub(super) fn judge(
@@ -145,92 +94,6 @@ enum Local {
 }
 
 impl Scene {
-    fn new(columns: &Columns, lifetimes: &Lifetimes, discipline: Discipline, factor: u32) -> Scene {
-        let mut scene = Scene { discipline, factor, elements: Vec::new(), operations: Vec::new() };
-        for (life, &name) in lifetimes.all.iter().zip(&columns.names).filter(|it| it.0.add != NONE) {
-            let element = scene.elements.len() as u32;
-            let add = scene.push(columns, Deed::Add(element), life.add);
-            let remove = match life.remove {
-                NONE => NONE,
-                at => scene.push(columns, Deed::Remove(element), at),
-            };
-            scene.elements.push(Element { add, remove, name: name.cast_signed() });
-        }
-        for &at in &lifetimes.empties {
-            scene.push(columns, Deed::Miss, at);
-        }
-        scene
-    }
-
-    fn push(&mut self, columns: &Columns, deed: Deed, at: u32) -> u32 {
-        self.operations.push(Operation { deed, interval: columns.intervals[at as usize], at });
-        self.operations.len() as u32 - 1
-    }
-
-    fn interval(&self, operation: u32) -> Interval {
-        self.operations[operation as usize].interval
-    }
-
-    /// When an element is removed; after everything if it never is.
-    fn removal(&self, element: &Element) -> Interval {
-        let never = Interval { left: NONE, right: NONE };
-        if element.remove == NONE { never } else { self.interval(element.remove) }
-    }
-
-    /// Whether `one` certainly overtakes `other`.
-    fn certainly_overtakes(&self, one: &Element, other: &Element) -> bool {
-        let removed = self.removal(one);
-        let should_wait = match self.discipline {
-            Discipline::LastIn => self.interval(one.add).precedes(self.interval(other.add)),
-            Discipline::Greatest => one.name < other.name,
-        };
-        should_wait
-            && one.remove != NONE
-            && self.interval(other.add).precedes(removed)
-            && removed.precedes(self.removal(other))
-    }
-
-    /// Whether real time and the bounds allow this order of all operations. Written without a thought of how it was found.
-    fn allows(&self, order: &[u32]) -> bool {
-        // In the order in which they should leave, the last first; each with how often it was overtaken.
-        let mut inside: Vec<(usize, u32)> = Vec::new();
-        let mut latest = 0;
-        let mut is_done = vec![false; self.operations.len()];
-        for &operation in order {
-            let Operation { deed, interval, .. } = self.operations[operation as usize];
-            if interval.right < latest || std::mem::replace(&mut is_done[operation as usize], true) {
-                return false;
-            }
-            latest = latest.max(interval.left);
-            let is_right = match deed {
-                Deed::Add(element) => {
-                    let element = element as usize;
-                    let place = match self.discipline {
-                        Discipline::LastIn => inside.len(),
-                        Discipline::Greatest => inside
-                            .partition_point(|it| self.elements[it.0].name < self.elements[element].name),
-                    };
-                    inside.insert(place, (element, 0));
-                    true
-                }
-                Deed::Remove(element) => {
-                    inside.iter().rposition(|it| it.0 == element as usize).is_some_and(|place| {
-                        inside.remove(place);
-                        let overtaken = &mut inside[place..];
-                        overtaken.iter_mut().for_each(|it| it.1 += 1);
-                        overtaken.len() <= self.factor as usize
-                            && overtaken.iter().all(|it| it.1 <= self.factor)
-                    })
-                }
-                Deed::Miss => inside.is_empty(),
-            };
-            if !is_right {
-                return false;
-            }
-        }
-        is_done.iter().all(|&it| it)
-    }
-
     /// Searches among the operations near one, and then less near.
     fn decide_about(&self, operation: u32, budget: &Budget) -> Local {
         let mut reach = 1;
@@ -248,42 +111,6 @@ impl Scene {
                 Exact::GaveUp => return Local::Unknown,
             }
         }
-    }
-
-    /// The elements with an operation within so many gaps of those of what `operation` is about, and who found nothing near.
-    fn near(&self, operation: u32, reach: u32) -> Scene {
-        let element = self.operations[operation as usize].deed.element();
-        let middle: Vec<Interval> = match element {
-            Some(element) => {
-                let Element { add, remove, .. } = self.elements[element];
-                [add, remove].into_iter().filter(|&it| it != NONE).map(|it| self.interval(it)).collect()
-            }
-            None => vec![self.interval(operation)],
-        };
-        let is_near = |operation: u32| {
-            let it = self.interval(operation);
-            let is_about = |middle: &Interval| {
-                it.left <= middle.right.saturating_add(reach) && middle.left.saturating_sub(reach) <= it.right
-            };
-            middle.iter().any(is_about)
-        };
-        let mut part = Scene { elements: Vec::new(), operations: Vec::new(), ..*self };
-        for element in &self.elements {
-            if is_near(element.add) || element.remove != NONE && is_near(element.remove) {
-                let number = part.elements.len() as u32;
-                let mut copy = |operation: u32, deed: Deed| {
-                    part.operations.push(Operation { deed, ..self.operations[operation as usize] });
-                    part.operations.len() as u32 - 1
-                };
-                let add = copy(element.add, Deed::Add(number));
-                let remove =
-                    if element.remove == NONE { NONE } else { copy(element.remove, Deed::Remove(number)) };
-                part.elements.push(Element { add, remove, name: element.name });
-            }
-        }
-        let misses = (0..).zip(&self.operations).filter(|it| it.1.deed == Deed::Miss && is_near(it.0));
-        part.operations.extend(misses.map(|it| *it.1));
-        part
     }
 }
 

@@ -21,6 +21,7 @@
 //! Cost: O(n log n), and the search: in practice O(n k), at worst exponential in k and in the number of processes, but
 //! not in n. It gives up after [`STEPS`] steps for each operation, or when it remembers [`MOST_DEAD`] configurations.
 
+mod elements;
 mod rows;
 
 use clewline_core::{Budget, Kind, Rule};
@@ -29,6 +30,7 @@ use super::{
     Breach, Columns, Interval, Lifetimes, Monitor, NONE, Refusal, Ruling, Want,
     looks::{self, Line},
 };
+use elements::{Elements, MOST_DEAD, Reached};
 use rows::{Found, Rows};
 
 /// How many steps of the search an operation is worth.
@@ -36,9 +38,6 @@ pub const STEPS: u64 = 256;
 
 /// However few operations there are, so many steps are allowed.
 const FEWEST_STEPS: u64 = 1 << 18;
-
-/// How many configurations are remembered at most, of some hundred bytes each.
-pub const MOST_DEAD: usize = 1 << 21;
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
@@ -82,20 +81,6 @@ impl Monitor for QuasiQueue {
             Found::GaveUp => Err(Refusal::Other("too many orders of this queue are possible")),
         }
     }
-}
-
-/// The elements of a queue, and who found it empty.
-#[derive(Clone, Debug, Default)]
-struct Elements {
-    /// By element: when it is added, and by whom.
-    adds: Vec<Interval>,
-    added_by: Vec<u32>,
-    /// By element: when it is removed, and by whom. Those who are come first.
-    removes: Vec<Interval>,
-    removed_by: Vec<u32>,
-    /// Who found nothing, and when.
-    empties: Vec<Interval>,
-    empty_to: Vec<u32>,
 }
 
 impl Elements {
@@ -243,12 +228,6 @@ impl Elements {
         }
         part
     }
-}
-
-/// Where a search stopped: the gaps by which the operations left have to begin. [`NONE`] if none are.
-#[derive(Clone, Copy, Debug)]
-struct Reached {
-    gaps: [u32; 3],
 }
 
 /// How many of some numbers are below another: a tree of sums.

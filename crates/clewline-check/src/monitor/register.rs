@@ -27,12 +27,13 @@
 
 mod broken;
 mod lives;
+mod values;
 
 use std::borrow::Cow;
 
 use clewline_core::{Act, Kind};
 
-use self::broken::Broken;
+use self::values::{Broken, Chain, INITIAL, Value, Values};
 use super::{Columns, Interval, Monitor, NONE, Refusal, Ruling, Want};
 
 /// See the [module](self).
@@ -41,9 +42,6 @@ pub struct Register;
 
 /// This monitor in the list.
 pub const ENTRY: &dyn Monitor = &Register;
-
-/// The number of the initial value.
-const INITIAL: u32 = 0;
 
 impl Monitor for Register {
     fn name(&self) -> &'static str {
@@ -90,26 +88,6 @@ impl Monitor for Register {
             Want::Verdict => None,
         }))
     }
-}
-
-/// Who wrote a value, who found it and what replaced it.
-#[derive(Clone, Copy)]
-struct Value {
-    // The position of the operation that wrote it, or `NONE`.
-    write: u32,
-    // The value that replaced it, if somebody said so, or `NONE`.
-    next: u32,
-    // The first gap in which a read of it ends, `NONE` if there is no read; the last gap in which one begins.
-    found_by: u32,
-    found_from: u32,
-}
-
-/// What is known about each value, by number.
-struct Values {
-    all: Vec<Value>,
-    // How many there are that somebody wrote.
-    written: usize,
-    broken: Option<Broken>,
 }
 
 impl Values {
@@ -162,22 +140,6 @@ impl Values {
         let is_it = |it: &Value| it.write == NONE && (it.found_by != NONE || it.next != NONE);
         let value = self.all.iter().skip(1).position(is_it)?;
         Some(Broken::Unwritten(value as u32 + 1))
-    }
-}
-
-/// A chain of values: its first, and its zone.
-#[derive(Clone, Copy)]
-struct Chain {
-    head: u32,
-    // The first gap in which one of its operations ends. That of the initial value lies before all gaps.
-    first_end: u32,
-    // The last gap in which one of its operations begins.
-    last_begin: u32,
-}
-
-impl Chain {
-    fn is_forward(&self) -> bool {
-        self.first_end < self.last_begin
     }
 }
 

@@ -28,50 +28,19 @@ mod explain;
 mod lag;
 mod least;
 mod lists;
+mod relaxation;
 mod search;
+mod violation;
 mod witness;
 
-use clewline_core::{Budget, OperationId, Problem, Reason};
+use clewline_core::{Budget, Problem, Reason};
 
 pub use least::{LeastFactor, least_factor};
+pub use relaxation::Relaxation;
+pub use violation::{QuasiViolation, Sense};
 pub use witness::{QuasiWitness, QuasiWitnessError};
 
 use search::{Bounds, Outcome};
-
-/// Which operations may be out of place, and how far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Relaxation {
-    /// The class of each operation, by position in the problem; `None` may be anywhere.
-    pub class_of: Vec<Option<usize>>,
-    /// The quasi factor of each class: by how many places at most an operation is too early or too late.
-    pub factors: Vec<u32>,
-}
-
-impl Relaxation {
-    /// One class of all operations.
-    #[must_use]
-    pub fn all(problem: &Problem<'_>, factor: u32) -> Relaxation {
-        Relaxation { class_of: vec![Some(0); problem.len()], factors: vec![factor] }
-    }
-
-    /// The same with another factor for one class.
-    #[must_use]
-    pub fn with_factor(&self, class: usize, factor: u32) -> Relaxation {
-        let mut changed = self.clone();
-        changed.factors[class] = factor;
-        changed
-    }
-
-    /// Why this says nothing about `problem`, if so.
-    fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
-        if self.class_of.len() != problem.len() {
-            let (classes, operations) = (self.class_of.len(), problem.len());
-            return Some(format!("{classes} operations have a class or none, but there are {operations}"));
-        }
-        let unknown = self.class_of.iter().flatten().find(|&&it| self.factors.len() <= it)?;
-        Some(format!("class {unknown} has no quasi factor"))
-    }
-}
 
 /// The answer to a question of quasi linearizability.
 #[must_use]
@@ -93,71 +62,6 @@ impl Quasi {
             Quasi::Holds(_) => "holds",
             Quasi::Violated(_) => "violated",
             Quasi::Unknown(_) => "unknown",
-        }
-    }
-}
-
-/// What is out of place in every order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QuasiViolation {
-    /// The operation.
-    pub operation: OperationId,
-    /// How many places it is off at best; what that means is said by `sense`.
-    pub at_best: u32,
-    /// How many places it may be off.
-    pub allowed: u32,
-    /// Its class.
-    pub class: Option<usize>,
-    /// How much is known.
-    pub sense: Sense,
-    /// The orders in which it is `at_best` places off, if there are any.
-    pub nearest: Option<QuasiWitness>,
-}
-
-/// What is known about the operation that a violation names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sense {
-    /// It is at least this far off in every order in which all others are in bounds.
-    Alone,
-    /// No operation alone is to blame. In every order in which other classes are in bounds, some operation of its class
-    /// is at least this far off; in the nearest orders it is this one.
-    Class,
-    /// No class alone is to blame: in every order some operation exceeds its factor by at least as much. In the
-    /// nearest orders it is this one.
-    Everywhere,
-    /// The specification allows no order at all, and none gets past this operation.
-    Never,
-    /// The search for the nearest orders was given up: some operation is this far off in every order, perhaps another
-    /// one, and perhaps it is farther.
-    AtLeast,
-}
-
-impl QuasiViolation {
-    /// What a report says: `deq() → 7 is 3 places late in every order; 2 are allowed`.
-    #[must_use]
-    pub fn text(&self, problem: &Problem<'_>) -> String {
-        let QuasiViolation { at_best, allowed, .. } = *self;
-        let name = problem.label(self.operation);
-        let is_off =
-            |it: &QuasiWitness| it.displacement.iter().find(|it| it.0 == self.operation).map(|it| it.1);
-        let side = match self.nearest.as_ref().and_then(is_off) {
-            Some(places) if places < 0 => "early",
-            Some(_) => "late",
-            None => "out of place",
-        };
-        let places = if at_best == 1 { "1 place".to_owned() } else { format!("{at_best} places") };
-        let are = if allowed == 1 { "1 is allowed".to_owned() } else { format!("{allowed} are allowed") };
-        match self.sense {
-            Sense::Alone => format!("{name} is {places} {side} in every order; {are}"),
-            Sense::Class | Sense::Everywhere => {
-                format!(
-                    "some operation is out of place in every order: at best {name} is {places} {side}; {are}"
-                )
-            }
-            Sense::Never => format!("no order is legal, however far operations move: {name} has no place"),
-            Sense::AtLeast => {
-                format!("some operation is out of place in every order, by {places} at least; {are}")
-            }
         }
     }
 }

@@ -1,9 +1,8 @@
 //! `clewline completions`: what a shell needs to complete our commands.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Failure, Status, output::Stdout};
+use super::{Failure, Status, output::Stdout};
 
 /// Write a shell's completion script to standard output
 #[derive(Debug, clap::Args)]
@@ -19,9 +18,9 @@ Examples:
   clewline completions zsh > ~/.zfunc/_clewline
   clewline completions fish > ~/.config/fish/completions/clewline.fish";
 
-pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+pub(super) fn run(args: &Args, mut command: clap::Command) -> Result<Status, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "clewline", &mut script);
+    clap_complete::generate(args.shell, &mut command, "clewline", &mut script);
     Stdout::new().print(&script)?;
     Ok(Status::Done)
 }

@@ -12,7 +12,7 @@ use clewline_report::render::{
     summary::Summary,
 };
 
-use super::{Failure, summaries::Summaries};
+use super::{Failure, output::save, summaries::Summaries};
 
 /// Which of them to write, and where.
 #[derive(Debug, clap::Args)]
@@ -26,11 +26,6 @@ pub(super) struct Drawings {
     /// Write a picture of the operations that contradict each other, for a paper or an issue
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-}
-
-/// Writes a file.
-pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
 }
 
 impl Drawings {

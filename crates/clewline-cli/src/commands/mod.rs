@@ -4,6 +4,7 @@
 
 #[cfg(feature = "lab")]
 mod actors;
+mod alone;
 mod bounds;
 mod cargo;
 mod cc;
@@ -14,7 +15,6 @@ mod drawings;
 mod explore;
 mod generate;
 mod header;
-mod next;
 mod output;
 mod progress;
 mod quasi;
@@ -23,6 +23,7 @@ mod registered;
 mod reproduce;
 mod run;
 mod specs;
+mod status;
 #[cfg(feature = "lab")]
 mod stress;
 #[cfg(feature = "lab")]
@@ -35,12 +36,15 @@ mod tables;
 mod ticking;
 mod units;
 
-use std::{fmt, io, process::ExitCode};
+use std::process::ExitCode;
 
-pub use registered::{Registered, explore_registered};
+pub use alone::explore_registered;
+pub use registered::Registered;
 
-use clap::{Parser, Subcommand};
-use clewline_methods::unmodified;
+use output::{DASH, Output};
+use status::{Failure, Status, told};
+
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::Extensions;
 
@@ -97,67 +101,6 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// How a command ended. The numbers are promised to other people's scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    /// It did what it was asked to do, and every verdict is `holds`.
-    Done = 0,
-    /// A history is violated.
-    Violated = 1,
-    /// Bad usage, or an input that cannot be read.
-    Failed = 2,
-    /// A verdict is unknown, and none is worse.
-    Unknown = 3,
-}
-
-/// What keeps a command from doing its work; told on standard error, as `error: …`.
-#[derive(Debug)]
-enum Failure {
-    /// Told in these words.
-    Told(String),
-    /// Standard output was closed by whoever reads it, who has seen enough.
-    BrokenPipe,
-}
-
-impl Failure {
-    /// `error`, which befell `what`.
-    fn at(what: &str, error: impl fmt::Display) -> Failure {
-        Failure::Told(format!("{what}: {error}"))
-    }
-}
-
-impl From<clewline_methods::Error> for Failure {
-    fn from(error: clewline_methods::Error) -> Self {
-        Failure::Told(error.to_string())
-    }
-}
-
-impl From<unmodified::Error> for Failure {
-    fn from(error: unmodified::Error) -> Self {
-        Failure::Told(error.to_string())
-    }
-}
-
-impl From<unmodified::Status> for Status {
-    fn from(status: unmodified::Status) -> Self {
-        match status {
-            unmodified::Status::Holds => Status::Done,
-            unmodified::Status::Violated => Status::Violated,
-            unmodified::Status::Failed => Status::Failed,
-            unmodified::Status::Unknown => Status::Unknown,
-        }
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
-            _ => Failure::at("standard output", error),
-        }
-    }
-}
-
 /// Does what the arguments of the process say.
 #[must_use]
 pub fn run() -> ExitCode {
@@ -193,30 +136,6 @@ fn execute() -> Result<Status, Failure> {
         Command::Reproduce(args) => reproduce::run(&args),
         #[cfg(feature = "lab")]
         Command::Tables(args) => tables::run(&args),
-        Command::Completions(args) => completions::run(&args),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
     }
-}
-
-/// How the command ended. What kept it from doing its work is told.
-fn told(outcome: Result<Status, Failure>) -> Status {
-    match outcome {
-        Ok(status) => status,
-        Err(Failure::BrokenPipe) => Status::Done,
-        Err(Failure::Told(message)) => {
-            eprintln!("error: {message}");
-            Status::Failed
-        }
-    }
-}
-
-/// The name that stands for standard input or output.
-const DASH: &str = "-";
-
-/// How results are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Output {
-    /// For people.
-    Text,
-    /// For programs: one JSON object a line.
-    Json,
 }

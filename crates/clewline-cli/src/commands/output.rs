@@ -1,7 +1,7 @@
 //! Standard output, and files that may be standard output.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufWriter, IsTerminal, StdoutLock, Write},
     path::Path,
 };
@@ -15,7 +15,7 @@ use clewline_report::{
     },
 };
 
-use super::{DASH, Failure, Output};
+use super::status::Failure;
 
 /// Standard output that goes on in silence when nobody reads it any more.
 ///
@@ -119,4 +119,21 @@ fn cannot(format: &dyn Format, error: &WriteError) -> String {
         WriteError::CannotHold(why) => format!("cannot be written as {}: {why}", format.name()),
         WriteError::Io(error) => error.to_string(),
     }
+}
+
+/// The name that stands for standard input or output.
+pub(super) const DASH: &str = "-";
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Output {
+    /// For people.
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}
+
+/// Writes a file.
+pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
 }

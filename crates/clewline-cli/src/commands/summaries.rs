@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clewline_report::render::summary::{self, Clock, Entry, Summary};
 
-use super::{Failure, drawings};
+use super::{output::save, status::Failure};
 
 /// Which summaries to write, and where.
 #[derive(Debug, clap::Args)]
@@ -59,10 +59,10 @@ impl Summaries {
     /// Writes what was asked for.
     pub(super) fn write(&self, summary: &Summary) -> Result<(), Failure> {
         if let Some(path) = &self.junit {
-            drawings::save(path, &summary::junit(summary, self.clock()))?;
+            save(path, &summary::junit(summary, self.clock()))?;
         }
         if let Some(path) = &self.markdown {
-            drawings::save(path, &summary::markdown(summary, self.clock()))?;
+            save(path, &summary::markdown(summary, self.clock()))?;
         }
         if self.annotations {
             eprint!("{}", summary::annotations(summary));

@@ -4,6 +4,7 @@
 
 mod actors;
 mod around;
+mod arrows;
 mod browser;
 mod check;
 mod convert;

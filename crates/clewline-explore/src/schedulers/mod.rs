@@ -2,39 +2,9 @@
 
 use clewline_core::Table;
 
-use crate::{Bound, Bounds, Scheduler, distinct};
+use crate::{Bound, distinct};
 
-/// A scheduler the command line can name.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The name used on the command line.
-    pub name: &'static str,
-    /// One line for the help.
-    pub about: &'static str,
-    /// Whether it sees every canonical history (within its bound), and ends.
-    pub is_exhaustive: bool,
-    /// The bounds that it has of its own.
-    pub bounds: &'static [Bound],
-    /// Makes one.
-    pub make: fn(&Settings) -> Box<dyn Scheduler>,
-}
-
-/// What schedulers can be told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Where random choices come from.
-    pub seed: u64,
-    /// How many executions those make that never end by themselves.
-    pub executions: u64,
-    /// What bounds were set to.
-    pub bounds: Bounds,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings { seed: 0, executions: 10_000, bounds: Bounds::default() }
-    }
-}
+pub use entry::{Entry, Settings};
 
 /// Those that are built in.
 const BUILT_IN: &[Entry] = &[
@@ -81,6 +51,7 @@ pub mod bounded_dpor;
 pub mod causality;
 pub mod dpor;
 mod drawn;
+mod entry;
 pub mod exhaustive;
 pub mod iterative;
 pub mod pct;

@@ -27,6 +27,7 @@ pub mod ds2_a6;
 pub mod ds2_a7;
 pub mod ds2_a8;
 pub mod ds2_a9;
+mod entry;
 pub mod line_up_table_2;
 mod lowe;
 pub mod lowe_bugs;
@@ -50,9 +51,9 @@ mod statistics;
 mod stopwatch;
 
 use clewline_core::NotFound;
-use clewline_report::render::{plot::Plot, table::Table};
 
-use clewline_methods::unmodified;
+use entry::caution;
+pub use entry::{Compiled, Entry, Fetched, Form, Options, Outcome, Run, Size, Step};
 
 /// Every table, in alphabetical order of the names.
 pub static TABLES: &[Entry] = &[
@@ -82,44 +83,10 @@ pub static TABLES: &[Entry] = &[
     round_up_table_5::ENTRY,
 ];
 
-/// A table or a figure of a paper.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// The name used on the command line: the paper, and the number there.
-    pub name: &'static str,
-    /// One line for `clewline tables`.
-    pub about: &'static str,
-    /// Where it comes from: authors, title, year, place.
-    pub paper: &'static str,
-    /// Whether there is something to draw.
-    pub form: Form,
-    /// Runs it.
-    pub run: Run,
-}
-
-/// Runs a table, and tells now and then how far it has come.
-pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
-
-/// Runs a table with programs that have to be compiled.
-pub type Compiled = fn(&Options, &dyn Fn(Step<'_>)) -> Result<Outcome, unmodified::Error>;
-
 /// How to run the table of that name with programs in C, if that can be done.
 #[must_use]
 pub fn in_c(name: &str) -> Option<Compiled> {
     round_up_c::IN_C.iter().find(|it| it.0 == name).map(|it| it.1)
-}
-
-/// A table of no paper. What is in it has to be fetched and built, so that it may fail, and no test runs it.
-#[derive(Clone, Copy, Debug)]
-pub struct Fetched {
-    /// The name used on the command line.
-    pub name: &'static str,
-    /// One line for `clewline tables`.
-    pub about: &'static str,
-    /// Where what is in it comes from.
-    pub source: &'static str,
-    /// Runs it.
-    pub run: Compiled,
 }
 
 /// Every table of no paper.
@@ -130,53 +97,6 @@ pub fn names_in_c() -> impl Iterator<Item = &'static str> {
     round_up_c::IN_C.iter().map(|it| it.0)
 }
 
-/// What a paper shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A table of figures.
-    Table,
-    /// A plot; there is a table of its points.
-    Plot,
-}
-
-/// How to run a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// How much of it.
-    pub size: Size,
-    /// What everything random follows from.
-    pub seed: u64,
-}
-
-/// How much of a table is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
-    /// What the paper ran.
-    Full,
-    /// A small part of it, in seconds: to see whether it works.
-    Quick,
-}
-
-/// How far a table has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Step<'a> {
-    /// How many steps are done.
-    pub done: usize,
-    /// How many there are.
-    pub of: usize,
-    /// What is done next.
-    pub what: &'a str,
-}
-
-/// What running a table gave.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The figures.
-    pub table: Table,
-    /// The same, drawn, if the paper draws them.
-    pub plot: Option<Plot>,
-}
-
 /// The table called `name`.
 ///
 /// # Errors
@@ -185,12 +105,4 @@ pub struct Outcome {
 pub fn find(name: &str) -> Result<&'static Entry, NotFound> {
     let names = TABLES.iter().map(|it| it.name).chain(FETCHED.iter().map(|it| it.name));
     TABLES.iter().find(|it| it.name == name).ok_or_else(|| NotFound::new("table", name, names))
-}
-
-/// What to think of the times of a program that was built for debugging.
-fn caution() -> Option<String> {
-    cfg!(debug_assertions).then(|| {
-        "This program was built for debugging, without all optimizations: do not compare its times."
-            .to_owned()
-    })
 }

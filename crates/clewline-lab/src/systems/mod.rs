@@ -11,6 +11,8 @@ pub mod adr;
 pub mod chain;
 pub mod dr;
 pub mod edr;
+mod found;
+mod ids;
 pub mod multi_paxos;
 mod named;
 pub mod open_chord;
@@ -27,12 +29,12 @@ mod tests;
 mod ticket;
 pub mod two_phase_commit;
 
-use clewline_actors::ActorId;
 use clewline_core::Table;
 
-pub use named::{Named, Usage};
+pub use found::{find_system, systems};
+use ids::{all, others};
 pub use shape::{ReadsAndWrites, Shape};
-pub use system::{FoundSystem, Symptom, System, SystemVisitor, Variant, find_system, systems};
+pub use system::{FoundSystem, Named, Symptom, System, SystemVisitor, Usage, Variant};
 pub use ticket::{Asker, Ticket};
 
 /// The table of entries, and the way from an entry that is built in to its harness, whose types differ.
@@ -51,13 +53,3 @@ macro_rules! systems {
 }
 
 systems![abd, adr, chain, dr, edr, open_chord, paxos, primary_backup, raft, single_copy, two_phase_commit,];
-
-/// The first `count` actors of a system.
-fn all(count: u32) -> impl Iterator<Item = ActorId> {
-    (0..count).map(ActorId::new)
-}
-
-/// The first `count` actors of a system, without `me`.
-fn others(count: u32, me: ActorId) -> impl Iterator<Item = ActorId> {
-    all(count).filter(move |it| *it != me)
-}

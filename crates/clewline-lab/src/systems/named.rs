@@ -1,27 +1,15 @@
 //! Systems that are built in, used as a shape such as `2r+1w` or a file says.
 
-use clewline_actors::{ClientCall, Clients, Harness, Ignored, Scenario};
+use clewline_actors::{ClientCall, Harness, Ignored, Scenario};
 use clewline_core::Notation;
 use clewline_methods::actors::{ErasedHarness, Error, HarnessFile, Options};
 use clewline_report::ReadError;
 
-use super::{FoundSystem, ReadsAndWrites, Shape, SystemVisitor, Variant};
+use super::{
+    shape::{ReadsAndWrites, Shape},
+    system::{Calls, FoundSystem, Named, SystemVisitor, Usage, Variant},
+};
 use crate::ds2::AsPublished;
-
-/// A system that is built in, and how it is used.
-#[derive(Clone, Debug)]
-pub struct Named {
-    found: FoundSystem,
-    calls: Calls,
-    actors: u32,
-    clients: Clients,
-}
-
-#[derive(Clone, Debug)]
-enum Calls {
-    Shape(Shape),
-    File(HarnessFile),
-}
 
 impl Named {
     /// `found`, used as `shape` says, with as many actors as it usually has.
@@ -99,13 +87,6 @@ impl Named {
             Usage { named: self, is_as_published },
         )
     }
-}
-
-/// How a system is used: which calls are made.
-#[derive(Clone, Copy, Debug)]
-pub struct Usage<'a> {
-    named: &'a Named,
-    is_as_published: bool,
 }
 
 impl Usage<'_> {

@@ -1,10 +1,10 @@
 //! Entries of the table: actor systems with their variants, and how to use one whose types are not known.
 
 use clewline_actors::{Clients, Harness, Ignored};
-use clewline_core::{NotFound, Notation};
-use clewline_methods::actors::{ErasedHarness, Error};
+use clewline_core::Notation;
+use clewline_methods::actors::{ErasedHarness, Error, HarnessFile};
 
-use crate::systems::{ReadsAndWrites, SYSTEMS, Usage, dispatch};
+use super::shape::{ReadsAndWrites, Shape};
 
 /// An actor system that the command line can name, with its variants.
 #[derive(Clone, Copy, Debug)]
@@ -103,16 +103,6 @@ impl FoundSystem {
             variant => format!("{}:{variant}", self.system.name),
         }
     }
-
-    /// Hands the system, which is one of those built in, to `visitor`, with so many actors: a number in the variant's
-    /// [range](Variant::range).
-    ///
-    /// # Panics
-    ///
-    /// If the system was added to the table: only the types of those that are built in are known here.
-    pub fn visit<V: SystemVisitor>(&self, actors: u32, visitor: V) -> V::Output {
-        dispatch(self, actors, visitor)
-    }
 }
 
 /// Whoever can use any system, whatever its types are.
@@ -124,21 +114,24 @@ pub trait SystemVisitor {
     fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output;
 }
 
-/// Every variant of every system, in the order of the table.
-pub fn systems() -> impl Iterator<Item = FoundSystem> {
-    SYSTEMS
-        .iter()
-        .flat_map(|system| system.variants.iter().map(move |variant| FoundSystem { system, variant }))
+/// A system that is built in, and how it is used.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub(super) found: FoundSystem,
+    pub(super) calls: Calls,
+    pub(super) actors: u32,
+    pub(super) clients: Clients,
 }
 
-/// The system called `name`: `NAME` or `NAME:VARIANT`.
-///
-/// # Errors
-///
-/// If there is none of that name.
-pub fn find_system(name: &str) -> Result<FoundSystem, NotFound> {
-    systems().find(|it| it.name() == name).ok_or_else(|| {
-        let names = systems().map(|it| it.name());
-        NotFound::new("actor system", name, names).with_hint("`clewline systems` lists them")
-    })
+#[derive(Clone, Debug)]
+pub(super) enum Calls {
+    Shape(Shape),
+    File(HarnessFile),
+}
+
+/// How a system is used: which calls are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage<'a> {
+    pub(super) named: &'a Named,
+    pub(super) is_as_published: bool,
 }

@@ -1,50 +1,18 @@
 //! One exploration from its beginning to its end: budgets of faults go up until something is violated.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use clewline_actors::{ActorId, Faults, HistoryEvent, Judgement, Rules, Schedule, Snapshots, Walk, When};
-use clewline_core::{Budget, Reason};
+use clewline_actors::{ActorId, Faults, Judgement, Rules, Snapshots, Walk, When};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
     Error, Metrics, Options, Outcome, Progress, Scheduler, StuckCalls, Token, Verdict, Why,
     finding::{Part, finding, finding_of, finding_without_schedule},
     play::{Play, Scene},
+    search::{Limits, Seen, Way, Wrong},
     shrink::shrink,
     states, walks,
 };
-use crate::limits::{Timer, with_process_memory};
-
-/// What one exploration, with one budget of faults, has seen.
-pub(super) struct Seen {
-    pub(super) metrics: Metrics,
-    pub(super) coverage: Coverage,
-    /// Whether it saw all that it was to see.
-    pub(super) is_complete: bool,
-    pub(super) wrong: Option<Wrong>,
-}
-
-/// What is wrong, and where.
-pub(super) struct Wrong {
-    pub(super) why: Why,
-    pub(super) way: Way,
-}
-
-/// How it came about.
-pub(super) enum Way {
-    /// So.
-    Schedule(Schedule),
-    /// No single execution shows it.
-    Nowhere,
-    /// A limit was hit before that was found out. Clients saw this, if it is about them.
-    GivenUp(Vec<HistoryEvent>),
-}
-
-impl Wrong {
-    pub(super) fn not_linearizable(schedule: Schedule) -> Wrong {
-        Wrong { why: Why::NotLinearizable, way: Way::Schedule(schedule) }
-    }
-}
 
 // How many states may be visited only to say how many histories there are.
 const EXISTING_MAX: u64 = 200_000;
@@ -99,36 +67,6 @@ pub(super) fn count(play: &dyn Play, options: &Options) -> Result<Seen, Error> {
     let deadline = options.time.and_then(|it| Instant::now().checked_add(it));
     let progress = Progress::default();
     explore(&*scene, options, &Limits::new(options, deadline, &progress)?, &progress)
-}
-
-/// What may be spent on everything together: exploring, and making smaller what was found.
-pub(super) struct Limits {
-    pub(super) budget: Budget,
-    pub(super) deadline: Option<Instant>,
-    pub(super) bytes: Option<usize>,
-    // Ends with the limits.
-    _timer: Timer,
-}
-
-impl Limits {
-    pub(super) fn new(
-        options: &Options,
-        deadline: Option<Instant>,
-        progress: &Progress,
-    ) -> Result<Limits, Error> {
-        let budget = progress.budget.child();
-        let budget = match options.memory {
-            Some(bytes) => with_process_memory(budget, bytes),
-            None => budget,
-        };
-        let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
-        // Without a race against the thread that keeps the time.
-        if let (Some(limit), Some(Duration::ZERO)) = (options.time, left) {
-            budget.stop(Reason::Time(limit));
-        }
-        let timer = Timer::start(left, &budget).map_err(|it| Error::Told(format!("the time limit: {it}")))?;
-        Ok(Limits { budget, deadline, bytes: options.memory, _timer: timer })
-    }
 }
 
 fn explore(

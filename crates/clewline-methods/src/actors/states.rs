@@ -9,7 +9,7 @@ use clewline_explore::{Coverage, Limit};
 use super::{
     Error, Metrics, Options, Progress, States, StuckCalls, Wanted, Why,
     play::Scene,
-    run::{Limits, Seen, Way, Wrong},
+    search::{Limits, Seen, Way, Wrong},
 };
 
 /// How many states are looked at to find a shortest way.

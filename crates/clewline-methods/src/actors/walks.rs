@@ -9,7 +9,7 @@ use clewline_explore::{Coverage, Limit};
 use super::{
     Error, Metrics, Options, Progress, StuckCalls, Times, Wanted,
     play::Scene,
-    run::{Limits, Seen, Wrong},
+    search::{Limits, Seen, Wrong},
 };
 
 /// Goes through what a scheduler picks. What unsound rules show is looked at again in an execution that is certainly real.

@@ -1,6 +1,8 @@
 //! The front door: a history in, a report out.
 
+mod outcome;
 mod places;
+mod progress;
 #[cfg(feature = "html")]
 mod publish;
 mod report;
@@ -33,7 +35,8 @@ use crate::{
     typed::{NoCase, TypedCase, name_of},
 };
 
-pub use report::Report;
+pub use outcome::Report;
+pub use progress::Progress;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
 /// Judges a history that a program made, without limits.
@@ -128,17 +131,6 @@ pub enum Keys {
     None,
     /// Pairs of a key and a value: each key is an object of its own.
     InValues,
-}
-
-/// How far a check has come.
-#[derive(Clone, Copy, Debug)]
-pub enum Progress<'a> {
-    /// A file has been opened, of so many bytes; 0 if nobody knows.
-    Opened(u64),
-    /// So many bytes have been read.
-    Reading(u64),
-    /// All has been read, and the search begins; the budget tells how much it has visited.
-    Judging(&'a Budget),
 }
 
 impl Check {

@@ -13,7 +13,7 @@ use clewline_report::render::{
 };
 use serde_json::{Value as Json, json};
 
-use super::report::Report;
+use super::outcome::Report;
 use crate::{
     page::page_of,
     relaxed::{Factor, Told},

@@ -2,32 +2,16 @@
 
 use std::{fmt, time::Duration};
 
-use clewline_check::Judgement;
 use clewline_core::{Case, Verdict};
 use clewline_report::render::{
-    Judged, Present, Source, Stream, WitnessShown,
+    Judged, Present, WitnessShown,
     block::{Block, Fact},
     present,
     text::{self, Style},
 };
 
-use super::places;
+use super::{outcome::Report, places};
 use crate::relaxed::{QuasiReading, Told};
-
-/// A verdict on one history, with all that can be told about it. Displays as the report for people.
-#[must_use = "the verdict is in it: ask `verdict` or `holds`"]
-#[derive(Debug)]
-pub struct Report<'a> {
-    pub(crate) name: String,
-    pub(crate) source: Source,
-    pub(crate) spec: String,
-    pub(crate) case: Box<dyn Case + 'a>,
-    pub(crate) judgement: Judgement,
-    pub(crate) elapsed: Duration,
-    pub(crate) stream: Option<Stream>,
-    pub(crate) quasi: Option<Told>,
-    pub(crate) next: Vec<String>,
-}
 
 impl Report<'_> {
     /// The verdict, with its evidence.

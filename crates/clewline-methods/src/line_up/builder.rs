@@ -5,7 +5,7 @@ use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 use clewline_core::{Misfit, Notation, parallel};
 use clewline_explore::{
     TaskId,
-    schedulers::{self, SCHEDULERS, bounded::PREEMPTIONS},
+    schedulers::{self, bounded::PREEMPTIONS},
 };
 use clewline_threads::{
     Component, Explorable, Rig, Subject, Trial,
@@ -15,7 +15,8 @@ use clewline_threads::{
 use super::{
     Against, Asking, Matrices, Matrix, Options, Tested, Verdict, calls, check_all,
     concurrent::deadline,
-    environment::{self, Replayed},
+    environment::{self, Given, Replayed},
+    options::{memory_model, scheduler_names},
     plan::{Entry, Plan},
     replay, scheduler, shrink,
 };
@@ -56,6 +57,13 @@ pub struct LineUp<E> {
     heeds_environment: bool,
     // What was wrong with what was said so far.
     mistake: Option<String>,
+}
+
+impl<E> LineUp<E> {
+    pub(super) fn given(&mut self) -> Given<'_> {
+        let LineUp { plan, options, time, jobs, .. } = self;
+        Given { plan, options, time, jobs }
+    }
 }
 
 impl<E> fmt::Debug for LineUp<E> {
@@ -441,7 +449,7 @@ impl<E: Explorable> LineUp<E> {
     fn conclude(mut self, test: Option<String>) -> Result<Tested, Error> {
         let mut replayed = None;
         if self.heeds_environment {
-            replayed = environment::apply(&mut self, |name| std::env::var(name).ok())?;
+            replayed = environment::apply(self.given(), |name| std::env::var(name).ok())?;
         }
         self.plan.last.append(&mut self.invariants);
         self.options.sequences = self.plan.sequences();
@@ -556,15 +564,4 @@ impl<E: Explorable> LineUp<E> {
             other => Ok(other),
         }
     }
-}
-
-/// The memory model called `name`.
-pub(super) fn memory_model(name: &str) -> Option<MemoryModel> {
-    MemoryModel::ALL.into_iter().find(|it| it.name() == name)
-}
-
-/// The schedulers there are.
-pub(super) fn scheduler_names() -> String {
-    let names: Vec<&str> = SCHEDULERS.iter().map(|it| it.name).collect();
-    names.join(", ")
 }

@@ -1,11 +1,12 @@
 //! What the environment says about tests: `CLEWLINE_REPLAY`, `CLEWLINE_SEED`, a variable for each bound of a scheduler, and others.
 
+use std::time::Duration;
+
 use clewline_explore::{Schedule, schedulers};
 
 use super::{
-    LineUp, Matrix,
-    builder::{memory_model, scheduler_names},
-    calls, scheduler,
+    Matrix, Plan, calls,
+    options::{Options, memory_model, scheduler, scheduler_names},
 };
 use crate::{
     environment::{duration, parsed, set_bounds},
@@ -63,45 +64,51 @@ fn parts(text: &str) -> Vec<&str> {
     text.split(is_end).collect()
 }
 
-/// Changes `line_up` as the variables have it that `look_up` knows. They count for more than what the program says. If there is
+/// What the environment may change about a test.
+pub(super) struct Given<'a> {
+    pub(super) plan: &'a mut Plan,
+    pub(super) options: &'a mut Options,
+    pub(super) time: &'a mut Option<Duration>,
+    pub(super) jobs: &'a mut usize,
+}
+
+/// Changes `given` as the variables have it that `look_up` knows. They count for more than what the program says. If there is
 /// one execution to be seen again, answers which.
-pub(super) fn apply<E>(
-    line_up: &mut LineUp<E>,
+pub(super) fn apply(
+    given: Given<'_>,
     look_up: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Replayed>, Error> {
     let number = |it: &str| it.parse::<u64>().ok();
     if let Some(seed) = parsed(&look_up, SEED, "a number", number)? {
-        (line_up.plan.seed, line_up.options.settings.seed) = (seed, seed);
+        (given.plan.seed, given.options.settings.seed) = (seed, seed);
     }
-    set_bounds(&mut line_up.options.settings.bounds, &schedulers::bounds(), &look_up)?;
+    set_bounds(&mut given.options.settings.bounds, &schedulers::bounds(), &look_up)?;
     let samples = parsed(&look_up, SAMPLES, "a number", number)?;
     let time = parsed(&look_up, TIME, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
-    line_up.plan.samples = samples.or(line_up.plan.samples);
+    given.plan.samples = samples.or(given.plan.samples);
     if let Some(time) = time {
-        line_up.time = Some(time);
+        *given.time = Some(time);
         // Whoever asks for ten minutes does not want to be told after a hundred matrices, if these are drawn at all.
-        let draws = line_up.plan.samples_or_usual() != 0;
-        line_up.plan.samples = samples.or(draws.then_some(u64::MAX));
+        let draws = given.plan.samples_or_usual() != 0;
+        given.plan.samples = samples.or(draws.then_some(u64::MAX));
     }
     let jobs = |it: &str| it.parse().ok().filter(|&it: &usize| it != 0);
-    line_up.jobs = parsed(&look_up, JOBS, "a number from 1", jobs)?.unwrap_or(line_up.jobs);
+    *given.jobs = parsed(&look_up, JOBS, "a number from 1", jobs)?.unwrap_or(*given.jobs);
     let expected = format!("the name of a scheduler: {}", scheduler_names());
     if let Some(found) = parsed(&look_up, SCHEDULER, &expected, scheduler)? {
-        line_up.options.scheduler = found;
+        given.options.scheduler = found;
     }
     if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or release-acquire", memory_model)? {
-        line_up.options.memory.model = model;
+        given.options.memory.model = model;
     }
     parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", Replayed::parse)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use clewline_explore::schedulers::bounded::PREEMPTIONS;
 
-    use super::*;
+    use super::{super::LineUp, *};
     use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
     const VARIABLE: &str = "CLEWLINE_PREEMPTIONS";
@@ -111,7 +118,7 @@ mod tests {
             LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst)).jobs(1).samples(7);
         let look_up =
             |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
-        let replayed = apply(&mut line_up, look_up).map_err(|it| it.to_string())?;
+        let replayed = apply(line_up.given(), look_up).map_err(|it| it.to_string())?;
         let settings = &line_up.options.settings;
         let told = format!(
             "seed {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}, {}",
@@ -188,11 +195,11 @@ mod tests {
                 let variable = variable.clone();
                 move |name: &str| (name == variable).then(|| value.to_owned())
             };
-            apply(&mut told, set("18")).expect("a number");
+            apply(told.given(), set("18")).expect("a number");
             assert_eq!(told.options.settings.bounds.get(bound), Some(18), "{variable}");
-            let lifted = apply(&mut told, set("none"));
+            let lifted = apply(told.given(), set("none"));
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{variable}");
-            let error = apply(&mut told, set("many")).expect_err("no number").to_string();
+            let error = apply(told.given(), set("many")).expect_err("no number").to_string();
             assert!(error.contains(&variable) && error.contains(bound.expected()), "{error}");
             let lifted = line_up().bound(bound.name, None).without_environment().matrix("get").run();
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{}", bound.name);

@@ -22,6 +22,8 @@ mod finding;
 mod json;
 mod more;
 pub mod observations;
+mod observing;
+mod options;
 mod plan;
 mod present;
 #[cfg(feature = "html")]
@@ -36,26 +38,20 @@ pub mod text;
 
 use std::{
     cell::RefCell,
-    fmt,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use clewline_core::{AnswerId, Cause, Misfit};
-use clewline_explore::{
-    Bound, Coverage, Diverged, Limit, Schedule, TaskId,
-    schedulers::{self, Entry as SchedulerEntry, Settings, replay::Replay},
-};
+use clewline_explore::{Coverage, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_threads::{
     Explorable, Trial,
-    control::{Limits, Memory, Outcome, Points},
+    control::{Outcome, Points},
 };
 
 use self::{
     concurrent::{Asked, Explored, Extent, Golden, deadline, explore_all},
     more::More,
-    observations::Observations,
-    serial::{Observed, Renamed},
+    serial::{Observed, Renamed, divergence},
 };
 
 use crate::relaxed::{Judging, Needed, WellFormed};
@@ -70,105 +66,12 @@ pub use builder::{BuiltIn, LineUp};
 pub use every::{Answer, Every};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, Seen, Serial, Unserializable};
+pub use options::{Against, Options, has_bound, scheduler};
 pub use plan::{Entry, Plan};
 pub use present::{Presented, PresentedMatrix};
 pub use sample::check_all;
+pub use shrink::shrink;
 pub use tested::Tested;
-
-/// How a matrix is checked.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Who explores the second phase.
-    pub scheduler: &'static SchedulerEntry,
-    /// What that scheduler is told: its bounds, the seed.
-    pub settings: Settings,
-    /// At most so many executions in each phase.
-    pub executions_max: u64,
-    /// At most so long in the second phase.
-    pub time: Option<Duration>,
-    /// How long an execution may be, and what else the engine is told.
-    pub limits: Limits,
-    /// What loads may see in the second phase. One call at a time, memory is sequentially consistent.
-    pub memory: Memory,
-    /// What is right.
-    pub against: Against,
-    /// What a history is asked: whether it is linearizable, or how far it is from that.
-    pub judging: Judging,
-    /// Whether serial executions may answer now this and now that. If not, that is what is wrong.
-    pub allows_nondeterminism: bool,
-    /// Whether to count, besides, the executions that are not conflict-serializable.
-    pub counts_unserializable: bool,
-    /// Calls that are always made one after the other, so that a smaller matrix has all of them or none.
-    pub sequences: Vec<Vec<String>>,
-}
-
-/// What is right.
-#[derive(Clone)]
-pub enum Against {
-    /// What the subject does one call at a time.
-    Serial,
-    /// What another implementation does one call at a time. It knows the same calls.
-    Golden(Arc<dyn Explorable>),
-    /// The specification that the subject has.
-    Specification,
-    /// The specification of that name, as `clewline specs` lists them.
-    Named(String),
-    /// What was seen one call at a time before, and written down. It is of the same matrix.
-    Observed(Arc<Observations>),
-    /// Whatever is answered. But nobody may panic, and nobody may wait for ever.
-    Anything,
-}
-
-impl fmt::Debug for Against {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Against::Serial => f.write_str("Serial"),
-            Against::Golden(_) => f.write_str("Golden"),
-            Against::Specification => f.write_str("Specification"),
-            Against::Named(name) => f.debug_tuple("Named").field(name).finish(),
-            Against::Observed(_) => f.write_str("Observed"),
-            Against::Anything => f.write_str("Anything"),
-        }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            scheduler: &schedulers::bounded::ENTRY,
-            settings: Settings::default(),
-            executions_max: 20_000_000,
-            time: None,
-            limits: Limits::default(),
-            memory: Memory::default(),
-            against: Against::Serial,
-            judging: Judging::Linearizable,
-            allows_nondeterminism: false,
-            counts_unserializable: false,
-            sequences: Vec::new(),
-        }
-    }
-}
-
-impl Options {
-    /// The first bound that the scheduler has and that is not lifted, and what it is.
-    #[must_use]
-    pub fn bound(&self) -> Option<(&'static Bound, u32)> {
-        self.scheduler.bounds.iter().find_map(|it| Some((it, self.settings.bounds.get(it)?)))
-    }
-}
-
-/// The scheduler of that name.
-#[must_use]
-pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
-    schedulers::find(name)
-}
-
-/// Whether a scheduler has a bound of that name. What the attribute `clewline::test` generates asks this when it is compiled.
-#[must_use]
-pub const fn has_bound(name: &str) -> bool {
-    schedulers::has_bound(name)
-}
 
 /// Checks one matrix on a subject.
 ///
@@ -208,16 +111,6 @@ pub fn replay(
 ) -> Result<Checked, Misfit> {
     let mut trial = trial(subject, matrix, options)?;
     Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.replay(schedule)
-}
-
-/// A failing matrix made smaller: columns and calls are taken away while it still fails, and then preemptions. `checked` is what
-/// was found with the matrix as it is.
-///
-/// # Errors
-///
-/// If the matrix has a call that the subject does not know.
-pub fn shrink(subject: &dyn Explorable, checked: Checked, options: &Options) -> Result<Checked, Misfit> {
-    shrink::shrink(subject, checked, options)
 }
 
 struct Check<'a> {
@@ -546,13 +439,3 @@ impl Right {
 const UNFAITHFUL: &str = "uncontrolled nondeterminism: an execution that is wrong was made again, step by step, and its calls answered \
                           something else. Something decides that no scheduler controls: a static that keeps its value, a clock, a \
                           random number, an address";
-
-/// Uncontrolled nondeterminism, and where it showed.
-fn divergence(diverged: &Diverged, trial: &dyn Trial) -> String {
-    let place = diverged.task().and_then(|task| trial.pending().iter().find(|it| it.task == task));
-    let place = place.map_or_else(String::new, |it| format!(" at {}", it.place));
-    format!(
-        "uncontrolled nondeterminism{place}: {diverged}. Something decides there that no scheduler controls: a static that keeps \
-         its value, a clock, a random number, an address"
-    )
-}

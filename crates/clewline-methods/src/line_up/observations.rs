@@ -6,43 +6,20 @@ use clewline_core::{AnswerId, Datum, Misfit, ObjectId, Operation, OperationId, R
 use clewline_report::formats::observations::write::{
     Call, Entry, Event, Fate, observation_set, violation as written,
 };
-use clewline_threads::Explorable;
 
 use super::{
-    Finding, Matrix, Options, Seen, Serial,
+    Finding, Matrix, Seen, Serial,
     drawing::Threads,
-    serial::{Observed, Texts, observe as first_phase},
+    serial::{Observed, Texts},
 };
+
+pub use super::observing::observe;
 
 /// The serial histories of a matrix, with answers as they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observations {
-    matrix: Matrix,
-    histories: Vec<Serial>,
-}
-
-/// Runs phase 1 alone.
-///
-/// # Errors
-///
-/// If the matrix has a call that the subject does not know, or phase 1 did not see everything.
-pub fn observe(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Observations, Misfit> {
-    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
-    let mut texts = Texts::default();
-    let observed = first_phase(&mut *trial, &mut texts, options.executions_max);
-    if observed.panicked.is_some() {
-        return Err(Misfit("a call panics, one call at a time".to_owned()));
-    }
-    if let Some(why) = observed.incomplete {
-        return Err(Misfit(why));
-    }
-    let serial = |it: clewline_check::SerialHistory| Serial {
-        complete: it.complete.iter().map(|it| (it.0 as usize, texts[it.1.0].clone())).collect(),
-        stuck: it.stuck.map(|it| it as usize),
-        wrong_order: None,
-    };
-    let histories = observed.set.histories().into_iter().map(serial).collect();
-    Ok(Observations { matrix: matrix.clone(), histories })
+    pub(super) matrix: Matrix,
+    pub(super) histories: Vec<Serial>,
 }
 
 impl Observations {
@@ -276,7 +253,7 @@ mod tests {
         thread,
     };
 
-    use super::*;
+    use super::{super::Options, *};
 
     fn read(text: &str) -> Recording {
         let format = formats::find("observations").expect("it is in the table");

@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{AnswerId, Interner};
-use clewline_explore::{Coverage, Ending, Limit, Schedule, explore, schedulers::serial};
+use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule, explore, schedulers::serial};
 use clewline_threads::{Trial, control::Outcome};
 use rustc_hash::FxBuildHasher;
 
@@ -69,7 +69,7 @@ pub(crate) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: 
     observed.incomplete = match coverage {
         Coverage::Exhausted => None,
         Coverage::Limited(Limit::Cut(n)) => Some(format!("{n} serial executions did not come to an end")),
-        Coverage::Limited(Limit::Diverged(diverged)) => Some(super::divergence(&diverged, trial)),
+        Coverage::Limited(Limit::Diverged(diverged)) => Some(divergence(&diverged, trial)),
         Coverage::Limited(_) if observed.panicked.is_some() => None,
         Coverage::Limited(_) => {
             Some(format!("there are more than {executions} serial executions, and not all were run"))
@@ -104,4 +104,14 @@ pub(super) fn serial(
         return vec![SerialHistory { complete, stuck: None }];
     }
     blocked.iter().map(|it| SerialHistory { complete: complete.clone(), stuck: Some(it.1) }).collect()
+}
+
+/// Uncontrolled nondeterminism, and where it showed.
+pub(super) fn divergence(diverged: &Diverged, trial: &dyn Trial) -> String {
+    let place = diverged.task().and_then(|task| trial.pending().iter().find(|it| it.task == task));
+    let place = place.map_or_else(String::new, |it| format!(" at {}", it.place));
+    format!(
+        "uncontrolled nondeterminism{place}: {diverged}. Something decides there that no scheduler controls: a static that keeps \
+         its value, a clock, a random number, an address"
+    )
 }

@@ -7,12 +7,13 @@ use clewline_threads::Explorable;
 use super::{Checked, Judging, Matrix, Options, check};
 use crate::relaxed::WellFormed;
 
-/// See [`shrink`](super::shrink).
-pub(super) fn shrink(
-    subject: &dyn Explorable,
-    mut checked: Checked,
-    options: &Options,
-) -> Result<Checked, Misfit> {
+/// A failing matrix made smaller: columns and calls are taken away while it still fails, and then preemptions. `checked` is what
+/// was found with the matrix as it is.
+///
+/// # Errors
+///
+/// If the matrix has a call that the subject does not know.
+pub fn shrink(subject: &dyn Explorable, mut checked: Checked, options: &Options) -> Result<Checked, Misfit> {
     let cause = checked.finding().map(|it| it.cause);
     while let Some(smaller) = first_that_fails(subject, smaller(&checked.matrix, options), options, cause)? {
         checked = smaller;

@@ -4,8 +4,7 @@ use std::{fmt, str::FromStr};
 
 use clewline_check::relaxed::Relaxation;
 
-use super::quasi_error;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// Classes of operations, by method, and the factor of each: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
 ///
@@ -130,6 +129,10 @@ impl Factors {
         };
         Relaxation { class_of: methods.map(class_of).collect(), factors: self.0.iter().map(factor).collect() }
     }
+}
+
+pub(crate) fn quasi_error(reason: String) -> Error {
+    ErrorKind::Quasi(reason).into()
 }
 
 #[cfg(test)]

@@ -34,8 +34,8 @@ pub use quasi::{Quasi, QuasiReading};
 pub use shape::{IllFormed, Roles};
 
 pub(crate) use drain::{drained, left};
-pub(crate) use factors::ALL;
+pub(crate) use factors::{ALL, quasi_error};
 pub(crate) use judge::{Outcome as Judged, judge_program, judge_recording, relaxation};
 pub(crate) use judging::{CONFIGURATIONS, Judgement, distribution, judge_displaced};
-pub(crate) use quasi::{Plan, quasi_error};
+pub(crate) use quasi::Plan;
 pub(crate) use told::Told;

@@ -9,8 +9,8 @@
 
 use std::fmt;
 
-use super::{ALL, Factor, Factors};
-use crate::error::{Error, ErrorKind};
+use super::factors::{ALL, Factor, Factors, quasi_error};
+use crate::error::Error;
 
 /// By how much which operations may be out of order: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
 ///
@@ -215,10 +215,6 @@ impl From<Factors> for Quasi {
     fn from(factors: Factors) -> Quasi {
         Quasi { factors, reading: None }
     }
-}
-
-pub(crate) fn quasi_error(reason: String) -> Error {
-    ErrorKind::Quasi(reason).into()
 }
 
 #[cfg(test)]

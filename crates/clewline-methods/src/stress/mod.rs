@@ -32,9 +32,11 @@
 //! Source: G. Lowe, "Testing for linearizability", 2017, sections 7 and 8.
 
 mod again;
+mod asked;
 mod drive;
 mod environment;
 mod outcome;
+mod plan;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
@@ -59,109 +61,12 @@ use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject,
 
 use crate::{Error, Quasi, QuasiReading, environment::this_test, limits::available_memory, typed::name_of};
 
-use quasi::Asked;
+use asked::Asked;
+use plan::{Environment, Origin, PATIENCE, TIME};
 
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
+pub use plan::{Phase, Progress, Stress, Workload};
 pub use recorded::Recorded;
-
-/// A stress test in the making.
-#[derive(Clone)]
-#[must_use = "nothing happens until `run` or `assert`"]
-pub struct Stress {
-    pub(crate) name: String,
-    pub(crate) testable: Arc<dyn Testable>,
-    // What it should do, for people.
-    pub(crate) spec: String,
-    pub(crate) workload: Workload,
-    pub(crate) clock: Clock,
-    pub(crate) pinning: Pinning,
-    pub(crate) patience: Duration,
-    pub(crate) runs: Option<u64>,
-    pub(crate) time: Option<Duration>,
-    pub(crate) algorithm: Algorithm,
-    // How far out of order runs may be, if not as the specification says.
-    quasi: Option<Asked>,
-    pub(crate) jobs: usize,
-    pub(crate) configurations: u64,
-    pub(crate) seed: u64,
-    pub(crate) progress: Arc<dyn Fn(Progress) + Send + Sync>,
-    origin: Origin,
-    // For how long a smaller workload is looked for.
-    shrinking: Duration,
-    // Where the history of a finding is saved, if it is.
-    saving: Option<PathBuf>,
-    environment: Environment,
-}
-
-/// Where a test comes from, and so how to run it again.
-#[derive(Clone)]
-enum Origin {
-    /// The table of subjects, which says how it is usually stressed.
-    Table(Workload),
-    /// A program.
-    Program,
-}
-
-/// Whether environment variables count.
-#[derive(Clone, Copy)]
-enum Environment {
-    Heeded,
-    Ignored,
-}
-
-/// What the threads of each run do.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Workload {
-    /// How many threads there are.
-    pub threads: usize,
-    /// How many operations each calls in a run.
-    pub operations: usize,
-    /// Which methods are drawn how often; those not named have weight 0. Empty: all alike.
-    pub mix: Vec<(String, u32)>,
-    /// How many keys there are, for maps.
-    pub keys: usize,
-    /// Where values come from; for sets, the elements.
-    pub values: Domain,
-    /// How often threads are disturbed.
-    pub noise: Noise,
-}
-
-impl Workload {
-    /// What suits most structures: as many operations in a run as a few time slices take.
-    pub const PLAIN: Workload = Workload {
-        threads: 4,
-        operations: 2_048,
-        mix: Vec::new(),
-        keys: 8,
-        values: Domain::Distinct,
-        noise: Noise::NONE,
-    };
-}
-
-/// How far a stress test has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// How many histories have been judged.
-    pub runs: u64,
-    /// How many operations they had.
-    pub operations: u64,
-    /// What it is doing.
-    pub phase: Phase,
-}
-
-/// What a stress test is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// It looks for a violation.
-    Looking,
-    /// It has found one, and tries whether a smaller workload shows it, too.
-    Shrinking,
-}
-
-/// A test that sets no limit ends after so long.
-const TIME: Duration = Duration::from_secs(10);
-// A run in which nothing has returned for so long is stuck.
-const PATIENCE: Duration = Duration::from_secs(3);
 // So many operations a thread, where operations may change places: the search for their orders takes long.
 const DISPLACED: usize = 6;
 // A smaller workload is looked for that long.

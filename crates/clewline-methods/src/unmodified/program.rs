@@ -349,6 +349,6 @@ fn linked_with(runtime: &Runtime) -> [OsString; 2] {
 
 /// Whether a program names the runtime among the libraries that it needs.
 fn is_linked(bytes: &[u8]) -> bool {
-    let name = super::runtime::FILE.as_bytes();
+    let name = super::error::FILE.as_bytes();
     bytes.windows(name.len()).any(|it| it == name)
 }

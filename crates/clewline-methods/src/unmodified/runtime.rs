@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Error, check_platform};
+use super::error::{Error, FILE, VARIABLE, check_platform};
 
 /// The header that declares tests in C and C++.
 pub const HEADER: &str = include_str!("../../include/clewline.h");
@@ -16,12 +16,6 @@ pub const COMMAND_VARIABLE: &str = "CLEWLINE_COMMAND";
 /// Has the runtime explore `main` of a program that declares no test. Its value are the arguments of `clewline explore`, with the
 /// character U+001F between them.
 pub(super) const BODY_VARIABLE: &str = "CLEWLINE_BODY";
-
-/// The file that Cargo makes of the crate.
-pub(super) const FILE: &str = "libclewline_tsan.so";
-
-/// Says where the runtime is, or the folder that it is in.
-pub(super) const VARIABLE: &str = "CLEWLINE_RUNTIME";
 
 /// Where the runtime is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,7 +30,7 @@ use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     formats::porcupine_kv,
     log::{Log, Numbering, Outcome},
-    maps::{Kind, Map, Maps},
+    maps::{Kind, Map, Maps, is_map_of_keywords},
     text::brief,
 };
 
@@ -84,21 +84,6 @@ impl Format for Jepsen {
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
         write::write(recording, out)
     }
-}
-
-/// Whether a file begins with a map that has a keyword first, perhaps within brackets and after comments.
-pub(super) fn is_map_of_keywords(head: &[u8]) -> bool {
-    let mut head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start();
-    while head.first() == Some(&b';') {
-        let end = memchr::memchr(b'\n', head).map_or(head.len(), |it| it + 1);
-        head = head[end..].trim_ascii_start();
-    }
-    let head = head.strip_prefix(b"[").or(head.strip_prefix(b"(")).unwrap_or(head).trim_ascii_start();
-    let head = match head.strip_prefix(b"#") {
-        Some(_) => &head[memchr::memchr(b'{', head).unwrap_or(0)..],
-        None => head,
-    };
-    head.strip_prefix(b"{").is_some_and(|it| it.trim_ascii_start().first() == Some(&b':'))
 }
 
 /// An event with its object, which an ending may leave out.

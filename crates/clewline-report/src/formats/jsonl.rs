@@ -15,6 +15,7 @@
 //! Cost: one pass over the bytes; then two sorts by time.
 
 mod book;
+mod field;
 mod follow;
 mod habits;
 mod line;

@@ -13,11 +13,10 @@ use std::io::{Read, Write};
 
 use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
-use super::jepsen::is_map_of_keywords;
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     log::{Log, Outcome},
-    maps::{Kind, Map, Maps},
+    maps::{Kind, Map, Maps, is_map_of_keywords},
     script::{self, Entry, cannot_hold},
     text::{brief, edn},
 };

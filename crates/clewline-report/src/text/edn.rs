@@ -16,7 +16,8 @@ use std::borrow::Cow;
 use clewline_core::Value;
 
 use self::token::{Atom, ends_token, numeral, short_integer};
-pub(crate) use self::write::{write, write_name, write_text};
+pub(crate) use self::write::{write, write_name};
+pub(crate) use super::quoted::write_text;
 use super::{Fault, MAX_DEPTH, Sink};
 
 /// Why reading a form ended before the form did.

@@ -11,7 +11,8 @@ use std::borrow::Cow;
 
 use clewline_core::Value;
 
-pub(crate) use self::write::{write, write_text};
+pub(crate) use self::write::write;
+pub(crate) use super::quoted::write_text;
 use super::{Fault, MAX_DEPTH, Sink, number};
 
 /// A place in a line of JSON.

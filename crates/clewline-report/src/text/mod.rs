@@ -5,6 +5,7 @@ pub(crate) mod edn;
 pub(crate) mod forms;
 pub(crate) mod json;
 pub(crate) mod number;
+mod quoted;
 
 use clewline_core::{Value, Values};
 

@@ -2,7 +2,6 @@
 
 use std::{
     any::Any,
-    cell::Cell,
     panic::{self, AssertUnwindSafe},
     ptr::{self, NonNull},
 };
@@ -13,73 +12,44 @@ use clewline_explore::{
 
 use super::{
     Panic, Place,
-    explorer::explorer_local,
     fair::Fairness,
     fiber::{Fiber, Root, Seat},
     local,
-    memory::State,
     objects::Objects,
     panics,
     spin::Rounds,
     stacks,
 };
 use crate::real::noise::Attention;
-use weak::Weak;
+use buffers::Weak;
+use values::Locals;
 
+mod buffers;
 mod decide;
 mod foreign;
 mod handle;
+mod hook;
 mod locals;
 mod quick;
+mod state;
 mod unwind;
+mod values;
 mod waiting;
 mod weak;
 mod words;
 
-pub use foreign::Foreign;
-pub use handle::Control;
 pub(crate) use handle::{control, here, is_controlled, is_ending};
-pub(crate) use locals::{Destroyed, with_local};
+pub(crate) use locals::with_local;
+pub(super) use state::{Body, Engine, Times};
+pub use state::{Control, Foreign};
+use state::{ENDING, ENGINE, Next, Task};
 pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
+pub(crate) use values::Destroyed;
 pub(crate) use words::Attempt;
 pub use words::{Limit, Limits, Moment, Need, Pending, Points, Until};
 
 // Whoever was too late so often in one operation lets others go first from then on.
 const LATE_MAX: u32 = 3;
-
-pub(super) type Body = Box<dyn FnOnce()>;
-
-struct Task {
-    pending: Step,
-    place: Place,
-    need: Need,
-    until: Until,
-    is_woken: bool,
-    /// The next access is the first of an operation.
-    calls: bool,
-    operation: u32,
-    /// It said that it lets others run.
-    yields: bool,
-    /// How often its time was up in this operation.
-    late: u32,
-    /// Its last hint was not followed by an access.
-    is_idle: bool,
-    /// The objects of the loop that it runs round, if it waits for one of them to change.
-    spins: Option<Vec<SharedId>>,
-    rounds: Rounds,
-    /// Tasks that must end before it begins.
-    after: TaskSet,
-    seat: Seat,
-    /// It was unwinding when it last gave up its turn.
-    is_panicking: bool,
-    /// It has panicked while another one was unwinding, and perhaps caught it since.
-    has_panicked: bool,
-    /// How often it may still wake up though nobody woke it.
-    spurious: u32,
-    locals: locals::Locals,
-    /// What the primitives keep for it.
-    badge: Option<std::sync::Arc<dyn Any + Send + Sync>>,
-}
 
 impl Task {
     /// One that does nothing yet.
@@ -103,7 +73,7 @@ impl Task {
             is_panicking: false,
             has_panicked: false,
             spurious: 0,
-            locals: locals::Locals::default(),
+            locals: Locals::default(),
             badge: None,
         }
     }
@@ -112,7 +82,7 @@ impl Task {
     fn clear(&mut self) {
         self.rounds.clear();
         self.spins = None;
-        self.locals = locals::Locals::default();
+        self.locals = Locals::default();
         self.badge = None;
     }
 
@@ -130,104 +100,6 @@ impl Task {
     }
 }
 
-/// When operations were called and returned, in steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Times {
-    /// The step it was called with: from 1. 0 if it was not.
-    pub(super) call: u32,
-    /// The step it returned with. 0 if it has not.
-    pub(super) ret: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    /// Nobody: the execution is over.
-    Nobody,
-    Task(TaskId),
-    /// Tasks were started that have not come to a point yet.
-    Start,
-}
-
-pub(crate) struct Engine {
-    // The life is that of the call to `run`, in which alone it is used.
-    scheduler: Option<NonNull<dyn FastPath>>,
-    limits: Limits,
-    #[allow(clippy::vec_box, reason = "a task is large, and goes from one list to the other")]
-    tasks: Vec<Box<Task>>,
-    /// What each of them runs in, until it has ended. There is room for as many as there may be, so they stay where they are.
-    fibers: Vec<Option<Fiber>>,
-    root: Root,
-    /// Those who have come to their first point.
-    started: TaskSet,
-    ended: TaskSet,
-    /// There is something that they need or wait for.
-    waiting: TaskSet,
-    current: TaskId,
-    next: Next,
-    /// The step that is being made; its task is whoever runs.
-    step: Option<Step>,
-    steps: u32,
-    /// Until so many steps were made nothing is unusual, if no thread panics; 0 if something may be.
-    quick_until: u32,
-    is_free: bool,
-    /// The scheduler ended the execution.
-    is_stopped: bool,
-    ending: Option<Ending>,
-    objects: Objects,
-    fairness: Fairness,
-    /// Those who could move, but let others go first.
-    held_back: TaskSet,
-    spinning: TaskSet,
-    idle_rounds: u32,
-    /// Who has come to a point since the scheduler was last asked in this execution.
-    fresh: TaskSet,
-    /// Those of whom it has not heard yet that they wait, and what for.
-    came_to_wait: TaskSet,
-    blocked: Vec<Step>,
-    /// What those in `listed` are about to do, but for those in `stale`, who have come to another point since.
-    enabled: Vec<Step>,
-    listed: TaskSet,
-    stale: TaskSet,
-    /// Where in `enabled` each of `listed` is.
-    places: [u8; TaskId::MAX],
-    times: Vec<Times>,
-    panic: Option<(TaskId, Panic)>,
-    /// Releases of locks are points as well: someone tries locks without waiting.
-    has_release_points: bool,
-    schedule: Option<Vec<Pick>>,
-    moments: Option<Vec<Moment>>,
-    /// Those of earlier executions, to be used again.
-    #[allow(clippy::vec_box, reason = "a task is large, and goes from one list to the other")]
-    spare: Vec<Box<Task>>,
-    /// As long as there is an engine, and not for each execution: others read what it writes at every access.
-    _attention: Attention,
-    limit: Option<Limit>,
-    /// A loop that was taken for one that waits, and may as well count.
-    guess: Option<Place>,
-    /// No two executions of this process have the same.
-    execution: u64,
-    /// Tasks are being unwound.
-    is_ending: bool,
-    /// One of them is being so right now.
-    is_unwinding: bool,
-    /// How many accesses it has made since it gave way.
-    accesses: u32,
-    /// How often it has caught what it was given up with.
-    caught: u32,
-    /// What atomics are besides their values, if they are.
-    memory: Option<Box<State>>,
-    weak: Weak,
-    /// Who is told what happens, if tasks run foreign code. Such tasks are never unwound.
-    foreign: Option<&'static dyn Foreign>,
-}
-
-explorer_local! {
-    // Of the execution whose tasks run on this thread.
-    static ENGINE: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
-    // Of the execution whose tasks are being unwound on this thread.
-    static ENDING: Cell<*mut Engine> = const { Cell::new(ptr::null_mut()) };
-}
-
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").field("tasks", &self.tasks.len()).finish_non_exhaustive()
@@ -236,7 +108,7 @@ impl std::fmt::Debug for Engine {
 
 impl Engine {
     pub(super) fn new(limits: Limits) -> Engine {
-        panics::keep();
+        hook::keep();
         Engine {
             scheduler: None,
             limits,

@@ -23,6 +23,7 @@ mod fair;
 mod fiber;
 mod leaks;
 mod local;
+mod making;
 mod memory;
 mod objects;
 mod panics;
@@ -33,6 +34,7 @@ mod spin;
 mod stacks;
 #[cfg(test)]
 mod tests;
+mod view;
 
 pub(crate) use engine::{
     Attempt, Destroyed, control, ending_control, give_way, here, is_controlled, is_ending, is_given_up,
@@ -44,10 +46,10 @@ pub use engine::{Control, Foreign, Limit, Limits, Moment, Need, Pending, Points,
 pub use fiber::bench;
 pub use leaks::Leak;
 pub(crate) use leaks::{alive, dead};
+pub(crate) use making::is_making;
 pub(crate) use memory::Change;
 pub use memory::{Memory, MemoryModel};
 pub use panics::Panic;
 pub use place::{Place, Resolver, Site, set_resolver};
-pub(crate) use program::is_making;
 pub use program::{Calls, Operation, Outcome, Program};
 pub use races::{Race, Touch, Toucher};

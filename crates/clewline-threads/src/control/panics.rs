@@ -1,13 +1,8 @@
 //! Panics of tasks: kept as results, and not printed.
 
-use std::{
-    any::Any,
-    cell::RefCell,
-    panic::{self, PanicHookInfo},
-    sync::Once,
-};
+use std::{any::Any, cell::RefCell};
 
-use super::{Control, explorer::explorer_local};
+use super::explorer::explorer_local;
 
 /// What a task said when it panicked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,23 +20,9 @@ explorer_local! {
     static LAST: RefCell<(Option<String>, Option<u32>)> = const { RefCell::new((None, None)) };
 }
 
-/// Has panics of tasks kept, from now on. Those of others go where they went before.
-pub(super) fn keep() {
-    static KEEP: Once = Once::new();
-    KEEP.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
-            if super::is_controlled() || super::is_ending() || super::is_making() {
-                let control = super::here();
-                LAST.set((info.location().map(ToString::to_string), control.map(Control::steps)));
-                if let Some(control) = control {
-                    control.panics();
-                }
-            } else {
-                before(info);
-            }
-        }));
-    });
+/// Keeps where a task panicked, and after how many steps.
+pub(super) fn note(place: Option<String>, step: Option<u32>) {
+    LAST.set((place, step));
 }
 
 /// The panic whose payload was caught.

@@ -1,7 +1,7 @@
 //! Programs: the calls of a matrix, made on a subject by one task a column.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::RefCell,
     fmt,
     panic::{self, AssertUnwindSafe},
     rc::Rc,
@@ -12,8 +12,8 @@ use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 use super::{
     Foreign, Limit, Limits, Memory, Moment, Panic, Pending, Place, Points, Race,
     engine::{Engine, control},
-    explorer::explorer_local,
     leaks::{self, Leak},
+    making::making,
 };
 
 /// Which calls are made.
@@ -271,26 +271,6 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         only(&self.call);
         only(&self.answers);
     }
-}
-
-explorer_local! {
-    static MAKING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether a subject is being made on this thread, which tasks will use.
-pub(crate) fn is_making() -> bool {
-    MAKING.try_with(Cell::get).unwrap_or(false)
-}
-
-fn making<T>(make: impl FnOnce() -> T) -> T {
-    struct Reset(bool);
-    impl Drop for Reset {
-        fn drop(&mut self) {
-            MAKING.set(self.0);
-        }
-    }
-    let _reset = Reset(MAKING.replace(true));
-    make()
 }
 
 /// Whose calls a task makes.

@@ -1,13 +1,13 @@
 //! Data races: two accesses to a cell, one of which writes, and neither of which happens before the other.
 //!
-//! Each task counts its stretches between two releases; a [view](super::memory::View) says which stretch of which task it
+//! Each task counts its stretches between two releases; a [view](super::view::View) says which stretch of which task it
 //! contains. So an access happened before everything done under a view that contains its stretch.
 //!
 //! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection", 2009; but all reads are kept.
 
 use clewline_explore::TaskId;
 
-use super::{Place, memory::View};
+use super::{place::Place, view::View};
 
 /// What was done to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,15 +15,15 @@ use clewline_core::Misfit;
 use clewline_threads::{
     Explorable, Trial,
     control::{Calls, Limits, Panic},
-    front::{self, Control},
+    front::{self},
 };
 
 use super::{
     call::call_with,
+    exit::IS_BODY,
     foreign::Code,
     here::{self, Own},
-    interpose::real,
-    isolate, output, panics, places, races, register, run, signals,
+    isolate, output, panics, races, real, run, signals, subject,
 };
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -46,7 +46,6 @@ extern "C" fn no_main(_: c_int, _: *mut *mut c_char, _: *mut *mut c_char) -> c_i
 }
 
 static PROGRAM: Own<Program> = Own::new(Program { main: no_main, argc: 0, argv: 0, environment: 0 });
-static IS_BODY: Own<bool> = Own::new(false);
 
 #[unsafe(no_mangle)]
 extern "C" fn __libc_start_main(
@@ -67,7 +66,7 @@ extern "C" fn __libc_start_main(
 /// In the place of `main`.
 extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
     let main = PROGRAM.get().main;
-    if register::Subject::is_there() {
+    if subject::Subject::is_there() {
         return main(argc, argv, environment);
     }
     run::fix_addresses();
@@ -100,18 +99,6 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
     // What the code has written, and nobody has read, is not to be read now.
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(code.into()) }
-}
-
-/// The program has called `exit`, or `main` has returned.
-pub(super) fn exits(control: Control, status: c_int, pc: usize) -> ! {
-    if IS_BODY.get() && status == 0 {
-        control.ends_all(here::place(pc));
-    }
-    // A test in Rust that fails says why, and calls `exit` much later.
-    match panics::told(&output::said()) {
-        Some(panic) => control.fails(panic, here::place(pc)),
-        None => places::fail(control, format!("exit({status}) was called"), pc),
-    }
 }
 
 /// A program, as something to explore.

@@ -17,7 +17,7 @@ use clewline_threads::{
 
 use super::{
     here::Own,
-    interpose, races, watchdog,
+    races, tried, watchdog,
     wire::{End, Message, line},
 };
 
@@ -107,7 +107,7 @@ impl Isolated {
 
     fn tell(&mut self, ending: &Ending, to: &mut Message) {
         to.put(ENDINGS.iter().position(|it| it == ending).unwrap_or(ENDINGS.len()) as u64);
-        to.put(interpose::has_tried().into());
+        to.put(tried::has_tried().into());
         to.put_all(races::all_racing().iter(), |to, it| to.put(*it as u64));
         to.put_all(races::all_shared().iter(), |to, it| to.put(*it as u64));
         to.put_maybe(self.inner.guess(), |to, it| to.put(it.word() as u64));

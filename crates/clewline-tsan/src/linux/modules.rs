@@ -175,3 +175,20 @@ pub(super) fn is_user(address: usize) -> bool {
 pub(super) fn is_own(address: usize) -> bool {
     OWN_CODE.get().iter().any(|it| it.contains(&address))
 }
+
+#[repr(C)]
+struct Index {
+    module: usize,
+    offset: usize,
+}
+
+unsafe extern "C" {
+    fn __tls_get_addr(index: *const Index) -> *mut u8;
+}
+
+/// Where what a module keeps for this thread is.
+pub(super) fn address_of(local: &Local) -> usize {
+    let index = Index { module: local.number, offset: 0 };
+    // SAFETY: the loader gave the module this number.
+    unsafe { __tls_get_addr(&index) as usize }
+}

@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     here::{self, Alone, Own},
-    interpose::real,
+    real,
 };
 
 // Copies of standard output and standard error, and what goes nowhere; 0 if nothing is kept quiet.

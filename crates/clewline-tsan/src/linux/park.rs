@@ -15,9 +15,8 @@ use clewline_explore::TaskId;
 
 use super::{
     here::{self, Alone, Own},
-    interpose::real,
-    modules::Local,
-    snapshot,
+    modules::{Local, address_of},
+    real, snapshot,
 };
 
 /// A thread that sleeps.
@@ -31,23 +30,6 @@ struct Parked {
 static PARKED: Alone<Vec<Parked>> = Alone::new(Vec::new());
 static MAIN: Own<usize> = Own::new(0);
 static HAS_INSTRUCTION: Own<bool> = Own::new(false);
-
-#[repr(C)]
-struct Index {
-    module: usize,
-    offset: usize,
-}
-
-unsafe extern "C" {
-    fn __tls_get_addr(index: *const Index) -> *mut u8;
-}
-
-/// Where what a module keeps for this thread is.
-pub(super) fn address_of(local: &Local) -> usize {
-    let index = Index { module: local.number, offset: 0 };
-    // SAFETY: the loader gave the module this number.
-    unsafe { __tls_get_addr(&index) as usize }
-}
 
 static IS_READY: AtomicU32 = AtomicU32::new(0);
 static FOUND: Alone<Option<Parked>> = Alone::new(None);

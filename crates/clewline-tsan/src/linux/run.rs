@@ -13,7 +13,7 @@ use clewline_methods::unmodified::{CENSUS_VARIABLE, answer};
 use clewline_threads::front::set_resolver;
 
 use super::{
-    heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, watchdog,
+    heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, subject, watchdog,
 };
 
 #[used]
@@ -153,7 +153,7 @@ pub(super) fn command(name: &str) -> String {
 }
 
 /// Counts histories, and says how many there are.
-fn count(subject: &register::Subject, question: &str) -> c_int {
+fn count(subject: &subject::Subject, question: &str) -> c_int {
     match answer(subject, question) {
         Ok(answer) => {
             let written = writeln!(std::io::stdout(), "{answer}");
@@ -173,7 +173,7 @@ extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
         (0..argc as usize).map(|at| OsString::from_vec(argument(at))).collect();
     let name = if arguments.is_empty() { OsString::from("test") } else { arguments.remove(0) };
     let name = name.to_string_lossy().into_owned();
-    let subject = own_options(&mut arguments).and_then(|()| register::Subject::new());
+    let subject = own_options(&mut arguments).and_then(|()| subject::Subject::new());
     let subject = match subject.and_then(|it| prepare().map(|()| it)) {
         Ok(subject) => subject,
         Err(told) => signals::die(&format!("error: {told}\n")),

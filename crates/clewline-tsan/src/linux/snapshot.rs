@@ -7,8 +7,7 @@ use std::{ops::Range, ptr, slice};
 
 use super::{
     here::Alone,
-    modules::{self, Local},
-    park,
+    modules::{self, Local, address_of},
 };
 
 struct Saved {
@@ -25,7 +24,7 @@ pub(super) fn take() {
     let restored = || modules.iter().filter(|it| it.is_restored());
     *LOCALS.get() = restored().filter_map(|it| it.local).collect();
     let own = LOCALS.get().iter().map(|it| {
-        let start = park::address_of(it);
+        let start = address_of(it);
         start..start + it.size
     });
     // What belongs to this thread as well: the subject is made here.

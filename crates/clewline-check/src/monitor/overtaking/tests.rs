@@ -1,6 +1,10 @@
 use clewline_core::Random;
 
-use super::*;
+use super::{
+    scene::{Element, Operation},
+    *,
+};
+use crate::monitor::columns::Interval;
 
 /// A few operations at random times. An element is not removed before it may have been added.
 fn scene(random: &mut Random) -> Scene {

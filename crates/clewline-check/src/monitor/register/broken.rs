@@ -6,29 +6,11 @@
 
 use clewline_core::{Act, Rule};
 
-use super::{
-    super::{Breach, Columns, Interval, NONE},
-    Chain, INITIAL, Values,
+use super::values::{Broken, INITIAL, Values};
+use crate::monitor::{
+    columns::{Columns, Interval, NONE},
+    ruling::Breach,
 };
-
-/// What is wrong. Numbers are those of values.
-#[derive(Clone, Copy)]
-pub(super) enum Broken {
-    /// Somebody found the value, and nobody wrote it.
-    Unwritten(u32),
-    /// Both values replaced the same one.
-    ReplacedTwice(u32, u32),
-    /// Values replace each other in a circle.
-    Circle,
-    /// The value was written before something that comes earlier in its chain.
-    Write(u32),
-    /// The value was found before something that comes earlier in its chain.
-    Read(u32),
-    /// The chain was there before the last operation of the initial value's chain.
-    NotInitial(Chain),
-    /// The zones overlap, the first of which is forward.
-    Overlap(Chain, Chain),
-}
 
 impl Broken {
     pub(super) fn breach(self, columns: &Columns, values: &Values) -> Breach {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clewline_core::{NotFound, ParseError};
+use clewline_core::NotFound;
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_methods::line_up::{
     Against, Checked, Entry, Matrix, Options, Plan, calls, observations::Observations, scheduler,
@@ -12,43 +12,11 @@ use clewline_report::{ReadOptions, formats, render::text::shell_word};
 use clewline_specs as specs;
 use clewline_threads::control::MemoryModel;
 
-use super::{Args, subject, subject::Subject};
+use super::{
+    args::{Args, Nondeterminism},
+    subject::{self, Subject},
+};
 use crate::commands::{Failure, units};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Nondeterminism {
-    Forbid,
-    Allow,
-}
-
-pub(super) fn nondeterminism(text: &str) -> Result<Nondeterminism, ParseError> {
-    match text {
-        "forbid" => Ok(Nondeterminism::Forbid),
-        "allow" => Ok(Nondeterminism::Allow),
-        _ => Err(ParseError::new("`forbid` or `allow`", text)),
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shrinking {
-    Auto,
-    None,
-}
-
-pub(super) fn shrinking(text: &str) -> Result<Shrinking, ParseError> {
-    match text {
-        "auto" => Ok(Shrinking::Auto),
-        "none" => Ok(Shrinking::None),
-        _ => Err(ParseError::new("`auto` or `none`", text)),
-    }
-}
-
-/// Who can pick the schedules, one a line.
-pub(super) fn schedulers() -> String {
-    let width = SCHEDULERS.iter().map(|it| it.name.len()).max().unwrap_or(0);
-    let line = |it: &clewline_explore::schedulers::Entry| format!("\n  {:width$}  {}", it.name, it.about);
-    format!("Who picks the schedules:{}", SCHEDULERS.iter().map(line).collect::<String>())
-}
 
 // The engine names tasks by letters, and has so many.
 const COLUMNS_MAX: usize = 14;

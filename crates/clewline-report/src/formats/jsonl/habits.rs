@@ -4,7 +4,7 @@
 //! came before it. If the same bytes come next once more, they need not be taken apart. That is all it does: a
 //! line is read as the same with it and without it. It saves about a fifth of all instructions.
 
-use super::line::Field;
+use super::field::Field;
 
 /// The bytes that were seen between two values.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use clewline_core::{Value, Values};
 
-use super::habits::Habits;
+use super::{field::Field, habits::Habits};
 use crate::{
     ReadError,
     log::Numbering,
@@ -166,52 +166,6 @@ impl Scanner {
             arg: fields.arg.unwrap_or(Value::ABSENT),
             ret: fields.ret.map_or(Value::ABSENT, |(ret, _)| ret),
         }))
-    }
-}
-
-/// A member of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
-    /// No member yet.
-    None,
-    /// The user's own.
-    Unknown,
-    Process,
-    Op,
-    Arg,
-    Ret,
-    Call,
-    Return,
-    Id,
-    Object,
-    Event,
-    /// Of an event; as any that is not known, unless reports want it.
-    Time,
-}
-
-impl Field {
-    /// How many there are.
-    pub(super) const COUNT: usize = Field::Time as usize + 1;
-
-    const NAMES: [(&str, Field); 10] = [
-        ("process", Field::Process),
-        ("op", Field::Op),
-        ("arg", Field::Arg),
-        ("ret", Field::Ret),
-        ("call", Field::Call),
-        ("return", Field::Return),
-        ("id", Field::Id),
-        ("object", Field::Object),
-        ("event", Field::Event),
-        ("time", Field::Time),
-    ];
-
-    fn find(name: &str) -> Field {
-        Field::NAMES.iter().find(|(it, _)| *it == name).map_or(Field::Unknown, |(_, field)| *field)
-    }
-
-    fn name(self) -> &'static str {
-        Field::NAMES.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
     }
 }
 

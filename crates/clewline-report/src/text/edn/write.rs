@@ -3,13 +3,7 @@
 use clewline_core::{Datum, Value, Values};
 
 use super::{Edn, Tail, token::ends_token};
-use crate::text::{Sink, json, visibly};
-
-/// Writes a text with its quotes.
-pub(crate) fn write_text(text: &str, out: &mut String) {
-    // What JSON escapes and how is EDN too.
-    json::write_text(text, out);
-}
+use crate::text::{Sink, quoted::write_text, visibly};
 
 /// Writes a name as a keyword, or as a text if it cannot be one.
 pub(crate) fn write_name(name: &str, out: &mut String) {

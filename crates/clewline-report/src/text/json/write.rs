@@ -3,24 +3,7 @@
 use clewline_core::{Datum, Value, Values};
 
 use super::Json;
-use crate::text::{Sink, visibly};
-
-/// Writes a text with its quotes.
-pub(crate) fn write_text(text: &str, out: &mut String) {
-    out.push('"');
-    for it in text.chars() {
-        match it {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0'..' ' => out.push_str(&format!("\\u{:04x}", u32::from(it))),
-            _ => out.push(it),
-        }
-    }
-    out.push('"');
-}
+use crate::text::{Sink, quoted::write_text, visibly};
 
 /// Writes a value; reading undoes it. If JSON has no way to, why.
 pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(), String> {

@@ -4,7 +4,7 @@
 //! in statics, on the heap. So somebody is told when a task goes on and when it stops, and when an execution begins and ends. And
 //! nothing unwinds such a task, since its frames need not know how: what is left of it is given up where it stands.
 
-use std::{io, ops::Range};
+use std::io;
 
 use clewline_explore::{Access, Ending, SharedId, TaskId, TaskSet};
 
@@ -15,30 +15,8 @@ use super::{
         memory::Ask,
         stacks,
     },
-    Attempt, Control, ENGINE, Engine, Need, Until,
+    Attempt, Control, ENGINE, Engine, Foreign, Need, Until,
 };
-
-/// Who is told what happens to tasks that run foreign code.
-pub trait Foreign {
-    /// `task` has this stack, from its lowest address to its highest.
-    fn stack(&self, task: TaskId, stack: Range<usize>);
-
-    /// An execution begins: everything is to be as it was at first. Somebody will look at its steps if `is_shown`.
-    fn begin(&self, is_shown: bool);
-
-    /// `task` goes on, on its own stack. If another one has until now, nobody was told that it [stopped](Self::leave).
-    fn enter(&self, task: TaskId, control: Control);
-
-    /// It has stopped, for now or for good, and no task goes on right after it.
-    fn leave(&self, task: TaskId);
-
-    /// What the task that runs has in mind: `look` finds out what is in its registers and on its stack, and is not code under test,
-    /// whatever it calls. What the task has written elsewhere counts as well.
-    fn mind(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64>;
-
-    /// An execution has ended. Answers what is wrong with what is left, if anything is.
-    fn end(&self, ending: &Ending) -> Option<Panic>;
-}
 
 /// Lets `task` go on. From here on this thread looks like another one, and is told which engine it is in, unless it `is_told` already.
 ///

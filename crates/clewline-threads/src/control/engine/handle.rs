@@ -8,12 +8,9 @@ use std::{
 use clewline_explore::{Access, SharedId, TaskId};
 
 use super::{
-    Attempt, Body, ENDING, ENGINE, Engine, Limit, Need, Next, Place, Until, give_way, quick::Passage, unwind,
+    Attempt, Body, Control, ENDING, ENGINE, Engine, Limit, Need, Next, Place, Until, give_way,
+    quick::Passage, unwind,
 };
-
-/// What the primitives of [`sync`](crate::sync) know of the execution they are in.
-#[derive(Clone, Copy, Debug)]
-pub struct Control(pub(super) NonNull<Engine>);
 
 /// The execution that this code is a task of, if it is one. On a thread of a crew, this is a [point](crate::point).
 #[inline(always)]

@@ -1,21 +1,11 @@
 //! What a task keeps for itself: the values of `thread_local!`.
 
-use std::{any::Any, cell::Cell, rc::Rc};
+use std::{cell::Cell, rc::Rc};
 
-use super::{ENDING, ENGINE, Engine};
-
-/// The values of one task, by key.
-#[derive(Default)]
-pub(super) struct Locals(Vec<(usize, Local)>);
-
-enum Local {
-    Value(Rc<dyn Any>),
-    Destroyed,
-}
-
-/// The task has dropped the value already.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Destroyed;
+use super::{
+    state::{ENDING, ENGINE, Engine},
+    values::{Destroyed, Local, Locals},
+};
 
 /// The locals of the task that runs, also if it is being unwound. Nothing may be called while they are borrowed.
 fn here() -> Option<*mut Locals> {
@@ -52,27 +42,6 @@ pub(crate) fn with_local<T: 'static>(
         }
         Ok(value)
     }))
-}
-
-impl Locals {
-    fn find<T: 'static>(&self, key: usize) -> Option<Result<Rc<T>, Destroyed>> {
-        let (_, local) = self.0.iter().find(|it| it.0 == key)?;
-        match local {
-            Local::Value(value) => {
-                Some(Ok(Rc::clone(value).downcast().expect("a key has values of one type")))
-            }
-            Local::Destroyed => Some(Err(Destroyed)),
-        }
-    }
-
-    /// The last value that is left. From now on it counts as destroyed.
-    fn pop(&mut self) -> Option<Rc<dyn Any>> {
-        let last = self.0.iter_mut().rev().find(|it| matches!(it.1, Local::Value(_)))?;
-        match std::mem::replace(&mut last.1, Local::Destroyed) {
-            Local::Value(value) => Some(value),
-            Local::Destroyed => None,
-        }
-    }
 }
 
 /// Drops the values of the task that runs when it is dropped.

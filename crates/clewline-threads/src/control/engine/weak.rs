@@ -7,7 +7,7 @@
 
 use std::{ptr, sync::atomic::Ordering};
 
-use clewline_explore::{Access, Ending, SharedId, Step, TaskId, TaskSet};
+use clewline_explore::{Access, Ending, SharedId, Step, TaskId};
 
 use super::{
     super::{
@@ -15,48 +15,8 @@ use super::{
         races::{Race, Touch, Toucher},
     },
     Control, Engine, Limit, Place, Task,
+    buffers::Tell,
 };
-
-/// How a value is put into an atomic whose address is known.
-pub(crate) type Tell = unsafe fn(*const (), u64);
-
-/// What the engine remembers for memory models.
-#[derive(Debug, Default)]
-pub(super) struct Weak {
-    pub(super) settings: Memory,
-    /// Tasks that are buffers.
-    pub(super) buffers: TaskSet,
-    /// Tasks that wait until their buffer is empty.
-    pub(super) undrained: TaskSet,
-    /// Who ran before buffers were emptied: to go on with anybody else is a preemption.
-    pub(super) runner: Option<TaskId>,
-    // The buffer of each task.
-    buffer_of: [Option<TaskId>; TaskId::MAX],
-    owner_of: [Option<TaskId>; TaskId::MAX],
-    // By object: where it is.
-    tell: Vec<Option<(*const (), Tell)>>,
-    // The lock that this step was to take is taken.
-    has_taken: bool,
-    // Where `compare_exchange_weak` failed for no reason, and in which operation.
-    failed: Vec<(TaskId, u32, Place)>,
-    pub(super) race: Option<Race>,
-    /// Somebody looks at how many owners something has.
-    counts_matter: bool,
-}
-
-impl Weak {
-    pub(super) fn clear(&mut self) {
-        *self = Weak {
-            settings: self.settings,
-            counts_matter: self.counts_matter,
-            tell: std::mem::take(&mut self.tell),
-            failed: std::mem::take(&mut self.failed),
-            ..Weak::default()
-        };
-        self.tell.clear();
-        self.failed.clear();
-    }
-}
 
 /// What an update did, and what the atomic is to hold now.
 pub(crate) struct Update {

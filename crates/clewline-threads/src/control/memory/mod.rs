@@ -9,18 +9,17 @@
 //! * `release_acquire` lets a load read any store that is not too old, and a store go to any place that is not.
 //! * `tso` has buffers in which stores wait.
 
+mod buffer;
 mod release_acquire;
 #[cfg(test)]
 mod tests;
 mod tso;
-mod view;
 
 use std::sync::atomic::Ordering;
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::{Place, races::Touches};
-pub(super) use view::View;
+use super::{Place, races::Touches, view::View};
 
 /// What a load may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +101,7 @@ struct TaskState {
     unfenced: View,
     // Of those who woke it.
     woken: View,
-    buffer: tso::Buffer,
+    buffer: buffer::Buffer,
 }
 
 /// What the models need to ask.

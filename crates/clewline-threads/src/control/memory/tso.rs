@@ -5,26 +5,9 @@
 //!
 //! Source: P. Sewell et al., "x86-TSO: a rigorous and usable programmer's model for x86 multiprocessors", 2010.
 
-use std::collections::VecDeque;
-
 use clewline_explore::{SharedId, TaskId};
 
-use super::{Message, State, View};
-
-/// The stores of one task that others have not seen.
-#[derive(Debug, Default)]
-pub(super) struct Buffer(VecDeque<(SharedId, u64, View)>);
-
-impl Buffer {
-    pub(super) fn push(&mut self, object: SharedId, value: u64, view: View) {
-        self.0.push_back((object, value, view));
-    }
-
-    /// The last store to `object` that is in it.
-    pub(super) fn newest(&self, object: SharedId) -> Option<u64> {
-        self.0.iter().rev().find(|it| it.0 == object).map(|it| it.1)
-    }
-}
+use super::{Message, State};
 
 impl State {
     /// Where the oldest store goes that waits in the buffer of `task`.

@@ -15,7 +15,6 @@ mod memory;
 mod mutex;
 mod once;
 mod process;
-pub(super) mod real;
 mod rwlock;
 mod semaphore;
 mod spinlock;
@@ -28,10 +27,7 @@ pub(super) use time::begin as begin_time;
 
 use std::ffi::c_int;
 
-use super::{
-    here::{self, Own},
-    races,
-};
+use super::{here, races, real, tried::tries};
 
 /// What tells a lock from the words that it is made of: those have even addresses.
 fn lock_at(address: usize) -> usize {
@@ -41,19 +37,6 @@ fn lock_at(address: usize) -> usize {
 /// The number of the task in an object: never 0.
 fn owner(control: clewline_threads::front::Control) -> i32 {
     i32::from(control.task().0) + 1
-}
-
-static HAS_TRIED: Own<bool> = Own::new(false);
-
-/// Somebody tries a lock without waiting for it.
-fn tries(control: clewline_threads::front::Control) {
-    HAS_TRIED.set(true);
-    control.tries();
-}
-
-/// Whether anybody has.
-pub(super) fn has_tried() -> bool {
-    HAS_TRIED.get()
 }
 
 /// A lock was taken: what was done under it before is known now.

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use super::real;
-use crate::linux::{body, call::stubs, here, output, panics, places};
+use crate::linux::{call::stubs, exit::exits, here, output, panics, places};
 
 /// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is one.
 fn uncaught() -> Option<String> {
@@ -45,7 +45,7 @@ extern "C" fn abort_at(pc: usize) -> ! {
 
 extern "C" fn exit_at(status: c_int, pc: usize) -> ! {
     match here::control() {
-        Some(control) => body::exits(control, status, pc),
+        Some(control) => exits(control, status, pc),
         // SAFETY: the caller asks for it.
         None => unsafe { real::exit(status) },
     }

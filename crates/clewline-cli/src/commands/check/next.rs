@@ -5,7 +5,8 @@ use std::{path::Path, time::Duration};
 use clewline_core::{Reason, Verdict};
 use clewline_report::render::text::shell_word as quoted;
 
-use super::{check::Args, units};
+use super::args::Args;
+use crate::commands::units;
 
 /// Commands that tell more about `file`, best first.
 pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<String> {

@@ -1,0 +1,203 @@
+//! What specifications draw sample calls from.
+
+use crate::{random::Random, value::Value};
+
+/// What a generated history looks like.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How many operations are called.
+    pub operations: usize,
+    /// How many processes call them.
+    pub processes: usize,
+    /// How many operations are open at a time, on average, when all processes are busy: from 0 (serial) to
+    /// 1 (every process has an operation open nearly always).
+    pub overlap: f64,
+    /// Which methods are drawn how often; those not named have weight 0. Empty: all alike.
+    pub mix: Vec<(String, u32)>,
+    /// Where values come from.
+    pub values: Domain,
+    /// How many keys there are.
+    pub keys: usize,
+    /// How many objects there are.
+    pub objects: usize,
+    /// The share of operations that never return.
+    pub pending: f64,
+    /// Everything random follows from this.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            operations: 100,
+            processes: 4,
+            overlap: 0.5,
+            mix: Vec::new(),
+            values: Domain::Below(20),
+            keys: 20,
+            objects: 1,
+            pending: 0.0,
+            seed: 1,
+        }
+    }
+}
+
+/// Where generated values come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// 1, 2, 3, …: no value is drawn twice.
+    Distinct,
+    /// As distinct, but in no order: a permutation, which the seed chooses, of the integers below a power of two.
+    Shuffled,
+    /// Integers from 0 up to this one, exclusive.
+    Below(u32),
+}
+
+/// What a specification draws its sample calls from.
+#[derive(Clone, Debug)]
+pub struct Dice {
+    random: Random,
+    mix: Vec<(String, u32)>,
+    values: Domain,
+    keys: usize,
+    drawn: i64,
+    shuffle: Shuffle,
+    turns: usize,
+}
+
+impl Dice {
+    /// Dice as `plan` loads them.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        let Plan { mix, values, keys, seed, operations, .. } = plan;
+        Dice {
+            random: Random::new(*seed),
+            mix: mix.clone(),
+            values: *values,
+            keys: *keys,
+            drawn: 0,
+            shuffle: Shuffle::new(*operations, *seed),
+            turns: 0,
+        }
+    }
+
+    /// One of `methods`, as the mix has it.
+    pub fn method<'m>(&mut self, methods: &[&'m str]) -> &'m str {
+        self.one_of(methods.iter().copied())
+    }
+
+    /// One of `methods`, of which there is at least one, as the mix has it.
+    pub fn one_of<'m>(&mut self, methods: impl Iterator<Item = &'m str> + Clone) -> &'m str {
+        let mix = &self.mix;
+        let weight = |method: &str| match mix.iter().find(|(name, _)| name == method) {
+            Some((_, weight)) => *weight as usize,
+            None => usize::from(mix.is_empty()),
+        };
+        let sum = methods.clone().map(weight).sum();
+        let mut left = self.random.below(sum);
+        for method in methods.clone() {
+            let weight = weight(method);
+            if left < weight {
+                return method;
+            }
+            left -= weight;
+        }
+        let mut methods = methods;
+        methods.next().expect("an object has at least one method")
+    }
+
+    /// An integer of the domain of values.
+    pub fn int(&mut self) -> i64 {
+        match self.values {
+            Domain::Below(bound) => self.random.below(bound as usize) as i64,
+            Domain::Distinct => {
+                self.drawn += 1;
+                self.drawn
+            }
+            Domain::Shuffled => {
+                self.drawn += 1;
+                self.shuffle.place(self.drawn)
+            }
+        }
+    }
+
+    /// A value of the domain. Integers beyond 2^30 are not drawn.
+    pub fn value(&mut self) -> Value {
+        Value::small(self.int()).unwrap_or(Value::NIL)
+    }
+
+    /// One of the values that have been or may be drawn: what a read hopes for, or a `cas` expects.
+    pub fn old_value(&mut self) -> Value {
+        let bound = match self.values {
+            Domain::Below(bound) => bound as usize,
+            Domain::Distinct | Domain::Shuffled => self.drawn as usize + 1,
+        };
+        let drawn = self.random.below(bound) as i64;
+        let int = if self.values == Domain::Shuffled { self.shuffle.place(drawn) } else { drawn };
+        Value::small(int).unwrap_or(Value::NIL)
+    }
+
+    /// A key.
+    pub fn key(&mut self) -> Value {
+        Value::small(self.random.below(self.keys) as i64).unwrap_or(Value::NIL)
+    }
+
+    /// Counts up from 0: for calls that must alternate lest every process blocks.
+    pub fn turn(&mut self) -> usize {
+        self.turns += 1;
+        self.turns - 1
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.random.below(bound)
+    }
+}
+
+/// A permutation of the integers below a power of two; greater ones stay where they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shuffle {
+    bits: u32,
+    key: u64,
+}
+
+impl Shuffle {
+    /// One with room for `count` integers.
+    fn new(count: usize, seed: u64) -> Shuffle {
+        let bits = count.next_power_of_two().ilog2().clamp(2, 29);
+        Shuffle { bits, key: Random::new(seed ^ 0x5_4FF1_E000).next() }
+    }
+
+    fn place(self, int: i64) -> i64 {
+        let mask = (1_u64 << self.bits) - 1;
+        let Some(mut it) = u64::try_from(int).ok().filter(|&it| it <= mask) else { return int };
+        // Each step can be undone within so many bits: adding, multiplying by an odd number, and folding the
+        // upper half into the lower one.
+        for odd in [0x9E37_79B9_7F4A_7C15_u64, 0xBF58_476D_1CE4_E5B9] {
+            it = it.wrapping_add(self.key).wrapping_mul(odd) & mask;
+            it ^= it >> self.bits.div_ceil(2);
+        }
+        it.cast_signed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shuffle_hits_every_place_once_and_leaves_no_order() {
+        for (count, seed) in [(0, 1), (1, 2), (16, 3), (1_000, 4), (1 << 14, 5)] {
+            let shuffle = Shuffle::new(count, seed);
+            let room = 1_i64 << shuffle.bits;
+            assert!(count as i64 <= room);
+            let places: Vec<i64> = (0..room).map(|it| shuffle.place(it)).collect();
+            let mut sorted = places.clone();
+            sorted.sort_unstable();
+            assert!(sorted.iter().copied().eq(0..room), "{count} from seed {seed}");
+            assert_eq!(shuffle.place(room), room);
+            let ascents = places.windows(2).filter(|it| it[0] < it[1]).count() as i64;
+            assert!(room < 1_000 || (room / 3..room * 2 / 3).contains(&ascents), "{ascents} of {room}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What one exploration may spend, and what it has seen.
+
+use std::time::{Duration, Instant};
+
+use clewline_actors::{HistoryEvent, Schedule};
+use clewline_core::{Budget, Reason};
+
+use super::{Coverage, Error, Metrics, Options, Progress, Why};
+use crate::limits::{Timer, with_process_memory};
+
+/// What one exploration, with one budget of faults, has seen.
+pub(super) struct Seen {
+    pub(super) metrics: Metrics,
+    pub(super) coverage: Coverage,
+    /// Whether it saw all that it was to see.
+    pub(super) is_complete: bool,
+    pub(super) wrong: Option<Wrong>,
+}
+
+/// What is wrong, and where.
+pub(super) struct Wrong {
+    pub(super) why: Why,
+    pub(super) way: Way,
+}
+
+/// How it came about.
+pub(super) enum Way {
+    /// So.
+    Schedule(Schedule),
+    /// No single execution shows it.
+    Nowhere,
+    /// A limit was hit before that was found out. Clients saw this, if it is about them.
+    GivenUp(Vec<HistoryEvent>),
+}
+
+impl Wrong {
+    pub(super) fn not_linearizable(schedule: Schedule) -> Wrong {
+        Wrong { why: Why::NotLinearizable, way: Way::Schedule(schedule) }
+    }
+}
+
+/// What may be spent on everything together: exploring, and making smaller what was found.
+pub(super) struct Limits {
+    pub(super) budget: Budget,
+    pub(super) deadline: Option<Instant>,
+    pub(super) bytes: Option<usize>,
+    // Ends with the limits.
+    _timer: Timer,
+}
+
+impl Limits {
+    pub(super) fn new(
+        options: &Options,
+        deadline: Option<Instant>,
+        progress: &Progress,
+    ) -> Result<Limits, Error> {
+        let budget = progress.budget.child();
+        let budget = match options.memory {
+            Some(bytes) => with_process_memory(budget, bytes),
+            None => budget,
+        };
+        let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
+        // Without a race against the thread that keeps the time.
+        if let (Some(limit), Some(Duration::ZERO)) = (options.time, left) {
+            budget.stop(Reason::Time(limit));
+        }
+        let timer = Timer::start(left, &budget).map_err(|it| Error::Told(format!("the time limit: {it}")))?;
+        Ok(Limits { budget, deadline, bytes: options.memory, _timer: timer })
+    }
+}

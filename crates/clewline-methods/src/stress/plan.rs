@@ -1,0 +1,109 @@
+//! A stress test in the making: what its threads do, and within which limits.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use clewline_check::Algorithm;
+use clewline_core::Domain;
+use clewline_threads::{Clock, Noise, Pinning, Testable};
+
+use super::asked::Asked;
+
+/// A stress test in the making.
+#[derive(Clone)]
+#[must_use = "nothing happens until `run` or `assert`"]
+pub struct Stress {
+    pub(crate) name: String,
+    pub(crate) testable: Arc<dyn Testable>,
+    // What it should do, for people.
+    pub(crate) spec: String,
+    pub(crate) workload: Workload,
+    pub(crate) clock: Clock,
+    pub(crate) pinning: Pinning,
+    pub(crate) patience: Duration,
+    pub(crate) runs: Option<u64>,
+    pub(crate) time: Option<Duration>,
+    pub(crate) algorithm: Algorithm,
+    // How far out of order runs may be, if not as the specification says.
+    pub(super) quasi: Option<Asked>,
+    pub(crate) jobs: usize,
+    pub(crate) configurations: u64,
+    pub(crate) seed: u64,
+    pub(crate) progress: Arc<dyn Fn(Progress) + Send + Sync>,
+    pub(super) origin: Origin,
+    // For how long a smaller workload is looked for.
+    pub(super) shrinking: Duration,
+    // Where the history of a finding is saved, if it is.
+    pub(super) saving: Option<PathBuf>,
+    pub(super) environment: Environment,
+}
+
+/// Where a test comes from, and so how to run it again.
+#[derive(Clone)]
+pub(super) enum Origin {
+    /// The table of subjects, which says how it is usually stressed.
+    Table(Workload),
+    /// A program.
+    Program,
+}
+
+/// Whether environment variables count.
+#[derive(Clone, Copy)]
+pub(super) enum Environment {
+    Heeded,
+    Ignored,
+}
+
+/// What the threads of each run do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// How many threads there are.
+    pub threads: usize,
+    /// How many operations each calls in a run.
+    pub operations: usize,
+    /// Which methods are drawn how often; those not named have weight 0. Empty: all alike.
+    pub mix: Vec<(String, u32)>,
+    /// How many keys there are, for maps.
+    pub keys: usize,
+    /// Where values come from; for sets, the elements.
+    pub values: Domain,
+    /// How often threads are disturbed.
+    pub noise: Noise,
+}
+
+impl Workload {
+    /// What suits most structures: as many operations in a run as a few time slices take.
+    pub const PLAIN: Workload = Workload {
+        threads: 4,
+        operations: 2_048,
+        mix: Vec::new(),
+        keys: 8,
+        values: Domain::Distinct,
+        noise: Noise::NONE,
+    };
+}
+
+/// How far a stress test has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// How many histories have been judged.
+    pub runs: u64,
+    /// How many operations they had.
+    pub operations: u64,
+    /// What it is doing.
+    pub phase: Phase,
+}
+
+/// What a stress test is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It looks for a violation.
+    Looking,
+    /// It has found one, and tries whether a smaller workload shows it, too.
+    Shrinking,
+}
+
+/// A test that sets no limit ends after so long.
+pub(super) const TIME: Duration = Duration::from_secs(10);
+
+// A run in which nothing has returned for so long is stuck.
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);

@@ -1,0 +1,47 @@
+//! The members of a line, by their names.
+
+/// A member of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    /// No member yet.
+    None,
+    /// The user's own.
+    Unknown,
+    Process,
+    Op,
+    Arg,
+    Ret,
+    Call,
+    Return,
+    Id,
+    Object,
+    Event,
+    /// Of an event; as any that is not known, unless reports want it.
+    Time,
+}
+
+impl Field {
+    /// How many there are.
+    pub(super) const COUNT: usize = Field::Time as usize + 1;
+
+    const NAMES: [(&str, Field); 10] = [
+        ("process", Field::Process),
+        ("op", Field::Op),
+        ("arg", Field::Arg),
+        ("ret", Field::Ret),
+        ("call", Field::Call),
+        ("return", Field::Return),
+        ("id", Field::Id),
+        ("object", Field::Object),
+        ("event", Field::Event),
+        ("time", Field::Time),
+    ];
+
+    pub(super) fn find(name: &str) -> Field {
+        Field::NAMES.iter().find(|(it, _)| *it == name).map_or(Field::Unknown, |(_, field)| *field)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        Field::NAMES.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
+}

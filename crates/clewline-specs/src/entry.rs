@@ -1,0 +1,36 @@
+//! What the command line knows of a specification.
+
+use clewline_core::{Catalogued, Notation};
+
+use crate::operation::Operation;
+
+/// A specification the command line can name.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The name used on the command line.
+    pub name: &'static str,
+    /// One line for `clewline specs` and `--help`.
+    pub about: &'static str,
+    /// The operations: those of [`operations!`](crate::operations), as a rule.
+    pub operations: &'static [Operation],
+    /// What may follow the name after a colon, if anything may: `queue:8`.
+    pub parameter: Option<&'static str>,
+    /// The specification with that parameter, or what is wrong with the parameter.
+    pub build: Build,
+}
+
+impl Entry {
+    /// The names of the operations.
+    pub fn methods(&self) -> impl Iterator<Item = &'static str> {
+        self.operations.iter().map(|it| it.name)
+    }
+}
+
+/// Builds a specification, given what follows its name after a colon.
+pub type Build = fn(Option<&str>) -> Result<Box<dyn Catalogued>, String>;
+
+/// A use of specifications whatever their types are.
+pub trait Visitor {
+    /// Uses the specification called `name`, with its parameter.
+    fn visit<S: Notation>(&mut self, name: &'static str, specification: S);
+}

@@ -1,0 +1,46 @@
+//! What the engine remembers for memory models.
+
+use clewline_explore::{TaskId, TaskSet};
+
+use crate::control::{memory::Memory, place::Place, races::Race};
+
+/// How a value is put into an atomic whose address is known.
+pub(crate) type Tell = unsafe fn(*const (), u64);
+
+/// What the engine remembers for memory models.
+#[derive(Debug, Default)]
+pub(super) struct Weak {
+    pub(super) settings: Memory,
+    /// Tasks that are buffers.
+    pub(super) buffers: TaskSet,
+    /// Tasks that wait until their buffer is empty.
+    pub(super) undrained: TaskSet,
+    /// Who ran before buffers were emptied: to go on with anybody else is a preemption.
+    pub(super) runner: Option<TaskId>,
+    // The buffer of each task.
+    pub(super) buffer_of: [Option<TaskId>; TaskId::MAX],
+    pub(super) owner_of: [Option<TaskId>; TaskId::MAX],
+    // By object: where it is.
+    pub(super) tell: Vec<Option<(*const (), Tell)>>,
+    // The lock that this step was to take is taken.
+    pub(super) has_taken: bool,
+    // Where `compare_exchange_weak` failed for no reason, and in which operation.
+    pub(super) failed: Vec<(TaskId, u32, Place)>,
+    pub(super) race: Option<Race>,
+    /// Somebody looks at how many owners something has.
+    pub(super) counts_matter: bool,
+}
+
+impl Weak {
+    pub(super) fn clear(&mut self) {
+        *self = Weak {
+            settings: self.settings,
+            counts_matter: self.counts_matter,
+            tell: std::mem::take(&mut self.tell),
+            failed: std::mem::take(&mut self.failed),
+            ..Weak::default()
+        };
+        self.tell.clear();
+        self.failed.clear();
+    }
+}

@@ -1,0 +1,31 @@
+//! Panics of tasks are kept, and not printed.
+
+use std::{
+    panic::{self, PanicHookInfo},
+    sync::Once,
+};
+
+use super::{
+    handle::{here, is_controlled, is_ending},
+    state::Control,
+};
+use crate::control::{making::is_making, panics};
+
+/// Has panics of tasks kept, from now on. Those of others go where they went before.
+pub(super) fn keep() {
+    static KEEP: Once = Once::new();
+    KEEP.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
+            if is_controlled() || is_ending() || is_making() {
+                let control = here();
+                panics::note(info.location().map(ToString::to_string), control.map(Control::steps));
+                if let Some(control) = control {
+                    control.panics();
+                }
+            } else {
+                before(info);
+            }
+        }));
+    });
+}

@@ -1,0 +1,26 @@
+//! Whether a subject is being made, which tasks will use.
+
+use std::cell::Cell;
+
+use super::explorer::explorer_local;
+
+explorer_local! {
+    static MAKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a subject is being made on this thread, which tasks will use.
+pub(crate) fn is_making() -> bool {
+    MAKING.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Makes one.
+pub(super) fn making<T>(make: impl FnOnce() -> T) -> T {
+    struct Reset(bool);
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            MAKING.set(self.0);
+        }
+    }
+    let _reset = Reset(MAKING.replace(true));
+    make()
+}

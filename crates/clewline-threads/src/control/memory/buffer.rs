@@ -1,0 +1,22 @@
+//! The stores of one task that others have not seen.
+
+use std::collections::VecDeque;
+
+use clewline_explore::SharedId;
+
+use super::super::view::View;
+
+/// The stores of one task that others have not seen.
+#[derive(Debug, Default)]
+pub(super) struct Buffer(pub(super) VecDeque<(SharedId, u64, View)>);
+
+impl Buffer {
+    pub(super) fn push(&mut self, object: SharedId, value: u64, view: View) {
+        self.0.push_back((object, value, view));
+    }
+
+    /// The last store to `object` that is in it.
+    pub(super) fn newest(&self, object: SharedId) -> Option<u64> {
+        self.0.iter().rev().find(|it| it.0 == object).map(|it| it.1)
+    }
+}
