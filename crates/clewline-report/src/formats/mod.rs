@@ -22,21 +22,14 @@ use clewline_core::Table;
 
 use crate::Format;
 
+#[cfg(feature = "files")]
+const BUILT_IN: &[&dyn Format] =
+    &[jepsen::ENTRY, jepsen_log::ENTRY, jsonl::ENTRY, observations::ENTRY, porcupine_kv::ENTRY];
+#[cfg(not(feature = "files"))]
+const BUILT_IN: &[&dyn Format] = &[jsonl::ENTRY];
+
 /// Every format, by name. JSON lines are always there, the others with the feature `files`.
-pub static FORMATS: Table<&dyn Format> = Table::new(
-    &[
-        #[cfg(feature = "files")]
-        jepsen::ENTRY,
-        #[cfg(feature = "files")]
-        jepsen_log::ENTRY,
-        jsonl::ENTRY,
-        #[cfg(feature = "files")]
-        observations::ENTRY,
-        #[cfg(feature = "files")]
-        porcupine_kv::ENTRY,
-    ],
-    |it| it.name(),
-);
+pub static FORMATS: Table<&dyn Format> = Table::new(BUILT_IN, |it| it.name());
 
 /// The format called `name`.
 #[must_use]
