@@ -72,7 +72,7 @@ impl Page {
         };
         let is_command =
             |it: &&str| ["clewline ", "cargo ", "./test", "git "].iter().any(|go| it.starts_with(go));
-        if block.language.is_empty() && block.body.iter().any(|it| is_command(it)) {
+        if block.language.is_empty() && block.body.iter().any(is_command) {
             self.complaints.push(format!("{place}: commands stand in a block of sh"));
         }
         match exits(block.comment, typed.len()) {

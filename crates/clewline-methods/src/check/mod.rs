@@ -77,7 +77,7 @@ where
     judged_as(TypedCase::new(specification, history), &Options::default(), begun)
 }
 
-/// Judges a file, whose format is recognised, by a specification of the [catalog](crate::specs).
+/// Judges a file, whose format is recognised, by a specification of the [catalog](clewline_specs).
 ///
 /// ```no_run
 /// let report = clewline::files::check_file("recorded.jsonl", "queue")?;
@@ -153,7 +153,7 @@ impl Check {
         }
     }
 
-    /// With the checker of that name: `auto`, one of [the searches](crate::checkers::search), or several joined
+    /// With the checker of that name: `auto`, one of [the searches](clewline_check::search), or several joined
     /// by `+`, which then compete.
     ///
     /// # Errors
@@ -248,7 +248,7 @@ impl Check {
     ///
     /// With [quasi factors](Self::with_quasi) it is judged in the displacement reading. Classes are named as reports name
     /// the calls: by what `Debug` writes before the first parenthesis or space. For the relaxed reading, give a
-    /// [relaxed specification](crate::specs::relaxed::Relaxed) and no factors.
+    /// [relaxed specification](clewline_specs::relaxed::Relaxed) and no factors.
     ///
     /// ```
     /// use clewline::{Check, Event, History, Quasi, specs::{queue::{Call, Queue}, relaxed::Relaxed}, Value};
@@ -296,7 +296,7 @@ impl Check {
         Ok(Report { quasi: Some(told), ..reported(case, judgement, begun) })
     }
 
-    /// Judges a file by a specification of the [catalog](crate::specs).
+    /// Judges a file by a specification of the [catalog](clewline_specs).
     ///
     /// # Errors
     ///
@@ -321,7 +321,7 @@ impl Check {
     /// As [`reader`](Self::reader), but judges what is read while it is read, and holds only the operations that may
     /// still matter: see [`Watch`](crate::Watch). The report of a long history that holds has no witness.
     ///
-    /// This is for [JSON lines](crate::formats::jsonl) and the checker `auto`; otherwise it does as `reader` does.
+    /// This is for [JSON lines](clewline_report::formats::jsonl) and the checker `auto`; otherwise it does as `reader` does.
     /// Operations that are told in one line have to come in the order of their calls; `order` says who knows.
     ///
     /// # Errors

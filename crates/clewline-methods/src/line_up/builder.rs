@@ -37,8 +37,8 @@ use crate::{
 ///     .check();
 /// ```
 ///
-/// What is tested has to use the atomics, locks and threads of [`clewline::sync`](crate::sync) and
-/// [`clewline::thread`](crate::thread), which outside of such a test are those of `std`.
+/// What is tested has to use the atomics, locks and threads of [`clewline::sync`](clewline_threads::sync) and
+/// [`clewline::thread`](clewline_threads::thread), which outside of such a test are those of `std`.
 #[must_use = "nothing happens until `check` or `run`"]
 pub struct LineUp<E> {
     subject: E,
