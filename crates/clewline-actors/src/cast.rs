@@ -14,13 +14,15 @@ use clewline_core::{Event, History, Interner, Specification};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    ActorId, AnyActor, Context, Delivery, Glance, Harness, Output, Scenario,
+    actor::{ActorId, AnyActor, Context, Output},
+    harness::{Glance, Harness, Scenario},
     hashed::Hashed,
     histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX},
     numbers::{
         ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed,
         Numbers, Outcome, ReturnId, Start,
     },
+    world::Delivery,
 };
 
 /// What a client of `H` calls.
@@ -32,7 +34,7 @@ pub type ReturnOf<H> = <<H as Harness>::Specification as Specification>::Return;
 pub struct Cast<H: Harness> {
     harness: H,
     scenario: Scenario<CallOf<H>>,
-    properties: Vec<crate::Property<H::Message>>,
+    properties: Vec<crate::harness::Property<H::Message>>,
     delivery: Delivery,
     locals: Hashed<Local<H::Message>>,
     messages: Hashed<H::Message>,

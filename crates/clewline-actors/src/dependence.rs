@@ -8,7 +8,14 @@
 
 use std::fmt;
 
-use crate::{ActorId, Delivery, Engine, Happened, HistoryEvent, Kind, Mailbox, Rules, Walk};
+use crate::{
+    actor::ActorId,
+    engine::Engine,
+    faults::Mailbox,
+    histories::HistoryEvent,
+    walk::{Happened, Kind, Walk},
+    world::{Delivery, Rules},
+};
 
 /// All of a step that can matter to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,14 +18,15 @@ use std::{
 use rustc_hash::FxHashMap;
 
 use crate::{
-    ActorId, Clients, Ignored, Rules,
+    actor::ActorId,
     faults::is_apart,
+    harness::Clients,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
     numbers::{
         ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, Misdeed, Numbers,
         Start, mix,
     },
-    world::{Action, Delivery, World},
+    world::{Action, Delivery, Ignored, Rules, World},
 };
 
 /// What everyone who explores one system shares.

@@ -24,9 +24,11 @@ use clewline_core::parallel;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    Faults, Judgement, Places, Verdicts, When,
     engine::{Delivered, Engine, lock},
+    faults::{Faults, Places},
+    harness::When,
     histories::HistoryId,
+    judge::{Judgement, Verdicts},
     numbers::{BadHandler, Fingerprint},
     paths::{Paths, Record, Recorded},
     trace::trace_along,

@@ -4,7 +4,7 @@ use std::{cell::Cell, fmt, ops::Deref};
 
 use clewline_core::Specification;
 
-use crate::{ActorId, AnyActor, Message};
+use crate::actor::{ActorId, AnyActor, Message};
 
 /// Actors that together implement an object, and how its calls and returns look among their messages.
 ///

@@ -13,9 +13,13 @@
 use clewline_core::Budget;
 
 use crate::{
-    Engine, Faults, FirstViolation, Identity, Judgement, Receive, Schedule, Snapshots, Verdicts, Walk,
-    engine::lock,
+    engine::{Engine, lock},
+    faults::Faults,
+    judge::{Judgement, Verdicts},
+    schedule::Schedule,
     schedulers::{Entry, Settings, explore},
+    tally::FirstViolation,
+    walk::{Identity, Receive, Snapshots, Walk},
 };
 
 /// What is left of a scenario.

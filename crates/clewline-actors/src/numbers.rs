@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::ActorId;
+use crate::actor::ActorId;
 
 /// A hash of something that depends on what it is, and not on numbers. States are told apart by it.
 pub type Fingerprint = u128;

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use crate::{
-    Clients, Ignored,
     engine::{Engine, RECENT, Reacted, lock},
+    harness::Clients,
     histories::{HistoryEvent, HistoryId},
     numbers::{
         ABSENT, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, Misdeed, Outcome, ReturnId, mix,
     },
-    world::{Delivery, World},
+    world::{Delivery, Ignored, World},
 };
 
 // One of this many reactions that are remembered is run again, to see whether the same comes of it.

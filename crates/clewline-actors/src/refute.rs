@@ -8,7 +8,13 @@ use std::fmt;
 
 use clewline_core::Random;
 
-use crate::{Dependence, Footprint, Identity, Kind, Schedule, Walk, World, schedulers::Settings};
+use crate::{
+    dependence::{Dependence, Footprint},
+    schedule::Schedule,
+    schedulers::Settings,
+    walk::{Identity, Kind, Walk},
+    world::World,
+};
 
 /// Two steps that are said to be independent, and are not.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::Walk;
+use crate::walk::Walk;
 
 /// What was picked in one execution, in order: enough to see it again.
 pub type Schedule = clewline_explore::Schedule<u32>;

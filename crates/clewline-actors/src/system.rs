@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use clewline_core::History;
 
 use crate::{
-    BadScenario, CallOf, Cast, Harness, ReturnOf, Rules, Scenario,
+    cast::{BadScenario, CallOf, Cast, ReturnOf},
     engine::{Engine, Shared, lock},
+    harness::{Harness, Scenario},
     histories::{Histories, HistoryEvent, HistoryId},
     numbers::Numbers,
+    world::Rules,
 };
 
 /// An actor system that can be explored.

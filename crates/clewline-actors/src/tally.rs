@@ -19,8 +19,13 @@ use clewline_explore::{Coverage, Limit};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    BadHandler, HistoryEvent, HistoryId, Judgement, Schedule, Verdicts, Walk, engine::lock,
+    engine::lock,
+    histories::{HistoryEvent, HistoryId},
+    judge::{Judgement, Verdicts},
+    numbers::BadHandler,
+    schedule::Schedule,
     settings::Settings,
+    walk::Walk,
 };
 
 // After so many executions it is looked how much memory is used, and told how many there were.

@@ -9,11 +9,11 @@
 use std::fmt;
 
 use crate::{
-    ActorId, Delivery, HistoryEvent, HistoryId, Ignored,
+    actor::ActorId,
     engine::Engine,
-    histories::{Histories, Summary},
+    histories::{Histories, HistoryEvent, HistoryId, Summary},
     numbers::{BadHandler, EnvelopeId, LocalId, MessageId},
-    world::{Action, World},
+    world::{Action, Delivery, Ignored, World},
 };
 
 /// What kind of thing a step is.

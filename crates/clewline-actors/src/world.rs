@@ -1,7 +1,8 @@
 //! Global states, and what can happen in them.
 
 use crate::{
-    Faults, HistoryId,
+    faults::Faults,
+    histories::HistoryId,
     numbers::{EnvelopeId, Fingerprint, LocalId},
 };
 

@@ -19,7 +19,8 @@ use std::{
 use clewline_core::{Act, Budget, Explanation, Kind, Problem, Verdict, Violation, Witness};
 
 use crate::{
-    Checker, check, minimize,
+    checker::{Checker, check},
+    minimize,
     monitor::{self, Columns, Refusal},
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented, segments},
 };

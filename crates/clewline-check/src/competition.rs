@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use clewline_core::{Budget, Problem, Reason, Verdict, parallel};
 
-use crate::{Checker, check};
+use crate::checker::{Checker, check};
 
 /// Lets `checkers` compete for the verdict on `problem`; answers it, and the index of who found it.
 ///

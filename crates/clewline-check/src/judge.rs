@@ -13,8 +13,8 @@ use std::{
 use clewline_core::{Budget, Kind, Problem, Reason, Verdict, Witness, parallel};
 
 use crate::{
-    Checker,
     auto::{self, Deciders},
+    checker::Checker,
     competition::compete,
     minimize,
     monitor::ByMonitor,

@@ -26,11 +26,11 @@ use std::collections::HashMap;
 use clewline_core::{Act, Kind, ObjectId, OperationId, Problem, Reason, Start, Verdict, Witness};
 
 use crate::{
-    Checker, Judgement, Options,
     auto::{Deciders, cut_where_empty},
-    judge,
-    judge::judge_by,
+    checker::Checker,
+    judge::{Judgement, judge, judge_by},
     monitor::{Columns, Interval, Lifetimes, NONE},
+    options::Options,
     search::{MOST_STATES, endings, jit_graph::JitGraph},
 };
 

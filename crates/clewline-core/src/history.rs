@@ -13,7 +13,10 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use crate::{ObjectId, OperationId, ProcessId, rank};
+use crate::{
+    id::{ObjectId, OperationId, ProcessId},
+    rank,
+};
 
 /// One end of an operation, for [`History::from_events`].
 #[derive(Clone, Debug, PartialEq, Eq)]

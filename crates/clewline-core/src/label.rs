@@ -1,6 +1,9 @@
 //! Calls as people write them: `push(1)`, `pop`, `cas(1, 2)`, `append("x", "y")`.
 
-use crate::{Misfit, Value, Values};
+use crate::{
+    notation::Misfit,
+    value::{Value, Values},
+};
 
 /// Splits a call into its method and its argument: nothing, a value, or a list of several.
 ///

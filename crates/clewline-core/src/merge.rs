@@ -9,8 +9,8 @@
 //! of the events keeps what both processes know without claiming what neither does.
 
 use crate::{
-    History, ObjectId, ProcessId,
-    history::{PENDING, Span},
+    history::{History, PENDING, Span},
+    id::{ObjectId, ProcessId},
 };
 
 /// An operation with the stamps of its ends, for [`History::merge`].

@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-use crate::{Budget, Reason};
+use crate::budget::{Budget, Reason};
 
 /// How many threads the machine can run at once.
 #[must_use]

@@ -13,8 +13,12 @@ use std::{fmt, sync::Arc};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    AnswerId, Footprint, History, Interner, Kind, LabelId, ObjectId, OperationId, Roles, Span, Specification,
-    StateId, show_debug, witness::Witness,
+    history::{History, Span},
+    id::{AnswerId, LabelId, ObjectId, OperationId, StateId},
+    intern::Interner,
+    role::{Kind, Roles},
+    specification::{Footprint, Specification, show_debug},
+    witness::Witness,
 };
 
 pub use keep::Keep;

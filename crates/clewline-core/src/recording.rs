@@ -1,6 +1,10 @@
 //! Recordings: a history as some file tells it, before anyone knows what kind of object it is about.
 
-use crate::{History, OperationId, Value, Values};
+use crate::{
+    history::History,
+    id::OperationId,
+    value::{Value, Values},
+};
 
 /// A call as it was written down: a method's name and one argument, which may be a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

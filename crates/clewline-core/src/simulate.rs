@@ -6,10 +6,13 @@
 //! stays pending.
 
 use crate::{
-    EventLog, Names, Notation, ObjectId, Random, Recording, Value, Values,
     dice::{Dice, Plan},
-    history::Event,
-    recording::RawCall,
+    history::{Event, EventLog},
+    id::ObjectId,
+    notation::Notation,
+    random::Random,
+    recording::{Names, RawCall, Recording},
+    value::{Value, Values},
 };
 
 /// What a process is doing.
@@ -165,7 +168,7 @@ impl Recorder {
     fn call<S: Notation>(&mut self, specification: &S, process: usize, object: usize, call: &S::Call) {
         let (method, arg) = specification.write_call(call);
         let call = RawCall { method: self.values.text(method), arg: arg.store(&mut self.values) };
-        let process = crate::ProcessId(self.ids[process]);
+        let process = crate::id::ProcessId(self.ids[process]);
         self.push(Event::Call(process, ObjectId(object as u32), call));
     }
 
@@ -183,7 +186,7 @@ impl Recorder {
             return;
         }
         let ret = specification.write_return(call, ret).store(&mut self.values);
-        self.push(Event::Return(crate::ProcessId(self.ids[process]), ret));
+        self.push(Event::Return(crate::id::ProcessId(self.ids[process]), ret));
     }
 
     fn push(&mut self, event: Event<RawCall, Value>) {

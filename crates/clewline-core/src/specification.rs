@@ -6,7 +6,7 @@
 
 use std::{fmt::Debug, hash::Hash};
 
-use crate::{Kind, Role};
+use crate::role::{Kind, Role};
 
 /// A sequential specification, possibly nondeterministic and possibly blocking.
 ///

@@ -4,7 +4,7 @@ use std::fmt;
 
 use clewline_core::Reason;
 
-use crate::Diverged;
+use crate::scheduler::Diverged;
 
 /// How much of the space was seen. A limit that was hit is never reported as success.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Begin, Coverage, Diverged, Limit, Scheduler};
+use crate::{
+    coverage::{Coverage, Limit},
+    scheduler::{Begin, Diverged, Scheduler},
+};
 
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::{fmt, str::FromStr};
 
 use clewline_core::ParseError;
 
-use crate::TaskId;
+use crate::step::TaskId;
 
 /// One thing that was chosen among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

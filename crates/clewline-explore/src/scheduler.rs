@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Access, Step, TaskId, TaskSet};
+use crate::step::{Access, Step, TaskId, TaskSet};
 
 /// A moment at which there is a choice.
 #[derive(Clone, Copy, Debug)]

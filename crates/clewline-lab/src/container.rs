@@ -12,7 +12,7 @@ use clewline_specs::{
 };
 use clewline_threads::{Subject, choose};
 
-use crate::Recipe;
+use crate::entry::Recipe;
 
 /// A queue that may be out of order by `factor`.
 pub(crate) const fn relaxed_queue(factor: u32) -> Relaxed<Queue> {

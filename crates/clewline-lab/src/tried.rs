@@ -5,7 +5,11 @@ use clewline_methods::{
     stress::{Stress, Workload},
 };
 
-use crate::{FoundExplorable, Recipe, UnknownSubject, find, find_explorable};
+use crate::{
+    entry::Recipe,
+    explorable::FoundExplorable,
+    find::{UnknownSubject, find, find_explorable},
+};
 
 /// A stress test of the subject called `name`, as its entry recommends.
 ///

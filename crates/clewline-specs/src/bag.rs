@@ -5,7 +5,13 @@
 
 use clewline_core::{Footprint, Kind, Role, Specification, Value};
 
-use crate::{Capacity, Copies, Entry, Visitor, notation, operations, parameter, relaxed::Deed};
+use crate::{
+    copies::Copies,
+    entry::{Entry, Visitor},
+    notation, operations,
+    parameter::{self, Capacity},
+    relaxed::Deed,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

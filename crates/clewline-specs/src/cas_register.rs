@@ -3,7 +3,8 @@
 use clewline_core::{Deterministic, Elements, Footprint, Kind, Role, Value};
 
 use crate::{
-    Entry, Visitor, notation, operations, parameter,
+    entry::{Entry, Visitor},
+    notation, operations, parameter,
     register::{self, Register},
 };
 

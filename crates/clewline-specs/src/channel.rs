@@ -9,7 +9,12 @@ use clewline_core::{
     Datum, Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written,
 };
 
-use crate::{Entry, Visitor, copies::array_bytes, operation::Given, operations, parameter};
+use crate::{
+    copies::array_bytes,
+    entry::{Entry, Visitor},
+    operation::Given,
+    operations, parameter,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

@@ -4,7 +4,10 @@ use clewline_core::{
     Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
 };
 
-use crate::{Entry, Visitor, operations, parameter};
+use crate::{
+    entry::{Entry, Visitor},
+    operations, parameter,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use clewline_core::{Catalogued, NotFound};
 
-use crate::{CATALOG, Entry};
+use crate::{CATALOG, entry::Entry};
 
 /// The specification called `name`, or `name:parameter`: `queue`, `queue:8`.
 ///

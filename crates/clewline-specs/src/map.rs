@@ -21,7 +21,12 @@ use clewline_core::{
     Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
 };
 
-use crate::{Entry, Visitor, copies::tree_bytes, operation::Given, operations, parameter};
+use crate::{
+    copies::tree_bytes,
+    entry::{Entry, Visitor},
+    operation::Given,
+    operations, parameter,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

@@ -1,7 +1,9 @@
 //! A priority queue of integers, the least first: [`PriorityQueue`] the other way round.
 
 use crate::{
-    Entry, Operation, Visitor, parameter,
+    entry::{Entry, Visitor},
+    operation::Operation,
+    parameter,
     priority_queue::{Call, First, PriorityQueue},
 };
 

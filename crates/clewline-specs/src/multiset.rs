@@ -3,7 +3,13 @@
 use clewline_core::{Deterministic, Elements, Footprint, Kind, Role, Value};
 
 pub use crate::set::Call;
-use crate::{Copies, Entry, Operation, Visitor, notation, operation::Answer, parameter};
+use crate::{
+    copies::Copies,
+    entry::{Entry, Visitor},
+    notation,
+    operation::{Answer, Operation},
+    parameter,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

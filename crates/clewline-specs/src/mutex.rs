@@ -4,7 +4,10 @@
 
 use clewline_core::{Deterministic, Kind, Role, Value};
 
-use crate::{Entry, Visitor, notation, operations, parameter};
+use crate::{
+    entry::{Entry, Visitor},
+    notation, operations, parameter,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

@@ -6,7 +6,7 @@
 
 use clewline_core::{Datum, Misfit, Value, Values, Written};
 
-use crate::Capacity;
+use crate::parameter::Capacity;
 
 /// An operation, as it is told to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! A priority queue, the least first, that may answer out of order by a bound: [`Relaxed`].
 
 use crate::{
-    Entry, Operation, Visitor, parameter,
+    entry::{Entry, Visitor},
+    operation::Operation,
+    parameter,
     priority_queue::{Call, First, PriorityQueue},
     relaxed::Relaxed,
 };

@@ -3,7 +3,9 @@
 use clewline_core::Kind;
 
 use crate::{
-    Entry, Operation, Visitor, parameter,
+    entry::{Entry, Visitor},
+    operation::Operation,
+    parameter,
     priority_queue::{Call, First, PriorityQueue, Return},
     relaxed::{Deed, Equals, Line, Ordered, Relaxed},
 };

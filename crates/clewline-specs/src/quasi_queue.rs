@@ -3,7 +3,9 @@
 use clewline_core::{Kind, Value};
 
 use crate::{
-    Entry, Operation, Visitor, parameter,
+    entry::{Entry, Visitor},
+    operation::Operation,
+    parameter,
     queue::{Call, Queue},
     relaxed::{Deed, Equals, Line, Ordered, Relaxed},
 };

@@ -3,7 +3,9 @@
 use clewline_core::{Kind, Value};
 
 use crate::{
-    Entry, Operation, Visitor, parameter,
+    entry::{Entry, Visitor},
+    operation::Operation,
+    parameter,
     relaxed::{Deed, Equals, Line, Ordered, Relaxed},
     stack::{Call, Stack},
 };

@@ -4,7 +4,11 @@
 
 use clewline_core::{Deterministic, Value};
 
-use crate::{Entry, Visitor, notation, operations, parameter, parameter::number};
+use crate::{
+    entry::{Entry, Visitor},
+    notation, operations,
+    parameter::{self, number},
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

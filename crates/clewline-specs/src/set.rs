@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 
 use clewline_core::{Act, Deterministic, Elements, Footprint, Kind, Role, Value};
 
-use crate::{Entry, Visitor, copies::tree_bytes, notation, operations, parameter};
+use crate::{
+    copies::tree_bytes,
+    entry::{Entry, Visitor},
+    notation, operations, parameter,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

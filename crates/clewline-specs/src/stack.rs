@@ -2,7 +2,13 @@
 
 use clewline_core::{Deterministic, Footprint, Kind, Role, Value};
 
-use crate::{Capacity, Entry, Visitor, copies::array_bytes, notation, operations, parameter, relaxed::Deed};
+use crate::{
+    copies::array_bytes,
+    entry::{Entry, Visitor},
+    notation, operations,
+    parameter::{self, Capacity},
+    relaxed::Deed,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

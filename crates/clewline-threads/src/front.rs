@@ -7,9 +7,8 @@
 pub use crate::control::{Control, Foreign, Need, Place, Resolver, Site, Until, set_resolver};
 
 use crate::{
-    Trial,
     control::{Calls, Limits},
-    trial::Typed,
+    trial::{Trial, Typed},
 };
 
 /// A matrix of calls that run foreign code. `make` makes a fresh subject, `call` makes a call and answers a number, and `show` writes

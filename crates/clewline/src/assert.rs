@@ -2,7 +2,7 @@
 
 use clewline_core::{History, Specification, Verdict};
 
-use crate::check;
+use clewline_methods::check;
 
 /// Asserts that `history` is linearizable as `specification` says.
 ///

@@ -27,8 +27,12 @@ use clewline_core::{Budget, Reason, parallel};
 use clewline_explore::Coverage;
 use rustc_hash::FxHashMap;
 
-use super::Settings;
-use crate::{BadHandler, Flow, Snapshots, Tally, Walk};
+use crate::{
+    numbers::BadHandler,
+    settings::Settings,
+    tally::{Flow, Tally},
+    walk::{Snapshots, Walk},
+};
 
 /// Branches are worth handing out if the one beside them had so many executions. Tests have small systems.
 pub(super) const WORTH: u64 = if cfg!(test) { 1 } else { 256 };

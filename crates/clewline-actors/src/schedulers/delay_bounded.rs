@@ -11,10 +11,13 @@
 use clewline_explore::Bound;
 
 use super::{
-    Entry, Soundness,
+    entry::{Entry, Soundness},
     tree::{Branches, Order, TreeSearch},
 };
-use crate::{ActorId, Kind, Receive, Walk};
+use crate::{
+    actor::ActorId,
+    walk::{Kind, Receive, Walk},
+};
 
 /// How often an execution may depart from the base order.
 pub const DELAYS: Bound = Bound {

@@ -8,10 +8,14 @@ use clewline_core::Random;
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    MessageScheduler, Settings,
     crew::{self, Errand, Line},
+    entry::MessageScheduler,
 };
-use crate::{Flow, Tally, Walk};
+use crate::{
+    settings::Settings,
+    tally::{Flow, Tally},
+    walk::Walk,
+};
 
 /// Executes one schedule, from the beginning to its end. `longest` is about how many steps there are, if that is known.
 pub(super) type Draw = fn(&mut Walk, &mut Random, &Settings, usize, &mut Tally<'_>) -> Flow;

@@ -3,10 +3,10 @@
 //! Two messages that say the same are two, so schedules are as many as there are paths through the system.
 
 use super::{
-    Entry, Soundness,
+    entry::{Entry, Soundness},
     tree::{Branches, Order, TreeSearch},
 };
-use crate::Walk;
+use crate::walk::Walk;
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -10,10 +10,10 @@
 //! systems", 2021, section 3.
 
 use super::{
-    Entry, Soundness,
+    entry::{Entry, Soundness},
     source_sets::{Race, Reducing, Reduction},
 };
-use crate::{HistoryAware, Identity};
+use crate::{dependence::HistoryAware, walk::Identity};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -10,10 +10,11 @@
 //! systems", 2021, section 3.
 
 use super::{
-    Entry, Soundness, ired,
+    entry::{Entry, Soundness},
+    ired,
     source_sets::{Reducing, Reduction},
 };
-use crate::Keyed;
+use crate::dependence::Keyed;
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -15,7 +15,12 @@ use clewline_explore::{Bound, Coverage, distinct};
 pub use crate::settings::Settings;
 pub use entry::{Entry, MessageScheduler, Soundness};
 
-use crate::{Engine, Snapshots, Tally, Verdicts, Walk};
+use crate::{
+    engine::Engine,
+    judge::Verdicts,
+    tally::Tally,
+    walk::{Snapshots, Walk},
+};
 
 /// Every bound that some scheduler has, once.
 #[must_use]

@@ -17,8 +17,15 @@ use clewline_core::Random;
 use clewline_explore::{Bound, choosers};
 use rustc_hash::FxHashMap;
 
-use super::{Entry, Settings, Soundness, drawn::Drawing};
-use crate::{Flow, Identity, Receive, Tally, Walk};
+use super::{
+    drawn::Drawing,
+    entry::{Entry, Soundness},
+};
+use crate::{
+    settings::Settings,
+    tally::{Flow, Tally},
+    walk::{Identity, Receive, Walk},
+};
 
 /// How many orderings of steps a bug needs.
 pub const DEPTH: Bound = Bound {

@@ -12,9 +12,16 @@ use clewline_core::Random;
 use clewline_explore::choosers;
 use rustc_hash::FxHashMap;
 
-use super::{Entry, Settings, Soundness, drawn::Drawing};
+use super::{
+    drawn::Drawing,
+    entry::{Entry, Soundness},
+};
 use crate::{
-    Dependence, Flow, Footprint, Happened, HistoryAware, HistoryEvent, Identity, Receive, Tally, Walk,
+    dependence::{Dependence, Footprint, HistoryAware},
+    histories::HistoryEvent,
+    settings::Settings,
+    tally::{Flow, Tally},
+    walk::{Happened, Identity, Receive, Walk},
 };
 
 /// This file's line in the table.

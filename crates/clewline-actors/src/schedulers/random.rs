@@ -4,8 +4,15 @@ use std::ops::ControlFlow;
 
 use clewline_core::Random;
 
-use super::{Entry, Settings, Soundness, drawn::Drawing};
-use crate::{Flow, Tally, Walk};
+use super::{
+    drawn::Drawing,
+    entry::{Entry, Soundness},
+};
+use crate::{
+    settings::Settings,
+    tally::{Flow, Tally},
+    walk::Walk,
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -28,10 +28,17 @@ use clewline_explore::Coverage;
 use rustc_hash::FxHashSet;
 
 use super::{
-    MessageScheduler, Settings,
     crew::{self, Crew, Errand, Given, WORTH},
+    entry::MessageScheduler,
 };
-use crate::{Dependence, Flow, Footprint, Identity, Ignored, Receive, Schedule, Tally, Walk};
+use crate::{
+    dependence::{Dependence, Footprint},
+    schedule::Schedule,
+    settings::Settings,
+    tally::{Flow, Tally},
+    walk::{Identity, Receive, Walk},
+    world::Ignored,
+};
 
 // What is handed out has at most such a part of the executions that are left until a limit is hit.
 const SHARES: u64 = 4;

@@ -9,10 +9,10 @@
 //! reduction technique for testing actor programs", 2012.
 
 use super::{
-    Entry, Soundness,
+    entry::{Entry, Soundness},
     source_sets::{Race, Reducing, Reduction},
 };
-use crate::{HistoryAware, Identity};
+use crate::{dependence::HistoryAware, walk::Identity};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

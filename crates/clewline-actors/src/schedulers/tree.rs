@@ -8,10 +8,15 @@ use std::{fmt, ops::ControlFlow};
 use clewline_explore::Coverage;
 
 use super::{
-    MessageScheduler, Settings,
     crew::{self, Errand, Line},
+    entry::MessageScheduler,
 };
-use crate::{Flow, Schedule, Snapshots, Tally, Walk};
+use crate::{
+    schedule::Schedule,
+    settings::Settings,
+    tally::{Flow, Tally},
+    walk::{Snapshots, Walk},
+};
 
 /// Which steps are tried where, and in which order.
 pub(super) trait Order: fmt::Debug + Sync {

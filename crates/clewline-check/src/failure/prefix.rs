@@ -19,9 +19,9 @@ use clewline_core::{
 };
 
 use crate::{
-    Options,
     auto::{self, cut_where_empty},
     monitor::{Columns, Ruling, Want, judge_columns},
+    options::Options,
     search::sweep::{Sweep, in_order},
 };
 

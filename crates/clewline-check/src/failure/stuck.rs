@@ -19,7 +19,7 @@
 use clewline_core::{OperationId, Problem, Reason};
 
 use crate::{
-    Options,
+    options::Options,
     search::sweep::{Sweep, Waiting},
 };
 

@@ -33,7 +33,9 @@ use std::collections::HashSet;
 use clewline_core::{Act, Budget, Explanation, Keep, Kind, OperationId, Problem, Span, Verdict, Violation};
 
 use crate::{
-    Checker, Options, monitor,
+    checker::Checker,
+    monitor,
+    options::Options,
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
 };
 

@@ -9,7 +9,7 @@ use clewline_core::{
     Act, Budget, DeadEnd, Explanation, Kind, OperationId, Problem, Roles, Rule, Span, Verdict, Why,
 };
 
-use crate::{Checker, monitor, search::jit_graph::JitGraph};
+use crate::{checker::Checker, monitor, search::jit_graph::JitGraph};
 
 /// An order is looked for within this many configurations.
 const CONFIGURATIONS: u64 = 1 << 17;

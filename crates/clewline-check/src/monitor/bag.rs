@@ -13,7 +13,12 @@
 
 use clewline_core::{Act, Kind, Rule};
 
-use super::{Breach, Columns, FreeGaps, Lifetime, Lifetimes, Monitor, NONE, Refusal, Ruling, Want};
+use super::{
+    columns::{Columns, NONE},
+    contract::Monitor,
+    lifetimes::{FreeGaps, Lifetime, Lifetimes},
+    ruling::{Breach, Refusal, Ruling, Want},
+};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

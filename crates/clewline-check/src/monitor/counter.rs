@@ -16,7 +16,11 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use clewline_core::{Act, Kind, Rule};
 
-use super::{Breach, Columns, Interval, Monitor, Refusal, Ruling, Want};
+use super::{
+    columns::{Columns, Interval},
+    contract::Monitor,
+    ruling::{Breach, Refusal, Ruling, Want},
+};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

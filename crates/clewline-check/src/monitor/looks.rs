@@ -11,7 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clewline_core::Act;
 
-use super::{Columns, Interval, Lifetimes, Refusal, Ruling, Want};
+use super::{
+    columns::{Columns, Interval},
+    lifetimes::Lifetimes,
+    ruling::{Refusal, Ruling, Want},
+};
 
 /// Who should leave first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -52,7 +52,7 @@ pub use contract::Monitor;
 pub use lifetimes::{FreeGaps, Lifetime, Lifetimes};
 pub use ruling::{Breach, Refusal, Ruling, Want};
 
-use crate::Checker;
+use crate::checker::Checker;
 
 /// The monitors, in alphabetical order.
 pub static MONITORS: Table<&dyn Monitor> = Table::new(

@@ -20,7 +20,12 @@
 
 use clewline_core::{Act, Kind, Rule};
 
-use super::{Breach, Columns, Interval, Monitor, NONE, Refusal, Ruling, Want, set};
+use super::{
+    columns::{Columns, Interval, NONE},
+    contract::Monitor,
+    ruling::{Breach, Refusal, Ruling, Want},
+    set,
+};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

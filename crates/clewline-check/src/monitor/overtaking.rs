@@ -27,12 +27,14 @@ mod scene;
 use clewline_core::{Budget, Rule};
 
 use super::{
-    Breach, Columns, FreeGaps, Lifetimes, NONE, Refusal, Ruling, Want,
+    columns::Columns,
+    lifetimes::{FreeGaps, Lifetimes},
     looks::{self, Line},
+    ruling::{Breach, Refusal, Ruling, Want},
 };
 use exact::Exact;
 use moving::Moved;
-use scene::{Deed, SWAPS, Scene};
+use scene::Scene;
 
 pub(super) use scene::Discipline;
 

@@ -9,7 +9,11 @@
 
 use clewline_core::{Act, Budget};
 
-use super::{Breach, Columns, Interval, Monitor, Refusal, Ruling, Want};
+use super::{
+    columns::{Columns, Interval},
+    contract::Monitor,
+    ruling::{Breach, Refusal, Ruling, Want},
+};
 
 /// How often a monitor may be run to find out who took what.
 const TRIALS: u32 = 200;

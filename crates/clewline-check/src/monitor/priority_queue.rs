@@ -26,7 +26,12 @@ use std::{cmp::Reverse, collections::BinaryHeap};
 
 use clewline_core::{Act, Kind, Rule};
 
-use super::{Breach, Columns, Interval, Lifetime, Lifetimes, Monitor, NONE, Refusal, Ruling, Want};
+use super::{
+    columns::{Columns, Interval, NONE},
+    contract::Monitor,
+    lifetimes::{Lifetime, Lifetimes},
+    ruling::{Breach, Refusal, Ruling, Want},
+};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

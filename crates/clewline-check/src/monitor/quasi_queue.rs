@@ -27,10 +27,13 @@ mod rows;
 use clewline_core::{Budget, Kind, Rule};
 
 use super::{
-    Breach, Columns, Interval, Lifetimes, Monitor, NONE, Refusal, Ruling, Want,
+    columns::{Columns, Interval, NONE},
+    contract::Monitor,
+    lifetimes::Lifetimes,
     looks::{self, Line},
+    ruling::{Breach, Refusal, Ruling, Want},
 };
-use elements::{Elements, MOST_DEAD, Reached};
+use elements::{Elements, Reached};
 use rows::{Found, Rows};
 
 /// How many steps of the search an operation is worth.

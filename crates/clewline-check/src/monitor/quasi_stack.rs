@@ -6,8 +6,10 @@
 use clewline_core::{Budget, Kind};
 
 use super::{
-    Columns, Monitor, Refusal, Ruling, Want,
+    columns::Columns,
+    contract::Monitor,
     overtaking::{self, Discipline},
+    ruling::{Refusal, Ruling, Want},
 };
 
 /// See the [module](self).

@@ -22,7 +22,12 @@
 
 use clewline_core::{Act, Kind, Rule};
 
-use super::{Breach, Columns, FreeGaps, Interval, Lifetime, Lifetimes, Monitor, NONE, Refusal, Ruling, Want};
+use super::{
+    columns::{Columns, Interval, NONE},
+    contract::Monitor,
+    lifetimes::{FreeGaps, Lifetime, Lifetimes},
+    ruling::{Breach, Refusal, Ruling, Want},
+};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

@@ -34,7 +34,11 @@ use std::borrow::Cow;
 use clewline_core::{Act, Kind};
 
 use self::values::{Broken, Chain, INITIAL, Value, Values};
-use super::{Columns, Interval, Monitor, NONE, Refusal, Ruling, Want};
+use super::{
+    columns::{Columns, Interval, NONE},
+    contract::Monitor,
+    ruling::{Refusal, Ruling, Want},
+};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

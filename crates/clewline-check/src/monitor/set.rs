@@ -18,7 +18,11 @@ use clewline_core::{Act, Kind};
 
 use self::{breach::breach, once::Once};
 
-use super::{Columns, Monitor, NONE, Refusal, Ruling, Want};
+use super::{
+    columns::{Columns, NONE},
+    contract::Monitor,
+    ruling::{Refusal, Ruling, Want},
+};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,12 @@ mod weave;
 
 use clewline_core::Kind;
 
-use super::{Breach, Columns, FreeGaps, Lifetimes, Monitor, Refusal, Ruling, Want};
+use super::{
+    columns::Columns,
+    contract::Monitor,
+    lifetimes::{FreeGaps, Lifetimes},
+    ruling::{Breach, Refusal, Ruling, Want},
+};
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]

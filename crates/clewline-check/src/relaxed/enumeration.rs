@@ -16,7 +16,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use clewline_core::{Budget, Interner, Problem, Reason};
 
-use super::Relaxation;
+use super::relaxation::Relaxation;
 
 pub use permutations::QuasiPermutations;
 pub use sequentializations::Sequentializing;

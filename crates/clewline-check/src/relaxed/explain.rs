@@ -9,8 +9,10 @@ use std::cell::Cell;
 use clewline_core::{Budget, OperationId, Problem, Reason};
 
 use super::{
-    QuasiViolation, QuasiWitness, Relaxation, Sense,
+    relaxation::Relaxation,
     search::{Bounds, Outcome, search_counted},
+    violation::{QuasiViolation, Sense},
+    witness::QuasiWitness,
 };
 
 // How many configurations all searches for evidence may visit, and how many operations are tried alone.

@@ -7,8 +7,9 @@
 use clewline_core::{Budget, Problem, Reason};
 
 use super::{
-    QuasiWitness, Relaxation,
+    relaxation::Relaxation,
     search::{Bounds, Outcome, search},
+    witness::QuasiWitness,
 };
 
 /// The least factor of a class for which a history is quasi linearizable.

@@ -38,9 +38,10 @@ use std::{
 use clewline_core::{Automaton, Budget, LabelId, Problem, Reason, Span, StateId};
 
 use super::{
-    QuasiWitness, Relaxation,
     lag::{Job, arrange},
     lists::Lists,
+    relaxation::Relaxation,
+    witness::QuasiWitness,
 };
 
 // How many places from the first operation that is left others are placed at first.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use clewline_core::{OperationId, Problem};
 
-use super::Relaxation;
+use super::relaxation::Relaxation;
 
 /// Two orders that show that a history is quasi linearizable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 use clewline_core::{Budget, Problem, Verdict};
 
 use super::engine::{Memory, Order, Strategy, search};
-use crate::Checker;
+use crate::checker::Checker;
 
 /// This file's line in the table.
 pub const ENTRY: &dyn Checker = &JitTree;

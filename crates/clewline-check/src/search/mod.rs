@@ -36,7 +36,7 @@ pub mod wg_tree;
 
 use clewline_core::{Budget, Problem, Table, Verdict, Witness};
 
-use crate::Checker;
+use crate::checker::Checker;
 
 /// The checkers that decide every problem, in alphabetical order.
 pub static SEARCHES: Table<&dyn Checker> =

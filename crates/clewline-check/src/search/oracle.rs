@@ -13,7 +13,7 @@ use clewline_core::{
     Automaton, Budget, Explanation, Problem, Reason, Span, StateId, Verdict, Violation, Witness,
 };
 
-use crate::Checker;
+use crate::checker::Checker;
 
 /// This file's line in the table.
 pub const ENTRY: &dyn Checker = &Oracle;

@@ -31,7 +31,7 @@ use std::collections::HashSet;
 use clewline_core::{Act, Budget, Charge, Explanation, Kind, Problem, Reason, Verdict, Violation, Witness};
 
 use crate::{
-    Checker,
+    checker::Checker,
     monitor::{Columns, Interval, NONE},
 };
 

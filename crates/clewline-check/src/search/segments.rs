@@ -13,7 +13,7 @@ use std::ops::Range;
 use clewline_core::{Budget, Explanation, OperationId, Problem, Start, Verdict, Violation, Witness};
 
 use super::{MOST_STATES, endings, jit_graph::JitGraph};
-use crate::Checker;
+use crate::checker::Checker;
 
 /// Decides `problem` in pieces of at least so many operations; nothing if it has no such pieces, or too many states
 /// between them.

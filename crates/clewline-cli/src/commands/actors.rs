@@ -18,12 +18,12 @@ use clewline_methods::{
 use clewline_report::render::{Publish, WitnessShown, grouped, text::shell_word};
 
 use super::{
-    Failure, Output, Status,
     bounds::{BoundFlags, OfMessages},
     drawings::Drawings,
     generate,
-    output::{Stdout, written},
+    output::{Output, Stdout, written},
     progress::Shown,
+    status::{Failure, Status},
     summaries::{Nouns, Summaries},
     units,
 };

@@ -5,7 +5,11 @@ use std::{ffi::OsString, path::PathBuf};
 use clewline_methods::unmodified::{Crate, Error, Instrumented, Runtime, Talk, Toolchain};
 use clewline_report::render::text::shell_word;
 
-use super::{Failure, Status, cc::tell_blind_spots, run::halves};
+use super::{
+    cc::tell_blind_spots,
+    run::halves,
+    status::{Failure, Status},
+};
 
 /// Build a Rust crate and what it depends on, unmodified, and explore its tests
 ///

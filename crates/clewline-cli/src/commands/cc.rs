@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clewline_methods::unmodified::{Compiler, Language, Program, Runtime, Sources};
 use clewline_report::render::text::shell_word;
 
-use super::{Failure, Status};
+use super::status::{Failure, Status};
 
 /// Compile a test in C or C++, and explore every interleaving of its calls
 ///

@@ -17,10 +17,10 @@ use clewline_report::render::{
 pub(super) use args::Args;
 
 use super::{
-    DASH, Failure, Output, Status,
     drawings::Judged,
-    output::{Stdout, paint, written},
+    output::{DASH, Output, Stdout, paint, written},
     progress, quasi,
+    status::{Failure, Status},
     summaries::Nouns,
     ticking::Ticking,
 };

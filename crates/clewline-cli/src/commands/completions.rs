@@ -2,7 +2,10 @@
 
 use clap_complete::Shell;
 
-use super::{Failure, Status, output::Stdout};
+use super::{
+    output::Stdout,
+    status::{Failure, Status},
+};
 
 /// Write a shell's completion script to standard output
 #[derive(Debug, clap::Args)]

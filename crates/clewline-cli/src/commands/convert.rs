@@ -10,8 +10,8 @@ use clewline_core::Recording;
 use clewline_methods::{Check, Keys};
 
 use super::{
-    DASH, Failure, Status,
-    output::{format_of, write},
+    output::{DASH, format_of, write},
+    status::{Failure, Status},
 };
 
 /// Convert a history from one format to another

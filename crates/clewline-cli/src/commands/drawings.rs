@@ -12,7 +12,7 @@ use clewline_report::render::{
     summary::Summary,
 };
 
-use super::{Failure, output::save, summaries::Summaries};
+use super::{output::save, status::Failure, summaries::Summaries};
 
 /// Which of them to write, and where.
 #[derive(Debug, clap::Args)]

@@ -33,9 +33,10 @@ use clewline_report::render::{
 pub(super) use self::args::Args;
 use self::{args::Shrinking, subject::Subject};
 use super::{
-    Failure, Output, Registered, Status,
-    output::{Stdout, save, written},
+    output::{Output, Stdout, save, written},
     progress,
+    registered::Registered,
+    status::{Failure, Status},
     summaries::Nouns,
 };
 

@@ -7,8 +7,8 @@ use clewline_methods::generate::{Violate, plant};
 use clewline_specs::{check_mix, find};
 
 use super::{
-    DASH, Failure, Status,
-    output::{format_of, write},
+    output::{DASH, format_of, write},
+    status::{Failure, Status},
     units,
 };
 

@@ -2,7 +2,10 @@
 
 use clewline_methods::unmodified::HEADER;
 
-use super::{Failure, Status, output::Stdout};
+use super::{
+    output::Stdout,
+    status::{Failure, Status},
+};
 
 /// Print clewline.h, the header with which tests in C and C++ are declared
 ///

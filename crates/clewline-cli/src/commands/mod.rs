@@ -41,12 +41,11 @@ use std::process::ExitCode;
 pub use alone::explore_registered;
 pub use registered::Registered;
 
-use output::{DASH, Output};
 use status::{Failure, Status, told};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::Extensions;
+use crate::extensions::Extensions;
 
 /// Does this object behave as if its operations happened one at a time?
 ///

@@ -2,7 +2,7 @@
 
 use clewline_methods::{Quasi, QuasiReading};
 
-use super::Failure;
+use super::status::Failure;
 
 /// What was asked for, if anything was.
 pub(super) fn parse(factors: Option<&str>, reading: Option<&str>) -> Result<Option<Quasi>, Failure> {

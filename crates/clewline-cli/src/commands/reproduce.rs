@@ -12,7 +12,11 @@ use clewline_lab::reproduce::{
 };
 use clewline_report::render::{plot, table};
 
-use super::{Failure, Output, Status, output::Stdout, progress::Shown};
+use super::{
+    output::{Output, Stdout},
+    progress::Shown,
+    status::{Failure, Status},
+};
 
 /// Run a table or a figure of a paper again, our figures beside the paper's
 ///

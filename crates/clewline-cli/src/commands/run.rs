@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clewline_methods::unmodified::{Program, Runtime};
 use clewline_report::render::text::shell_word;
 
-use super::{Failure, Status};
+use super::status::{Failure, Status};
 
 /// Explore a program with threads: assertions that fail, threads that wait for ever, crashes, memory used after it was freed
 ///

@@ -3,7 +3,10 @@
 use clewline_specs::{CATALOG, Entry, entry, find};
 use serde_json::{Value as Json, json};
 
-use super::{Failure, Output, Status, output::Stdout};
+use super::{
+    output::{Output, Stdout},
+    status::{Failure, Status},
+};
 
 /// List the specifications, with their operations
 ///

@@ -17,11 +17,11 @@ use clewline_specs as specs;
 use clewline_threads::{ClockKind, Noise, Pinning};
 
 use super::{
-    Failure, Output, Status,
     drawings::Drawings,
     generate,
-    output::{Stdout, written},
+    output::{Output, Stdout, written},
     progress, quasi,
+    status::{Failure, Status},
     summaries::{Nouns, Summaries},
     units,
 };

@@ -6,8 +6,8 @@ use clewline_lab::{
 use serde_json::{Value as Json, json};
 
 use super::{
-    Failure, Output, Status,
-    output::{Stdout, append},
+    output::{Output, Stdout, append},
+    status::{Failure, Status},
 };
 
 /// List the subjects that `stress` and `explore` test

@@ -5,8 +5,8 @@ use clewline_lab::systems::{FoundSystem, SYSTEMS, Symptom, System, Variant, syst
 use serde_json::{Value as Json, json};
 
 use super::{
-    Failure, Output, Status,
-    output::{Stdout, append},
+    output::{Output, Stdout, append},
+    status::{Failure, Status},
 };
 
 /// List the actor systems that `actors` explores

@@ -3,7 +3,10 @@
 use clewline_lab::reproduce::{FETCHED, TABLES};
 use serde_json::{Value as Json, json};
 
-use super::{Failure, Output, Status, output::Stdout};
+use super::{
+    output::{Output, Stdout},
+    status::{Failure, Status},
+};
 
 /// List the tables and figures of the papers that `reproduce` runs
 #[derive(Debug, clap::Args)]

@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-use crate::TaskId;
+use crate::step::TaskId;
 
 pub use pct::Pct;
 pub use pos::Pos;

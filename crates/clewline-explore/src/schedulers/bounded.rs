@@ -6,8 +6,15 @@
 //!
 //! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007.
 
-use super::{Entry, Settings, exhaustive::Path};
-use crate::{Begin, Bound, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
+use super::{
+    entry::{Entry, Settings},
+    exhaustive::Path,
+};
+use crate::{
+    bounds::Bound,
+    scheduler::{Begin, Choice, FastPath, Point, Scheduler},
+    step::{Step, TaskId, TaskSet},
+};
 
 /// How many preemptions an execution may have.
 pub const PREEMPTIONS: Bound = Bound {

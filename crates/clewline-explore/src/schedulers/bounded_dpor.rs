@@ -12,12 +12,15 @@
 //! Requires: at every point at most one enabled step a task.
 
 use super::{
-    Entry, Settings,
     bounded::PREEMPTIONS,
     causality::{Causality, Dependence},
+    entry::{Entry, Settings},
     tree::{NOTHING, Node, Tree},
 };
-use crate::{Access, Begin, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
+use crate::{
+    scheduler::{Begin, Choice, FastPath, Point, Scheduler},
+    step::{Access, Step, TaskId, TaskSet},
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -14,7 +14,7 @@
 //! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order reduction", 2014.
 //! The treatment of waiting steps is ours.
 
-use crate::{Access, SharedId, Step, TaskId, TaskSet};
+use crate::step::{Access, SharedId, Step, TaskId, TaskSet};
 
 /// Which steps are taken to be dependent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,11 +16,14 @@
 //! Requires: at every point at most one enabled step a task.
 
 use super::{
-    Entry, Settings,
     causality::{Causality, Clock, Dependence},
+    entry::{Entry, Settings},
     tree::{NOTHING, Node, Tree},
 };
-use crate::{Begin, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
+use crate::{
+    scheduler::{Begin, Choice, FastPath, Point, Scheduler},
+    step::{Step, TaskId, TaskSet},
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

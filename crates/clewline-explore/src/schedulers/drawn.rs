@@ -2,8 +2,8 @@
 
 use clewline_core::Random;
 
-use super::Settings;
-use crate::Begin;
+use super::entry::Settings;
+use crate::scheduler::Begin;
 
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]

@@ -2,8 +2,11 @@
 
 use std::{borrow::Cow, slice};
 
-use super::{Entry, Settings};
-use crate::{Access, Begin, Choice, Diverged, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
+use super::entry::{Entry, Settings};
+use crate::{
+    scheduler::{Begin, Choice, Diverged, FastPath, Point, Scheduler},
+    step::{Access, Step, TaskId, TaskSet},
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -14,8 +14,12 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::{Entry, Settings, bounded::PREEMPTIONS, exhaustive::Path};
-use crate::{Begin, Choice, Diverged, Point, Scheduler};
+use super::{
+    bounded::PREEMPTIONS,
+    entry::{Entry, Settings},
+    exhaustive::Path,
+};
+use crate::scheduler::{Begin, Choice, Diverged, Point, Scheduler};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

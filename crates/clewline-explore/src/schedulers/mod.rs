@@ -2,7 +2,7 @@
 
 use clewline_core::Table;
 
-use crate::{Bound, distinct};
+use crate::bounds::{Bound, distinct};
 
 pub use entry::{Entry, Settings};
 

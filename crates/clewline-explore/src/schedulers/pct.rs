@@ -9,8 +9,16 @@
 //!
 //! Source: S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", 2010.
 
-use super::{Entry, Settings, drawn::Drawn};
-use crate::{Begin, Bound, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet, choosers};
+use super::{
+    drawn::Drawn,
+    entry::{Entry, Settings},
+};
+use crate::{
+    bounds::Bound,
+    choosers,
+    scheduler::{Begin, Choice, FastPath, Point, Scheduler},
+    step::{Step, TaskId, TaskSet},
+};
 
 /// How many orderings of steps a bug needs.
 pub const DEPTH: Bound = Bound {

@@ -5,8 +5,15 @@
 //!
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
-use super::{Entry, Settings, drawn::Drawn};
-use crate::{Begin, Choice, Point, Scheduler, TaskId, choosers};
+use super::{
+    drawn::Drawn,
+    entry::{Entry, Settings},
+};
+use crate::{
+    choosers,
+    scheduler::{Begin, Choice, Point, Scheduler},
+    step::TaskId,
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -1,7 +1,13 @@
 //! A random enabled step, every time.
 
-use super::{Entry, Settings, drawn::Drawn};
-use crate::{Begin, Choice, FastPath, Point, Scheduler, Step, TaskId, TaskSet};
+use super::{
+    drawn::Drawn,
+    entry::{Entry, Settings},
+};
+use crate::{
+    scheduler::{Begin, Choice, FastPath, Point, Scheduler},
+    step::{Step, TaskId, TaskSet},
+};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -1,6 +1,9 @@
 //! One schedule that is known, once.
 
-use crate::{Begin, Choice, Diverged, Pick, Point, Schedule, Scheduler};
+use crate::{
+    schedule::{Pick, Schedule},
+    scheduler::{Begin, Choice, Diverged, Point, Scheduler},
+};
 
 /// See the [module documentation](self).
 ///

@@ -4,7 +4,10 @@
 //! operations started are none: they go on whenever they can, and an operation may wait for one that another started.
 
 use super::exhaustive::Path;
-use crate::{Begin, Choice, FastPath, Point, Scheduler, Step, TaskId};
+use crate::{
+    scheduler::{Begin, Choice, FastPath, Point, Scheduler},
+    step::{Step, TaskId},
+};
 
 /// See the [module documentation](self).
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,10 @@
 use std::borrow::Cow;
 
 use super::exhaustive::latest;
-use crate::{Choice, Diverged, Point, Step, TaskId, TaskSet};
+use crate::{
+    scheduler::{Choice, Diverged, Point},
+    step::{Step, TaskId, TaskSet},
+};
 
 /// A moment at which there was a choice.
 #[derive(Clone, Copy, Debug)]

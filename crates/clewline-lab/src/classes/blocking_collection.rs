@@ -20,7 +20,10 @@ use clewline_threads::{
 };
 
 use super::concurrent_queue::Queue;
-use crate::{Class, ClassVariant, Flaw, monitor::Monitor};
+use crate::{
+    class::{Class, ClassVariant, Flaw},
+    monitor::Monitor,
+};
 
 /// What the command line knows.
 pub const ENTRY: Class = Class {

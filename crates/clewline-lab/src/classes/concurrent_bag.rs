@@ -17,7 +17,10 @@ use clewline_threads::{
     sync::{Mutex, MutexGuard},
 };
 
-use crate::{Class, ClassVariant, Flaw, locking::lock};
+use crate::{
+    class::{Class, ClassVariant, Flaw},
+    locking::lock,
+};
 
 /// What the command line knows.
 pub const ENTRY: Class = Class {

@@ -14,7 +14,7 @@ use clewline_threads::{
 };
 
 use crate::{
-    Class, ClassVariant,
+    class::{Class, ClassVariant},
     locking::lock,
     nodes::{NONE, Nodes},
 };

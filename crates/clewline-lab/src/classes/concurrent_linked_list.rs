@@ -21,7 +21,7 @@ use clewline_threads::{
 };
 
 use crate::{
-    Class, ClassVariant, Flaw,
+    class::{Class, ClassVariant, Flaw},
     locking::lock,
     nodes::{NONE, Nodes},
 };

@@ -20,7 +20,7 @@ use clewline_threads::{
 };
 
 use crate::{
-    Class, ClassVariant, Flaw,
+    class::{Class, ClassVariant, Flaw},
     nodes::{NONE, Nodes},
 };
 

@@ -9,7 +9,7 @@ use clewline_threads::{
 };
 
 use crate::{
-    Class, ClassVariant,
+    class::{Class, ClassVariant},
     nodes::{NONE, Nodes},
 };
 

@@ -9,7 +9,7 @@ use clewline_threads::{
 };
 
 use super::manual_reset_event::Event;
-use crate::{Class, ClassVariant};
+use crate::class::{Class, ClassVariant};
 
 /// What the command line knows.
 pub const ENTRY: Class = Class {

@@ -11,7 +11,10 @@ use clewline_threads::{
     },
 };
 
-use crate::{Class, ClassVariant, locking::lock};
+use crate::{
+    class::{Class, ClassVariant},
+    locking::lock,
+};
 
 /// What the command line knows.
 pub const ENTRY: Class = Class {

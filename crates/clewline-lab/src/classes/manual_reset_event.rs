@@ -19,7 +19,10 @@ use clewline_threads::{
     thread,
 };
 
-use crate::{Class, ClassVariant, Flaw, monitor::Monitor};
+use crate::{
+    class::{Class, ClassVariant, Flaw},
+    monitor::Monitor,
+};
 
 /// What the command line knows.
 pub const ENTRY: Class = Class {

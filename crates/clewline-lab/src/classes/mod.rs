@@ -26,7 +26,7 @@ mod tests;
 
 use clewline_core::Table;
 
-use crate::Class;
+use crate::class::Class;
 
 /// Every class, in alphabetical order.
 pub static CLASSES: Table<Class> = Table::new(

@@ -9,7 +9,10 @@ use clewline_threads::{
     thread,
 };
 
-use crate::{Class, ClassVariant, monitor::Monitor};
+use crate::{
+    class::{Class, ClassVariant},
+    monitor::Monitor,
+};
 
 /// What the command line knows.
 pub const ENTRY: Class = Class {

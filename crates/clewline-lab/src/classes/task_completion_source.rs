@@ -15,7 +15,7 @@ use clewline_threads::{
 };
 
 use super::manual_reset_event::Event;
-use crate::{Class, ClassVariant, Flaw};
+use crate::class::{Class, ClassVariant, Flaw};
 
 /// What the command line knows.
 pub const ENTRY: Class = Class {

@@ -12,7 +12,7 @@ use clewline_threads::Rig;
 use crossbeam_skiplist::SkipMap;
 
 use super::adapter::{AsMap, Previous, Words};
-use crate::{Entry, Recipe, Variant};
+use crate::entry::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

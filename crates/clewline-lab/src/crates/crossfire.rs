@@ -7,7 +7,7 @@ use clewline_specs::channel::Channel;
 use clewline_threads::Rig;
 
 use super::adapter::{ASKS, AsChannel, Received};
-use crate::{Entry, Recipe, Variant};
+use crate::entry::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

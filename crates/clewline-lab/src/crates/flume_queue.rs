@@ -5,7 +5,7 @@ use clewline_threads::Rig;
 use flume::{Receiver, Sender};
 
 use super::adapter::AsQueue;
-use crate::{Entry, Recipe, Variant};
+use crate::entry::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

@@ -21,7 +21,7 @@ use clewline_threads::{Rig, Subject};
 use kanal::{Receiver, Sender, unbounded};
 
 use super::adapter::value;
-use crate::{Entry, Recipe, Variant};
+use crate::entry::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

@@ -23,7 +23,7 @@ pub mod scc_queue;
 pub mod seg_queue;
 pub mod thingbuf;
 
-use crate::Entry;
+use crate::entry::Entry;
 
 /// Every crate, in alphabetical order of the names.
 pub static CRATES: &[Entry] = &[

@@ -4,7 +4,7 @@ use clewline_specs::queue::Queue;
 use clewline_threads::Rig;
 
 use super::adapter::AsQueue;
-use crate::{Entry, Recipe, Variant};
+use crate::entry::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

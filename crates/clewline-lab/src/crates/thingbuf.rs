@@ -13,7 +13,7 @@ use clewline_threads::Rig;
 use thingbuf::ThingBuf;
 
 use super::adapter::AsQueue;
-use crate::{Entry, Recipe, Variant};
+use crate::entry::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

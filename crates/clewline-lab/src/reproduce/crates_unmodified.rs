@@ -14,7 +14,7 @@ use clewline_report::render::table::{Cell, Column, Table};
 use serde_json::Value as Json;
 
 use self::cases::{CASES, Case, Known, RIGHT, Right};
-use super::{Fetched, Options, Outcome, Size, Step, caution};
+use super::entry::{Fetched, Options, Outcome, Size, Step, caution};
 use clewline_methods::unmodified::{
     Crate, Error, Instrumented, NewCrate, Ran, Runtime, Status, Talk, TestId, Toolchain,
 };

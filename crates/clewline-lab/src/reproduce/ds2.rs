@@ -6,13 +6,13 @@
 
 use std::time::Duration;
 
+use super::entry::{Options, Outcome, Size, Step};
 use crate::{
     ds2,
     systems::{Named, Shape, find_system},
 };
 use clewline_report::render::table::{self, Cell, Column};
 
-use super::{Options, Outcome, Size, Step};
 use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, Scheduler, Times};
 
 pub(super) const PAPER: &str = "M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, Efficient Linearizability Checking for \

@@ -1,8 +1,8 @@
 //! Table A11 of the DS2 paper: Open Chord, 2r+2w.
 
 use super::{
-    Entry, Form, Options, Outcome, Step,
     ds2::{PAPER, Paper, Table, paper, run_table},
+    entry::{Entry, Form, Options, Outcome, Step},
 };
 
 /// What the command line knows.

@@ -1,8 +1,8 @@
 //! Table A2 of the DS2 paper: the replicated register, 2r+1w.
 
 use super::{
-    Entry, Form, Options, Outcome, Step,
     ds2::{PAPER, Paper, Table, paper, run_table},
+    entry::{Entry, Form, Options, Outcome, Step},
 };
 
 /// What the command line knows.

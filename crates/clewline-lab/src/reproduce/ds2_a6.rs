@@ -1,8 +1,8 @@
 //! Table A6 of the DS2 paper: the register that every agent coordinates, 2r+1w.
 
 use super::{
-    Entry, Form, Options, Outcome, Step,
     ds2::{PAPER, Paper, Table, paper, run_table},
+    entry::{Entry, Form, Options, Outcome, Step},
 };
 
 /// What the command line knows.

@@ -1,8 +1,8 @@
 //! Table A7 of the DS2 paper: the register that every agent coordinates, 2r+2w.
 
 use super::{
-    Entry, Form, Options, Outcome, Step,
     ds2::{PAPER, Paper, Table, paper, run_table},
+    entry::{Entry, Form, Options, Outcome, Step},
 };
 
 /// What the command line knows.

@@ -4,7 +4,15 @@
 
 use std::{ops::ControlFlow, time::Duration};
 
-use crate::{Class, ClassVariant, FoundExplorable, classes::CLASSES};
+use super::{
+    entry::{Entry, Form, Options, Outcome, Size, Step, caution},
+    statistics::{Sample, count},
+};
+use crate::{
+    class::{Class, ClassVariant},
+    classes::CLASSES,
+    explorable::FoundExplorable,
+};
 use clewline_core::{Cause, Verdict, parallel};
 use clewline_explore::schedulers::bounded::PREEMPTIONS;
 use clewline_report::render::{
@@ -12,10 +20,6 @@ use clewline_report::render::{
     table::{Cell, Column, Table},
 };
 
-use super::{
-    Entry, Form, Options, Outcome, Size, Step, caution,
-    statistics::{Sample, count},
-};
 use clewline_methods::line_up::{
     Checked, Entry as MatrixEntry, Matrix, Options as CheckOptions, Plan as Drawn, calls, check, check_all,
 };

@@ -13,7 +13,7 @@ use clewline_check::{Algorithm, Options as Judging, compete, judge};
 use clewline_core::{Budget, Case, Reason, Verdict, Witness};
 use clewline_threads::Ending;
 
-use super::{Size, caution};
+use super::entry::{Size, caution};
 use clewline_methods::{Error, limits::Timer, stress::Stress};
 
 /// Where all of them come from.
@@ -30,7 +30,7 @@ const MEMORY: usize = 4 << 30;
 
 /// The subject of that name, which is one of ours.
 pub(super) fn subject(name: &str) -> Stress {
-    crate::stress(name).expect("the paper's subjects are in the table")
+    crate::tried::stress(name).expect("the paper's subjects are in the table")
 }
 
 /// A line of a plot: who judges, and with which limit.

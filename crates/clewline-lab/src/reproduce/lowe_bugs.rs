@@ -7,7 +7,8 @@ use std::time::Duration;
 use clewline_report::render::table::{Cell, Column, Table};
 
 use super::{
-    Entry, Form, Options, Outcome, Size, Step, lowe,
+    entry::{Entry, Form, Options, Outcome, Size, Step},
+    lowe,
     statistics::{Sample, count},
 };
 use clewline_methods::stress::{Cause, Stress};

@@ -13,7 +13,7 @@ use clewline_report::render::{
 use clewline_threads::Noise;
 
 use super::{
-    Options, Outcome, Size, Step,
+    entry::{Options, Outcome, Size, Step},
     lowe::{self, End, Observation, Tester},
     statistics::Sample,
 };

@@ -1,7 +1,8 @@
 //! Figure 4 of Lowe's paper, on the right: testers on a queue, by the length of the runs.
 
 use super::{
-    Entry, Form, Options, Outcome, Step, lowe,
+    entry::{Entry, Form, Options, Outcome, Step},
+    lowe,
     lowe_comparison::{self, Comparison},
     lowe_fig4_map::{X, points},
 };

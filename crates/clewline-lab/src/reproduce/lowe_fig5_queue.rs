@@ -3,7 +3,8 @@
 use clewline_report::render::{plot::Scale, table::Column};
 
 use super::{
-    Entry, Form, Options, Outcome, Size, Step, lowe,
+    entry::{Entry, Form, Options, Outcome, Size, Step},
+    lowe,
     lowe_comparison::{self, Comparison, Point, X},
 };
 

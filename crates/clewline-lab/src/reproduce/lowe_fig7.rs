@@ -13,7 +13,7 @@ use clewline_report::render::{
 use clewline_threads::Noise;
 
 use super::{
-    Entry, Form, Options, Outcome, Size, Step,
+    entry::{Entry, Form, Options, Outcome, Size, Step},
     lowe::{self, End},
     statistics::{Sample, count},
 };

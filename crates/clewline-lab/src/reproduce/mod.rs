@@ -52,7 +52,6 @@ mod stopwatch;
 
 use clewline_core::NotFound;
 
-use entry::caution;
 pub use entry::{Compiled, Entry, Fetched, Form, Options, Outcome, Run, Size, Step};
 
 /// Every table, in alphabetical order of the names.

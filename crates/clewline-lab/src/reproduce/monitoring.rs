@@ -13,7 +13,10 @@ use clewline_report::render::{
     table::{Cell, Column},
 };
 
-use super::{Options, Step, caution, stopwatch::Stopwatch};
+use super::{
+    entry::{Options, Step, caution},
+    stopwatch::Stopwatch,
+};
 
 /// Where both figures come from.
 pub(super) const PAPER: &str = "Z. H. Lee and U. Mathur, \"Efficient Linearizability Monitoring for Sets, Stacks, Queues \

@@ -6,7 +6,7 @@
 use clewline_report::render::table::{Table, digits};
 
 use super::{
-    Entry, Form, Options, Outcome, Size, Step,
+    entry::{Entry, Form, Options, Outcome, Size, Step},
     monitoring::{self, Point},
 };
 

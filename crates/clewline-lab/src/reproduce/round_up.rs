@@ -7,12 +7,12 @@
 
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
-use crate::find_explorable;
+use super::entry::{Size, Step, caution};
+use crate::find::find_explorable;
 use clewline_explore::{Coverage, Limit};
 use clewline_report::render::table::{Cell, Column, Table};
 use clewline_threads::{Component, Explorable};
 
-use super::{Size, Step, caution};
 use clewline_methods::{
     census::{Census, Counting, census, count_serial},
     line_up::{Matrix, Options as CheckOptions},

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, ffi::OsString, time::Instant};
 
 use super::{
-    Compiled, Options, Outcome, Step,
+    entry::{Compiled, Options, Outcome, Step},
     round_up::{Row, check_options, golden_histories},
     round_up_table_2, round_up_table_3, round_up_table_5,
 };

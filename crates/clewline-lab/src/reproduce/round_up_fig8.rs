@@ -1,6 +1,10 @@
 //! Figure 8 of the Round-Up paper: permutations with and without its optimizations.
 
-use super::{Entry, Form, Options, Outcome, Step, round_up::PAPER, round_up_fig9::compare};
+use super::{
+    entry::{Entry, Form, Options, Outcome, Step},
+    round_up::PAPER,
+    round_up_fig9::compare,
+};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

@@ -6,7 +6,7 @@ use clewline_report::render::{
 };
 
 use super::{
-    Entry, Form, Options, Outcome, Step,
+    entry::{Entry, Form, Options, Outcome, Step},
     round_up::{PAPER, check_options, measure, notes},
     round_up_table_5::ROWS,
 };

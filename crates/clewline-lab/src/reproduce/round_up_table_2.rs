@@ -3,7 +3,7 @@
 use clewline_report::render::table::{Cell, Column, Table};
 
 use super::{
-    Entry, Form, Options, Outcome, Step,
+    entry::{Entry, Form, Options, Outcome, Step},
     round_up::{COLUMNS, Calls, PAPER, Row, cells, check_options, measure, notes, row},
 };
 use clewline_methods::{

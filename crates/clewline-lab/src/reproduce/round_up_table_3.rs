@@ -1,7 +1,7 @@
 //! Table III of the Round-Up paper: quasi linearizability.
 
 use super::{
-    Entry, Form, Options, Outcome, Step,
+    entry::{Entry, Form, Options, Outcome, Step},
     round_up::{PAPER, Row, check_options, measure, quasi_table, row},
 };
 use clewline_methods::{

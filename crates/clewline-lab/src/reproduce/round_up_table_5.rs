@@ -1,7 +1,7 @@
 //! Table V of the Round-Up paper: the structures of Scal, two calls at a time.
 
 use super::{
-    Entry, Form, Options, Outcome, Step,
+    entry::{Entry, Form, Options, Outcome, Step},
     round_up::{Calls, PAPER, Paper, Row, check_options, measure, quasi_table},
 };
 use clewline_methods::{

@@ -45,7 +45,7 @@ use clewline_threads::{
     thread,
 };
 
-use crate::{Entry, Recipe, Variant};
+use crate::entry::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

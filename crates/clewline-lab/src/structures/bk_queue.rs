@@ -26,9 +26,9 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     arena::Arena,
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
+    entry::{Entry, Recipe, Variant},
     nodes::{NONE, Nodes},
 };
 

@@ -36,7 +36,7 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
+    entry::{Entry, Recipe, Variant},
     map_calls::{self, Change, Keyed, hash},
 };
 

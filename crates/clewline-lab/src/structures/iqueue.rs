@@ -16,9 +16,9 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     arena::Arena,
     container::{AsQueue, Container},
+    entry::{Entry, Recipe, Variant},
 };
 
 /// What the command line knows.

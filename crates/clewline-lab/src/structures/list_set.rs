@@ -21,8 +21,8 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     arena::{Arena, NONE},
+    entry::{Entry, Recipe, Variant},
     link::Link,
 };
 

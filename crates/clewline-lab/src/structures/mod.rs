@@ -22,7 +22,7 @@ pub mod ubk_queue;
 
 use clewline_core::Table;
 
-use crate::Entry;
+use crate::entry::Entry;
 
 #[cfg(test)]
 mod tests;

@@ -23,8 +23,8 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     arena::{Arena, NONE},
+    entry::{Entry, Recipe, Variant},
 };
 
 /// What the command line knows.

@@ -21,8 +21,8 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     container::{AsPriorityQueue, Integers, QUEUE_RECIPE, any_of},
+    entry::{Entry, Recipe, Variant},
     nodes::{NONE, Nodes},
 };
 

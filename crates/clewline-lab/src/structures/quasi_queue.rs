@@ -26,8 +26,8 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
+    entry::{Entry, Recipe, Variant},
     nodes::{NONE, Nodes},
 };
 

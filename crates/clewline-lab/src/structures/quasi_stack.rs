@@ -17,8 +17,8 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     container::{AsStack, Container, STACK_RECIPE, any_of, relaxed_stack},
+    entry::{Entry, Recipe, Variant},
     nodes::{NONE, Nodes},
 };
 

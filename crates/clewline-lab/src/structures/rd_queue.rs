@@ -20,8 +20,8 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Variant,
     container::{AsQueue, Container, QUEUE_RECIPE, any_of, relaxed_queue},
+    entry::{Entry, Variant},
     nodes::{NONE, Nodes},
 };
 

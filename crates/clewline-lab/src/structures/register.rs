@@ -11,7 +11,7 @@ use clewline_threads::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use crate::{Entry, Recipe, Variant};
+use crate::entry::{Entry, Recipe, Variant};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {

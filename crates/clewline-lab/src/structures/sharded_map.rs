@@ -30,7 +30,7 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
+    entry::{Entry, Recipe, Variant},
     locking::lock,
     map_calls::{self, Change, Keyed, hash},
 };

@@ -25,8 +25,8 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     arena::{Arena, NONE},
+    entry::{Entry, Recipe, Variant},
     link::Link,
 };
 

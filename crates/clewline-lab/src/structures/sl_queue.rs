@@ -17,8 +17,8 @@ use clewline_threads::{
 };
 
 use crate::{
-    Entry, Recipe, Variant,
     container::{AsQueue, Container},
+    entry::{Entry, Recipe, Variant},
     nodes::{NONE, Nodes},
 };
 

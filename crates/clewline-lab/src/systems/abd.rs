@@ -17,7 +17,11 @@ use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
 use crate::systems::{
-    ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, all, others, stateright,
+    ids::{all, others},
+    shape::ReadsAndWrites,
+    stateright,
+    system::{Symptom, System, SystemVisitor, Variant},
+    ticket::Ticket,
 };
 
 /// What the command line knows.

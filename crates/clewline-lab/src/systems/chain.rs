@@ -14,7 +14,12 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Proper
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, all};
+use crate::systems::{
+    ids::all,
+    shape::ReadsAndWrites,
+    system::{Symptom, System, SystemVisitor, Variant},
+    ticket::{Asker, Ticket},
+};
 
 /// What the command line knows.
 pub const ENTRY: System = System {

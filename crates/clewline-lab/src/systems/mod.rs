@@ -32,7 +32,6 @@ pub mod two_phase_commit;
 use clewline_core::Table;
 
 pub use found::{find_system, systems};
-use ids::{all, others};
 pub use shape::{ReadsAndWrites, Shape};
 pub use system::{FoundSystem, Named, Symptom, System, SystemVisitor, Usage, Variant};
 pub use ticket::{Asker, Ticket};

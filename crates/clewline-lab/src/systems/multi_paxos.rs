@@ -15,7 +15,11 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content, Map};
 
-use crate::systems::{Asker, Symptom, SystemVisitor, Ticket, Variant, all, others};
+use crate::systems::{
+    ids::{all, others},
+    system::{Symptom, SystemVisitor, Variant},
+    ticket::{Asker, Ticket},
+};
 
 pub(super) const REPAIRED: Variant =
     Variant { name: "repaired", about: "leaders change, and every call is answered", ..THREE };

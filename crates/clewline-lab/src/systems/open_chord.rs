@@ -22,7 +22,12 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Proper
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content, Map};
 
-use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, sha1::sha1};
+use crate::systems::{
+    sha1::sha1,
+    shape::ReadsAndWrites,
+    system::{Symptom, System, SystemVisitor, Variant},
+    ticket::{Asker, Ticket},
+};
 
 /// What the command line knows.
 pub const ENTRY: System = System {

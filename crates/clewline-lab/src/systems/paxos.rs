@@ -18,7 +18,14 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content, Map};
 
-use crate::systems::{ReadsAndWrites, System, SystemVisitor, Ticket, Variant, all, multi_paxos, stateright};
+use crate::systems::{
+    ids::all,
+    multi_paxos,
+    shape::ReadsAndWrites,
+    stateright,
+    system::{System, SystemVisitor, Variant},
+    ticket::Ticket,
+};
 
 /// What the command line knows.
 pub const ENTRY: System = System {

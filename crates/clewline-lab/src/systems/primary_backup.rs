@@ -15,7 +15,11 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant};
+use crate::systems::{
+    shape::ReadsAndWrites,
+    system::{Symptom, System, SystemVisitor, Variant},
+    ticket::{Asker, Ticket},
+};
 
 /// What the command line knows.
 pub const ENTRY: System = System {

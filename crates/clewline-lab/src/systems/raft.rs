@@ -15,7 +15,12 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Proper
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Asker, ReadsAndWrites, Symptom, System, SystemVisitor, Ticket, Variant, all, others};
+use crate::systems::{
+    ids::{all, others},
+    shape::ReadsAndWrites,
+    system::{Symptom, System, SystemVisitor, Variant},
+    ticket::{Asker, Ticket},
+};
 
 /// What the command line knows.
 pub const ENTRY: System = System {

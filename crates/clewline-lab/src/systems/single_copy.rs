@@ -9,7 +9,10 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{ReadsAndWrites, Symptom, System, SystemVisitor, Variant};
+use crate::systems::{
+    shape::ReadsAndWrites,
+    system::{Symptom, System, SystemVisitor, Variant},
+};
 
 /// What the command line knows.
 pub const ENTRY: System = System {

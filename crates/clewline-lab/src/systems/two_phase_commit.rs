@@ -13,7 +13,11 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Proper
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{ReadsAndWrites, Symptom, System, SystemVisitor, Variant, others};
+use crate::systems::{
+    ids::others,
+    shape::ReadsAndWrites,
+    system::{Symptom, System, SystemVisitor, Variant},
+};
 
 /// What the command line knows.
 pub const ENTRY: System = System {

@@ -8,11 +8,15 @@ use clewline_actors::{
 use clewline_report::render::{present, text};
 
 use super::{
-    Error, Options, Outcome, Presented, Progress, Scheduler, StuckCalls, Telling, Token, Verdict, Wanted,
+    options::{Options, Progress, Scheduler, StuckCalls, Wanted},
+    outcome::{Error, Outcome, Verdict},
     play::{Staged, Style},
+    present::Presented,
     run,
+    text::Telling,
+    token::Token,
 };
-use crate::{available_memory, environment::set_bounds, typed::name_of};
+use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 
 /// A test in the making: every order of messages in an actor system, and whether clients could tell it from one object.
 ///

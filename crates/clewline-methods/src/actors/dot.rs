@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use clewline_actors::Kind;
 
-use super::Outcome;
+use super::outcome::Outcome;
 
 /// The graph of all messages that were met. Those of the schedule that was found have its numbers.
 pub(super) fn graph(outcome: &Outcome, name: &str) -> String {

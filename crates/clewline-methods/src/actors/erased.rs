@@ -7,9 +7,11 @@ use clewline_core::Notation;
 use clewline_explore::Coverage;
 
 use super::{
-    Error, Metrics, Options, Outcome, Progress, Token,
+    options::{Options, Progress},
+    outcome::{Error, Metrics, Outcome},
     play::{Play, Staged, Style},
     run,
+    token::Token,
 };
 
 /// An actor system with its calls, whose types are forgotten.

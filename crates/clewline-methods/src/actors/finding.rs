@@ -7,7 +7,7 @@ use clewline_check::{Judgement, judge};
 use clewline_core::{Case, OperationId};
 use clewline_report::render::{Judged, Source};
 
-use super::{Token, play::Scene};
+use super::{play::Scene, token::Token};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,12 @@ use clewline_core::{OperationId, Verdict as HistoryVerdict};
 use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Coverage, Finding, Metrics, Outcome, Telling, Times, Verdict};
+use super::{
+    finding::Finding,
+    outcome::{Metrics, Outcome, Times, Verdict},
+    text::Telling,
+};
+use clewline_explore::Coverage;
 
 /// The object.
 pub(super) fn object(telling: &Telling<'_>, outcome: &Outcome) -> Object {

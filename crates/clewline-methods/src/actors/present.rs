@@ -7,7 +7,7 @@ use clewline_report::render::{
 };
 
 use super::{
-    Outcome,
+    outcome::Outcome,
     text::{self, Telling},
 };
 

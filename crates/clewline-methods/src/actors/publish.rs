@@ -11,7 +11,13 @@ use clewline_report::render::{
     svg::{self, Ground},
 };
 
-use super::{Finding, Step, Verdict, Why, json, present::Presented, text};
+use super::{
+    finding::{Finding, Step, Why},
+    json,
+    outcome::Verdict,
+    present::Presented,
+    text,
+};
 use crate::page::page_of;
 
 impl Publish for Presented<'_> {

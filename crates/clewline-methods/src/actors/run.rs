@@ -6,12 +6,15 @@ use clewline_actors::{ActorId, Faults, Judgement, Rules, Snapshots, Walk, When};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    Error, Metrics, Options, Outcome, Progress, Scheduler, StuckCalls, Token, Verdict, Why,
-    finding::{Part, finding, finding_of, finding_without_schedule},
+    finding::{Part, Why, finding, finding_of, finding_without_schedule},
+    options::{Options, Progress, Scheduler, StuckCalls},
+    outcome::{Error, Metrics, Outcome, Verdict},
     play::{Play, Scene},
     search::{Limits, Seen, Way, Wrong},
     shrink::shrink,
-    states, walks,
+    states,
+    token::Token,
+    walks,
 };
 
 // How many states may be visited only to say how many histories there are.

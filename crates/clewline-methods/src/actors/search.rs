@@ -5,8 +5,13 @@ use std::time::{Duration, Instant};
 use clewline_actors::{HistoryEvent, Schedule};
 use clewline_core::{Budget, Reason};
 
-use super::{Coverage, Error, Metrics, Options, Progress, Why};
+use super::{
+    finding::Why,
+    options::{Options, Progress},
+    outcome::{Error, Metrics},
+};
 use crate::limits::{Timer, with_process_memory};
+use clewline_explore::Coverage;
 
 /// What one exploration, with one budget of faults, has seen.
 pub(super) struct Seen {

@@ -3,7 +3,12 @@
 
 use clewline_actors::{Rules, Schedule, Snapshots, Walk, minimize::shorten};
 
-use super::{Options, Progress, Scheduler, play::Play, search::Limits, states, walks};
+use super::{
+    options::{Options, Progress, Scheduler},
+    play::Play,
+    search::Limits,
+    states, walks,
+};
 
 // What a smaller scenario may cost: it is a favour to the reader, and no verdict hangs on it.
 const STATES_MAX: u64 = 300_000;

@@ -7,7 +7,9 @@ use clewline_actors::{
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    Error, Metrics, Options, Progress, States, StuckCalls, Wanted, Why,
+    finding::Why,
+    options::{Options, Progress, StuckCalls, Wanted},
+    outcome::{Error, Metrics, States},
     play::Scene,
     search::{Limits, Seen, Way, Wrong},
 };

@@ -10,7 +10,11 @@ use clewline_report::render::{
     timeline::halves,
 };
 
-use super::{Finding, Metrics, Outcome, Scheduler, Step, Times, Verdict, Why};
+use super::{
+    finding::{Finding, Step, Why},
+    options::Scheduler,
+    outcome::{Metrics, Outcome, Times, Verdict},
+};
 
 /// What a report tells besides what was found.
 #[derive(Clone, Copy, Debug)]

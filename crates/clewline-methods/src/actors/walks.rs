@@ -7,7 +7,8 @@ use clewline_actors::{
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    Error, Metrics, Options, Progress, StuckCalls, Times, Wanted,
+    options::{Options, Progress, StuckCalls, Wanted},
+    outcome::{Error, Metrics, Times},
     play::Scene,
     search::{Limits, Seen, Wrong},
 };

@@ -6,7 +6,7 @@ use clewline_check::relaxed::QuasiWitness;
 use clewline_core::{Case, OperationId, Verdict};
 use clewline_report::render::block::Block;
 
-use super::{Check, Patient, Reading, Report};
+use super::{Check, Patient, Reading, outcome::Report};
 use crate::{
     error::Error,
     limits::Timer,

@@ -14,7 +14,7 @@ use clewline_core::{Case, Event, ObjectId, ProcessId, Specification, Value, Verd
 use clewline_report::render::{Source, Stream};
 
 use self::window::{FEWEST, Load, Snapshot, Stop, Window};
-use super::Report;
+use super::outcome::Report;
 use crate::{
     error::{Error, ErrorKind},
     typed::{TypedCase, name_of},

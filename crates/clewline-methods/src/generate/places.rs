@@ -7,7 +7,7 @@ use clewline_core::{
     Recording, Value, Values,
 };
 
-use super::Violate;
+use super::violate::Violate;
 
 // How far apart, among the operations of its method, an answer may be taken from.
 const REACH: usize = 64;

@@ -1,6 +1,6 @@
 //! What quasi factors ask of histories, and of matrices.
 
-use super::{Against, Options};
+use super::options::{Against, Options};
 use crate::{
     error::Error,
     relaxed::{ALL, Judging, Plan, Quasi, QuasiReading, Roles, WellFormed, quasi_error},

@@ -13,15 +13,23 @@ use clewline_threads::{
 };
 
 use super::{
-    Against, Asking, Matrices, Matrix, Options, Tested, Verdict, calls, check_all,
+    asking::{Asking, Matrices},
     concurrent::deadline,
     environment::{self, Given, Replayed},
-    options::{memory_model, scheduler_names},
+    finding::Verdict,
+    options::{Against, Options, memory_model, scheduler, scheduler_names},
     plan::{Entry, Plan},
-    replay, scheduler, shrink,
+    replay,
+    sample::check_all,
+    shrink::shrink,
+    tested::Tested,
 };
 use crate::{
-    Error, Quasi, QuasiReading, environment::this_test, error::ErrorKind, relaxed::Roles, typed::name_of,
+    environment::this_test,
+    error::{Error, ErrorKind},
+    matrix::{Matrix, calls},
+    relaxed::{Quasi, QuasiReading, Roles},
+    typed::name_of,
 };
 
 /// A test in the making: every interleaving of a few calls, and no specification.
@@ -513,7 +521,7 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// One execution, as its token has it.
-    fn again(&self, replayed: &Replayed, tested: &mut Tested) -> Result<super::Checked, Error> {
+    fn again(&self, replayed: &Replayed, tested: &mut Tested) -> Result<super::finding::Checked, Error> {
         let misfit = |it: Misfit| {
             let variable = environment::REPLAY;
             ErrorKind::Matrix(format!(
@@ -527,7 +535,11 @@ impl<E: Explorable> LineUp<E> {
         Ok(checked)
     }
 
-    fn all(&self, roles: Option<Roles>, tested: &mut Tested) -> Result<Option<super::Checked>, Error> {
+    fn all(
+        &self,
+        roles: Option<Roles>,
+        tested: &mut Tested,
+    ) -> Result<Option<super::finding::Checked>, Error> {
         let until = deadline(self.time);
         let is_late = std::sync::atomic::AtomicBool::new(false);
         let is_early = |_: &Matrix| {
@@ -538,7 +550,7 @@ impl<E: Explorable> LineUp<E> {
         let drawn = |it| self.drawn(roles, it);
         let matrices = self.plan.matrices().filter_map(drawn).take_while(is_early);
         let mut found = None;
-        let visit = |checked: super::Checked| {
+        let visit = |checked: super::finding::Checked| {
             tested.summary.add(&checked);
             match checked.verdict {
                 Verdict::Holds(()) => (),

@@ -18,17 +18,14 @@ use clewline_threads::{
 use rustc_hash::FxBuildHasher;
 
 use super::{
-    Judging, Needed, Unserializable,
     drawing::answered,
+    finding::Unserializable,
     more::More,
     serial::{Renamed, Texts},
     serializability,
     specified::{Specified, left_inside},
 };
-use crate::{
-    Quasi,
-    relaxed::{Judgement, WellFormed, judge_displaced},
-};
+use crate::relaxed::{Judgement, Judging, Needed, Quasi, WellFormed, judge_displaced};
 
 /// What is right.
 pub(super) enum Golden<'a> {

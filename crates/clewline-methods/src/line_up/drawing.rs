@@ -11,9 +11,10 @@ use clewline_report::render::{
 use clewline_threads::control::{Moment, Pending, Place, Site};
 
 use super::{
-    Finding, Matrix, Seen,
     files::{Files, split_place},
+    finding::{Finding, Seen},
 };
+use crate::matrix::Matrix;
 
 /// Threads as reports and replay tokens name them.
 pub(super) struct Threads {

@@ -5,12 +5,13 @@ use std::time::Duration;
 use clewline_explore::{Schedule, schedulers};
 
 use super::{
-    Matrix, Plan, calls,
     options::{Options, memory_model, scheduler, scheduler_names},
+    plan::Plan,
 };
 use crate::{
     environment::{duration, parsed, set_bounds},
     error::Error,
+    matrix::{Matrix, calls},
 };
 
 pub(super) const REPLAY: &str = "CLEWLINE_REPLAY";

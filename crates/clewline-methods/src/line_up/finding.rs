@@ -6,7 +6,7 @@ use clewline_core::Cause;
 use clewline_explore::{Coverage, Schedule};
 use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
 
-use super::{Matrix, Needed};
+use crate::{matrix::Matrix, relaxed::Needed};
 
 /// What became of one matrix.
 #[derive(Clone, Debug)]

@@ -8,9 +8,10 @@ use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Checked, Finding, Matrix, Seen, Verdict,
+    finding::{Checked, Finding, Seen, Verdict},
     text::{Summary, Telling, is_exhausted},
 };
+use crate::matrix::Matrix;
 
 /// The object. `smallest` is what was left when the matrix was made smaller.
 pub(super) fn object(telling: &Telling<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {

@@ -54,7 +54,7 @@ use self::{
     serial::{Observed, Renamed, divergence},
 };
 
-use crate::relaxed::{Judging, Needed, WellFormed};
+use crate::relaxed::{Judging, WellFormed};
 
 pub(crate) use concurrent::canonical;
 pub(crate) use serial::{Texts, observe};

@@ -9,9 +9,10 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use clewline_check::ObservationSet;
 
 use super::{
-    Against, Matrix, Options,
+    options::{Against, Options},
     serial::{Texts, observe},
 };
+use crate::matrix::Matrix;
 
 /// See the [module documentation](self).
 pub(super) struct More<'a> {

@@ -8,10 +8,11 @@ use clewline_report::formats::observations::write::{
 };
 
 use super::{
-    Finding, Matrix, Seen, Serial,
     drawing::Threads,
+    finding::{Finding, Seen, Serial},
     serial::{Observed, Texts},
 };
+use crate::matrix::Matrix;
 
 pub use super::observing::observe;
 

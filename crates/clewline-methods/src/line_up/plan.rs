@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use clewline_core::Random;
 
-use super::{Alphabet, Matrix};
+use crate::matrix::{Alphabet, Matrix};
 
 /// What a matrix is made of.
 #[derive(Clone, Debug)]

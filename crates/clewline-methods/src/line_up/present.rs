@@ -7,10 +7,11 @@ use clewline_report::render::{
 };
 
 use super::{
-    Checked, Finding, Matrix, Verdict,
     drawing::Shown,
+    finding::{Checked, Finding, Verdict},
     text::{self, Summary, Telling},
 };
+use crate::matrix::Matrix;
 
 /// What the checks of all matrices gave, and what a report tells besides.
 #[derive(Clone, Copy, Debug)]

@@ -15,13 +15,15 @@ use clewline_report::render::{
 };
 
 use super::{
-    Against, Checked, Finding, Judging, Matrix, Seen,
     drawing::{Interleaving, Line, Shown, Threads, buffers, label, waiting},
+    finding::{Checked, Finding, Seen},
     json,
+    options::Against,
     present::{Presented, PresentedMatrix},
     tested::Tested,
     text::{self, Telling},
 };
+use crate::{matrix::Matrix, relaxed::Judging};
 
 impl Publish for Presented<'_> {
     /// Nothing on the page depends on how long anything took.

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use clewline_core::{Misfit, parallel};
 use clewline_threads::Explorable;
 
-use super::{Checked, Matrix, Options, check};
+use super::{check, finding::Checked, options::Options};
+use crate::matrix::Matrix;
 
 /// Checks each matrix, on `jobs` threads, and hands what was found to `visit` in the order of the matrices, until it breaks.
 /// What it sees does not depend on the number of threads.

@@ -4,8 +4,11 @@ use clewline_core::{Cause, Misfit};
 use clewline_explore::schedulers::bounded;
 use clewline_threads::Explorable;
 
-use super::{Checked, Judging, Matrix, Options, check};
-use crate::relaxed::WellFormed;
+use super::{check, finding::Checked, options::Options};
+use crate::{
+    matrix::Matrix,
+    relaxed::{Judging, WellFormed},
+};
 
 /// A failing matrix made smaller: columns and calls are taken away while it still fails, and then preemptions. `checked` is what
 /// was found with the matrix as it is.

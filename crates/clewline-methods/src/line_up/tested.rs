@@ -10,10 +10,13 @@ use clewline_report::render::{
 };
 
 use super::{
-    Checked, Matrix, Options, Presented,
     environment::{self, Replayed},
+    finding::Checked,
+    options::Options,
+    present::Presented,
     text::{Reader, Shown, Summary, Telling},
 };
+use crate::matrix::Matrix;
 
 /// What came of a test. As text it is the whole report.
 #[derive(Debug)]

@@ -15,11 +15,14 @@ use clewline_threads::control::{MemoryModel, Touch};
 
 pub use super::drawing::Shown;
 use super::{
-    Against, Checked, Finding, Judging, Matrix, Needed, Options, Seen, Serial, Verdict,
     drawing::{self, Threads, answered, label},
+    finding::{Checked, Finding, Seen, Serial, Verdict},
+    options::{Against, Options},
 };
-
-use crate::{Quasi, relaxed::distribution};
+use crate::{
+    matrix::Matrix,
+    relaxed::{Judging, Needed, Quasi, distribution},
+};
 
 /// Who reads a report: what they are told to say is in words that they can say it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

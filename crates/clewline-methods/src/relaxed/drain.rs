@@ -8,7 +8,7 @@
 
 use clewline_core::{Datum, History, ObjectId, ProcessId, RawCall, Recording, Timed, Value};
 
-use super::Roles;
+use super::shape::Roles;
 
 /// The same history with calls that take out what is left.
 pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {

@@ -10,7 +10,11 @@ use clewline_core::{
     Case, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
 };
 
-use super::{ALL, Plan, Quasi, QuasiReading, Told, quasi_error};
+use super::{
+    factors::{ALL, quasi_error},
+    quasi::{Plan, Quasi, QuasiReading},
+    told::Told,
+};
 use crate::error::Error;
 
 /// A history, how it was judged, and what else was found out.

@@ -6,7 +6,7 @@ use clewline_check::relaxed::{LeastFactor, Quasi as Displaced, displaced, least_
 use clewline_core::{Budget, Problem};
 use clewline_report::render::grouped;
 
-use super::{Quasi, Roles, relaxation};
+use super::{judge::relaxation, quasi::Quasi, shape::Roles};
 
 /// What every history is asked.
 #[derive(Clone, Debug, Default)]

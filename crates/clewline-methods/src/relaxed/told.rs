@@ -1,6 +1,6 @@
 //! What a report tells about quasi linearizability besides the verdict.
 
-use super::{Quasi, QuasiReading};
+use super::quasi::{Quasi, QuasiReading};
 use clewline_check::relaxed::QuasiWitness;
 use clewline_core::Verdict;
 

@@ -7,7 +7,11 @@ use clewline_core::{Domain, Reason};
 use clewline_report::render::text::shell_word;
 use clewline_threads::{Clock, Noise, Pinning};
 
-use super::{Origin, Outcome, PATIENCE, Saved, Shrinking, Stress, TIME, Workload, environment};
+use super::{
+    environment,
+    outcome::{Outcome, Saved, Shrinking},
+    plan::{Origin, PATIENCE, Stress, TIME, Workload},
+};
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
 pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<String> {

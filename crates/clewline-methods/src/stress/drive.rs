@@ -17,12 +17,16 @@ use clewline_core::{Budget, Plan, Random, Reason, Verdict};
 use clewline_report::render::Source;
 use clewline_threads::{Ending, Inputs, Pinning, Took};
 
-use super::{Cause, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, quasi::Judged};
+use super::{
+    outcome::{Cause, Finding, Outcome, Saved, Shrinking},
+    plan::{Phase, Progress, Stress},
+    quasi::Judged,
+};
 use crate::{
-    Error, Report,
+    check::Report,
+    error::Error,
     limits::{available_memory, with_process_memory},
-    relaxed::Needed,
-    relaxed::Told,
+    relaxed::{Needed, Told},
 };
 
 /// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.

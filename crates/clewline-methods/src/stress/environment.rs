@@ -1,6 +1,6 @@
 //! What the environment says about tests: `CLEWLINE_SEED`, `CLEWLINE_RUNS`, `CLEWLINE_TIME`.
 
-use super::Stress;
+use super::plan::Stress;
 use crate::{
     environment::{duration, parsed},
     error::Error,

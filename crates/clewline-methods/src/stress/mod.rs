@@ -59,7 +59,13 @@ use clewline_core::{Breaking, Dice, Domain, Notation, Specification, Verdict};
 use clewline_specs::check_mix;
 use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject, Testable};
 
-use crate::{Error, Quasi, QuasiReading, environment::this_test, limits::available_memory, typed::name_of};
+use crate::{
+    environment::this_test,
+    error::Error,
+    limits::available_memory,
+    relaxed::{Quasi, QuasiReading},
+    typed::name_of,
+};
 
 use asked::Asked;
 use plan::{Environment, Origin, PATIENCE, TIME};

@@ -6,8 +6,8 @@ use clewline_core::{Breaking, OperationId, Reason, Verdict};
 use clewline_report::render::{present, text::Style, timeline::halves};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
-use super::{Asked, Workload};
-use crate::{Report, relaxed::Needed};
+use super::{asked::Asked, plan::Workload};
+use crate::{check::Report, relaxed::Needed};
 
 /// The outcome of a stress test. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]

@@ -6,7 +6,7 @@ use clewline_report::render::{
     text::Style,
 };
 
-use super::{Outcome, text};
+use super::{outcome::Outcome, text};
 
 impl Present for Outcome {
     fn name(&self) -> &str {

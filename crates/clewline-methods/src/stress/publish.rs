@@ -10,7 +10,10 @@ use clewline_report::render::{
 };
 use serde_json::{Map, Value as Json, json};
 
-use super::{Cause, Finding, Outcome, Saved, Shrinking, text};
+use super::{
+    outcome::{Cause, Finding, Outcome, Saved, Shrinking},
+    text,
+};
 
 impl Publish for Outcome {
     /// If something was found, the run that shows it is on the page; runs in which all was well are not kept.

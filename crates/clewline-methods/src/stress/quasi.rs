@@ -4,11 +4,7 @@ use clewline_check::{Judgement, Options, Stuck, judge, stuck};
 use clewline_core::{Case, Reason};
 
 use super::{asked::Asked, plan::Stress};
-use crate::{
-    QuasiReading,
-    relaxed::{self, Plan, Told, judge_recording},
-    relaxed::{Roles, drained},
-};
+use crate::relaxed::{self, Plan, QuasiReading, Roles, Told, drained, judge_recording};
 
 /// A run, how it was judged, and what else was found out.
 pub(super) struct Judged {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use clewline_threads::{Ending, Session, Took};
 
-use super::{Stress, drive::inputs};
-use crate::Error;
+use super::{drive::inputs, plan::Stress};
+use crate::error::Error;
 
 /// The runs of a stress test, as they are recorded: without end, unless one gets stuck, which is then the last.
 pub struct Recorded<'s> {

@@ -9,7 +9,10 @@ use std::{
 use clewline_core::Recording;
 use clewline_report::{WriteError, formats};
 
-use super::{Finding, Saved, Stress};
+use super::{
+    outcome::{Finding, Saved},
+    plan::Stress,
+};
 
 // So many files of one name are kept apart by a number.
 const TWINS: u32 = 1_000;

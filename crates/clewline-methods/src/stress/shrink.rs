@@ -13,7 +13,11 @@ use std::{
 use clewline_core::Domain;
 use clewline_specs::entry;
 
-use super::{CauseKind, Finding, Phase, Progress, Shrinking, Stress, Workload, drive::drive};
+use super::{
+    drive::drive,
+    outcome::{CauseKind, Finding, Shrinking},
+    plan::{Phase, Progress, Stress, Workload},
+};
 
 // Each attempt gets this part of the time.
 const SHARES: u32 = 10;

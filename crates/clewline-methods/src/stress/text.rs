@@ -14,8 +14,13 @@ use clewline_report::render::{
 };
 use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
 
-use super::{Asked, Cause, Finding, Outcome, Saved, Shrinking, Workload, again::show_values};
-use crate::{QuasiReading, relaxed};
+use super::{
+    again::show_values,
+    asked::Asked,
+    outcome::{Cause, Finding, Outcome, Saved, Shrinking},
+    plan::Workload,
+};
+use crate::relaxed::{self, QuasiReading};
 
 /// What comes after the verdict's word.
 pub(super) fn headline(outcome: &Outcome) -> String {

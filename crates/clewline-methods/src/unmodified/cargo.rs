@@ -11,8 +11,11 @@ use std::{
 use serde_json::Value as Json;
 
 use super::{
-    COMMAND_VARIABLE, Error, Ran, Runtime, Toolchain, Unseen, assembly::unseen, program::ran,
-    runtime::BODY_VARIABLE, toolchain::TARGET,
+    assembly::{Unseen, unseen},
+    error::Error,
+    program::{Ran, ran},
+    runtime::{BODY_VARIABLE, COMMAND_VARIABLE, Runtime},
+    toolchain::{TARGET, Toolchain},
 };
 
 /// A crate, or a workspace.

@@ -7,7 +7,10 @@ use std::{
     process::Command,
 };
 
-use super::{Error, check_platform, scratch::Scratch};
+use super::{
+    error::{Error, check_platform},
+    scratch::Scratch,
+};
 
 /// A compiler that instruments.
 #[derive(Clone, Debug)]

@@ -11,11 +11,11 @@ use clewline_explore::{Coverage, Limit};
 use clewline_threads::Explorable;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Error, Program};
+use super::{error::Error, program::Program};
 use crate::{
-    Quasi,
     census::{Census, Counting, Readings, count},
     line_up::{Matrix, Options, calls},
+    relaxed::Quasi,
 };
 
 /// Holds the question.

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::{Error, scratch::Scratch};
+use super::{error::Error, scratch::Scratch};
 
 /// A crate in a folder of its own, which is removed when it is dropped.
 #[derive(Debug)]

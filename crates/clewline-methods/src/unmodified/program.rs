@@ -8,8 +8,11 @@ use std::{
 };
 
 use super::{
-    COMMAND_VARIABLE, Compiler, Error, HEADER, Language, Runtime, Unseen, assembly::unseen,
-    compiler::including, runtime::BODY_VARIABLE, scratch::Scratch,
+    assembly::{Unseen, unseen},
+    compiler::{Compiler, Language, including},
+    error::Error,
+    runtime::{BODY_VARIABLE, COMMAND_VARIABLE, HEADER, Runtime},
+    scratch::Scratch,
 };
 
 /// What is compiled.

@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use super::Error;
+use super::error::Error;
 
 /// A folder of its own; removed when dropped.
 #[derive(Debug)]

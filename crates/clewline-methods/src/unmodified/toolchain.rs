@@ -4,7 +4,11 @@
 
 use std::{ffi::OsString, fs, path::PathBuf, process::Command};
 
-use super::{Error, Runtime, check_platform, scratch::Scratch};
+use super::{
+    error::{Error, check_platform},
+    runtime::Runtime,
+    scratch::Scratch,
+};
 
 /// A `rustc` that instruments.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use std::fmt;
 use clewline_core::{Datum, OperationId, Value, Values, Verdict};
 use serde_json::{Map, Value as Json};
 
-use super::{Judged, WitnessShown, explanation};
+use super::{Judged, WitnessShown, explain::explanation};
 
 /// An object whose fields keep the order in which they were added. Displays as JSON.
 #[derive(Clone, Debug, Default, PartialEq)]

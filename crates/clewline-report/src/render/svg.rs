@@ -10,7 +10,8 @@ use std::fmt::Write;
 use clewline_core::{OperationId, Verdict};
 
 use super::{
-    Judged, explanation,
+    Judged,
+    explain::explanation,
     text::{self, DRAWN},
     timeline::{self, Placed, Row},
 };

@@ -11,14 +11,13 @@ use clewline_explore::{
 };
 
 use super::{
-    Panic, Place,
     fair::Fairness,
     fiber::{Fiber, Root, Seat},
     local,
     objects::Objects,
-    panics,
+    panics::{self, Panic},
+    place::Place,
     spin::Rounds,
-    stacks,
 };
 use crate::real::noise::Attention;
 use buffers::Weak;
@@ -40,9 +39,9 @@ mod words;
 
 pub(crate) use handle::{control, here, is_controlled, is_ending};
 pub(crate) use locals::with_local;
-pub(super) use state::{Body, Engine, Times};
 pub use state::{Control, Foreign};
-use state::{ENDING, ENGINE, Next, Task};
+use state::{ENGINE, Next, Task};
+pub(super) use state::{Engine, Times};
 pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
 pub(crate) use values::Destroyed;
 pub(crate) use words::Attempt;

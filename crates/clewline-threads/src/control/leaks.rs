@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::{Place, explorer::explorer_local};
+use super::{explorer::explorer_local, place::Place};
 
 /// Something that was never dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! A task that comes to the same access twice with the same registers and the same stack, while nothing that it read has changed, will come
 //! there for ever. If a register or a word differs, it may be counting.
 
-use super::Place;
+use super::place::Place;
 
 /// A number for what the task that runs has in mind at its access at `place`: the same if that is the same. Its stack ends below `end`.
 /// `entries` are the functions of ours that its code calls. If nobody can tell, there is none.

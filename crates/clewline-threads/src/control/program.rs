@@ -10,10 +10,13 @@ use std::{
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
-    Foreign, Limit, Limits, Memory, Moment, Panic, Pending, Place, Points, Race,
-    engine::{Engine, control},
+    engine::{Engine, Foreign, Limit, Limits, Moment, Pending, Points, control},
     leaks::{self, Leak},
     making::making,
+    memory::Memory,
+    panics::Panic,
+    place::Place,
+    races::Race,
 };
 
 /// Which calls are made.

@@ -11,7 +11,7 @@
 
 use clewline_explore::SharedId;
 
-use super::Place;
+use super::place::Place;
 
 /// What a task has accessed since it last changed anything.
 #[derive(Debug, Default)]

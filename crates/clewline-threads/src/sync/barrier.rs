@@ -4,7 +4,7 @@ use std::{fmt, sync};
 
 use clewline_explore::Access;
 
-use super::Identity;
+use super::identity::Identity;
 use crate::control::{Attempt, Until, control, give_way, is_ending};
 
 /// See `std`.

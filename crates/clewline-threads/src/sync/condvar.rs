@@ -12,7 +12,7 @@ use std::{
 
 use clewline_explore::Access;
 
-use super::{Identity, MutexGuard};
+use super::{identity::Identity, mutex::MutexGuard};
 use crate::control::{Attempt, Control, Until, control, give_way, is_ending};
 
 /// See `std`.

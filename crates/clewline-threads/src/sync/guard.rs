@@ -4,7 +4,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 use clewline_explore::Access;
 
-use super::Identity;
+use super::identity::Identity;
 use crate::control::{here, is_ending};
 
 /// `wrap` of what was locked, poisoned or not.

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref, sync};
 
-use super::{Identity, once::Gate};
+use super::{identity::Identity, once::Gate};
 
 /// See `std`.
 #[repr(C)]

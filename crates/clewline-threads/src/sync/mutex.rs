@@ -8,8 +8,8 @@ use std::{
 use clewline_explore::Access;
 
 use super::{
-    Identity,
     guard::{changes, exclusive, shows, tried, wrapped},
+    identity::Identity,
 };
 use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending, is_making};
 

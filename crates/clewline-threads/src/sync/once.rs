@@ -7,7 +7,7 @@ use std::{
 
 use clewline_explore::Access;
 
-use super::Identity;
+use super::identity::Identity;
 use crate::control::{Attempt, Control, Need, control, ending_control, give_way};
 
 /// See `std`.

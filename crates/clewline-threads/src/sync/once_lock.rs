@@ -3,7 +3,7 @@
 use std::{fmt, sync};
 
 use super::{
-    Identity,
+    identity::Identity,
     once::{DONE, Gate},
 };
 

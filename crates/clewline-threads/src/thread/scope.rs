@@ -18,8 +18,8 @@ use std::{
 use clewline_explore::{Access, TaskId, TaskSet};
 
 use super::{
-    Builder, Thread,
-    spawn::{Joint, Packet},
+    park::Thread,
+    spawn::{Builder, Joint, Packet},
 };
 use crate::control::{Attempt, control, here, outlast};
 

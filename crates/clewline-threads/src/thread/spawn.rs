@@ -13,7 +13,7 @@ use std::{
 
 use clewline_explore::Access;
 
-use super::{Thread, park::Badge};
+use super::park::{Badge, Thread};
 use crate::{
     control::{Attempt, Control, control, here, is_given_up, outlast},
     sync::Identity,

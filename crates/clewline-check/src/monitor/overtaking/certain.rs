@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 
 use clewline_core::Rule;
 
-use super::{Breach, Discipline, NONE, Scene};
+use super::scene::{Discipline, Scene};
+use crate::monitor::{columns::NONE, ruling::Breach};
 
 /// How many of those in between are looked at for one removal.
 const UNCERTAIN: usize = 256;

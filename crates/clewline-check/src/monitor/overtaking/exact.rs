@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use clewline_core::Budget;
 
-use super::{Deed, Discipline, Scene};
+use super::scene::{Deed, Discipline, Scene};
 
 /// How many operations are searched at most.
 const MOST: usize = u128::BITS as usize;

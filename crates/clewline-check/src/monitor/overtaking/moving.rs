@@ -16,7 +16,8 @@ use std::{
 
 use clewline_core::{Budget, Random};
 
-use super::{Deed, Discipline, NONE, SWAPS, Scene};
+use super::scene::{Deed, Discipline, SWAPS, Scene};
+use crate::monitor::columns::NONE;
 
 /// How often all operations are moved.
 const ROUNDS: usize = 6;

@@ -1,10 +1,10 @@
 use clewline_core::Random;
 
 use super::{
-    scene::{Element, Operation},
+    scene::{Deed, Element, Operation},
     *,
 };
-use crate::monitor::columns::Interval;
+use crate::monitor::columns::{Interval, NONE};
 
 /// A few operations at random times. An element is not removed before it may have been added.
 fn scene(random: &mut Random) -> Scene {

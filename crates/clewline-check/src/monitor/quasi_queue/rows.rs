@@ -19,7 +19,8 @@ use std::collections::HashSet;
 
 use clewline_core::Budget;
 
-use super::{Elements, Interval, MOST_DEAD, NONE, Reached};
+use super::elements::{Elements, MOST_DEAD, Reached};
+use crate::monitor::columns::NONE;
 pub(super) use both::Both;
 use side::Side;
 

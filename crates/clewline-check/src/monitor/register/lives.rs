@@ -7,9 +7,10 @@
 
 use clewline_core::Act;
 
-use super::{
-    super::{Columns, Interval, NONE, Refusal},
-    INITIAL,
+use super::values::INITIAL;
+use crate::monitor::{
+    columns::{Columns, Interval, NONE},
+    ruling::Refusal,
 };
 
 /// Whether there may be something to forget.

@@ -12,7 +12,10 @@ use std::cmp::Reverse;
 
 use clewline_core::{Act, Rule};
 
-use super::super::{Breach, Columns, NONE};
+use crate::monitor::{
+    columns::{Columns, NONE},
+    ruling::Breach,
+};
 
 // So many operations are seen at a glance, whatever was open when they began.
 const FEW: usize = 4;

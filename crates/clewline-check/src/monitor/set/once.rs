@@ -8,7 +8,7 @@
 
 use clewline_core::Act;
 
-use super::super::{Columns, NONE};
+use crate::monitor::columns::{Columns, NONE};
 
 /// The extremes of the operations on one element. Half a cache line: elements are met in no order.
 #[derive(Clone, Copy)]

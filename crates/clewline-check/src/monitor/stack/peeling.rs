@@ -15,11 +15,15 @@
 
 use clewline_core::Act;
 
-use super::super::{Columns, Interval, Lifetime, Lifetimes, NONE, Want};
 use super::{
     bitmap::Bitmap,
     cover::{Cover, Thin},
     reach::Reach,
+};
+use crate::monitor::{
+    columns::{Columns, Interval, NONE},
+    lifetimes::{Lifetime, Lifetimes},
+    ruling::Want,
 };
 
 /// Gaps that are taken from the cover at a time: enough to go through them in order, few enough to forget about.

@@ -12,8 +12,12 @@
 
 use clewline_core::{Act, Rule};
 
-use super::super::{Breach, Columns, Interval, Lifetimes, NONE, Want};
 use super::peeling::peel;
+use crate::monitor::{
+    columns::{Columns, Interval, NONE},
+    lifetimes::Lifetimes,
+    ruling::{Breach, Want},
+};
 
 /// So many times the operations left over may be peeled in all.
 const WORK: usize = 8;

@@ -9,10 +9,13 @@
 
 use clewline_core::Act;
 
-use super::super::{Columns, Lifetimes, NONE};
 use super::{
     bitmap::Bitmap,
     peeling::{Peeled, is_easy},
+};
+use crate::monitor::{
+    columns::{Columns, NONE},
+    lifetimes::Lifetimes,
 };
 
 /// The order of all operations, given the gap of each operation that finds nothing.

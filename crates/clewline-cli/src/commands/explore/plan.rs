@@ -16,7 +16,7 @@ use super::{
     args::{Args, Nondeterminism},
     subject::{self, Subject},
 };
-use crate::commands::{Failure, units};
+use crate::commands::{status::Failure, units};
 
 // The engine names tasks by letters, and has so many.
 const COLUMNS_MAX: usize = 14;

@@ -6,8 +6,8 @@ use clewline_methods::{
 };
 use clewline_report::render::text::shell_word;
 
-use super::{Args, subject::Subject};
-use crate::commands::{Failure, quasi};
+use super::{args::Args, subject::Subject};
+use crate::commands::{quasi, status::Failure};
 
 /// Has histories judged as `--quasi` says. Answers what matrices that are drawn put in and take out alike, if anything.
 pub(super) fn ask(args: &Args, subject: &Subject, options: &mut Options) -> Result<Option<Roles>, Failure> {

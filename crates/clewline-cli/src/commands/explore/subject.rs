@@ -8,7 +8,7 @@ use clewline_methods::line_up::Matrix;
 use clewline_report::render::text::shell_word;
 use clewline_threads::Explorable;
 
-use crate::commands::{Failure, Registered};
+use crate::commands::{registered::Registered, status::Failure};
 
 /// A subject to explore.
 pub(super) struct Subject {

@@ -6,7 +6,10 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Ticket, all, others};
+use crate::systems::{
+    ids::{all, others},
+    ticket::Ticket,
+};
 
 /// What servers and clients say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

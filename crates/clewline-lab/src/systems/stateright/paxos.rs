@@ -9,7 +9,10 @@ use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use crate::systems::{Ticket, all, others};
+use crate::systems::{
+    ids::{all, others},
+    ticket::Ticket,
+};
 
 /// A round, and who leads it.
 type Ballot = (u32, ActorId);

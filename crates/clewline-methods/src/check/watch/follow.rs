@@ -15,9 +15,8 @@ use clewline_report::{
     render::Stream,
 };
 
-use super::super::Progress;
 use super::window::{Facts, Live, Load, Moment, Snapshot, Stop, Window};
-use crate::{error::Error, typed::NoCase};
+use crate::{check::progress::Progress, error::Error, typed::NoCase};
 
 /// How much is read at a time.
 const PIECE: usize = 1 << 18;

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use clewline_core::{OperationId, Rule};
 
-use super::{TOLD, Teller, count, found_value, listed, put_value, times};
+use super::{TOLD, Teller, found_value, listed, put_value, times};
+use crate::render::count;
 
 impl Teller<'_> {
     /// What a broken rule says, in the words of the operations that break it.
@@ -128,7 +129,7 @@ impl Told<'_> {
     /// What it put somewhere if it answers nothing, and what it found if it answers something.
     fn value(&self, place: usize) -> String {
         let label = self.label(place);
-        if super::halves(&label).1.is_some() { self.found(place) } else { self.put(place) }
+        if crate::render::timeline::halves(&label).1.is_some() { self.found(place) } else { self.put(place) }
     }
 
     /// That the operation at one place had returned before the one at the next was called.
@@ -251,7 +252,7 @@ impl Told<'_> {
         // Of those who saw something one would do.
         let removers = 1 + added..self.operations.len();
         let adders = times_each(self.counted(1..1 + added, |id| self.teller.label(id)));
-        let (found, goes_first) = match super::halves(&self.label(0)).1.as_deref() {
+        let (found, goes_first) = match crate::render::timeline::halves(&self.label(0)).1.as_deref() {
             Some("false") => (format!("{miss} missed {}", self.found(0)), ""),
             Some("null") | None => (format!("{miss} found nothing"), ""),
             // Of a priority queue.

@@ -13,7 +13,9 @@ use super::{
         text::{self, Style},
         timeline::{arguments, halves},
     },
-    Columns, Core, DeadEnd, Page, Path, Shown,
+    Core, Page,
+    columns::{Columns, Shown},
+    orders::{DeadEnd, Path},
 };
 
 impl Page {

@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use clewline_core::OperationId;
 
-use super::{super::timeline::shorten, escaped};
+use super::super::timeline::shorten;
+use crate::render::svg::escaped;
 
 /// Who sent what to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clewline_core::OperationId;
 
-use super::escaped;
+use crate::render::svg::escaped;
 
 /// Who did what, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{
-    super::{
-        grouped,
-        summary::{Clock, Summary, Word},
-        text::duration,
-    },
-    escaped,
+use super::super::{
+    grouped,
+    summary::{Clock, Summary, Word},
+    text::duration,
 };
+use crate::render::svg::escaped;
 
 /// The section of a page with that headline.
 pub(super) fn section(summary: &Summary, clock: Clock, headline: &str) -> String {

@@ -2,7 +2,11 @@
 
 use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, TaskSet};
 
-use super::{super::memory::MemoryModel, Engine, Limit, Next, Task, Until};
+use super::{
+    super::memory::MemoryModel,
+    state::{Engine, Next, Task},
+    words::{Limit, Until},
+};
 
 // In so many rounds in which nobody else can move, those who spin go in any order.
 const FREE_ROUNDS: u32 = 3;

@@ -10,13 +10,14 @@ use clewline_explore::{Access, Ending, SharedId, TaskId, TaskSet};
 
 use super::{
     super::{
-        Panic, Place,
         fiber::{Fiber, Stack},
         memory::Ask,
         stacks,
     },
-    Attempt, Control, ENGINE, Engine, Foreign, Need, Until,
+    state::{Control, ENGINE, Engine, Foreign},
+    words::{Attempt, Need, Until},
 };
+use crate::control::{panics::Panic, place::Place};
 
 /// Lets `task` go on. From here on this thread looks like another one, and is told which engine it is in, unless it `is_told` already.
 ///

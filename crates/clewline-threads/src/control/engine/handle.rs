@@ -8,9 +8,12 @@ use std::{
 use clewline_explore::{Access, SharedId, TaskId};
 
 use super::{
-    Attempt, Body, Control, ENDING, ENGINE, Engine, Limit, Need, Next, Place, Until, give_way,
-    quick::Passage, unwind,
+    quick::Passage,
+    state::{Body, Control, ENDING, ENGINE, Engine, Next},
+    unwind::{self, give_way},
+    words::{Attempt, Limit, Need, Until},
 };
+use crate::control::place::Place;
 
 /// The execution that this code is a task of, if it is one. On a thread of a crew, this is a [point](crate::point).
 #[inline(always)]

@@ -5,7 +5,11 @@
 
 use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
-use super::{Engine, Moment, Need, Next, Place, Until};
+use super::{
+    state::{Engine, Next},
+    words::{Moment, Need, Until},
+};
+use crate::control::place::Place;
 
 /// What came of it.
 pub(super) enum Passage {

@@ -13,7 +13,11 @@ use std::{
 
 use clewline_explore::{Access, Ending, SharedId, TaskId};
 
-use super::{Attempt, Control, ENDING, Engine, Limit, Next, Place, Seat, stacks};
+use super::{
+    state::{Control, ENDING, Engine, Next},
+    words::{Attempt, Limit},
+};
+use crate::control::{fiber::Seat, place::Place, stacks};
 
 /// What a task panics with when it is given up.
 struct GivenUp;

@@ -4,7 +4,8 @@ use std::{any::Any, sync::Arc};
 
 use clewline_explore::{Access, SharedId, TaskId, TaskSet};
 
-use super::{Attempt, Control, Place};
+use super::{state::Control, words::Attempt};
+use crate::control::place::Place;
 
 impl Control {
     /// The number of the execution: no other one of this process has it.

@@ -14,9 +14,11 @@ use super::{
         memory::{Ask, By, Change, Memory, MemoryModel, State},
         races::{Race, Touch, Toucher},
     },
-    Control, Engine, Limit, Place, Task,
     buffers::Tell,
+    state::{Control, Engine, Task},
+    words::Limit,
 };
+use crate::control::place::Place;
 
 /// What an update did, and what the atomic is to hold now.
 pub(crate) struct Update {
@@ -152,7 +154,7 @@ impl Control {
         }
         let engine = self.engine();
         if order == Ordering::SeqCst && engine.weak.settings.model != MemoryModel::SequentiallyConsistent {
-            self.arrive(SharedId::NONE, super::Attempt::new(Access::Fence), Place::caller());
+            self.arrive(SharedId::NONE, super::words::Attempt::new(Access::Fence), Place::caller());
         }
         let me = self.me();
         self.with(|memory, _| memory.fence(me, order));
@@ -181,7 +183,7 @@ impl Control {
     pub(crate) fn visit_at(self, address: usize, access: Access) {
         let engine = self.engine();
         let id = engine.objects.id(address);
-        self.arrive(id, super::Attempt::new(access), Place::caller());
+        self.arrive(id, super::words::Attempt::new(access), Place::caller());
         if access == Access::Update {
             self.engine().changed(id);
         }

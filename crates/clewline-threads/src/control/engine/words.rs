@@ -2,7 +2,7 @@
 
 use clewline_explore::{Access, SharedId, Step, TaskId, TaskSet};
 
-use super::Place;
+use crate::control::place::Place;
 
 /// How long an execution may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::{Place, races::Touches, view::View};
+use super::{place::Place, races::Touches, view::View};
 
 /// What a load may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use std::sync::atomic::Ordering;
 
 use clewline_explore::SharedId;
 
-use super::{Ask, By, Change, Message, State, View};
+use super::{Ask, By, Change, Message, State};
+use crate::control::view::View;
 
 // Between stores that are one after the other; room for others between them.
 const GAP: u64 = 1 << 40;

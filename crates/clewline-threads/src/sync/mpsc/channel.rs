@@ -12,11 +12,11 @@ use std::{
 
 use clewline_explore::{Access, TaskId};
 
-use super::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
 use crate::{
     control::{Attempt, Control, Need, Until, control, give_way, here},
-    sync::Identity,
+    sync::identity::Identity,
 };
+use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
 /// See the [module documentation](self).
 #[repr(C)]

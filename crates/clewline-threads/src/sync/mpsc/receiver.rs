@@ -8,8 +8,9 @@ use std::{
     time::Duration,
 };
 
-use super::{RecvError, RecvTimeoutError, TryRecvError, channel::Channel};
+use super::channel::Channel;
 use crate::control::{Until, control, here};
+use std::sync::mpsc::{RecvError, RecvTimeoutError, TryRecvError};
 
 /// See `std`.
 pub struct Receiver<T> {

@@ -5,8 +5,9 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use super::{SendError, TrySendError, channel::Channel};
+use super::channel::Channel;
 use crate::control::{control, here};
+use std::sync::mpsc::{SendError, TrySendError};
 
 /// See `std`.
 pub struct Sender<T>(End<mpsc::Sender<T>, T>);

@@ -5,10 +5,11 @@ use std::ffi::{c_int, c_uint, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Need, Until};
 
-use super::{check, given_back, lock_at, real, taken};
+use super::{check, given_back, lock_at, taken};
 use crate::linux::{
     call::stubs,
     here::{self, place},
+    real,
 };
 
 // Behind what the C library keeps there, which has 32 bytes and uses 20.

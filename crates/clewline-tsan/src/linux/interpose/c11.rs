@@ -5,8 +5,8 @@ use std::{
     ptr,
 };
 
-use super::{condvar, keys, mutex, once, real, threads, time};
-use crate::linux::{call::stubs, here};
+use super::{condvar, keys, mutex, once, threads, time};
+use crate::linux::{call::stubs, here, real};
 
 const BUSY: c_int = 1;
 const ERROR: c_int = 2;

@@ -8,11 +8,12 @@ use clewline_threads::front::{Control, Need, Until};
 use super::{
     check, given_back, lock_at,
     mutex::{self, How},
-    real, taken, time,
+    taken, time,
 };
 use crate::linux::{
     call::stubs,
     here::{self, place},
+    real,
 };
 
 fn wait(control: Control, condvar: usize, mutex: usize, until: Option<*const c_void>, pc: usize) -> c_int {

@@ -8,8 +8,10 @@ use std::{
 use clewline_explore::TaskId;
 use clewline_threads::front::Control;
 
-use super::real;
-use crate::linux::here::{self, Alone};
+use crate::linux::{
+    here::{self, Alone},
+    real,
+};
 
 pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 

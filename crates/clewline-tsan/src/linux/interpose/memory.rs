@@ -2,8 +2,8 @@
 
 use std::{ffi::c_int, ptr};
 
-use super::{super::allocator::*, real};
-use crate::linux::{call::stubs, entry, heap, here, modules, places, races};
+use super::super::allocator::*;
+use crate::linux::{call::stubs, entry, heap, here, modules, places, races, real};
 
 // What the standard library of C++ takes when it is loaded, for exceptions that find no memory. It is large, and never used.
 const POOL: usize = 32 << 10;

@@ -27,7 +27,7 @@ pub(super) use time::begin as begin_time;
 
 use std::ffi::c_int;
 
-use super::{here, races, real, tried::tries};
+use super::{here, races};
 
 /// What tells a lock from the words that it is made of: those have even addresses.
 fn lock_at(address: usize) -> usize {

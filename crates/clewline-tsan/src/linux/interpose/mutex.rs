@@ -5,11 +5,12 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, owner, real, taken, time, tries};
+use super::{check, given_back, lock_at, owner, taken, time};
 use crate::linux::{
     call::stubs,
     here::{self, place},
-    places,
+    places, real,
+    tried::tries,
 };
 
 /// A mutex as the C library lays it out, as far as it is used here.

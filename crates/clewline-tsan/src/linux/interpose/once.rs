@@ -5,10 +5,11 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, real, taken};
+use super::{check, given_back, lock_at, taken};
 use crate::linux::{
     call::stubs,
     here::{self, place},
+    real,
 };
 
 /// Comes to the gate, and waits until nobody is inside.

@@ -2,8 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-use super::real;
-use crate::linux::{call::stubs, exit::exits, here, output, panics, places};
+use crate::linux::{call::stubs, exit::exits, here, output, panics, places, real};
 
 /// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is one.
 fn uncaught() -> Option<String> {

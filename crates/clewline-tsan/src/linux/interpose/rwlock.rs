@@ -5,11 +5,12 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, real, taken, time, tries};
+use super::{check, given_back, lock_at, taken, time};
 use crate::linux::{
     call::stubs,
     here::{self, place},
-    places,
+    places, real,
+    tried::tries,
 };
 
 /// What is kept in the lock: not what the C library keeps there, but nobody else looks. All zeros is a lock that nobody has.

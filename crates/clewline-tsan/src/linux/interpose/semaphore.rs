@@ -5,10 +5,12 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, fails_with, given_back, lock_at, real, taken, time, tries};
+use super::{check, fails_with, given_back, lock_at, taken, time};
 use crate::linux::{
     call::stubs,
     here::{self, place},
+    real,
+    tried::tries,
 };
 
 /// The count, which is the first word.

@@ -5,10 +5,12 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::front::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, real, taken, tries};
+use super::{check, given_back, lock_at, taken};
 use crate::linux::{
     call::stubs,
     here::{self, place},
+    real,
+    tried::tries,
 };
 
 // What the C library keeps in a lock: nobody has it, or somebody.

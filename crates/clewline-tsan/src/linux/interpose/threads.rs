@@ -8,11 +8,11 @@ use std::{
 use clewline_explore::TaskId;
 use clewline_threads::front::Control;
 
-use super::{keys, real};
+use super::keys;
 use crate::linux::{
     call::{call, stubs},
     here::{self, Alone, place},
-    output, park, places, races, signals,
+    output, park, places, races, real, signals,
 };
 
 pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;

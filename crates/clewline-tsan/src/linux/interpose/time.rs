@@ -2,10 +2,10 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::real;
 use crate::linux::{
     call::stubs,
     here::{self, Own, place},
+    real,
 };
 
 // It begins in the past, and each look at it takes a microsecond.

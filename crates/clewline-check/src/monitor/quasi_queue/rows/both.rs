@@ -1,6 +1,9 @@
 //! Two rows, merged into one order of all operations.
 
-use super::{Elements, Interval, NONE};
+use crate::monitor::{
+    columns::{Interval, NONE},
+    quasi_queue::elements::Elements,
+};
 
 /// Two rows that belong to one order.
 pub(in super::super) struct Both {

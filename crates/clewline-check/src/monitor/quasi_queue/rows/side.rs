@@ -1,6 +1,6 @@
 //! The operations of one row: who is in it, and who may come next.
 
-use super::{Interval, NONE};
+use crate::monitor::columns::{Interval, NONE};
 
 /// See the [module](self).
 pub(super) struct Side {
