@@ -41,6 +41,8 @@ pub(super) struct BoundFlags<T> {
     table: PhantomData<T>,
 }
 
+// Only the commands of the lab choose among schedulers by bounds of all.
+#[cfg_attr(not(feature = "lab"), allow(dead_code))]
 impl<T: Table> BoundFlags<T> {
     /// The flags there are, as in `--delays, --depth`.
     pub(super) fn names() -> String {

@@ -10,7 +10,7 @@ use clewline_core::{ParseError, Recording};
 use clewline_report::{
     Format, WriteError, formats,
     render::{
-        self, Publish, WitnessShown, present,
+        Publish, WitnessShown, present,
         text::{Paint, Style},
     },
 };
@@ -56,7 +56,7 @@ pub(super) fn written(outcome: &dyn Publish, format: Output, witness: WitnessSho
 #[cfg(feature = "lab")]
 pub(super) fn append(text: &mut String, label: &str, told: &str) {
     const WIDTH: usize = 100;
-    text.extend(render::block::hanging(label, told, WIDTH).into_iter().map(|it| it + "\n"));
+    text.extend(clewline_report::render::block::hanging(label, told, WIDTH).into_iter().map(|it| it + "\n"));
 }
 
 /// Colours only on a terminal, and only if nobody objects (<https://no-color.org>).
