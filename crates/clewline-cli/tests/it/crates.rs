@@ -5,7 +5,6 @@
 use std::time::Duration;
 
 use clewline_lab::{Found, crates::CRATES, subjects};
-use clewline_methods::stress::Stress;
 
 fn crates() -> impl Iterator<Item = Found> {
     subjects().filter(|it| CRATES.iter().any(|entry| entry.name == it.entry.name))
