@@ -19,7 +19,7 @@
 //! runs; the proof above is ours, and so is the rest.
 //! Requires: distinct values. Who looks without removing is put into the order that is found: see `looks.rs`.
 //! Cost: O(n log n), and the search: in practice O(n k), at worst exponential in k and in the number of processes, but
-//! not in n. It gives up after [`STEPS`] steps for each operation, or when it remembers [`MOST_DEAD`] configurations.
+//! not in n. It gives up after [`STEPS`] steps for each operation, or when it remembers `MOST_DEAD` configurations.
 
 mod elements;
 mod rows;

@@ -7,7 +7,7 @@
 
 use super::Priorities;
 
-/// See the [module documentation](self).
+/// The header of this file tells more.
 #[derive(Clone, Debug, Default)]
 pub struct Pct<P> {
     /// Those of candidates that have fallen are those of change points.

@@ -9,7 +9,7 @@ use clewline_core::Random;
 
 use super::Priorities;
 
-/// See the [module documentation](self).
+/// The header of this file tells more.
 #[derive(Clone, Debug, Default)]
 pub struct Pos<P> {
     // 0 where none was drawn.
