@@ -20,7 +20,7 @@
 //! | [`displaced`] | searches for the two orders at once |
 //! | [`is_displaced`] | the same, and does not say why not |
 //! | [`least_factor`] | finds the least factor of one class for which they exist |
-//! | [`enumeration`] | tries one order after the other, as the paper does: the judge of the search, and for its counts |
+//! | `enumeration` | tries one order after the other, as the paper does: the judge of the search, and for its counts |
 
 #[cfg(feature = "enumeration")]
 pub mod enumeration;
