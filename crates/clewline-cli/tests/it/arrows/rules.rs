@@ -45,7 +45,7 @@ pub(super) fn circles(tree: &Tree) -> Vec<String> {
 }
 
 /// The arrows of each circle: two nodes are in one if each leads to the other.
-fn circles_of<'a>(arrows: Vec<(String, String, &'a Arrow)>) -> Vec<Vec<&'a Arrow>> {
+fn circles_of(arrows: Vec<(String, String, &Arrow)>) -> Vec<Vec<&Arrow>> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to, _) in &arrows {
         next.entry(from).or_default().insert(to);
