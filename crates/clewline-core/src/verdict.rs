@@ -41,8 +41,9 @@ impl<W, V, R> Verdict<W, V, R> {
 }
 
 impl Verdict {
-    /// The worse of two verdicts on parts of one history; the first if they are equally bad. Two witnesses
-    /// are put one after the other; `Problem::merge_witnesses` knows how to bring them into order.
+    /// The worse of two verdicts on parts of one history; the first if they are equally bad. Two
+    /// witnesses are put one after the other;
+    /// [`Problem::merge_witnesses`](crate::Problem::merge_witnesses) knows how to bring them into order.
     pub fn merge(self, other: Verdict) -> Verdict {
         match (self, other) {
             (Verdict::Holds(mut ours), Verdict::Holds(theirs)) => {

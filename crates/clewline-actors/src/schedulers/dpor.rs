@@ -1,10 +1,10 @@
 //! One schedule of every canonical history, or few: partial-order reduction that finds out as it goes.
 //!
-//! See `source_sets.rs`. Where two steps race, the later one itself is tried first if it can be, as in the first
+//! See [`source_sets`](super::source_sets). Where two steps race, the later one itself is tried first if it can be, as in the first
 //! algorithm of this kind.
 //!
 //! Source: C. Flanagan, P. Godefroid, "Dynamic partial-order reduction for model checking software", 2005; source sets as in
-//! `source_sets.rs`.
+//! [`source_sets`](super::source_sets).
 
 use super::{
     entry::{Entry, Soundness},

@@ -33,6 +33,8 @@ use super::{
     looks::{self, Line},
     ruling::{Breach, Refusal, Ruling, Want},
 };
+pub use elements::MOST_DEAD;
+
 use elements::{Elements, Reached};
 use rows::{Found, Rows};
 

@@ -3,7 +3,7 @@
 use crate::monitor::columns::Interval;
 
 /// How many configurations are remembered at most, of some hundred bytes each.
-pub(super) const MOST_DEAD: usize = 1 << 21;
+pub const MOST_DEAD: usize = 1 << 21;
 
 /// The elements of a queue, and who found it empty.
 #[derive(Clone, Debug, Default)]
