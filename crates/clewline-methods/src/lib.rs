@@ -4,7 +4,6 @@
 //! * [`stress`] records real threads that call at random; [`line_up`] explores every interleaving of a few calls;
 //!   [`actors`] explores every order of messages.
 //! * [`relaxed`] asks how far out of order an object is, of recorded histories and under every interleaving.
-//! * [`unmodified`] compiles, links and runs code as it stands, which then explores itself.
 
 // What one method needs of the parts that they share, another may not.
 #![cfg_attr(
@@ -37,8 +36,6 @@ pub mod relaxed;
 #[cfg(feature = "stress")]
 pub mod stress;
 pub mod typed;
-#[cfg(feature = "unmodified")]
-pub mod unmodified;
 
 pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file};
 pub use error::Error;

@@ -11,8 +11,8 @@ use clewline_methods::{
     census::{Census, Counting, count},
     line_up::Options,
     relaxed::Roles,
-    unmodified::{Asked, Compiler, Program, Ran, Runtime, Sources, Status},
 };
+use clewline_unmodified::{Asked, Compiler, Program, Ran, Runtime, Sources, Status};
 
 /// The compilers that there are, and the runtime. To try compilers takes a while, so it is done once.
 fn tools() -> Option<(Vec<Compiler>, Runtime)> {

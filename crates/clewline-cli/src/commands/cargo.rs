@@ -2,8 +2,8 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clewline_methods::unmodified::{Crate, Error, Instrumented, Runtime, Talk, Toolchain};
 use clewline_report::render::text::shell_word;
+use clewline_unmodified::{Crate, Error, Instrumented, Runtime, Talk, Toolchain};
 
 use super::{
     cc::tell_blind_spots,

@@ -2,8 +2,8 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clewline_methods::unmodified::{Compiler, Language, Program, Runtime, Sources};
 use clewline_report::render::text::shell_word;
+use clewline_unmodified::{Compiler, Language, Program, Runtime, Sources};
 
 use super::status::{Failure, Status};
 

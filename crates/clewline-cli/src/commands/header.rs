@@ -1,6 +1,6 @@
 //! `clewline header`: the header with which tests in C and C++ are declared.
 
-use clewline_methods::unmodified::HEADER;
+use clewline_unmodified::HEADER;
 
 use super::{
     output::Stdout,

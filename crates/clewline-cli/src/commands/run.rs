@@ -2,8 +2,8 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clewline_methods::unmodified::{Program, Runtime};
 use clewline_report::render::text::shell_word;
+use clewline_unmodified::{Program, Runtime};
 
 use super::status::{Failure, Status};
 

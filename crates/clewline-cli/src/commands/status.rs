@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use clewline_methods::unmodified;
+use clewline_unmodified as unmodified;
 
 /// How a command ended. The numbers are promised to other people's scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,7 +34,7 @@ impl Ran {
 pub(crate) fn clewline(folder: &Folder, args: &[&str], stdin: &str) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
     // Cargo leaves what it builds for tests in another folder than the binary's, where an older one may be.
-    if let Ok(runtime) = clewline_methods::unmodified::Runtime::find() {
+    if let Ok(runtime) = clewline_unmodified::Runtime::find() {
         command.env("CLEWLINE_RUNTIME", runtime.file());
     }
     let mut child = command

@@ -1,6 +1,7 @@
 //! The house rules that a machine can hold us to.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -184,7 +185,14 @@ fn crates_depend_only_on_what_lies_before_them() {
         // At the other end: what is explored through it is a program of its own, with the command `explore` inside.
         (
             "clewline-tsan",
-            vec!["clewline-cli", "clewline-methods", "clewline-core", "clewline-explore", "clewline-threads"],
+            vec![
+                "clewline-cli",
+                "clewline-core",
+                "clewline-explore",
+                "clewline-methods",
+                "clewline-threads",
+                "clewline-unmodified",
+            ],
         ),
     ];
     let mut complaints = Vec::new();
@@ -199,6 +207,44 @@ fn crates_depend_only_on_what_lies_before_them() {
         }
     }
     expect_none(complaints);
+}
+
+/// What is written without tests: up to the tests of a file, which come last.
+fn product(text: &str) -> usize {
+    text.lines().take_while(|it| *it != "#[cfg(test)]").count()
+}
+
+#[test]
+fn crates_are_small_and_the_facade_is_smallest() {
+    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+    for (path, text) in sources().into_iter().filter(|(path, _)| path.contains("/src/") && !is_test(path)) {
+        let name = path.split('/').nth(1).unwrap();
+        *lines.entry(name.to_owned()).or_default() += product(&text);
+    }
+    let most = |name: &str| match name {
+        "clewline" => 1_500,
+        // Not part of the product.
+        "clewline-lab" => usize::MAX,
+        _ => 15_000,
+    };
+    let long = lines.iter().filter(|it| most(it.0) < *it.1);
+    expect_none(long.map(|(name, lines)| format!("{name}: {lines} lines, at most {}", most(name))).collect());
+}
+
+/// Everything that somebody meets first is at the root of the library, and little else.
+#[test]
+fn the_root_of_the_library_fits_a_page() {
+    let facade = fs::read_to_string(root().join("crates/clewline/src/lib.rs")).unwrap();
+    let code: String =
+        facade.lines().filter(|it| !it.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    // At the beginning of a line: what is in a module is indented.
+    let uses = code.split("\npub use ").skip(1).filter_map(|it| it.split(';').next());
+    let names = uses.map(|it| match it.split_once('{') {
+        Some((_, list)) => list.trim_end_matches('}').split(',').filter(|it| !it.trim().is_empty()).count(),
+        None => 1,
+    });
+    let items = names.sum::<usize>() + code.matches("\npub mod ").count();
+    assert!((20..=30).contains(&items), "{items} items at the root of `clewline`, at most 30");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use clewline_lab::reproduce::names_in_c;
-use clewline_methods::unmodified::{Compiler, HEADER, Runtime, Toolchain, check_platform};
+use clewline_unmodified::{Compiler, HEADER, Runtime, Toolchain, check_platform};
 
 use crate::run::{Folder, clewline};
 

@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 use self::cases::{CASES, Case, Known, RIGHT, Right};
 use super::entry::{Fetched, Options, Outcome, Size, Step, caution};
-use clewline_methods::unmodified::{
+use clewline_unmodified::{
     Crate, Error, Instrumented, NewCrate, Ran, Runtime, Status, Talk, TestId, Toolchain,
 };
 

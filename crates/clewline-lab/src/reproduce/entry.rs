@@ -1,7 +1,7 @@
 //! What a table of a paper is, how it is run, and what that gives.
 
-use clewline_methods::unmodified;
 use clewline_report::render::{plot::Plot, table::Table};
+use clewline_unmodified as unmodified;
 
 /// A table or a figure of a paper.
 #[derive(Clone, Copy, Debug)]

@@ -17,8 +17,8 @@ use clewline_methods::{
     census::{Census, Counting, census, count_serial},
     line_up::{Matrix, Options as CheckOptions},
     relaxed::Roles,
-    unmodified::Asked,
 };
+use clewline_unmodified::Asked;
 
 pub(super) const PAPER: &str = "L. Zhang, A. Chattopadhyay, C. Wang, Round-Up: Runtime Checking Quasi Linearizability of \
                                 Concurrent Data Structures, ASE 2013";

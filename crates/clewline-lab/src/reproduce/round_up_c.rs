@@ -7,11 +7,8 @@ use super::{
     round_up::{Row, check_options, golden_histories},
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
-use clewline_methods::{
-    census::Census,
-    line_up::Options as CheckOptions,
-    unmodified::{Asked, Compiler, Error, Program, Runtime, Sources},
-};
+use clewline_methods::{census::Census, line_up::Options as CheckOptions};
+use clewline_unmodified::{Asked, Compiler, Error, Program, Runtime, Sources};
 
 /// The tables that can be run so.
 pub(super) const IN_C: [(&str, Compiled); 3] = [
@@ -101,8 +98,8 @@ mod tests {
     use clewline_methods::{
         census::{Counting, count},
         relaxed::Roles,
-        unmodified::{answer, read_answer},
     };
+    use clewline_unmodified::{answer, read_answer};
 
     use super::*;
     use crate::find_explorable;

@@ -9,8 +9,8 @@ use std::{
 };
 
 use clewline_cli::{Registered, explore_registered};
-use clewline_methods::unmodified::{CENSUS_VARIABLE, answer};
 use clewline_threads::front::set_resolver;
+use clewline_unmodified::{CENSUS_VARIABLE, answer};
 
 use super::{
     heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, subject, watchdog,

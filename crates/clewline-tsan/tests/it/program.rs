@@ -13,7 +13,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-use clewline_methods::unmodified::{Compiler, Program as Built, Runtime, Sources};
+use clewline_unmodified::{Compiler, Program as Built, Runtime, Sources};
 
 /// A program that was built, by one compiler after the other.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use clewline_threads::Explorable;
 use serde_json::{Map, Value as Json, json};
 
 use super::{error::Error, program::Program};
-use crate::{
+use clewline_methods::{
     census::{Census, Counting, Readings, count},
     line_up::{Matrix, Options, calls},
     relaxed::Quasi,
@@ -193,7 +193,7 @@ pub fn read_answer(text: &str) -> Option<Census> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::relaxed::Roles;
+    use clewline_methods::relaxed::Roles;
 
     fn asked() -> Asked {
         Asked {

@@ -8,7 +8,7 @@ use std::{
 use super::error::{Error, FILE, VARIABLE, check_platform};
 
 /// The header that declares tests in C and C++.
-pub const HEADER: &str = include_str!("../../include/clewline.h");
+pub const HEADER: &str = include_str!("../include/clewline.h");
 
 /// How the program is run again: what a report's commands begin with.
 pub const COMMAND_VARIABLE: &str = "CLEWLINE_COMMAND";

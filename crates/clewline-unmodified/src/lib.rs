@@ -6,7 +6,7 @@
 //! explore`. What is left to do before that is here: to find a compiler and the runtime, to compile and to link, and to run.
 //!
 //! ```no_run
-//! use clewline_methods::unmodified::{Compiler, Program, Runtime, Sources};
+//! use clewline_unmodified::{Compiler, Program, Runtime, Sources};
 //!
 //! let runtime = Runtime::find()?;
 //! let compiler = Compiler::find(None)?;
@@ -14,7 +14,7 @@
 //! let program = Program::build(&sources, &compiler, &runtime)?;
 //! let ran = program.run(&["--preemptions".into(), "3".into()])?;
 //! assert!(ran.status.success());
-//! # Ok::<(), clewline_methods::unmodified::Error>(())
+//! # Ok::<(), clewline_unmodified::Error>(())
 //! ```
 //!
 //! Only on Linux and x86-64; elsewhere everything here answers [`Error::Platform`].
