@@ -140,6 +140,7 @@ fn right_structures_hold() {
 }
 
 #[test]
+#[ignore = "long"]
 fn bugs_of_plain_structures_are_found() {
     violated("iqueue.c", &[], &["--matrix", "enq(1) | enq(2) deq"], "deq");
     violated("ms_queue.c", &["-DBUG_UNLINKED_TAIL"], &["--matrix", "enq(1) | enq(2) deq"], "deq");
@@ -196,6 +197,7 @@ fn threads_that_wait_for_ever_are_found() {
 }
 
 #[test]
+#[ignore = "long"]
 fn relaxed_structures_keep_their_bounds() {
     let queue = ["--matrix", "deq deq | enq(4) deq", "--initial", "enq(1) enq(2) enq(3)", "--final", ""];
     for file in ["quasi_queue.c", "rd_queue.c", "bk_queue.c", "ubk_queue.c"] {
@@ -210,6 +212,7 @@ fn relaxed_structures_keep_their_bounds() {
 }
 
 #[test]
+#[ignore = "long"]
 fn bugs_of_relaxed_structures_are_found() {
     let four = ["--matrix", "deq deq | deq deq", "--initial", "enq(1) enq(2) enq(3) enq(4)"];
     for bug in ["-DBUG_B1", "-DBUG_B2", "-DBUG_B3"] {
@@ -264,6 +267,7 @@ fn a_violation_is_replayed_from_its_token() {
 }
 
 #[test]
+#[ignore = "long"]
 fn json_has_one_object_a_matrix() {
     let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json", "--preemptions", "none"]).collect();
     for ran in explore("ms_queue.c", &[], &words) {
@@ -292,6 +296,7 @@ fn compilers_agree_on_how_many_executions_there_are() {
 /// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer. (Those that have other
 /// accesses in Rust are left out: every access of the stack of Treiber is atomic there, and so is that of a value after it was popped.)
 #[test]
+#[ignore = "long"]
 fn structures_in_c_have_the_histories_that_they_have_in_rust() {
     let Some((compilers, runtime)) = tools() else { return };
     let mut wrong = 0;

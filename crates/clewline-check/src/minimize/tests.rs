@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use clewline_core::{Case, Domain, Plan, Random, Rule, Why};
 use clewline_specs::{CATALOG, find};
+use clewline_testing::pick;
 
 use super::{focus::is_finder, units::elements, *};
 use crate::search::oracle::Oracle;
@@ -174,7 +175,7 @@ fn nothing_more_can_be_spared() {
     let (mut doubted, mut opened) = (0, 0);
     for entry in &CATALOG {
         let (mut searched, mut ruled, mut held, mut has_monitor) = (0, 0, 0, false);
-        for seed in 0..900 {
+        for seed in 0..pick(60, 900) {
             let values = if seed % 3 == 0 { Domain::Distinct } else { Domain::Below(4) };
             let pending = if seed % 2 == 0 { 0.25 } else { 0.05 };
             let Some(case) = changed(entry.name, values, pending, seed) else { continue };
@@ -202,10 +203,10 @@ fn nothing_more_can_be_spared() {
                 }
             }
         }
-        assert!(5 < held && 5 < searched, "{}: {held}, {searched}", entry.name);
+        assert!(pick(0, 5) < held && pick(0, 5) < searched, "{}: {held}, {searched}", entry.name);
         assert!(0 < ruled || !has_monitor, "{}: its monitor refuted none of {searched}", entry.name);
     }
-    assert!(20 < doubted && 20 < opened, "{doubted}, {opened}");
+    assert!(pick(1, 20) < doubted && pick(1, 20) < opened, "{doubted}, {opened}");
 }
 
 /// Rules do not rely on whoever found a violation: of a good history, however little is said about it, none is broken.
@@ -401,7 +402,7 @@ fn a_long_history_is_looked_at_near_its_violation() {
         // In the middle somebody finds what nobody ever put there.
         let finds = ["read", "deq", "pop", "poll", "take", "pop-front"];
         let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if finds.contains(&it));
-        let late = recording.history.operations().skip(10_000);
+        let late = recording.history.operations().skip(pick(1_000, 10_000));
         let is_it = |it: &clewline_core::Operation<'_, _, _>| it.ret.is_some() && is_find(it.call);
         let late = late.into_iter().find(is_it).unwrap().id;
         let invented = clewline_core::Value::small(1_000_000).unwrap();
@@ -471,8 +472,13 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
         ("channel", "recv", nothing, 4),
     ];
     for (name, method, answer, most) in cases {
-        let plan =
-            Plan { operations: 20_000, values: Domain::Below(20), processes: 8, seed: 5, ..Plan::default() };
+        let plan = Plan {
+            operations: pick(2_000, 20_000),
+            values: Domain::Below(20),
+            processes: 8,
+            seed: 5,
+            ..Plan::default()
+        };
         let specification = find(name).unwrap();
         let mut recording = specification.generate(&plan);
         let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if it == method);

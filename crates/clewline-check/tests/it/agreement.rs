@@ -4,6 +4,7 @@
 use clewline_check::{Checker, check, compete, search::SEARCHES};
 use clewline_core::{Budget, Explanation, Problem, Verdict, Violation};
 use clewline_specs::CATALOG;
+use clewline_testing::share;
 
 use crate::histories::{every_history, random_history};
 
@@ -157,10 +158,9 @@ fn every_small_mutex_history() {
 
 #[test]
 fn random_histories_of_every_specification() {
-    const EACH: u64 = 5_000;
     for entry in &CATALOG {
         let mut tally = Tally::default();
-        for seed in 0..EACH {
+        for seed in 0..share(5_000) {
             let case = random_history(entry.name, seed);
             for problem in case.problems() {
                 check_agreement(&problem, &mut tally, &format!("{} seed {seed}", entry.name));

@@ -5,6 +5,7 @@ use clewline_core::{
     Budget, Case, Explanation, Keep, OperationId, Plan, Problem, Random, Recording, Rule, Value, Verdict,
 };
 use clewline_specs::find;
+use clewline_testing::share;
 
 use crate::{
     histories::{drawn, every_history, random_history},
@@ -140,7 +141,7 @@ mod counters {
                 check_ruling(problem, search("oracle"), &mut rulings, &n);
             });
             assert_eq!(rulings.refused, 0);
-            assert!(500 < rulings.holds && 1_000 < rulings.violated, "{rulings:?}");
+            assert!(share(500) < rulings.holds && share(1_000) < rulings.violated, "{rulings:?}");
         }
     }
 
@@ -215,7 +216,7 @@ mod counters {
     #[test]
     fn cores_do_without_the_others() {
         let mut seen = 0;
-        for seed in 0..4_000 {
+        for seed in 0..share(4_000) {
             let case = random_history(seed, 10);
             let problem = case.problems().remove(0);
             let decided = check(&monitor::ByMonitor, &problem, &Budget::unlimited());
@@ -227,22 +228,22 @@ mod counters {
             assert!(core.is_minimal, "seed {seed}");
             seen += 1;
         }
-        assert!(400 < seen, "{seen}");
+        assert!(share(400) < seen, "{seen}");
     }
 
     #[test]
     fn random_histories_are_judged_as_a_search_does() {
         let mut rulings = Rulings::default();
-        for seed in 0..20_000 {
+        for seed in 0..share(20_000) {
             let case = random_history(seed, 14);
             check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
         }
-        for seed in 0..500 {
+        for seed in 0..share(500) {
             let case = random_history(seed, 200);
             check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
         }
         assert_eq!(rulings.refused, 0);
-        assert!(4_000 < rulings.holds && 4_000 < rulings.violated, "{rulings:?}");
+        assert!(share(4_000) < rulings.holds && share(4_000) < rulings.violated, "{rulings:?}");
     }
 }
 
@@ -359,7 +360,7 @@ mod multisets {
             every_history("multiset", n, deeds, |case| {
                 check_ruling(case.problems().remove(0), search("oracle"), &mut rulings, &n);
             });
-            assert!(300 < rulings.holds && 300 < rulings.violated, "{rulings:?}");
+            assert!(share(300) < rulings.holds && share(300) < rulings.violated, "{rulings:?}");
             assert!(rulings.refused * 6 < rulings.holds + rulings.violated, "{rulings:?}");
         }
     }
@@ -367,11 +368,11 @@ mod multisets {
     #[test]
     fn random_histories_are_judged_as_a_search_does() {
         let mut rulings = Rulings::default();
-        for seed in 0..20_000 {
+        for seed in 0..share(20_000) {
             let case = random_history("multiset", seed);
             check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
         }
-        assert!(5_000 < rulings.holds && 3_000 < rulings.violated, "{rulings:?}");
+        assert!(share(5_000) < rulings.holds && share(3_000) < rulings.violated, "{rulings:?}");
         assert!(rulings.refused * 20 < rulings.holds + rulings.violated, "{rulings:?}");
     }
 }

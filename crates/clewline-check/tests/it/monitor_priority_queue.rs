@@ -3,6 +3,7 @@
 use clewline_check::{Options, check, judge, monitor};
 use clewline_core::{Budget, Case, Domain, Explanation, Plan, Random, Recording, Rule, Value, Verdict};
 use clewline_specs::find;
+use clewline_testing::share;
 
 use crate::{
     histories::{drawn, every_history},
@@ -223,7 +224,7 @@ fn all_small_histories_are_judged_as_the_oracle_does() {
         every_history("priority-queue", n, deeds, |case| {
             check_ruling(case.problems().remove(0), search("oracle"), &mut rulings, &n);
         });
-        assert!(200 < rulings.holds && 1_000 < rulings.violated, "{rulings:?}");
+        assert!(share(200) < rulings.holds && share(1_000) < rulings.violated, "{rulings:?}");
     }
 }
 
@@ -276,15 +277,18 @@ fn with_another_answer(recording: Recording, random: &mut Random) -> Recording {
 fn random_histories_are_judged_as_a_search_does() {
     for spec in ["priority-queue", "min-priority-queue"] {
         let mut rulings = Rulings::default();
-        for seed in 0..20_000 {
+        for seed in 0..share(20_000) {
             let case = random_history(spec, seed, 16);
             check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
         }
-        for seed in 0..600 {
+        for seed in 0..share(600) {
             let case = random_history(spec, seed, 150);
             check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
         }
-        assert!(3_000 < rulings.holds && 3_000 < rulings.violated && rulings.refused < 8_000, "{rulings:?}");
+        assert!(
+            share(3_000) < rulings.holds && share(3_000) < rulings.violated && rulings.refused < share(8_000),
+            "{rulings:?}"
+        );
     }
 }
 

@@ -12,6 +12,7 @@ use clewline_core::{
     Rule, Value, Values, Verdict, Violation,
 };
 use clewline_specs::find;
+use clewline_testing::{pick, share};
 
 use crate::histories::{deed, drawn, every_history, history_of, load};
 
@@ -326,7 +327,7 @@ fn deeds_of_queue(values: usize, random: &mut Random) -> Vec<String> {
 #[test]
 fn random_queues_with_many_looks() {
     let mut tally = Tally::default();
-    for seed in 0..60_000 {
+    for seed in 0..share(60_000) {
         let mut random = Random::new(seed);
         let values = 2 + random.below(3);
         let deeds = deeds_of_queue(values, &mut random);
@@ -413,7 +414,7 @@ fn nearly_right(spec: &str, values: Domain, seed: u64) -> Box<dyn Case> {
 #[test]
 fn random_queues_agree_with_a_search() {
     let mut tally = Tally::default();
-    for seed in 0..30_000 {
+    for seed in 0..share(30_000) {
         let case = nearly_right("queue", Domain::Distinct, seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
@@ -426,7 +427,7 @@ fn random_queues_agree_with_a_search() {
 #[test]
 fn random_bags_agree_with_a_search() {
     let mut tally = Tally::default();
-    for seed in 0..20_000 {
+    for seed in 0..pick(8_000, 20_000) {
         let case = nearly_right("bag", Domain::Distinct, seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
@@ -434,7 +435,7 @@ fn random_bags_agree_with_a_search() {
     }
     assert_eq!(tally.refused, 0);
     tally.expect(&["AddedBefore 2", "Empty 3", "Empty 5"]);
-    for seed in 0..20_000 {
+    for seed in 0..share(20_000) {
         let case = nearly_right("bag", Domain::Below(3), seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
@@ -482,7 +483,7 @@ fn a_bag_keeps_no_order() {
 #[test]
 fn cores_of_queues_are_small() {
     let mut sizes = [0_usize; 40];
-    for seed in 0..1_500 {
+    for seed in 0..share(1_500) {
         let case = nearly_right("queue", Domain::Distinct, seed);
         if let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict {
             assert!(violation.is_minimal, "seed {seed}");
@@ -491,5 +492,5 @@ fn cores_of_queues_are_small() {
     }
     let all: usize = sizes.iter().sum();
     let small: usize = sizes[..=4].iter().sum();
-    assert!(300 < all && 9 * all < 10 * small, "{sizes:?}");
+    assert!(share(300) < all && 9 * all < 10 * small, "{sizes:?}");
 }

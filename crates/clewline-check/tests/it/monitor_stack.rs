@@ -11,6 +11,7 @@ use clewline_core::{
     Budget, Case, Domain, Keep, OperationId, Plan, Problem, Random, Recording, Rule, Value, Verdict, Witness,
 };
 use clewline_specs::find;
+use clewline_testing::share;
 
 use crate::histories::{drawn, every_history};
 
@@ -254,11 +255,12 @@ fn check_every(most: usize, deeds: &[&str]) -> Tally {
 #[test]
 fn every_small_history() {
     // Those of five operations and more are among what all monitors are tried with.
-    check_every(4, &["push 1", "push 2", "pop → 1", "pop → 2", "peek → 1", "pop → nil"]).expect_both(300);
+    check_every(4, &["push 1", "push 2", "pop → 1", "pop → 2", "peek → 1", "pop → nil"])
+        .expect_both(share(300));
     let pending = ["push 1", "push 2 → ?", "pop → 1", "peek → 2", "pop → ?", "pop → nil"];
-    check_every(4, &pending).expect_both(300);
+    check_every(4, &pending).expect_both(share(300));
     check_every(4, &["push 1", "push 2", "push 3", "pop → 1", "pop → 2", "peek → 3", "pop → ?"])
-        .expect_both(500);
+        .expect_both(share(500));
 }
 
 /// A random history of distinct values in which some neighbouring answers have been exchanged.
@@ -305,7 +307,7 @@ fn random_distinct(seed: u64) -> Box<dyn Case> {
 #[test]
 fn long_random_histories() {
     let mut tally = Tally::default();
-    for seed in 0..20_000 {
+    for seed in 0..share(20_000) {
         let case = random_distinct(seed);
         for problem in case.problems() {
             let expected =
@@ -324,8 +326,13 @@ fn long_random_histories() {
             }
         }
     }
-    tally.expect_both(3_000);
-    assert!(tally.unknown < 3_000, "{} unknown", tally.unknown);
+    tally.expect_both(share(3_000));
+    assert!(tally.unknown < share(3_000), "{} unknown", tally.unknown);
     assert!(tally.refused < 300, "{} refused", tally.refused);
-    assert!(400 < tally.pairs && 20 < tally.others, "{} pairs, {} others", tally.pairs, tally.others);
+    assert!(
+        share(400) < tally.pairs && share(20) < tally.others,
+        "{} pairs, {} others",
+        tally.pairs,
+        tally.others
+    );
 }

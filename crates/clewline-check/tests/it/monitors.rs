@@ -1,17 +1,12 @@
 //! What every monitor owes: its verdicts, its witnesses and its evidence, against those who know nothing about
 //! the object. Registering a monitor enrols it here.
 //!
-//! With `CLEWLINE_AT_LENGTH` set in the environment all of this is tried at length: see CONTRIBUTING.md.
+//! `CLEWLINE_AT_LENGTH` says for how long this goes on: see CONTRIBUTING.md.
 
 mod every;
 mod exhaustive;
 mod random;
 mod referee;
-
-/// Whether there is time for everything.
-fn at_length() -> bool {
-    std::env::var_os("CLEWLINE_AT_LENGTH").is_some()
-}
 
 /// How often each answer was given: a comparison that only ever sees one of them proves nothing.
 #[derive(Debug, Default)]

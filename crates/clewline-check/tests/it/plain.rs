@@ -3,6 +3,7 @@
 
 use clewline_check::{check, search::SEARCHES};
 use clewline_core::{Budget, Deterministic, Event, History, Problem, Random, Specification, Verdict};
+use clewline_testing::share;
 
 /// A queue of two values that may be full: deterministic.
 struct Short;
@@ -107,7 +108,7 @@ fn random_history(random: &mut Random) -> History<Call, Option<u8>> {
 #[track_caller]
 fn check_searches<S: Specification<Call = Call, Return = Option<u8>> + Sync>(specification: &S) {
     let (mut holds, mut violated) = (0, 0);
-    for seed in 0..40_000 {
+    for seed in 0..share(40_000) {
         let history = random_history(&mut Random::new(seed));
         let expected = is_linearizable(specification, &history, &mut Vec::new(), &specification.initial());
         *if expected { &mut holds } else { &mut violated } += 1;
@@ -123,7 +124,7 @@ fn check_searches<S: Specification<Call = Call, Return = Option<u8>> + Sync>(spe
             );
         }
     }
-    assert!(4_000 < holds && 4_000 < violated, "{holds} hold, {violated} are violated");
+    assert!(share(4_000) < holds && share(4_000) < violated, "{holds} hold, {violated} are violated");
 }
 
 #[test]

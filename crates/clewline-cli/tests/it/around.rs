@@ -29,6 +29,7 @@ fn wheel(browser: &mut Browser, (x, y): (f64, f64), delta: f64, held: u32) -> Js
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn what_is_under_the_mouse_stays_there() {
     let folder = page("around-mouse", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#t=4000-4100") else { return };
@@ -58,6 +59,7 @@ fn what_is_under_the_mouse_stays_there() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_wheel_turns_the_page_until_the_picture_was_clicked() {
     let folder = page("around-wheel", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#t=4000-4100") else { return };
@@ -73,6 +75,7 @@ fn a_wheel_turns_the_page_until_the_picture_was_clicked() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn nobody_gets_lost_beyond_what_there_is() {
     let folder = page("around-bounds", &rows(40), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -111,6 +114,7 @@ fn rows(processes: usize) -> String {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn keys_and_buttons_zoom_and_move() {
     let folder = page("around-keys", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#t=4000-4100") else { return };
@@ -145,6 +149,7 @@ fn keys_and_buttons_zoom_and_move() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn what_is_selected_comes_into_view() {
     let folder = page("around-rows", &rows(40), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -198,6 +203,7 @@ fn what_is_selected_comes_into_view() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn arrows_go_to_what_is_nearest_in_time() {
     let history = "{\"process\": 0, \"op\": \"write\", \"arg\": 1, \"call\": 100, \"return\": 110}\n\
                    {\"process\": 1, \"op\": \"write\", \"arg\": 2, \"call\": 0, \"return\": 1}\n\
@@ -217,6 +223,7 @@ fn arrows_go_to_what_is_nearest_in_time() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_search_goes_on_and_back_and_round() {
     let folder = page("around-search", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -279,6 +286,7 @@ fn keys() -> String {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn what_is_shown_alone_fills_the_picture_and_is_all_that_is_found() {
     let folder = page("around-show", &keys(), "map", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -304,6 +312,7 @@ fn what_is_shown_alone_fills_the_picture_and_is_all_that_is_found() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn of_many_keys_the_rest_is_left_to_the_search() {
     let mut history = String::new();
     for key in 0..302 {
@@ -321,6 +330,7 @@ fn of_many_keys_the_rest_is_left_to_the_search() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn an_address_tells_all_that_is_chosen() {
     let folder = page("around-address", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#show=core") else { return };
@@ -350,6 +360,7 @@ fn an_address_tells_all_that_is_chosen() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_link_leads_to_the_picture() {
     let folder = page("around-link", &rows(20), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -363,6 +374,7 @@ fn a_link_leads_to_the_picture() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn the_strip_below_leads_elsewhere() {
     let folder = page("around-strip", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#t=4000-4100") else { return };
@@ -386,6 +398,7 @@ fn the_strip_below_leads_elsewhere() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_long_history_without_a_core_is_seen_from_its_beginning() {
     let folder = Folder::new("around-beginning");
     let args = ["generate", "--spec", "register", "--operations", "3000", "--seed", "3"];
@@ -402,6 +415,7 @@ fn a_long_history_without_a_core_is_seen_from_its_beginning() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn the_picture_is_as_wide_as_the_window() {
     let folder = page("around-resize", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };

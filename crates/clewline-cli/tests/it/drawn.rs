@@ -66,6 +66,7 @@ const LOST: &str = r#"{"event": "call", "process": "a", "op": "write", "arg": 1}
 "#;
 
 #[test]
+#[ignore = "needs a browser"]
 fn what_never_returned_is_open_to_the_right_in_a_row_of_its_own() {
     let folder = page("drawn-pending", LOST, "register", 0);
     let Some(mut browser) = browse(&folder, "#op=0") else { return };
@@ -96,6 +97,7 @@ fn what_never_returned_is_open_to_the_right_in_a_row_of_its_own() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn bars_have_labels_and_orders_have_numbers_and_a_cross_at_their_end() {
     let folder = page("drawn-labels", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -146,6 +148,7 @@ fn bars_have_labels_and_orders_have_numbers_and_a_cross_at_their_end() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn an_order_that_is_chosen_comes_into_view_with_its_end() {
     let folder = page("drawn-chosen", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#t=1-60") else { return };
@@ -162,6 +165,7 @@ fn an_order_that_is_chosen_comes_into_view_with_its_end() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn what_is_selected_found_or_pointed_at_is_marked() {
     let folder = page("drawn-marks", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#t=101-140") else { return };
@@ -197,6 +201,7 @@ fn what_is_selected_found_or_pointed_at_is_marked() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn what_began_earlier_and_what_is_narrow_is_drawn() {
     let folder = page("drawn-parts", &long(), "register", 1);
     // Within the write of 60, of which neither end can be seen.
@@ -225,6 +230,7 @@ fn what_began_earlier_and_what_is_narrow_is_drawn() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_card_tells_what_is_pointed_at_and_stays_in_the_window() {
     let folder = page("drawn-card", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -262,6 +268,7 @@ const OBJECTS: &str = r#"{"process": 0, "op": "write", "arg": 1, "call": 0, "ret
 "#;
 
 #[test]
+#[ignore = "needs a browser"]
 fn who_overlaps_an_operation_is_counted_among_what_is_shown() {
     let folder = page("drawn-overlaps", OBJECTS, "register", 0);
     let Some(mut browser) = browse(&folder, "#op=1") else { return };
@@ -280,6 +287,7 @@ fn who_overlaps_an_operation_is_counted_among_what_is_shown() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_key_is_told_with_its_operation() {
     let history = "{\"process\": 0, \"op\": \"put\", \"arg\": [7, 1], \"call\": 0, \"return\": 1}\n\
                    {\"process\": 0, \"op\": \"put\", \"arg\": [8, 1], \"call\": 2, \"return\": 3}\n";
@@ -290,6 +298,7 @@ fn a_key_is_told_with_its_operation() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn paper_shows_what_is_folded_and_can_be_read() {
     // 1 is taken once more than it was added, so each of these operations matters: too many for a table that is unfolded.
     let mut history = String::new();

@@ -128,6 +128,7 @@ fn a_page_that_cannot_be_written_hides_no_verdict() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_page_opens_without_errors_or_requests() {
     for (test, history, spec, code) in [
         ("html-violated", BAD, "queue", 1),
@@ -145,6 +146,7 @@ fn a_page_opens_without_errors_or_requests() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn the_core_is_seen_at_first_sight() {
     let folder = page("html-core", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -173,6 +175,7 @@ fn the_core_is_seen_at_first_sight() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn nothing_runs_through_the_words_of_what_is_there_for_comparison() {
     let history = "{\"process\": 0, \"op\": \"pop\", \"ret\": 4, \"call\": 1, \"return\": 2}\n\
                    {\"process\": 0, \"op\": \"push\", \"arg\": 4, \"call\": 3, \"return\": 4}\n";
@@ -186,6 +189,7 @@ fn nothing_runs_through_the_words_of_what_is_there_for_comparison() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn zooming_and_moving_change_what_is_shown() {
     let folder = page("html-zoom", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -216,6 +220,7 @@ fn zooming_and_moving_change_what_is_shown() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn clicking_an_operation_selects_it_and_tells_what_is_known() {
     let folder = page("html-click", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -240,6 +245,7 @@ fn clicking_an_operation_selects_it_and_tells_what_is_known() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn everything_can_be_done_with_keys() {
     let folder = page("html-keys", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -278,6 +284,7 @@ fn everything_can_be_done_with_keys() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn an_address_leads_to_a_moment_and_remembers_it() {
     let folder = page("html-address", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#t=101-200&op=60") else { return };
@@ -306,6 +313,7 @@ fn an_address_leads_to_a_moment_and_remembers_it() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn every_number_of_an_order_stands_within_its_operation() {
     let folder = Folder::new("html-order");
     let args = [
@@ -335,6 +343,7 @@ fn every_number_of_an_order_stands_within_its_operation() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn dark_is_dark_and_can_be_changed() {
     let folder = page("html-dark", BAD, "queue", 1);
     let Some(mut browser) = Browser::start(&folder.path("browser"), 1200, 900) else { return };
@@ -362,6 +371,7 @@ fn dark_is_dark_and_can_be_changed() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn objects_and_keys_can_be_shown_alone() {
     let mut history = String::new();
     for (key, at) in [(1, 0), (2, 10), (1, 20), (2, 30), (1, 40)] {
@@ -383,6 +393,7 @@ fn objects_and_keys_can_be_shown_alone() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn the_recorded_data_can_be_looked_at() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/etcd");
     let Ok(file) = std::fs::read_to_string(data.join("etcd_000.log")) else {

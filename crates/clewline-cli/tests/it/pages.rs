@@ -181,6 +181,7 @@ const TORN: &str = r#"{"process": 0, "op": "write", "arg": 1, "call": 0, "return
 "#;
 
 #[test]
+#[ignore = "needs a browser"]
 fn each_operation_at_which_orders_end_has_an_order_to_choose() {
     let folder = Folder::new("page-orders").with("history.jsonl", TORN);
     let args = ["check", "history.jsonl", "--spec", "register", "--html", "report.html"];
@@ -209,6 +210,7 @@ fn each_operation_at_which_orders_end_has_an_order_to_choose() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn a_label_beside_a_bar_covers_no_other_bar() {
     let folder = Folder::new("page-flags").with("history.jsonl", &long());
     let args = ["check", "history.jsonl", "--spec", "register", "--html", "report.html"];
@@ -239,6 +241,7 @@ fn a_label_beside_a_bar_covers_no_other_bar() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn on_paper_there_is_everything_but_what_one_looks_around_in() {
     let folder = drawn("page-print", &EXPLORE, 1);
     let Some(mut browser) = browse(&folder, "") else { return };
@@ -265,6 +268,7 @@ fn on_paper_there_is_everything_but_what_one_looks_around_in() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn what_is_searched_is_found_and_marked() {
     let folder = Folder::new("page-search").with("history.jsonl", &long());
     let args = ["check", "history.jsonl", "--spec", "register", "--html", "report.html"];
@@ -282,6 +286,7 @@ fn what_is_searched_is_found_and_marked() {
 }
 
 #[test]
+#[ignore = "needs a browser"]
 fn times_of_other_formats_are_told_as_well() {
     let text = "{:process 0, :type :invoke, :f :write, :value 1, :time 1000}
 {:process 0, :type :ok, :f :write, :value 1, :time 3500}

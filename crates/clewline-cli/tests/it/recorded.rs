@@ -100,6 +100,7 @@ fn knossos_histories_are_judged_by_their_folders() {
 }
 
 #[test]
+#[ignore = "long"]
 fn small_histories_are_judged_as_listed() {
     let Some(data) = data() else { return };
     let corpus = data.join("corpus");

@@ -26,6 +26,7 @@ fn every_table_is_listed_with_its_paper() {
 }
 
 #[test]
+#[ignore = "long"]
 fn every_table_runs_and_is_written_in_every_way() {
     for entry in TABLES {
         let folder = Folder::new(&format!("reproduce-{}", entry.name));

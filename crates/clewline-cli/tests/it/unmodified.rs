@@ -157,6 +157,7 @@ fn only_tables_with_programs_in_c_take_them() {
 }
 
 #[test]
+#[ignore = "long"]
 fn tables_are_run_with_programs_in_c() {
     if !is_possible() {
         return;

@@ -11,6 +11,7 @@ use clewline_actors::{
 use clewline_core::{Notation, Value};
 use clewline_methods::actors::HarnessFile;
 use clewline_specs::map;
+use clewline_testing::pick;
 
 use self::{
     oracle::{Seen, explore, wander},
@@ -144,7 +145,7 @@ fn states_are_as_many_as_stateright_counts() {
         ("paxos:stateright", "3c", 1_194_428, 2_420_477),
         ("single-copy:stateright", "4c", 400_233, 731_789),
     ];
-    for (name, calls, unique, generated) in expected {
+    for (name, calls, unique, generated) in expected.into_iter().take(pick(3, 5)) {
         let counted = look_for(&find_system(name).unwrap(), calls, Until::TheEnd);
         assert_eq!((counted.states, counted.edges + 1), (unique, generated), "{name} {calls}");
         assert_eq!((counted.violated, counted.is_cut), (0, false), "{name} {calls}");
@@ -154,7 +155,7 @@ fn states_are_as_many_as_stateright_counts() {
 #[test]
 fn the_engine_sees_what_the_oracle_sees() {
     let mut compared = 0;
-    for found in systems() {
+    for found in systems().step_by(pick(5, 1)) {
         let calls = found.variant.calls;
         let seen = look(&found.name(), calls);
         if !seen.is_cut {
@@ -163,7 +164,7 @@ fn the_engine_sees_what_the_oracle_sees() {
             compared += 1;
         }
     }
-    assert!(25 < compared, "{compared} systems are small enough");
+    assert!(pick(3, 25) < compared, "{compared} systems are small enough");
 }
 
 /// In Raft commands of a leader that was replaced may be lost, and in stateright's Paxos one client alone can write.
@@ -187,13 +188,13 @@ fn check_right(found: &FoundSystem, calls: &str) {
 #[test]
 fn what_is_right_holds_and_answers_every_call() {
     let right = || systems().filter(|it| it.variant.flaw.is_none());
-    for found in right() {
+    for found in right().step_by(pick(4, 1)) {
         check_right(&found, found.variant.calls);
     }
     let small = ["adr", "chain", "dr", "edr", "open-chord", "primary-backup", "single-copy"];
     let small = right().filter(|it| small.contains(&it.system.name) && it.variant.name != "stateright");
     for found in small {
-        for calls in ["1r+2w", "2r+2w", "2c"] {
+        for calls in pick(&["1r+2w"][..], &["1r+2w", "2r+2w", "2c"]) {
             check_right(&found, calls);
         }
     }

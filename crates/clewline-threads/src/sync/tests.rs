@@ -104,6 +104,7 @@ fn a_panic_poisons() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_loop_that_only_looks_under_a_lock_waits() {
     let call = |it: &Mutex<bool>, task: usize| {
         if task == 0 {

@@ -48,6 +48,7 @@ fn what_is_explored_does_not_depend_on_the_run() {
 
 /// Reductions see what there is to see in C as well.
 #[test]
+#[ignore = "long"]
 fn reductions_see_every_history() {
     for (file, matrix) in [("treiber.c", "push(1) pop | push(2) pop"), ("queue.c", "enq(1) deq | enq(2) deq")]
     {

@@ -14,12 +14,14 @@ fn holds(matrix: &str) {
 }
 
 #[test]
+#[ignore = "long"]
 fn locks_and_condition_variables_work() {
     holds("put(1) take | put(2) take");
     holds("take | put(1)");
 }
 
 #[test]
+#[ignore = "long"]
 fn who_waits_for_some_time_may_be_too_late() {
     if let Some(found) = check("take_some | put(1)", &[]) {
         found.holds();
@@ -28,6 +30,7 @@ fn who_waits_for_some_time_may_be_too_late() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_wait_without_a_loop_is_found() {
     if let Some(found) = check("take_once | take_once | put(1) put(2)", &[]) {
         found.violated("panic");
@@ -38,27 +41,32 @@ fn a_wait_without_a_loop_is_found() {
 }
 
 #[test]
+#[ignore = "long"]
 fn exceptions_of_several_threads_do_not_meet() {
     holds("throws(1) throws(2) | throws(3)");
 }
 
 #[test]
+#[ignore = "long"]
 fn each_thread_has_its_own_variables() {
     holds("local(1) local(2) | local(3) local(4)");
 }
 
 #[test]
+#[ignore = "long"]
 fn operations_may_start_threads() {
     holds("both(1) | both(1)");
 }
 
 #[test]
+#[ignore = "long"]
 fn readers_share_a_lock() {
     holds("reads | reads | writes(1) reads");
 }
 
 /// One call at a time, nobody is ever too late.
 #[test]
+#[ignore = "long"]
 fn who_waits_for_a_lock_for_some_time_may_be_too_late() {
     if let Some(found) = check("reads_some | writes_timed(1)", &["--points", "all"]) {
         found.violated("not-linearizable");
@@ -66,11 +74,13 @@ fn who_waits_for_a_lock_for_some_time_may_be_too_late() {
 }
 
 #[test]
+#[ignore = "long"]
 fn statics_are_made_once() {
     holds("once | once | once");
 }
 
 #[test]
+#[ignore = "long"]
 fn owners_come_and_go() {
     holds("owners(1) owners(2) | owners(3)");
 }

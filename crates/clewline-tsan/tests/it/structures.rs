@@ -5,6 +5,7 @@ use super::program::build;
 const ALL: [&[&str]; 2] = [&[], &["--points", "all"]];
 
 #[test]
+#[ignore = "long"]
 fn a_treiber_stack_holds() {
     let Some(program) = build("treiber.c", &["BUG=0"]) else { return };
     for points in ALL {
@@ -17,6 +18,7 @@ fn a_treiber_stack_holds() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_push_that_overwrites_is_found() {
     let Some(program) = build("treiber.c", &["BUG=1"]) else { return };
     for points in ALL {
@@ -25,6 +27,7 @@ fn a_push_that_overwrites_is_found() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_node_that_is_freed_too_early_is_found() {
     let Some(program) = build("treiber.c", &["BUG=2"]) else { return };
     for points in ALL {
@@ -38,6 +41,7 @@ fn a_node_that_is_freed_too_early_is_found() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_michael_scott_queue_holds() {
     let Some(program) = build("queue.c", &["BUG=0"]) else { return };
     for points in ALL {
@@ -47,6 +51,7 @@ fn a_michael_scott_queue_holds() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_queue_whose_tail_runs_ahead_is_found() {
     let Some(program) = build("queue.c", &["BUG=1"]) else { return };
     for points in ALL {
@@ -55,6 +60,7 @@ fn a_queue_whose_tail_runs_ahead_is_found() {
 }
 
 #[test]
+#[ignore = "long"]
 fn a_queue_that_frees_too_early_is_found() {
     let Some(program) = build("queue.c", &["BUG=2"]) else { return };
     for points in ALL {
@@ -64,6 +70,7 @@ fn a_queue_that_frees_too_early_is_found() {
 
 /// What a report says can be typed, and shows the same.
 #[test]
+#[ignore = "long"]
 fn a_replay_finds_what_was_found() {
     let Some(program) = build("treiber.c", &["BUG=1"]) else { return };
     let found = program.run(&[]);

@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use clewline_check::monitor::{Breach, MONITORS, Ruling, Want, find, judge_columns};
 use clewline_core::{Act, Budget, Kind};
+use clewline_testing::pick_of_three;
 
 use super::{
-    Tally, at_length,
+    Tally,
     every::{Menu, Small, every},
     referee::{Referee, Seen},
 };
@@ -14,9 +15,9 @@ use super::{
 /// What is tried of one kind of object.
 struct Trial {
     menu: Menu,
-    /// Up to so many operations in every run of the tests, and in long ones.
+    /// The most operations in `./test all`, one less in `./test`, and the most where there are hours.
     most: usize,
-    most_at_length: usize,
+    most_in_hours: usize,
     /// The greatest share of histories that may be left to a search.
     refused: f64,
 }
@@ -32,12 +33,12 @@ const TAKING_OR_NOT: &[Act] = &[Act::Add, Act::Take, Act::Nothing];
 fn container(kind: Kind, acts: &'static [Act]) -> [Trial; 3] {
     let distinct = Menu { kind, acts, pending: &[], values: 8, sees: 8, is_distinct: true };
     [
-        Trial { menu: distinct, most: 6, most_at_length: 7, refused: 0.0 },
-        Trial { menu: Menu { pending: TAKING, ..distinct }, most: 5, most_at_length: 6, refused: 0.0 },
+        Trial { menu: distinct, most: 6, most_in_hours: 7, refused: 0.0 },
+        Trial { menu: Menu { pending: TAKING, ..distinct }, most: 5, most_in_hours: 6, refused: 0.0 },
         Trial {
             menu: Menu { pending: TAKING_OR_NOT, values: 2, is_distinct: false, ..distinct },
             most: 4,
-            most_at_length: 5,
+            most_in_hours: 5,
             refused: 0.7,
         },
     ]
@@ -45,12 +46,12 @@ fn container(kind: Kind, acts: &'static [Act]) -> [Trial; 3] {
 
 #[track_caller]
 fn check_every(trials: &[Trial]) {
-    for Trial { menu, most, most_at_length, refused } in trials {
+    for Trial { menu, most, most_in_hours, refused } in trials {
         if find(menu.kind).is_none() {
             eprintln!("{:?}: there is no monitor", menu.kind);
             continue;
         }
-        let most = if at_length() { *most_at_length } else { *most };
+        let most = pick_of_three(most - 1, *most, *most_in_hours);
         let budget = Budget::unlimited();
         let start = Instant::now();
         let mut tally = Tally::default();
@@ -123,7 +124,7 @@ fn every_monitor_is_tried() {
 fn in_turn(kind: Kind) -> Trial {
     let acts = &[Act::Add, Act::Remove, Act::See];
     let menu = Menu { kind, acts, pending: &[], values: 3, sees: 1, is_distinct: true };
-    Trial { menu, most: 7, most_at_length: 7, refused: 0.0 }
+    Trial { menu, most: 7, most_in_hours: 7, refused: 0.0 }
 }
 
 #[test]
@@ -157,9 +158,9 @@ fn check_out_of_order(kind: impl Fn(u32) -> Kind, fewer: usize) {
         // Three elements, all of them removed: the fewest that can be out of order by two.
         let whole = Menu { acts: &[Act::Add, Act::Remove], values: 3, ..distinct };
         check_every(&[
-            Trial { menu: distinct, most: 6 - fewer, most_at_length: 7 - fewer, refused: 0.0 },
-            Trial { menu: pending, most: 5 - fewer, most_at_length: 6 - fewer, refused: 0.0 },
-            Trial { menu: whole, most: 7 - fewer, most_at_length: 8 - fewer, refused: 0.0 },
+            Trial { menu: distinct, most: 6 - fewer, most_in_hours: 7 - fewer, refused: 0.0 },
+            Trial { menu: pending, most: 5 - fewer, most_in_hours: 6 - fewer, refused: 0.0 },
+            Trial { menu: whole, most: 7 - fewer, most_in_hours: 8 - fewer, refused: 0.0 },
         ]);
     }
 }
@@ -167,7 +168,7 @@ fn check_out_of_order(kind: impl Fn(u32) -> Kind, fewer: usize) {
 #[test]
 fn every_small_stack_history() {
     check_every(&container(Kind::Stack, CONTAINER));
-    if at_length() {
+    if pick_of_three(false, false, true) {
         check_every(&[in_turn(Kind::Stack)]);
     }
 }
@@ -179,9 +180,9 @@ fn every_small_priority_queue_history() {
     // Three of them, all removed, can be in each other's way.
     let unseen = Menu { acts: &[Act::Add, Act::Remove, Act::Empty], values: 3, ..distinct.menu };
     check_every(&[
-        Trial { most: 5, most_at_length: 6, ..distinct },
-        Trial { menu: unseen, most: 6, most_at_length: 7, refused: 0.0 },
-        Trial { most: 4, most_at_length: 5, ..pending },
+        Trial { most: 5, most_in_hours: 6, ..distinct },
+        Trial { menu: unseen, most: 6, most_in_hours: 7, refused: 0.0 },
+        Trial { most: 4, most_in_hours: 5, ..pending },
         anything,
     ]);
 }
@@ -197,7 +198,7 @@ fn every_small_bag_history() {
         sees: 8,
         is_distinct: false,
     };
-    check_every(&[Trial { menu: counted, most: 6, most_at_length: 7, refused: 0.0 }]);
+    check_every(&[Trial { menu: counted, most: 6, most_in_hours: 7, refused: 0.0 }]);
 }
 
 #[test]
@@ -205,9 +206,9 @@ fn every_small_set_history() {
     let one = Menu { kind: Kind::Set, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
     let pending = Menu { pending: &[Act::Add, Act::Remove, Act::Nothing], ..one };
     check_every(&[
-        Trial { menu: one, most: 6, most_at_length: 7, refused: 0.0 },
-        Trial { menu: pending, most: 5, most_at_length: 6, refused: 0.0 },
-        Trial { menu: Menu { values: 2, ..pending }, most: 4, most_at_length: 5, refused: 0.0 },
+        Trial { menu: one, most: 6, most_in_hours: 7, refused: 0.0 },
+        Trial { menu: pending, most: 5, most_in_hours: 6, refused: 0.0 },
+        Trial { menu: Menu { values: 2, ..pending }, most: 4, most_in_hours: 5, refused: 0.0 },
     ]);
 }
 
@@ -216,9 +217,9 @@ fn every_small_multiset_history() {
     let one = Menu { kind: Kind::Multiset, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
     let pending = Menu { pending: &[Act::Add, Act::Remove, Act::Nothing], ..one };
     check_every(&[
-        Trial { menu: one, most: 6, most_at_length: 7, refused: 0.7 },
-        Trial { menu: pending, most: 5, most_at_length: 6, refused: 0.8 },
-        Trial { menu: Menu { values: 2, ..pending }, most: 4, most_at_length: 5, refused: 0.7 },
+        Trial { menu: one, most: 6, most_in_hours: 7, refused: 0.7 },
+        Trial { menu: pending, most: 5, most_in_hours: 6, refused: 0.8 },
+        Trial { menu: Menu { values: 2, ..pending }, most: 4, most_in_hours: 5, refused: 0.7 },
     ]);
 }
 
@@ -235,9 +236,9 @@ fn every_small_counter_history() {
     let pending = Menu { pending: &[Act::Add], ..ones };
     let amounts = Menu { pending: &[Act::Add, Act::Nothing], values: 3, is_distinct: false, ..ones };
     check_every(&[
-        Trial { menu: ones, most: 6, most_at_length: 7, refused: 0.0 },
-        Trial { menu: pending, most: 5, most_at_length: 7, refused: 0.0 },
-        Trial { menu: amounts, most: 4, most_at_length: 5, refused: 1.0 },
+        Trial { menu: ones, most: 6, most_in_hours: 7, refused: 0.0 },
+        Trial { menu: pending, most: 5, most_in_hours: 7, refused: 0.0 },
+        Trial { menu: amounts, most: 4, most_in_hours: 5, refused: 1.0 },
     ]);
 }
 
@@ -260,15 +261,15 @@ fn every_small_register_history() {
         ..writes
     };
     check_every(&[
-        Trial { menu: writes, most: 6, most_at_length: 7, refused: 0.0 },
-        Trial { menu: replaces, most: 5, most_at_length: 6, refused: 0.0 },
-        Trial { menu: Menu { pending: &[Act::Add], ..writes }, most: 5, most_at_length: 6, refused: 0.0 },
+        Trial { menu: writes, most: 6, most_in_hours: 7, refused: 0.0 },
+        Trial { menu: replaces, most: 5, most_in_hours: 6, refused: 0.0 },
+        Trial { menu: Menu { pending: &[Act::Add], ..writes }, most: 5, most_in_hours: 6, refused: 0.0 },
         Trial {
             menu: Menu { pending: &[Act::Add, Act::Replace], ..replaces },
             most: 4,
-            most_at_length: 5,
+            most_in_hours: 5,
             refused: 0.0,
         },
-        Trial { menu: anything, most: 3, most_at_length: 4, refused: 0.9 },
+        Trial { menu: anything, most: 3, most_in_hours: 4, refused: 0.9 },
     ]);
 }

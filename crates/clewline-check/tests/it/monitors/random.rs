@@ -11,8 +11,9 @@ use clewline_core::{
     Recording, Roles, Value, Verdict, Witness,
 };
 use clewline_specs::CATALOG;
+use clewline_testing::pick_of_three;
 
-use super::{Tally, at_length};
+use super::Tally;
 use crate::histories::random_history;
 
 /// How much a search may spend on a history. What it does not know then is not compared.
@@ -151,7 +152,7 @@ fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
 
 #[test]
 fn monitors_agree_with_a_search_on_random_histories() {
-    let each = if at_length() { 300_000 } else { 3_000 };
+    let each = pick_of_three(400, 3_000, 300_000);
     for entry in &CATALOG {
         let mut tally = Tally::default();
         let (mut undecided, mut kind) = (0, None);
@@ -246,7 +247,7 @@ fn check_named(case: &dyn Case, algorithm: &str, about: &str) {
 
 #[test]
 fn auto_agrees_with_a_search_on_random_histories() {
-    let each = if at_length() { 100_000 } else { 800 };
+    let each = pick_of_three(25, 800, 100_000);
     for entry in &CATALOG {
         let mut tally = Tally::default();
         for seed in 0..each {
@@ -263,7 +264,7 @@ fn auto_agrees_with_a_search_on_random_histories() {
 /// when some elements had never been.
 #[test]
 fn long_histories_hold_with_or_without_some_of_their_elements() {
-    let (each, most) = if at_length() { (100, 20_000) } else { (10, 2_000) };
+    let (each, most) = pick_of_three((2, 1_000), (10, 2_000), (100, 20_000));
     for entry in &CATALOG {
         for seed in 0..each {
             let mut random = Random::new(seed);

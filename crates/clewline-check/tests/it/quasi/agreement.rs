@@ -6,6 +6,7 @@ use clewline_check::{
     search::SEARCHES,
 };
 use clewline_core::{Budget, Case, Problem, Random};
+use clewline_testing::{pick, share};
 
 use super::{Judge, relaxation};
 use crate::histories::{every_history, random_history, random_times};
@@ -66,7 +67,7 @@ fn factor_0_for_all_is_linearizability() {
     let oracle = SEARCHES.iter().copied().find(|it| it.name() == "oracle").unwrap();
     let (mut holds, mut violated) = (0, 0);
     for spec in ["queue", "stack", "priority-queue", "counter", "register", "set", "bag", "mutex"] {
-        for seed in 0..300 {
+        for seed in 0..share(300) {
             let case = random_history(spec, seed);
             for problem in case.problems() {
                 let expected = check(oracle, &problem, &Budget::unlimited());
@@ -76,7 +77,7 @@ fn factor_0_for_all_is_linearizability() {
             }
         }
     }
-    assert!(500 < holds && 500 < violated, "{holds}, {violated}");
+    assert!(share(500) < holds && share(500) < violated, "{holds}, {violated}");
 }
 
 /// A few operations on a container, in an order in which elements come out up to `slip` places from where they should.
@@ -160,7 +161,7 @@ fn random_relaxation(problem: &Problem<'_>, methods: &[&str], random: &mut Rando
 #[track_caller]
 fn check_random(spec: &str, methods: &[&str], make: impl Fn(&mut Random) -> Box<dyn Case>) {
     let mut judge = Judge::new(30_000);
-    for seed in 0..2_500 {
+    for seed in 0..pick(700, 2_500) {
         let mut random = Random::new(seed);
         let case = make(&mut random);
         for problem in case.problems() {

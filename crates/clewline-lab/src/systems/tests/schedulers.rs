@@ -8,6 +8,7 @@ use clewline_actors::{
 };
 use clewline_core::{Budget, History, Notation, Specification};
 use clewline_explore::{Bounds, Coverage, Limit};
+use clewline_testing::pick;
 
 use crate::{
     ds2::{self, AsPublished, Published},
@@ -168,7 +169,8 @@ fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64
 fn any_number_of_threads_sees_the_same_of_every_system() {
     let mut wrong = 0;
     let has_shape = |it: &FoundSystem| it.variant.calls.parse().is_ok_and(|it: Shape| it != Shape::Nothing);
-    for found in systems().filter(has_shape) {
+    // In `./test` one of seven.
+    for found in systems().filter(has_shape).step_by(pick(7, 1)) {
         for entry in &schedulers::SCHEDULERS {
             let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
             let look = |jobs| {
@@ -182,7 +184,7 @@ fn any_number_of_threads_sees_the_same_of_every_system() {
             }
         }
     }
-    assert!(50 < wrong, "{wrong} are wrong");
+    assert!(pick(3, 50) < wrong, "{wrong} are wrong");
 }
 
 const REDUCTIONS: &[&str] = &["dpor", "transdpor", "ired", "liviola"];
@@ -201,6 +203,9 @@ fn reductions_see_every_history_of_the_papers_systems() {
     check_sound("edr", "2r+1w", REDUCTIONS, 54, (32, 12));
     check_sound("adr", "2r+1w", REDUCTIONS, 279, (35, 0));
     check_sound("open-chord", "2r+1w", REDUCTIONS, 1_708, (41, 9));
+    if !pick(false, true) {
+        return;
+    }
     check_sound("dr", "2r+2w", &["dpor"], 147_781, (399, 0));
     check_sound("edr", "2r+2w", &["dpor"], 24_604, (562, 272));
     check_sound("adr", "2r+2w", &["dpor"], 19_290, (551, 0));
@@ -302,8 +307,9 @@ fn refuted(found: &FoundSystem, calls: &str, faults: Faults, believe: Believe) -
 #[test]
 fn handlers_of_different_keys_commute() {
     let some = Faults { lose: 1, duplicate: 1, crash: 1, ..Faults::default() };
+    let calls = pick(["1r+1w", "1r+1w", "1c"], ["2r+2w", "2r+2w", "2c"]);
     for found in systems() {
-        for (calls, faults) in [("2r+2w", Faults::default()), ("2r+2w", some), ("2c", some)] {
+        for (calls, faults) in calls.into_iter().zip([Faults::default(), some, some]) {
             assert_eq!(refuted(&found, calls, faults, Believe::Promises), None, "{} {calls}", found.name());
         }
     }

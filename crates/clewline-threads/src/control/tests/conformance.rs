@@ -7,6 +7,7 @@ use clewline_explore::{
     Begin, Bounds, Choice, FastPath, Point, Schedule, Scheduler, Step,
     schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS, exhaustive::Exhaustive, replay::Replay},
 };
+use clewline_testing::pick;
 
 use super::{
     reductions::{
@@ -98,7 +99,7 @@ fn executions(matrix: &Matrix, scheduler: &mut dyn Scheduler, most: usize) -> Ve
 
 #[test]
 fn those_that_exhaust_see_exactly_the_canonical_histories() {
-    for matrix in programs(5) {
+    for matrix in programs(pick(1, 5)) {
         let (expected, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
         for entry in &SCHEDULERS {
             let (found, _) = histories(&matrix, &mut make(entry, &within(None)));
@@ -115,7 +116,7 @@ fn those_that_exhaust_see_exactly_the_canonical_histories() {
 #[test]
 fn those_that_bound_see_the_same_within_the_bound() {
     let names = ["bounded", "bounded-dpor", "iterative"];
-    for matrix in programs(4) {
+    for matrix in programs(pick(1, 4)) {
         for preemptions in 0..3 {
             let settings = within(Some(preemptions));
             let seen: Vec<BTreeSet<History>> = SCHEDULERS

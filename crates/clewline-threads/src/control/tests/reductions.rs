@@ -15,6 +15,7 @@ use clewline_explore::{
         exhaustive::Exhaustive,
     },
 };
+use clewline_testing::pick;
 
 use super::*;
 pub(super) use programs::{
@@ -214,7 +215,7 @@ fn hard_programs_lose_no_history() {
 fn programs_like_hard_ones_lose_no_history() {
     let mut random = Random::new(number("CLEWLINE_SEED", SEED));
     let (mut programs, bounded) = (0, Cell::new(0));
-    for _ in 0..6 * number("CLEWLINE_SEEDS", 1) {
+    for _ in 0..pick(1, 6) * number("CLEWLINE_SEEDS", 1) {
         for hard in hard_programs() {
             let matrix = random_like(&mut random, &hard);
             programs += u64::from(unbounded(&dpor).check(&matrix).is_some());
@@ -222,7 +223,7 @@ fn programs_like_hard_ones_lose_no_history() {
         }
     }
     let bounded = bounded.get();
-    assert!(60 < programs && 240 < bounded, "{programs} programs, {bounded} with bounds");
+    assert!(pick(10, 60) < programs && pick(40, 240) < bounded, "{programs} programs, {bounded} with bounds");
 }
 
 /// How many executions each of them takes: of `dpor`, and of `bounded-dpor` with 0 to 3 preemptions.
@@ -265,14 +266,14 @@ const RANDOM_EXECUTIONS: [u64; 5] = [31_507, 3_967, 7_545, 13_905, 19_560];
 /// Whether these are the programs, all of them, that were counted.
 fn is_usual() -> bool {
     let names = ["CLEWLINE_KIND", "CLEWLINE_SEED", "CLEWLINE_SEEDS", "CLEWLINE_EXECUTIONS"];
-    names.iter().all(|it| std::env::var_os(it).is_none())
+    pick(false, true) && names.iter().all(|it| std::env::var_os(it).is_none())
 }
 
 #[test]
 fn dpor_sees_every_canonical_history() {
-    let (programs, all, few) = unbounded(&dpor).check_random("dpor", KINDS, 40);
+    let (programs, all, few) = unbounded(&dpor).check_random("dpor", KINDS, pick(4, 40));
     assert!(
-        is_partial() || 700 < programs && few < all / 2,
+        is_partial() || pick(70, 700) < programs && few < all / 2,
         "{programs} programs, {all} executions, {few} with reduction"
     );
     assert!(!is_usual() || few <= RANDOM_EXECUTIONS[0], "{few} executions");
@@ -281,9 +282,9 @@ fn dpor_sees_every_canonical_history() {
 #[test]
 fn bounded_dpor_sees_what_bounded_does() {
     with_bounds(|bound, it| {
-        let (programs, all, few) = it.check_random(&format!("bound {bound}"), KINDS, 15);
+        let (programs, all, few) = it.check_random(&format!("bound {bound}"), KINDS, pick(2, 15));
         assert!(
-            is_partial() || 300 < programs && few < all,
+            is_partial() || pick(40, 300) < programs && few < all,
             "{programs} programs, {all} executions, {few} with reduction"
         );
         assert!(
@@ -298,9 +299,9 @@ fn reductions_see_every_canonical_history_of_those_who_wake_up_by_themselves() {
     let world = World { spurious: 1, ..World::default() };
     let check = |name: &str, comparison: Comparison<'_>| {
         let comparison = Comparison { world, ..comparison };
-        let (programs, all, few) = comparison.check_random(name, SPURIOUS_KINDS, 40);
+        let (programs, all, few) = comparison.check_random(name, SPURIOUS_KINDS, pick(6, 40));
         assert!(
-            is_partial() || 40 < programs && few < all,
+            is_partial() || pick(5, 40) < programs && few < all,
             "{programs} programs, {all} executions, {few} with reduction"
         );
     };
@@ -312,9 +313,10 @@ fn reductions_see_every_canonical_history_of_those_who_wake_up_by_themselves() {
 fn dpor_sees_every_canonical_history_in_other_models_of_memory() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         let comparison = Comparison { world: World { model, ..World::default() }, ..unbounded(&dpor) };
-        let (programs, all, few) = comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, 12);
+        let (programs, all, few) =
+            comparison.check_random(&format!("dpor, {model:?}"), WEAK_KINDS, pick(2, 12));
         assert!(
-            is_partial() || 70 < programs && few <= all,
+            is_partial() || pick(10, 70) < programs && few <= all,
             "{programs} programs, {all} executions, {few} with reduction"
         );
     }
@@ -326,9 +328,9 @@ fn bounded_dpor_sees_what_bounded_does_in_other_models_of_memory() {
         with_bounds(|bound, it| {
             let name = format!("bound {bound}, {model:?}");
             let world = World { model, ..World::default() };
-            let (programs, all, few) = Comparison { world, ..it }.check_random(&name, WEAK_KINDS, 5);
+            let (programs, all, few) = Comparison { world, ..it }.check_random(&name, WEAK_KINDS, pick(1, 5));
             assert!(
-                is_partial() || 20 < programs && few <= all,
+                is_partial() || pick(3, 20) < programs && few <= all,
                 "{programs} programs, {all} executions, {few} with reduction"
             );
         });

@@ -2,6 +2,7 @@ use std::{cell::RefCell, ops::ControlFlow, rc::Rc};
 
 use clewline_core::Random;
 use clewline_explore::{Ending, explore, schedulers::exhaustive::Exhaustive};
+use clewline_testing::pick;
 
 use super::*;
 use crate::control::{Calls, Limits, Memory, MemoryModel, Program};
@@ -36,7 +37,7 @@ macro_rules! random_calls {
         let atomic = <$name>::new(of(random.next()));
         let mut answers = vec![atomic.load(SeqCst)];
         let orders = [Relaxed, Acquire, Release, AcqRel, SeqCst];
-        for _ in 0..200 {
+        for _ in 0..pick(20, 200) {
             let (value, order) = (of(random.next()), orders[random.below(5)]);
             let now = *answers.last().unwrap();
             answers.push(match random.below(8) {
@@ -65,7 +66,7 @@ macro_rules! random_sums {
         let mut random = Random::new(7);
         let atomic = <$name>::default();
         let mut answers = Vec::new();
-        for _ in 0..100 {
+        for _ in 0..pick(20, 100) {
             let value = random.next() as $type;
             answers.push(match random.below(4) {
                 0 => atomic.fetch_add(value, SeqCst),
