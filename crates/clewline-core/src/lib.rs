@@ -14,7 +14,6 @@
 
 mod budget;
 mod case;
-mod cause;
 mod dice;
 mod history;
 mod id;
@@ -40,7 +39,6 @@ mod witness;
 
 pub use budget::{Budget, Charge, Reason};
 pub use case::{Case, Catalogued, LoadError, case_noted, case_shown};
-pub use cause::Cause;
 pub use dice::{Dice, Domain, Plan};
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{AnswerId, LabelId, ObjectId, OperationId, ProcessId, StateId};

@@ -482,7 +482,7 @@ fn follow(problem: &Problem<'_>, prefix: &[OperationId]) -> Option<DeadEnd> {
         let next = problem.operations()[at];
         let instead = replay.could_return(at);
         if !replay.advance(at) {
-            return Some(DeadEnd { prefix, next, instead });
+            return Some(DeadEnd::new(prefix, next, instead));
         }
         prefix.push(next);
     }

@@ -104,7 +104,7 @@ fn check_breaking(spec: &str, case: &dyn Case, seen: &mut Seen) {
         seen.hold += 1;
         return;
     };
-    let Breaking { events, operation, allowed } =
+    let Breaking { events, operation, allowed, .. } =
         breaking(case.problems(), &violation, &Options::default()).unwrap();
     let part = part_of(case, violation.core[0]);
     assert_eq!((events, operation), first_break(&part), "{spec}: {part:#?}");

@@ -7,9 +7,7 @@ use std::{
 };
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, Tiny, judge, stuck};
-use clewline_core::{
-    AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
-};
+use clewline_core::{AnswerId, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict};
 use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
 use clewline_threads::{
     Trial,
@@ -18,6 +16,7 @@ use clewline_threads::{
 use rustc_hash::FxBuildHasher;
 
 use super::{
+    cause::Cause,
     drawing::answered,
     finding::Unserializable,
     more::More,

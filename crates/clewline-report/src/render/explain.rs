@@ -79,7 +79,7 @@ pub(super) fn longest(judged: &Judged<'_>, prefix: &[OperationId], next: Operati
     let problem = problems.into_iter().flat_map(Problem::into_parts).find(|it| it.position(next).is_some());
     match &problem {
         Some(problem) => dead_end(problem, prefix, next),
-        None => DeadEnd { prefix: prefix.to_vec(), next, instead: Vec::new() },
+        None => DeadEnd::new(prefix.to_vec(), next, Vec::new()),
     }
 }
 
@@ -88,7 +88,7 @@ pub(super) fn longest(judged: &Judged<'_>, prefix: &[OperationId], next: Operati
 /// A search may stop earlier, where it remembers that it has been in such a state before; but an operation that
 /// can come next is no explanation.
 fn dead_end(problem: &Problem<'_>, prefix: &[OperationId], next: OperationId) -> DeadEnd {
-    let given = || DeadEnd { prefix: prefix.to_vec(), next, instead: Vec::new() };
+    let given = || DeadEnd::new(prefix.to_vec(), next, Vec::new());
     let mut is_done = vec![false; problem.len()];
     let mut replay = problem.replay();
     for &id in prefix {
@@ -106,7 +106,7 @@ fn dead_end(problem: &Problem<'_>, prefix: &[OperationId], next: OperationId) ->
         let id = problem.operations()[at];
         let instead = replay.could_return(at);
         if !replay.advance(at) {
-            return DeadEnd { prefix, next: id, instead };
+            return DeadEnd::new(prefix, id, instead);
         }
         prefix.push(id);
     }
@@ -122,7 +122,7 @@ struct Teller<'t> {
 impl Teller<'_> {
     /// Where an order ends.
     fn stuck(&self, end: &DeadEnd) -> String {
-        let DeadEnd { prefix, next, instead } = end;
+        let DeadEnd { prefix, next, instead, .. } = end;
         let next = self.label(*next);
         let instead = instead_of(instead);
         if prefix.is_empty() {

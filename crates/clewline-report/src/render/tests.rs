@@ -120,7 +120,9 @@ fn ids(of: &[u32]) -> Vec<OperationId> {
 
 pub(super) fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
     let explanation = Explanation::Exhausted { prefix: ids(prefix), next: OperationId(next) };
-    Verdict::Violated(Violation { is_minimal: true, ..Violation::found(ids(core), explanation) })
+    let mut violation = Violation::found(ids(core), explanation);
+    violation.is_minimal = true;
+    Verdict::Violated(violation)
 }
 
 pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {
