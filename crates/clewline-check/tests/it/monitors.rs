@@ -3,6 +3,7 @@
 //!
 //! With `CLEWLINE_AT_LENGTH` set in the environment all of this is tried at length: see CONTRIBUTING.md.
 
+mod decided;
 mod every;
 mod exhaustive;
 mod random;
