@@ -29,6 +29,7 @@ mod random;
 mod rank;
 mod recording;
 mod role;
+mod shown;
 mod simulate;
 mod specification;
 mod table;
@@ -52,6 +53,7 @@ pub use problem::{Answered, Automaton, Keep, Problem, Replay, Show, Start, Succe
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording, Times};
 pub use role::{Act, Kind, Role, Roles};
+pub use shown::Shown;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, Values};
