@@ -14,6 +14,7 @@
 
 mod budget;
 mod case;
+mod dead_end;
 mod dice;
 mod history;
 mod id;

@@ -300,18 +300,5 @@ fn expect_holds(part: &Problem<'_>, about: &str) -> bool {
 }
 
 fn elements_are_independent(part: &Problem<'_>) -> bool {
-    match part.kind() {
-        Some(
-            Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag
-            | Kind::Set
-            | Kind::Multiset,
-        ) => true,
-        Some(Kind::Counter | Kind::Register { .. } | Kind::Other(_)) | None => false,
-    }
+    part.kind().is_some_and(|it| it.is_container() || matches!(it, Kind::Set | Kind::Multiset))
 }
