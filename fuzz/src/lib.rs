@@ -29,7 +29,7 @@ pub fn digest(name: &str, input: &[u8]) {
         let mut written = Vec::new();
         match format.write(&recording, &mut written) {
             Err(WriteError::CannotHold(_)) => continue,
-            Err(WriteError::Io(error)) => panic!("memory cannot fail: {error}"),
+            Err(error) => panic!("memory cannot fail: {error}"),
             Ok(()) => (),
         }
         let again = format.read(&mut &written[..], &options);

@@ -89,6 +89,7 @@ impl Hash for Address {
 
 /// A scenario that does not fit its system.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BadScenario {
     /// There are no actors.
     NoActors,

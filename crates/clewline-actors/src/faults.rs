@@ -24,6 +24,7 @@ pub struct Faults {
 
 /// Whether an actor that crashed comes back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Restart {
     /// Sooner or later.
     #[default]
@@ -34,6 +35,7 @@ pub enum Restart {
 
 /// What becomes of messages on their way to an actor that crashes. Those that are sent to it later wait until it is back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mailbox {
     /// They wait until it is back.
     #[default]
@@ -44,6 +46,7 @@ pub enum Mailbox {
 
 /// Where faults happen, of all the places where they can.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Places {
     /// At all of them.
     #[default]

@@ -163,6 +163,7 @@ pub struct ClientCall<C> {
 
 /// How clients go about their calls, and when a call and a return count as having happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Clients {
     /// A request is on its way as soon as its client's previous call has returned. The call happens when an actor receives it, the
     /// return when an actor sends it: the tightest span that any client could see, since a client may be as slow as it likes.
@@ -170,4 +171,15 @@ pub enum Clients {
     /// Clients are like actors: a call happens when it is sent, which is as soon as the previous one returned, and a return when
     /// the client receives it.
     Waiting,
+}
+
+impl Clients {
+    /// The name promised to scripts.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Clients::Tight => "tight",
+            Clients::Waiting => "waiting",
+        }
+    }
 }

@@ -89,6 +89,7 @@ pub type Start = (Vec<LocalId>, Vec<Effect>);
 
 /// A handler that cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BadHandler {
     /// Who reacted.
     pub actor: ActorId,
@@ -100,6 +101,7 @@ pub struct BadHandler {
 
 /// What is wrong with a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Misdeed {
     /// It is not a pure function: what came of it the second time was not what came of it the first time.
     NotPure,

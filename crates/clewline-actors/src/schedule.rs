@@ -41,6 +41,7 @@ impl Walk {
 
 /// A schedule of another system, or of this one as it was before it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unfit {
     /// After how many steps.
     pub step: usize,

@@ -8,6 +8,7 @@ use crate::{
 
 /// The order in which messages arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delivery {
     /// Any.
     #[default]
@@ -20,6 +21,7 @@ pub enum Delivery {
 
 /// What becomes of a message that its receiver takes no notice of: the receiver stays as it is, and does nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ignored {
     /// It is gone, as any other message that was received.
     #[default]

@@ -151,17 +151,7 @@ fn pieces(problem: &Problem<'_>) -> Vec<Range<usize>> {
 
 /// Cuts where nobody is using the object and as many elements have left it as came.
 pub(crate) fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
-    let is_counted = match columns.kind {
-        Kind::Queue
-        | Kind::QuasiQueue { .. }
-        | Kind::Stack
-        | Kind::QuasiStack { .. }
-        | Kind::PriorityQueue
-        | Kind::QuasiPriorityQueue { .. }
-        | Kind::Bag
-        | Kind::Multiset => true,
-        Kind::Set | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => false,
-    };
+    let is_counted = columns.kind.is_container() || columns.kind == Kind::Multiset;
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     let mut inside = 0_i64;

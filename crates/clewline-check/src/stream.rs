@@ -193,19 +193,7 @@ enum Part {
 
 /// Whether operations are kept of such an object, rather than states.
 fn is_kept_by_operations(problem: &Problem<'_>) -> bool {
-    match problem.kind() {
-        Some(
-            Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag
-            | Kind::Set,
-        ) => true,
-        Some(Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_)) | None => false,
-    }
+    problem.kind().is_some_and(|it| it.is_container() || it == Kind::Set)
 }
 
 /// What an object is like is known part by part, and not as a whole.

@@ -191,6 +191,7 @@ impl Drop for Charge {
 
 /// Why a checker does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reason {
     /// It visited as many configurations as it was allowed.
     Configurations(u64),

@@ -9,6 +9,7 @@ use crate::{
     notation::{Misfit, Notation, Written},
     problem::{Problem, Show},
     recording::{Names, RawCall, Recording},
+    shown::Shown,
     simulate::simulate,
     specification::{Specification, show_debug},
     value::{Datum, Value, Values},
@@ -231,23 +232,24 @@ where
     }
 }
 
-/// `deq() → 3`; `enq(1)` if it answers nothing; `deq() → ?` while it is pending.
+/// `deq() → 3`; `enq(1)` if it returns nothing; `deq() → ?` while it is pending.
 pub(super) fn show<S: Notation>(
     specification: &S,
     values: &Values,
     call: &S::Call,
     ret: Option<&S::Return>,
-) -> String {
+) -> Shown {
     let (method, arg) = specification.write_call(call);
     let arg = match arg {
         // The argument list of a method that takes several.
         Written::List(items) => items.iter().map(|it| it.show(values)).collect::<Vec<_>>().join(", "),
         arg => arg.show(values),
     };
-    match ret.map(|ret| specification.write_return(call, ret).show(values)) {
-        Some(ret) if ret.is_empty() => format!("{method}({arg})"),
-        Some(ret) => format!("{method}({arg}) → {ret}"),
-        None => format!("{method}({arg}) → ?"),
+    let ret = ret.map_or_else(|| "?".to_owned(), |ret| specification.write_return(call, ret).show(values));
+    Shown {
+        method: method.to_owned(),
+        arguments: format!("({arg})"),
+        ret: Some(ret).filter(|it| !it.is_empty()),
     }
 }
 
@@ -268,7 +270,7 @@ where
     }
 
     fn label(&self, operation: OperationId) -> String {
-        (self.show)(self.history.call(operation), self.history.ret(operation))
+        (self.show)(self.history.call(operation), self.history.ret(operation)).to_string()
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {

@@ -1,5 +1,7 @@
 //! What specifications draw sample calls from.
 
+use std::fmt;
+
 use crate::{random::Random, value::Value};
 
 /// What a generated history looks like.
@@ -44,6 +46,7 @@ impl Default for Plan {
 
 /// Where generated values come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Domain {
     /// 1, 2, 3, …: no value is drawn twice.
     Distinct,
@@ -51,6 +54,17 @@ pub enum Domain {
     Shuffled,
     /// Integers from 0 up to this one, exclusive.
     Below(u32),
+}
+
+impl fmt::Display for Domain {
+    /// As `--values` takes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Domain::Distinct => f.write_str("distinct"),
+            Domain::Shuffled => f.write_str("shuffled"),
+            Domain::Below(bound) => bound.fmt(f),
+        }
+    }
 }
 
 /// What a specification draws its sample calls from.

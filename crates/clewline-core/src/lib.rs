@@ -14,7 +14,7 @@
 
 mod budget;
 mod case;
-mod cause;
+mod dead_end;
 mod dice;
 mod history;
 mod id;
@@ -30,6 +30,7 @@ mod random;
 mod rank;
 mod recording;
 mod role;
+mod shown;
 mod simulate;
 mod specification;
 mod table;
@@ -40,7 +41,6 @@ mod witness;
 
 pub use budget::{Budget, Charge, Reason};
 pub use case::{Case, Catalogued, LoadError, case_noted, case_shown};
-pub use cause::Cause;
 pub use dice::{Dice, Domain, Plan};
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{AnswerId, LabelId, ObjectId, OperationId, ProcessId, StateId};
@@ -54,6 +54,7 @@ pub use problem::{Answered, Automaton, Keep, Problem, Replay, Show, Start, Succe
 pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording, Times};
 pub use role::{Act, Kind, Role, Roles};
+pub use shown::Shown;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, Values};

@@ -6,6 +6,7 @@ use std::{borrow::Cow, error, fmt};
 ///
 /// Files have errors of their own, which name lines and columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParseError {
     /// Where in the text.
     pub at: Place,
@@ -17,6 +18,7 @@ pub struct ParseError {
 
 /// Where in a text something else was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
     /// It is the whole text.
     Whole,

@@ -17,6 +17,7 @@ use crate::{
     id::{AnswerId, LabelId, ObjectId, OperationId, StateId},
     intern::Interner,
     role::{Kind, Roles},
+    shown::Shown,
     specification::{Footprint, Specification, show_debug},
     witness::Witness,
 };
@@ -87,7 +88,7 @@ pub trait Replay {
 
 /// How a report writes an operation: its call and, unless it is pending, its return.
 pub type Show<'a, S> =
-    dyn Fn(&<S as Specification>::Call, Option<&<S as Specification>::Return>) -> String + Send + Sync + 'a;
+    dyn Fn(&<S as Specification>::Call, Option<&<S as Specification>::Return>) -> Shown + Send + Sync + 'a;
 
 /// One question: are these operations on one object allowed by this specification?
 #[derive(Clone)]
@@ -293,7 +294,13 @@ impl<'a> Problem<'a> {
     /// How a report writes an operation: `deq() → 3`.
     #[must_use]
     pub fn label(&self, id: OperationId) -> String {
-        self.typed.label(id)
+        self.typed.shown(id).to_string()
+    }
+
+    /// How a report writes the method that an operation calls: `deq`.
+    #[must_use]
+    pub fn method(&self, id: OperationId) -> String {
+        self.typed.shown(id).method
     }
 
     /// The independent parts of this problem, in the order of their first operations: the keys of a map.
@@ -426,7 +433,7 @@ trait Typed: Send + Sync {
     fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
     fn kind(&self) -> Option<Kind>;
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>>;
-    fn label(&self, id: OperationId) -> String;
+    fn shown(&self, id: OperationId) -> Shown;
 }
 
 struct Pair<'a, S: Specification> {
@@ -505,7 +512,7 @@ where
         Roles::collect(kind, roles).map_err(|at| Some(problem.operations[at]))
     }
 
-    fn label(&self, id: OperationId) -> String {
+    fn shown(&self, id: OperationId) -> Shown {
         (self.show)(self.history.call(id), self.history.ret(id))
     }
 }
@@ -552,7 +559,7 @@ where
         let mut texts: Vec<String> = Vec::new();
         for state in &self.states {
             for ret in self.pair.specification.returns(state, call) {
-                texts.push((self.pair.show)(call, Some(&ret)));
+                texts.push((self.pair.show)(call, Some(&ret)).to_string());
             }
         }
         texts.sort_unstable();
@@ -723,7 +730,7 @@ impl<S: Specification> Automaton for Interned<'_, S> {
 
     fn show(&self, label: LabelId, answer: AnswerId) -> String {
         let (call, ..) = self.meanings[label.index()];
-        (self.show)(call, Some(&self.answers[answer.0]))
+        (self.show)(call, Some(&self.answers[answer.0])).to_string()
     }
 
     fn bytes(&self) -> usize {

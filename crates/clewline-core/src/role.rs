@@ -53,21 +53,30 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether what was before does not matter after an operation of that role: see
-    /// [`Specification::resets`](crate::Specification::resets).
+    /// Whether elements are added, and taken from a place that the object chooses.
     #[must_use]
-    pub const fn resets(self, role: Role) -> bool {
+    pub const fn is_container(self) -> bool {
         match self {
-            Kind::Register { .. } => matches!(role, Role::Add(_)),
             Kind::Queue
             | Kind::QuasiQueue { .. }
             | Kind::Stack
             | Kind::QuasiStack { .. }
             | Kind::PriorityQueue
             | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag => matches!(role, Role::Empty),
-            // Of one element something is known after an operation, and nothing of the others.
-            Kind::Set | Kind::Multiset | Kind::Counter | Kind::Other(_) => false,
+            | Kind::Bag => true,
+            Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => false,
+        }
+    }
+
+    /// Whether what was before does not matter after an operation of that role: see
+    /// [`Specification::resets`](crate::Specification::resets).
+    #[must_use]
+    pub const fn resets(self, role: Role) -> bool {
+        // Of other objects something is known of one element after an operation, and nothing of the others.
+        match role {
+            Role::Add(_) => matches!(self, Kind::Register { .. }),
+            Role::Empty => self.is_container(),
+            _ => false,
         }
     }
 }

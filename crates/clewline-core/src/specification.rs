@@ -6,7 +6,10 @@
 
 use std::{fmt::Debug, hash::Hash};
 
-use crate::role::{Kind, Role};
+use crate::{
+    role::{Kind, Role},
+    shown::Shown,
+};
 
 /// A sequential specification, possibly nondeterministic and possibly blocking.
 ///
@@ -340,7 +343,9 @@ pub enum Elements {
 }
 
 /// `Pop → Some(3)`; `Push(1)` if it returns nothing; `Pop → ?` while it is pending.
-pub fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> String {
+pub fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> Shown {
     let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
-    if ret == "()" { format!("{call:?}") } else { format!("{call:?} → {ret}") }
+    let mut method = format!("{call:?}");
+    let arguments = method.split_off(method.find(['(', ' ']).unwrap_or(method.len()));
+    Shown { method, arguments, ret: (ret != "()").then_some(ret) }
 }

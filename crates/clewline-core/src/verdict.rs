@@ -63,6 +63,7 @@ impl Verdict {
 
 /// A refutation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// A few operations that cannot be ordered, in call order. The others do not help: they come too late, are
     /// about other elements, or would not make a difference had they happened at any time, with any answer.
@@ -115,6 +116,7 @@ pub enum Why {
 
 /// The end of the longest order of a core and its chances that works.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeadEnd {
     /// That order.
     pub prefix: Vec<OperationId>,
@@ -122,6 +124,14 @@ pub struct DeadEnd {
     pub next: OperationId,
     /// What it could have been there, each as a report writes the whole operation. If nothing, it has to wait.
     pub instead: Vec<String>,
+}
+
+impl DeadEnd {
+    /// After `prefix` comes `next`, which could only have been one of `instead`.
+    #[must_use]
+    pub fn new(prefix: Vec<OperationId>, next: OperationId, instead: Vec<String>) -> DeadEnd {
+        DeadEnd { prefix, next, instead }
+    }
 }
 
 /// What a violation consists in.
@@ -149,6 +159,7 @@ pub enum Explanation {
 /// Events are the calls and returns of the part (object, or key of it) that is violated. A call breaks nothing, as it
 /// need not have had any effect yet; so the next event is a return.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Breaking {
     /// How many events of the part come before: the longest prefix that is linearizable.
     pub events: usize,
@@ -156,6 +167,14 @@ pub struct Breaking {
     pub operation: OperationId,
     /// What it could have answered instead.
     pub allowed: Allowed,
+}
+
+impl Breaking {
+    /// After so many events `operation` returns, which could only have been what is `allowed`.
+    #[must_use]
+    pub fn new(events: usize, operation: OperationId, allowed: Allowed) -> Breaking {
+        Breaking { events, operation, allowed }
+    }
 }
 
 /// What an operation could have answered at a moment, given everything up to it.

@@ -43,6 +43,7 @@ impl Witness {
 
 /// Why a claimed witness is not one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WitnessError {
     /// The operation is not one of the problem's.
     Foreign(OperationId),

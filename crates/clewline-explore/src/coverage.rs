@@ -17,6 +17,7 @@ pub enum Coverage {
 
 /// Why there may be more to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Limit {
     /// All was seen within a bound, and there is more beyond it.
     Bound,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clewline_core::Cause;
+use clewline_methods::line_up::Cause;
 use clewline_threads::Explorable;
 
 /// A class that the command line can name, with its variants.

@@ -71,6 +71,18 @@ pub fn calls(text: &str) -> Result<Vec<String>, BadMatrix> {
     Ok(calls)
 }
 
+/// A call as a matrix writes it, in two: `push` and `(1)` of `push(1)`.
+pub(crate) fn split_method(call: &str) -> (&str, &str) {
+    let call = call.trim();
+    let (method, arguments) = call.split_at(call.find('(').unwrap_or(call.len()));
+    (method.trim_end(), arguments)
+}
+
+/// The method of a call as a matrix writes it: `push` of `push(1)`.
+pub(crate) fn method(call: &str) -> &str {
+    split_method(call).0
+}
+
 impl FromStr for Matrix {
     type Err = BadMatrix;
 

@@ -44,7 +44,7 @@ where
     }
 
     fn label(&self, operation: OperationId) -> String {
-        show_debug::<S>(self.history.call(operation), self.history.ret(operation))
+        show_debug::<S>(self.history.call(operation), self.history.ret(operation)).to_string()
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {

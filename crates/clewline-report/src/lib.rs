@@ -67,6 +67,7 @@ pub struct Carries {
 
 /// How operations name their objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Objects {
     /// They do not: there is one.
     One,
@@ -106,6 +107,7 @@ impl Default for ReadOptions<'_> {
 
 /// A file is not what it was read as: a history in some format, calls on a system of actors.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadError {
     /// The line, counting from one.
     pub line: usize,
@@ -139,6 +141,7 @@ impl std::error::Error for ReadError {}
 
 /// A history could not be written.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The format has no way to say this.
     CannotHold(String),

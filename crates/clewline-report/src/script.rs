@@ -1,6 +1,6 @@
 //! A recording as a log tells it: event by event, each process one operation at a time.
 
-use std::{borrow::Cow, collections::HashMap, convert::Infallible};
+use std::{borrow::Cow, collections::HashMap, convert::Infallible, io::Write};
 
 use clewline_core::{Datum, End, OperationId, Recording, Value};
 
@@ -23,7 +23,7 @@ pub(crate) enum Entry {
 ///
 /// If a process calls at the very time at which its previous operation returns. The history says that these
 /// overlap; a log would have to put one before the other.
-pub(crate) fn entries(recording: &Recording) -> Result<Vec<Entry>, WriteError> {
+fn entries(recording: &Recording) -> Result<Vec<Entry>, WriteError> {
     let history = &recording.history;
     let mut entries = Vec::with_capacity(2 * history.len());
     // By name: what two processes are called the same is one process to whoever reads the log.
@@ -52,6 +52,25 @@ pub(crate) fn entries(recording: &Recording) -> Result<Vec<Entry>, WriteError> {
         }
     }
     Ok(entries)
+}
+
+/// Writes a line for each entry.
+///
+/// # Errors
+///
+/// If there is no such log, an entry cannot be written, or the output fails.
+pub(crate) fn write_lines(
+    recording: &Recording,
+    out: &mut dyn Write,
+    write: impl Fn(&Recording, Entry, &mut String) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
+    let mut line = String::new();
+    for entry in entries(recording)? {
+        line.clear();
+        write(recording, entry, &mut line)?;
+        out.write_all(line.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// The same recording for formats in which a key that was never written reads as null.

@@ -25,6 +25,7 @@ pub fn find(name: &str) -> Result<Box<dyn Catalogued>, SpecError> {
 
 /// A name names no specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SpecError {
     /// No specification is called that.
     Unknown(NotFound),
@@ -72,6 +73,7 @@ pub fn entry(name: &str) -> Option<&'static Entry> {
 
 /// Calls cannot be drawn as they should be mixed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MixError {
     /// The object has no such method.
     Unknown {

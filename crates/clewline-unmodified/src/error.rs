@@ -4,6 +4,7 @@ use std::{fmt, io, path::PathBuf};
 
 /// What keeps a program from being built or run.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// This is not Linux on x86-64.
     Platform,

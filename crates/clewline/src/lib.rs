@@ -133,7 +133,8 @@ pub mod line_up {
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Against, Alphabet, Answer, BadMatrix, Checked, Every, Finding, LineUp, Matrix, Options, Plan, Tested,
+        Against, Alphabet, Answer, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Plan,
+        Tested,
     };
     #[doc(inline)]
     pub use clewline_threads::{Component, Explorable};

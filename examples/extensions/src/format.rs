@@ -36,7 +36,7 @@ impl Format for Transcript {
 
     fn read(&self, input: &mut dyn Read, _options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut text = String::new();
-        let error = |line, message: String| ReadError { line, column: 0, message, read: 0 };
+        let error = ReadError::in_line;
         input.read_to_string(&mut text).map_err(|it| error(1, it.to_string()))?;
         let (mut log, mut values) = (EventLog::new(), Values::new());
         let (mut processes, mut lines) = (Vec::new(), Vec::new());

@@ -60,7 +60,7 @@ pub fn breaking(
         Ok(answers) => Allowed::These(answers),
         Err(reason) => Allowed::NotKnown(reason),
     };
-    Ok(Breaking { events, operation, allowed })
+    Ok(Breaking::new(events, operation, allowed))
 }
 
 /// What is known after the event of rank `last`.

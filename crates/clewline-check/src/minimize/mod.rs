@@ -266,20 +266,15 @@ impl<'a> Shrinking<'a> {
             positions.map(|at| self.problem.operations()[at]).collect()
         };
         let core = are(is_core);
-        let chances = are(|it| it == Keep::Chance);
-        let pending = are(|it| it == Keep::Call);
         let weak = self.weaker(&self.keep, self.opening.as_ref());
         let why = why::why(whole, &weak, &core, &found.explanation, &options.budget).map(Box::new);
+        let mut violation = Violation::found(core, found.explanation);
+        violation.pending = are(|it| it == Keep::Call).into();
         // Without the only one there is nothing to be ordered.
-        let is_minimal = self.is_minimal || core.len() == 1;
-        Violation {
-            core,
-            pending: pending.into(),
-            is_minimal,
-            chances: chances.into(),
-            explanation: found.explanation,
-            why,
-        }
+        violation.is_minimal = self.is_minimal || violation.core.len() == 1;
+        violation.chances = are(|it| it == Keep::Chance).into();
+        violation.why = why;
+        violation
     }
 
     /// Forgets what happened after some return, as early a one as can be found quickly.

@@ -416,7 +416,7 @@ fn dead_end(
     let budget = budget.child().with_configurations(CONFIGURATIONS);
     let Verdict::Violated(found) = JitGraph.decide(weak, &budget) else { return None };
     let Explanation::Exhausted { prefix, .. } = found.explanation else { return None };
-    let mut end = follow(weak, &prefix)?;
+    let mut end = DeadEnd::after(weak, &prefix)?;
     // Whoever makes no difference is left out.
     let is_core = |id: &OperationId| core.binary_search(id).is_ok();
     let mut at = end.prefix.len();
@@ -427,7 +427,7 @@ fn dead_end(
         }
         let mut shorter = end.prefix.clone();
         shorter.remove(at);
-        if let Some(other) = follow(weak, &shorter)
+        if let Some(other) = DeadEnd::after(weak, &shorter)
             && other.prefix == shorter
             && (other.next, &other.instead) == (end.next, &end.instead)
         {
@@ -455,36 +455,5 @@ fn in_turn(whole: &Problem<'_>, weak: &Problem<'_>, end: &DeadEnd) -> Option<Dea
     // In the order of calls nobody comes before what it came after.
     let mut prefix = end.prefix.clone();
     prefix.sort_unstable();
-    follow(weak, &prefix).filter(|it| it.prefix == prefix && it.next == end.next)
-}
-
-/// Goes on from `prefix` as long as the operation that returns first can come next. Nothing if `prefix` itself cannot be, or if
-/// nobody is left in the end.
-///
-/// A search may stop earlier, where it remembers that it has been in such a state before; but an operation that
-/// can come next is no explanation.
-fn follow(problem: &Problem<'_>, prefix: &[OperationId]) -> Option<DeadEnd> {
-    let mut is_done = vec![false; problem.len()];
-    let mut replay = problem.replay();
-    for &id in prefix {
-        let at = problem.position(id)?;
-        if !replay.advance(at) {
-            return None;
-        }
-        is_done[at] = true;
-    }
-    let spans = problem.spans();
-    let mut left: Vec<usize> =
-        (0..problem.len()).filter(|&at| !is_done[at] && !spans[at].is_pending()).collect();
-    left.sort_unstable_by_key(|&at| spans[at].end());
-    let mut prefix = prefix.to_vec();
-    for at in left {
-        let next = problem.operations()[at];
-        let instead = replay.could_return(at);
-        if !replay.advance(at) {
-            return Some(DeadEnd { prefix, next, instead });
-        }
-        prefix.push(next);
-    }
-    None
+    DeadEnd::after(weak, &prefix).filter(|it| it.prefix == prefix && it.next == end.next)
 }

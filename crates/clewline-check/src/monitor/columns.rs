@@ -54,7 +54,7 @@ impl Columns {
     /// If the role of an operation is not known.
     pub fn new(problem: &Problem<'_>) -> Result<Columns, Refusal> {
         let mut columns = Columns::with_copies(problem)?;
-        if columns.is_container() {
+        if columns.kind.is_container() {
             columns.tell_lives_apart();
         }
         Ok(columns)
@@ -84,7 +84,7 @@ impl Columns {
         let spans: Vec<Span> = order.iter().map(|&at| spans[at as usize]).collect();
         let (intervals, last) = gaps(&spans);
         let mut columns = Columns::with_intervals(kind, roles, intervals, last);
-        if columns.is_container() {
+        if columns.kind.is_container() {
             columns.tell_lives_apart();
         }
         Ok((columns, order))
@@ -112,7 +112,7 @@ impl Columns {
     pub fn with_intervals(kind: Kind, roles: Roles, intervals: Vec<Interval>, last: u32) -> Columns {
         let Roles { acts, elements, seconds, names } = roles;
         let mut columns = Columns { kind, acts, intervals, elements, seconds, names, last };
-        if columns.is_container() {
+        if columns.kind.is_container() {
             columns.forget_unobserved();
         }
         columns
@@ -140,20 +140,6 @@ impl Columns {
     #[must_use]
     pub fn is_pending(&self, at: usize) -> bool {
         self.intervals[at].right == self.last
-    }
-
-    /// Whether elements are added, and taken from a place that the object chooses.
-    fn is_container(&self) -> bool {
-        match self.kind {
-            Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag => true,
-            Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => false,
-        }
     }
 
     /// Drops pending adds of elements that nobody found: had they happened, nobody would know.

@@ -111,6 +111,7 @@ struct Orders {
 
 /// Why a claimed witness is not one.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum QuasiWitnessError {
     /// The operation is not one of the problem's.
     Foreign(OperationId),

@@ -105,11 +105,11 @@ fn path(levels: &[Vec<Reached>], mut at: usize) -> Vec<OperationId> {
 }
 
 /// A violation of a piece, told of the whole.
-fn told(violation: Violation, levels: &[Vec<Reached>], from: usize) -> Violation {
-    let Explanation::Exhausted { prefix, next } = violation.explanation else { return violation };
-    let mut order = path(levels, from);
-    order.extend(prefix);
-    Violation { explanation: Explanation::Exhausted { prefix: order, next }, ..violation }
+fn told(mut violation: Violation, levels: &[Vec<Reached>], from: usize) -> Violation {
+    if let Explanation::Exhausted { prefix, .. } = &mut violation.explanation {
+        prefix.splice(0..0, path(levels, from));
+    }
+    violation
 }
 
 /// Pieces between moments at which nobody uses the object.

@@ -3,6 +3,7 @@
 //!
 //! `CLEWLINE_AT_LENGTH` says for how long this goes on: see CONTRIBUTING.md.
 
+mod decided;
 mod every;
 mod exhaustive;
 mod random;

@@ -234,9 +234,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 fn failure(args: &Args, place: &str, error: Error) -> Failure {
     match &error {
         Error::Harness(_) => Failure::at(args.harness.as_deref().unwrap_or(place), error),
-        Error::Scenario(_) | Error::BadHandler(_) | Error::Unfit(_) | Error::Told(_) => {
-            Failure::at(place, error)
-        }
+        _ => Failure::at(place, error),
     }
 }
 

@@ -117,7 +117,7 @@ pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> 
 fn cannot(format: &dyn Format, error: &WriteError) -> String {
     match error {
         WriteError::CannotHold(why) => format!("cannot be written as {}: {why}", format.name()),
-        WriteError::Io(error) => error.to_string(),
+        error => error.to_string(),
     }
 }
 

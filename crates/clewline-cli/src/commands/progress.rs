@@ -43,6 +43,8 @@ impl State {
             Progress::Judging(budget) => {
                 *self.budget.lock().unwrap_or_else(PoisonError::into_inner) = Some(budget.clone());
             }
+            // What is not known here is not shown.
+            _ => (),
         }
     }
 

@@ -335,8 +335,7 @@ mod tests {
 
     #[test]
     fn progress_tells_how_much_has_been_done_and_for_how_long_it_goes_on() {
-        let state = State::default();
-        state.note(Progress { runs: 1_234, operations: 20_000, phase: Phase::Looking });
+        let state = State { runs: 1_234.into(), operations: 20_000.into(), ..State::default() };
         let told = |runs, time| state.message("queue", Limit { runs, time }, Duration::from_secs(10));
         assert_eq!(
             told(None, Some(Duration::from_secs(60))),

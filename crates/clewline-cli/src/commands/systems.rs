@@ -1,6 +1,5 @@
 //! `clewline systems`: actor systems that can be explored without writing anything.
 
-use clewline_actors::Clients;
 use clewline_lab::systems::{FoundSystem, SYSTEMS, Symptom, System, Variant, systems};
 use serde_json::{Value as Json, json};
 
@@ -76,9 +75,6 @@ fn as_json(found: &FoundSystem) -> Json {
         "actors_min": variant.range.0,
         "actors_max": variant.range.1,
         "harness": variant.calls,
-        "clients": match variant.clients {
-            Clients::Tight => "tight",
-            Clients::Waiting => "waiting",
-        },
+        "clients": variant.clients.name(),
     })
 }

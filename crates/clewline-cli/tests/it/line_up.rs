@@ -2,10 +2,10 @@
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use clewline_core::{Cause, Verdict};
+use clewline_core::Verdict;
 use clewline_lab::{self, classes::CLASSES};
 use clewline_methods::line_up::{
-    self, Against, Checked, Entry, Matrix, Options, Plan, check, check_all, replay, shrink,
+    self, Against, Cause, Checked, Entry, Matrix, Options, Plan, check, check_all, replay, shrink,
 };
 use clewline_threads::{
     Component, Explorable,

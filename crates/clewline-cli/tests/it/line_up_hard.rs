@@ -5,8 +5,8 @@ use std::{
     time::Duration,
 };
 
-use clewline_core::{Cause, Verdict};
-use clewline_methods::line_up::{Checked, LineUp, Matrix, Options, check, replay};
+use clewline_core::Verdict;
+use clewline_methods::line_up::{Cause, Checked, LineUp, Matrix, Options, check, replay};
 use clewline_threads::{
     Component, choose,
     sync::{

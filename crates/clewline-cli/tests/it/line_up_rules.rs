@@ -2,14 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use clewline_core::{Cause, Verdict};
+use clewline_core::Verdict;
 use clewline_explore::{
     Bounds,
     schedulers::{SCHEDULERS, Settings, bounded::PREEMPTIONS},
 };
 use clewline_methods::{
     Quasi,
-    line_up::{Against, Checked, Matrix, Options, calls, check, observations::observe, scheduler, shrink},
+    line_up::{
+        Against, Cause, Checked, Matrix, Options, calls, check, observations::observe, scheduler, shrink,
+    },
     relaxed::{Judging, WellFormed},
 };
 use clewline_threads::{

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use clewline_core::Cause;
-use clewline_methods::line_up::{Every, LineUp};
+use clewline_methods::line_up::{Cause, Every, LineUp};
 use clewline_threads::sync::{
     Condvar, Mutex,
     atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},

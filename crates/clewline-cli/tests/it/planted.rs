@@ -5,11 +5,16 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use clewline_check::{Options, judge, monitor};
-use clewline_core::{Case, Catalogued, Domain, Kind, Plan, Recording, Verdict};
+use clewline_check::{Options, judge};
+use clewline_core::{Case, Catalogued, Kind, Plan, Recording, Verdict};
 use clewline_methods::generate::{Violate, plant};
 use clewline_specs::{CATALOG, find};
 use clewline_testing::{pick, pick_of_three};
+
+use self::decided::Decided;
+
+#[path = "../../../clewline-check/tests/it/monitors/decided.rs"]
+mod decided;
 
 /// A core of more operations than this is of little use to a reader.
 const SMALL: usize = 40;
@@ -26,20 +31,8 @@ fn has_small_cores(recording: &Recording, kind: Option<Kind>) -> bool {
 }
 
 /// Histories that the monitor for the specification decides.
-fn plan(spec: &str, operations: usize, seed: u64) -> Plan {
-    let (values, mix): (Domain, &[(&str, u32)]) = match spec {
-        "set" | "mutex" => (Domain::Below(50), &[]),
-        "multiset" => (Domain::Below(50), &[("add", 1), ("remove", 4), ("contains", 2)]),
-        "counter" => (Domain::Distinct, &[("inc", 1), ("read", 1)]),
-        "cas-register" => (Domain::Distinct, &[("read", 1), ("write", 1)]),
-        "map" => (Domain::Distinct, &[("get", 2), ("put", 1), ("insert", 1)]),
-        // What looks at a relaxed container saw is judged last, and may be left to a search that does not end.
-        "quasi-queue" => (Domain::Distinct, &[("enq", 1), ("deq", 1)]),
-        "quasi-stack" => (Domain::Distinct, &[("push", 1), ("pop", 1)]),
-        "quasi-priority-queue" | "quasi-min-priority-queue" => (Domain::Distinct, &[("add", 1), ("poll", 1)]),
-        _ => (Domain::Distinct, &[]),
-    };
-    let mix = mix.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect();
+fn plan(decided: &Decided, operations: usize, seed: u64) -> Plan {
+    let (values, mix) = (decided.values(50), decided.mix(4));
     Plan { operations, processes: 8, overlap: 0.6, values, mix, keys: 50, seed, ..Plan::default() }
 }
 
@@ -53,9 +46,15 @@ fn load(spec: &dyn Catalogued, recording: Recording) -> Box<dyn Case> {
 }
 
 /// Judges one history of each kind; adds the sizes of the cores.
-fn check_planted(name: &str, operations: usize, seed: u64, cores: &mut BTreeMap<usize, usize>) {
+fn check_planted(
+    name: &str,
+    decided: &Decided,
+    operations: usize,
+    seed: u64,
+    cores: &mut BTreeMap<usize, usize>,
+) {
     let spec = find(name).expect("in the catalog");
-    let good = spec.generate(&plan(name, operations, seed));
+    let good = spec.generate(&plan(decided, operations, seed));
     let start = Instant::now();
     let case = load(&*spec, good.clone());
     let is_small = has_small_cores(&good, case.problems()[0].kind());
@@ -88,13 +87,14 @@ fn planted_violations_are_found_by_a_few_operations() {
     let (full, hours) = ([1_000, 10_000], [1_000, 10_000, 100_000, 1_000_000]);
     let sizes: &[usize] = pick_of_three(&[1_000], &full, &hours);
     for entry in &CATALOG {
-        let case = load(&*find(entry.name).unwrap(), find(entry.name).unwrap().generate(&Plan::default()));
-        if case.problems()[0].kind().and_then(monitor::find).is_none() {
+        let decided = Decided::of(entry, &*find(entry.name).unwrap());
+        if decided.mix(1).is_empty() {
             continue;
         }
         let mut cores: BTreeMap<usize, usize> = BTreeMap::new();
         for &operations in sizes {
-            (1..=pick(1, 2)).for_each(|seed| check_planted(entry.name, operations, seed, &mut cores));
+            (1..=pick(1, 2))
+                .for_each(|seed| check_planted(entry.name, &decided, operations, seed, &mut cores));
         }
         eprintln!("{}: cores by size {cores:?}", entry.name);
     }

@@ -7,12 +7,11 @@ use std::{
     sync::atomic::{AtomicUsize as Uncontrolled, Ordering::Relaxed},
 };
 
-use clewline_core::Cause;
 use clewline_explore::{
     Bounds, Coverage, Ending, explore,
     schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS},
 };
-use clewline_methods::line_up::{LineUp, Tested};
+use clewline_methods::line_up::{Cause, LineUp, Tested};
 use clewline_threads::{
     Component,
     control::{Calls, Limits, Program},

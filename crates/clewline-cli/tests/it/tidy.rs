@@ -247,6 +247,28 @@ fn the_root_of_the_library_fits_a_page() {
     assert!((20..=30).contains(&items), "{items} items at the root of `clewline`, at most 30");
 }
 
+/// A new way to fail must not break those who match on the others.
+#[test]
+fn public_errors_may_grow() {
+    let (mut complaints, mut found) = (Vec::new(), 0);
+    for (path, text) in sources() {
+        if is_test(&path) || !path.contains("/src/") || path.starts_with("crates/clewline-lab") {
+            continue;
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        let impls = lines.iter().filter_map(|it| it.split_once("Error for ")?.1.strip_suffix(" {}"));
+        for name in impls {
+            let Some(at) = lines.iter().position(|it| *it == format!("pub enum {name} {{")) else { continue };
+            found += 1;
+            if lines[at - 1] != "#[non_exhaustive]" {
+                complaints.push(format!("{path}:{}: `{name}` is an error: mark it non_exhaustive", at + 1));
+            }
+        }
+    }
+    assert!(7 < found, "{found} enums that are errors");
+    expect_none(complaints);
+}
+
 #[test]
 fn unsafe_code_is_in_two_crates() {
     let mut complaints = Vec::new();

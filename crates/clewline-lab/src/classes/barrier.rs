@@ -7,7 +7,7 @@
 //! explains it: one at a time, each who arrives would wait for ever. That is as it should be, and the plain variant
 //! only lacks the method.
 
-use clewline_core::Cause;
+use clewline_methods::line_up::Cause;
 use clewline_threads::{
     Component,
     sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},

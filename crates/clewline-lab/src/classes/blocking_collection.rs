@@ -12,7 +12,7 @@
 //! **cancel** (root cause K) can be canceled, and whoever takes looks for that only before it looks for an element:
 //! it may take one that was added after the canceling.
 
-use clewline_core::Cause;
+use clewline_methods::line_up::Cause;
 use clewline_threads::{
     Component,
     sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},

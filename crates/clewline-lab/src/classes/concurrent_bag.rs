@@ -11,7 +11,7 @@
 //! time: two may take the same.
 //! **any** (root cause J) takes any element, as a bag may.
 
-use clewline_core::Cause;
+use clewline_methods::line_up::Cause;
 use clewline_threads::{
     Component, Explorable, choose,
     sync::{Mutex, MutexGuard},

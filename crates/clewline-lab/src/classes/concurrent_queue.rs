@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use clewline_core::Cause;
+use clewline_methods::line_up::Cause;
 use clewline_threads::{
     Component, Explorable,
     sync::{

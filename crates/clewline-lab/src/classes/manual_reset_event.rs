@@ -9,7 +9,7 @@
 //! moment and is reset before the swap, then the swap finds what it expects and sets the event again, with a waiter.
 //! The next set takes it for set, wakes nobody, and the waiter sleeps for ever.
 
-use clewline_core::Cause;
+use clewline_methods::line_up::Cause;
 use clewline_threads::{
     Component, Explorable,
     sync::{

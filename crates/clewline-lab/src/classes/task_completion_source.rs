@@ -7,7 +7,7 @@
 //! **pre** (root cause F) looks whether the task is reserved, and then reserves it, in two steps: two may end it.
 //! **beta** (root cause G) does not wait for the one who came first.
 
-use clewline_core::Cause;
+use clewline_methods::line_up::Cause;
 use clewline_threads::{
     Component, Explorable,
     sync::atomic::{AtomicU32, Ordering::SeqCst},

@@ -13,7 +13,7 @@ use crate::{
     classes::CLASSES,
     explorable::FoundExplorable,
 };
-use clewline_core::{Cause, Verdict, parallel};
+use clewline_core::{Verdict, parallel};
 use clewline_explore::schedulers::bounded::PREEMPTIONS;
 use clewline_report::render::{
     grouped,
@@ -21,7 +21,8 @@ use clewline_report::render::{
 };
 
 use clewline_methods::line_up::{
-    Checked, Entry as MatrixEntry, Matrix, Options as CheckOptions, Plan as Drawn, calls, check, check_all,
+    Cause, Checked, Entry as MatrixEntry, Matrix, Options as CheckOptions, Plan as Drawn, calls, check,
+    check_all,
 };
 
 /// What the command line knows.

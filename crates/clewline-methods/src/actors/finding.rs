@@ -11,6 +11,7 @@ use super::{play::Scene, token::Token};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Why {
     /// No order of the calls explains the answers.
     NotLinearizable,
@@ -34,6 +35,7 @@ impl Why {
 
 /// An execution in which something is wrong.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Finding {
     /// What is wrong.
     pub why: Why,
@@ -59,6 +61,7 @@ pub struct Finding {
 
 /// One step of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Step {
     /// What kind of thing it is.
     pub kind: Kind,

@@ -13,6 +13,7 @@ pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
 
 /// What came of exploring a system.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The answer.
     pub verdict: Verdict,
@@ -32,6 +33,7 @@ pub struct Outcome {
 
 /// What was counted. What a scheduler cannot know is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Metrics {
     /// Schedules: those that were executed or, of all states, the paths through them.
     pub schedules: Option<u128>,
@@ -65,6 +67,7 @@ pub struct Metrics {
 
 /// How long it took to go through schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Times {
     /// To execute steps, those that schedules have in common once.
     pub exploring: Duration,
@@ -78,6 +81,7 @@ pub struct Times {
 
 /// What was counted of states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct States {
     /// Different states.
     pub unique: u64,
@@ -121,6 +125,7 @@ pub(super) fn ratio(part: u128, whole: u128) -> Option<f64> {
 
 /// What keeps a system from being explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// The calls do not fit the system.
     Scenario(BadScenario),

@@ -244,11 +244,11 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), telling: &Telling<'_>, o
             let (unique, edges) = (grouped(states.unique), grouped(states.edges));
             let mut told = format!("{unique} states, {edges} edges");
             let those = match states.places {
-                Places::All => "",
                 Places::Few => {
                     told.push_str(", with faults where they make a difference");
                     "such "
                 }
+                _ => "",
             };
             match schedules {
                 Some(n) => told.push_str(&format!(": {} {those}schedules", big(n))),

@@ -126,6 +126,7 @@ pub struct Check {
 
 /// What the values of a Jepsen history are. Its own notation cannot tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Keys {
     /// Values: there is one object.
     None,

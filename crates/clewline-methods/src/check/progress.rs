@@ -4,6 +4,7 @@ use clewline_core::Budget;
 
 /// How far a check has come.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Progress<'a> {
     /// A file has been opened, of so many bytes; 0 if nobody knows.
     Opened(u64),

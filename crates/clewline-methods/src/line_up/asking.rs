@@ -3,6 +3,7 @@
 use super::options::{Against, Options};
 use crate::{
     error::Error,
+    matrix::method,
     relaxed::{ALL, Judging, Plan, Quasi, QuasiReading, Roles, WellFormed, quasi_error},
 };
 
@@ -78,11 +79,10 @@ impl Asking<'_> {
                     .to_owned(),
             ));
         }
-        let method = |it: &String| it.split('(').next().unwrap_or_default().trim().to_owned();
-        let mut methods: Vec<String> = self.calls.iter().map(method).collect();
+        let mut methods: Vec<&str> = self.calls.iter().map(|it| method(it)).collect();
         methods.sort_unstable();
         methods.dedup();
-        let is_called = |class: &str| class == ALL || methods.iter().any(|it| it == class);
+        let is_called = |class: &str| class == ALL || methods.contains(&class);
         match self.quasi.factors().classes().iter().find(|it| !is_called(&it.0)) {
             // A method that nobody calls has no place to be out of.
             Some((class, _)) => Err(quasi_error(format!(

@@ -8,7 +8,7 @@ use std::{
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, Tiny, judge, stuck};
 use clewline_core::{
-    AnswerId, Cause, History, ObjectId, Problem, ProcessId, Timed, Verdict as HistoryVerdict,
+    AnswerId, History, ObjectId, Problem, ProcessId, Shown, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
 use clewline_threads::{
@@ -18,14 +18,17 @@ use clewline_threads::{
 use rustc_hash::FxBuildHasher;
 
 use super::{
-    drawing::answered,
+    cause::Cause,
     finding::Unserializable,
     more::More,
     serial::{Renamed, Texts},
     serializability,
     specified::{Specified, left_inside},
 };
-use crate::relaxed::{Judgement, Judging, Needed, Quasi, WellFormed, judge_displaced};
+use crate::{
+    matrix::split_method,
+    relaxed::{Judgement, Judging, Needed, Quasi, WellFormed, judge_displaced},
+};
 
 /// What is right.
 pub(super) enum Golden<'a> {
@@ -256,8 +259,9 @@ impl Judged<'_> {
         calls.extend_from_slice(more);
         let texts = &*texts;
         let show = |at: &u32, answer: Option<&AnswerId>| {
-            let call = &calls[*at as usize];
-            answer.map_or_else(|| call.clone(), |it| answered(call, &texts[it.0]))
+            let (method, arguments) = split_method(&calls[*at as usize]);
+            let ret = answer.map(|it| texts[it.0].to_string()).filter(|it| !it.is_empty());
+            Shown { method: method.to_owned(), arguments: arguments.to_owned(), ret }
         };
         judge_displaced(quasi, &Problem::of_objects_shown(set, &history, &show))
     }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use clewline_core::Cause;
 use clewline_explore::{Access, SharedId};
 use clewline_report::render::{
     count,
@@ -11,6 +10,7 @@ use clewline_report::render::{
 use clewline_threads::control::{Moment, Pending, Place, Site};
 
 use super::{
+    cause::Cause,
     files::{Files, split_place},
     finding::{Finding, Seen},
 };

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use clewline_core::Cause;
 use clewline_explore::{Coverage, Schedule};
 use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
 
+use super::cause::Cause;
 use crate::{matrix::Matrix, relaxed::Needed};
 
 /// What became of one matrix.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Checked {
     /// The matrix.
     pub matrix: Matrix,
@@ -45,6 +46,7 @@ pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
 
 /// Executions that are not conflict-serializable. That is no verdict: many structures that are right have such executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unserializable {
     /// How many.
     pub executions: u64,
@@ -73,6 +75,7 @@ impl Checked {
 
 /// Something wrong.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Finding {
     /// What is wrong.
     pub cause: Cause,
@@ -106,6 +109,7 @@ pub struct Finding {
 
 /// An operation of an execution, as a report writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Seen {
     /// The column it is in; those before and after all others have numbers of their own behind the columns.
     pub process: usize,
@@ -127,6 +131,7 @@ impl Seen {
 
 /// A serial history, as a report writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Serial {
     /// Operations that returned, as numbers, in order, each with its answer.
     pub complete: Vec<(usize, String)>,

@@ -12,6 +12,7 @@
 
 mod asking;
 mod builder;
+mod cause;
 mod concurrent;
 mod drawing;
 mod environment;
@@ -41,7 +42,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{AnswerId, Cause, Misfit};
+use clewline_core::{AnswerId, Misfit};
 use clewline_explore::{Coverage, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_threads::{
     Explorable, Trial,
@@ -63,6 +64,7 @@ pub(crate) use specified::Specified;
 pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use asking::{Asking, Matrices};
 pub use builder::{BuiltIn, LineUp};
+pub use cause::Cause;
 pub use every::{Answer, Every};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, Seen, Serial, Unserializable};

@@ -12,7 +12,7 @@ use super::{
     finding::{Finding, Seen, Serial},
     serial::{Observed, Texts},
 };
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, split_method};
 
 pub use super::observing::observe;
 
@@ -117,13 +117,10 @@ fn parts(matrix: &Matrix) -> (Vec<String>, Vec<Call>) {
 
 /// `push(1)` is `push` and `1`; `pop` and `pop()` are `pop` alone.
 fn apart(call: &str) -> (&str, Option<&str>) {
-    match call.split_once('(') {
-        Some((name, rest)) => {
-            let argument = rest.strip_suffix(')').unwrap_or(rest).trim();
-            (name.trim(), Some(argument).filter(|it| !it.is_empty()))
-        }
-        None => (call.trim(), None),
-    }
+    let (name, arguments) = split_method(call);
+    let inside = arguments.strip_prefix('(').unwrap_or_default();
+    let argument = inside.strip_suffix(')').unwrap_or(inside).trim();
+    (name, Some(argument).filter(|it| !it.is_empty()))
 }
 
 struct Reader<'a> {

@@ -43,6 +43,7 @@ pub struct Options {
 
 /// What is right.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Against {
     /// What the subject does one call at a time.
     Serial,

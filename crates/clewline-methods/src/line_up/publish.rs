@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clewline_core::{Cause, OperationId};
+use clewline_core::OperationId;
 use clewline_report::render::{
     Present, Publish, WitnessShown,
     block::Fact,
@@ -15,6 +15,7 @@ use clewline_report::render::{
 };
 
 use super::{
+    cause::Cause,
     drawing::{Interleaving, Line, Shown, Threads, buffers, label, waiting},
     finding::{Checked, Finding, Seen},
     json,

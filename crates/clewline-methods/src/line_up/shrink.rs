@@ -1,10 +1,10 @@
 //! Smaller matrices that fail as well.
 
-use clewline_core::{Cause, Misfit};
+use clewline_core::Misfit;
 use clewline_explore::schedulers::bounded;
 use clewline_threads::Explorable;
 
-use super::{check, finding::Checked, options::Options};
+use super::{cause::Cause, check, finding::Checked, options::Options};
 use crate::{
     matrix::Matrix,
     relaxed::{Judging, WellFormed},

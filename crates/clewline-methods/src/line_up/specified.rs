@@ -6,7 +6,10 @@ use clewline_core::{
 };
 use clewline_threads::{Trial, control::Outcome};
 
-use crate::relaxed::{Roles, drained, left};
+use crate::{
+    matrix::method,
+    relaxed::{Roles, drained, left},
+};
 
 /// What makes a case of an outcome, to be judged by itself.
 pub(crate) enum Specified {
@@ -75,7 +78,7 @@ pub(super) fn left_inside(
     roles: &Roles,
 ) -> Result<Vec<String>, String> {
     let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
-    let takes_out = |it: &&(usize, String)| roles.is_remove(it.1.split('(').next().unwrap_or_default());
+    let takes_out = |it: &&(usize, String)| roles.is_remove(method(&it.1));
     // By the name that is called here: there may be several.
     let call = trial.operations().iter().find(takes_out).map_or(roles.remove(), |it| &it.1);
     Ok(vec![call.to_owned(); left(&recording, roles)])

@@ -21,6 +21,7 @@ use crate::matrix::Matrix;
 /// What came of a test. As text it is the whole report.
 #[derive(Debug)]
 #[must_use]
+#[non_exhaustive]
 pub struct Tested {
     name: String,
     options: Options,

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use clewline_core::Cause;
 use clewline_explore::Coverage;
 use clewline_report::render::{
     block::{Block, Fact, hanging},
@@ -15,6 +14,7 @@ use clewline_threads::control::{MemoryModel, Touch};
 
 pub use super::drawing::Shown;
 use super::{
+    cause::Cause,
     drawing::{self, Threads, answered, label},
     finding::{Checked, Finding, Seen, Serial, Verdict},
     options::{Against, Options},
@@ -608,7 +608,7 @@ pub(super) fn explored(telling: &Telling<'_>, summary: &Summary) -> Vec<Fact> {
     };
     let model = match options.memory.model {
         MemoryModel::SequentiallyConsistent => String::new(),
-        model @ (MemoryModel::Tso | MemoryModel::ReleaseAcquire) => format!(", memory {}", model.name()),
+        model => format!(", memory {}", model.name()),
     };
     if telling.is_replay {
         facts.push(Fact::Named("phase 2", "this one execution, run again".to_owned()));

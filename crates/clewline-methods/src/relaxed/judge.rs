@@ -203,11 +203,7 @@ pub(crate) fn relaxation(problem: &Problem<'_>, quasi: &Quasi) -> Relaxation {
     quasi.factors().relaxation(methods.iter().map(String::as_str))
 }
 
-/// The method that each operation calls: what its text begins with.
+/// The method that each operation calls.
 fn methods(problem: &Problem<'_>) -> impl Iterator<Item = String> {
-    let method = |&id: &OperationId| {
-        let label = problem.label(id);
-        label.split(['(', ' ']).next().unwrap_or_default().to_owned()
-    };
-    problem.operations().iter().map(method)
+    problem.operations().iter().map(|&it| problem.method(it))
 }

@@ -41,6 +41,7 @@ pub struct Quasi {
 
 /// In which sense operations are out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum QuasiReading {
     /// The specification is relaxed.
     Relaxed,

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, method};
 
 /// Which calls put something in, and which take something out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,11 +74,6 @@ impl fmt::Display for IllFormed {
 }
 
 impl std::error::Error for IllFormed {}
-
-/// The method of a call as it is written.
-fn method(label: &str) -> &str {
-    label.split('(').next().unwrap_or_default().trim()
-}
 
 impl Roles {
     /// Of the specification of that name, with or without its parameter, relaxed or not.

@@ -115,7 +115,7 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
         option("keys", keys.to_string());
     }
     if *values != usual.values {
-        option("values", show_values(*values));
+        option("values", values.to_string());
     }
     if *noise != usual.noise {
         option("noise", show_noise(*noise));
@@ -143,15 +143,6 @@ fn limits(stress: &Stress) -> String {
     let runs = stress.runs.map_or_else(String::new, |it| format!(" --runs {it}"));
     let time = stress.time.map_or_else(String::new, |it| format!(" --time {}", show_duration(it)));
     runs + &time
-}
-
-/// As `--values` takes it.
-pub(super) fn show_values(values: Domain) -> String {
-    match values {
-        Domain::Distinct => "distinct".to_owned(),
-        Domain::Shuffled => "shuffled".to_owned(),
-        Domain::Below(bound) => bound.to_string(),
-    }
 }
 
 /// As `--noise` takes it.

@@ -12,6 +12,7 @@ use crate::{check::Report, relaxed::Needed};
 /// The outcome of a stress test. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// What was tested.
     pub subject: String,
@@ -55,6 +56,7 @@ pub struct Outcome {
 
 /// A run that was not as it should be.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Finding {
     /// The number of the run, from 0.
     pub run: u64,
@@ -70,6 +72,7 @@ pub struct Finding {
 
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// Its history is not linearizable. It may have ended badly besides.
     NotLinearizable(Ending),
@@ -81,6 +84,7 @@ pub enum Cause {
 
 /// A [`Cause`], in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CauseKind {
     /// A history is not linearizable.
     NotLinearizable,
@@ -92,6 +96,7 @@ pub enum CauseKind {
 
 /// What came of looking for a smaller workload that shows the same.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Shrinking {
     /// Nothing was found, or it was switched off.
     Off,
@@ -114,6 +119,7 @@ pub enum Shrinking {
 
 /// What became of the history of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Saved {
     /// Nothing was found, or it was not to be saved.
     Off,

@@ -84,6 +84,7 @@ impl Workload {
 
 /// How far a stress test has come.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Progress {
     /// How many histories have been judged.
     pub runs: u64,
@@ -95,6 +96,7 @@ pub struct Progress {
 
 /// What a stress test is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Phase {
     /// It looks for a violation.
     Looking,

@@ -15,7 +15,6 @@ use clewline_report::render::{
 use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
 
 use super::{
-    again::show_values,
     asked::Asked,
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
     plan::Workload,
@@ -114,7 +113,7 @@ fn show_patience(patience: Duration) -> String {
 
 /// Which operations panicked, and what they said.
 fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
-    let line = |Panicked { thread, message }: &Panicked| {
+    let line = |Panicked { thread, message, .. }: &Panicked| {
         let operation = finding.pending(*thread).unwrap_or_else(|| "no operation".to_owned());
         format!("thread {thread} in {operation} panicked: {message}")
     };
@@ -312,9 +311,8 @@ fn unknown(outcome: &Outcome) -> String {
         Some(Reason::Refused(_)) => {
             "Who was asked to judge cannot judge such runs; `auto` finds one who can."
         }
-        Some(Reason::Configurations(_) | Reason::Memory(_) | Reason::Time(_) | Reason::Outrun) | None => {
-            "Shorter runs, and values that are all different, are easier to judge."
-        }
+        // Any other reason is a limit.
+        Some(_) | None => "Shorter runs, and values that are all different, are easier to judge.",
     };
     format!("{told} {advice}")
 }
@@ -360,7 +358,7 @@ fn show_change(from: &Workload, smaller: &Workload) -> String {
     if smaller.values != from.values {
         let values = match smaller.values {
             Domain::Below(bound) => count(u64::from(bound), "value", "values"),
-            Domain::Distinct | Domain::Shuffled => format!("{} values", show_values(smaller.values)),
+            values => format!("{values} values"),
         };
         told.push_str(&format!(", {values}"));
     }

@@ -68,13 +68,7 @@ impl Format for JepsenLog {
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
         let recording = &*script::with_null_missing(recording)?;
-        let mut line = String::new();
-        for entry in script::entries(recording)? {
-            line.clear();
-            write_entry(recording, entry, &mut line)?;
-            out.write_all(line.as_bytes())?;
-        }
-        Ok(())
+        script::write_lines(recording, out, write_entry)
     }
 }
 

@@ -125,13 +125,7 @@ fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
         let why = format!("in this format a key that was never written reads as \"\", here as {missing}");
         return Err(WriteError::CannotHold(why));
     }
-    let mut line = String::new();
-    for entry in script::entries(recording)? {
-        line.clear();
-        write_entry(recording, entry, &mut line)?;
-        out.write_all(line.as_bytes())?;
-    }
-    Ok(())
+    script::write_lines(recording, out, write_entry)
 }
 
 fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {

@@ -77,40 +77,8 @@ pub(super) fn beside(violation: &Violation) -> Vec<OperationId> {
 pub(super) fn longest(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> DeadEnd {
     let problems = judged.case.problems();
     let problem = problems.into_iter().flat_map(Problem::into_parts).find(|it| it.position(next).is_some());
-    match &problem {
-        Some(problem) => dead_end(problem, prefix, next),
-        None => DeadEnd { prefix: prefix.to_vec(), next, instead: Vec::new() },
-    }
-}
-
-/// Goes on from `prefix` as long as the operation that returns first can come next.
-///
-/// A search may stop earlier, where it remembers that it has been in such a state before; but an operation that
-/// can come next is no explanation.
-fn dead_end(problem: &Problem<'_>, prefix: &[OperationId], next: OperationId) -> DeadEnd {
-    let given = || DeadEnd { prefix: prefix.to_vec(), next, instead: Vec::new() };
-    let mut is_done = vec![false; problem.len()];
-    let mut replay = problem.replay();
-    for &id in prefix {
-        match problem.position(id) {
-            Some(at) if replay.advance(at) => is_done[at] = true,
-            Some(_) | None => return given(),
-        }
-    }
-    let spans = problem.spans();
-    let mut left: Vec<usize> =
-        (0..problem.len()).filter(|&at| !is_done[at] && !spans[at].is_pending()).collect();
-    left.sort_unstable_by_key(|&at| spans[at].end());
-    let mut prefix = prefix.to_vec();
-    for at in left {
-        let id = problem.operations()[at];
-        let instead = replay.could_return(at);
-        if !replay.advance(at) {
-            return DeadEnd { prefix, next: id, instead };
-        }
-        prefix.push(id);
-    }
-    given()
+    let end = problem.and_then(|it| DeadEnd::after(&it, prefix));
+    end.unwrap_or_else(|| DeadEnd::new(prefix.to_vec(), next, Vec::new()))
 }
 
 /// Who tells.
@@ -122,7 +90,7 @@ struct Teller<'t> {
 impl Teller<'_> {
     /// Where an order ends.
     fn stuck(&self, end: &DeadEnd) -> String {
-        let DeadEnd { prefix, next, instead } = end;
+        let DeadEnd { prefix, next, instead, .. } = end;
         let next = self.label(*next);
         let instead = instead_of(instead);
         if prefix.is_empty() {

@@ -2,7 +2,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use clewline_core::{
     Case, Deterministic, Explanation, History, Names, ObjectId, OperationId, Problem, ProcessId, Reason,
-    Span, Timed, Value, Values, Verdict, Violation, Witness,
+    Shown, Span, Timed, Value, Values, Verdict, Violation, Witness,
 };
 
 use super::{
@@ -37,14 +37,17 @@ impl Deterministic for Queue {
     }
 }
 
-fn show(call: &Call, ret: Option<&Return>) -> String {
-    match (call, ret) {
-        (Some(value), Some(_)) => format!("enq({value})"),
-        (Some(value), None) => format!("enq({value}) → ?"),
-        (None, Some(Some(value))) => format!("deq() → {value}"),
-        (None, Some(None)) => "deq() → null".to_owned(),
-        (None, None) => "deq() → ?".to_owned(),
-    }
+fn show(call: &Call, ret: Option<&Return>) -> Shown {
+    let (method, arguments) = match call {
+        Some(value) => ("enq", format!("({value})")),
+        None => ("deq", "()".to_owned()),
+    };
+    let ret = match (call, ret) {
+        (_, None) => Some("?".to_owned()),
+        (Some(_), Some(_)) => None,
+        (None, Some(it)) => Some(it.map_or_else(|| "null".to_owned(), |it| it.to_string())),
+    };
+    Shown { method: method.to_owned(), arguments, ret }
 }
 
 #[derive(Debug)]
@@ -60,7 +63,7 @@ impl Case for Drawn {
     }
 
     fn label(&self, operation: OperationId) -> String {
-        show(self.history.call(operation), self.history.ret(operation))
+        show(self.history.call(operation), self.history.ret(operation)).to_string()
     }
 
     fn process(&self, operation: OperationId) -> ProcessId {
@@ -120,7 +123,9 @@ fn ids(of: &[u32]) -> Vec<OperationId> {
 
 pub(super) fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
     let explanation = Explanation::Exhausted { prefix: ids(prefix), next: OperationId(next) };
-    Verdict::Violated(Violation { is_minimal: true, ..Violation::found(ids(core), explanation) })
+    let mut violation = Violation::found(ids(core), explanation);
+    violation.is_minimal = true;
+    Verdict::Violated(violation)
 }
 
 pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {

@@ -243,10 +243,11 @@ pub fn line_numbers(judged: &Judged<'_>, operations: &[OperationId]) -> String {
 
 fn ended_early(reason: &Reason) -> &'static str {
     match reason {
-        Reason::Configurations(_) | Reason::Memory(_) | Reason::Time(_) | Reason::Outrun => {
+        Reason::Refused(_) => "Nothing was decided: this algorithm cannot judge such a history.",
+        // Any other reason is a limit.
+        _ => {
             "The search ended early. It has found nothing wrong so far, and it has not shown that all is well."
         }
-        Reason::Refused(_) => "Nothing was decided: this algorithm cannot judge such a history.",
     }
 }
 

@@ -15,7 +15,7 @@ fn round_trip(format: &dyn Format, recording: &Recording) -> bool {
     let mut written = Vec::new();
     match format.write(recording, &mut written) {
         Err(WriteError::CannotHold(_)) => return false,
-        Err(WriteError::Io(error)) => panic!("memory cannot fail: {error}"),
+        Err(error) => panic!("memory cannot fail: {error}"),
         Ok(()) => (),
     }
     let keyed = format.carries().objects == Objects::Keys

@@ -28,6 +28,7 @@ use std::{
 
 /// Which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ClockKind {
     /// The processor's time-stamp counter.
     Counter,

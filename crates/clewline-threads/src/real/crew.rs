@@ -115,6 +115,7 @@ pub enum Ending {
 
 /// A panic in an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Panicked {
     /// Which thread of the crew, from 0: the process of the operation.
     pub thread: usize,

@@ -4,6 +4,7 @@ use std::{fmt, fs, panic::Location, time::Duration};
 
 /// A thread whose operation does not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Standing {
     /// Which thread of the crew, from 0: the process of its operations.
     pub thread: usize,
@@ -15,6 +16,7 @@ pub struct Standing {
 
 /// What a thread does, as far as the system knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Doing {
     /// It runs, or would like to: it loops.
     Running,

@@ -7,13 +7,13 @@ use clewline_check::{
     search::SEARCHES,
 };
 use clewline_core::{
-    Act, Budget, Case, Domain, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall, Reason,
-    Recording, Roles, Value, Verdict, Witness,
+    Act, Budget, Case, Catalogued, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall,
+    Reason, Recording, Roles, Value, Verdict, Witness,
 };
-use clewline_specs::CATALOG;
+use clewline_specs::{CATALOG, Entry};
 use clewline_testing::pick_of_three;
 
-use super::Tally;
+use super::{Tally, decided::Decided};
 use crate::histories::random_history;
 
 /// How much a search may spend on a history. What it does not know then is not compared.
@@ -29,62 +29,59 @@ fn searched(problem: &Problem<'_>) -> Option<Verdict> {
     (!matches!(verdict, Verdict::Unknown(_))).then_some(verdict)
 }
 
-/// A linearizable history of what the monitor for `spec` decides, at least mostly.
-fn undisturbed(spec: &str, operations: usize, random: &mut Random) -> Box<dyn Case> {
-    let catalogued = clewline_specs::find(spec).unwrap();
-    catalogued.load(catalogued.generate(&plan(spec, operations, random))).unwrap()
+/// A specification, and what of it its monitor decides.
+struct Drawn {
+    spec: Box<dyn Catalogued>,
+    decided: Decided,
 }
 
-fn plan(spec: &str, operations: usize, random: &mut Random) -> Plan {
-    let (values, mix): (Domain, &[(&str, u32)]) = match spec {
-        "set" | "mutex" => (Domain::Below(1 + random.below(5) as u32), &[]),
-        // More removals than additions, lest there be two copies of anything.
-        "multiset" => {
-            (Domain::Below(1 + random.below(4) as u32), &[("add", 1), ("remove", 2), ("contains", 2)])
+impl Drawn {
+    fn of(entry: &Entry) -> Drawn {
+        let spec = clewline_specs::find(entry.name).unwrap();
+        Drawn { decided: Decided::of(entry, &*spec), spec }
+    }
+
+    /// Mostly what the monitor decides; of all methods now and then.
+    fn plan(&self, operations: usize, random: &mut Random) -> Plan {
+        let values = self.decided.values(1 + random.below(5) as u32);
+        let mix = if random.below(4) == 0 { Vec::new() } else { self.decided.mix(2) };
+        Plan {
+            operations,
+            processes: 2 + random.below(5),
+            overlap: [0.3, 0.6, 1.0][random.below(3)],
+            values,
+            mix,
+            keys: 1 + random.below(3),
+            pending: [0.0, 0.0, 0.05, 0.2][random.below(4)],
+            seed: random.next(),
+            ..Plan::default()
         }
-        "counter" => (Domain::Distinct, &[("inc", 2), ("read", 1)]),
-        // A cas hardly ever succeeds where all values differ; the inserts of a map replace what they find.
-        "cas-register" => (Domain::Distinct, &[("read", 4), ("write", 3)]),
-        "map" => (Domain::Distinct, &[("get", 3), ("put", 2), ("insert", 1)]),
-        // Looks are judged after all else, and not always.
-        "quasi-queue" => (Domain::Distinct, &[("enq", 1), ("deq", 1)]),
-        "quasi-stack" => (Domain::Distinct, &[("push", 1), ("pop", 1)]),
-        "quasi-priority-queue" | "quasi-min-priority-queue" => (Domain::Distinct, &[("add", 1), ("poll", 1)]),
-        _ => (Domain::Distinct, &[]),
-    };
-    let mix = if random.below(4) == 0 && spec != "counter" && spec != "map" { &[] } else { mix };
-    Plan {
-        operations,
-        processes: 2 + random.below(5),
-        overlap: [0.3, 0.6, 1.0][random.below(3)],
-        values,
-        mix: mix.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect(),
-        keys: 1 + random.below(3),
-        pending: [0.0, 0.0, 0.05, 0.2][random.below(4)],
-        seed: random.next(),
-        ..Plan::default()
+    }
+
+    /// A linearizable history.
+    fn undisturbed(&self, operations: usize, random: &mut Random) -> Box<dyn Case> {
+        self.spec.load(self.spec.generate(&self.plan(operations, random))).unwrap()
     }
 }
 
 /// Such a history, or one with some answers changed.
-fn distinct_history(spec: &str, seed: u64) -> Box<dyn Case> {
+fn distinct_history(drawn: &Drawn, seed: u64) -> Box<dyn Case> {
     let mut random = Random::new(seed);
     let operations = 2 + random.below(59);
-    let catalogued = clewline_specs::find(spec).unwrap();
-    let mut recording = catalogued.generate(&plan(spec, operations, &mut random));
+    let mut recording = drawn.spec.generate(&drawn.plan(operations, &mut random));
     for _ in 0..[0, 1, 1, 3][random.below(4)] {
         // Where an element may be added again, or no monitor minds, one operation may as well do what another did.
-        let case = catalogued.load(recording.clone()).unwrap();
+        let case = drawn.spec.load(recording.clone()).unwrap();
         let kind = case.problems().first().and_then(Problem::kind);
         let may_repeat = matches!(kind, None | Some(Kind::Set | Kind::Multiset | Kind::Counter));
         let way = random.below(if may_repeat { 7 } else { 5 });
         let disturbed = disturb(recording.clone(), way, &mut random);
         // Not every answer fits every call.
-        if catalogued.load(disturbed.clone()).is_ok() {
+        if drawn.spec.load(disturbed.clone()).is_ok() {
             recording = disturbed;
         }
     }
-    catalogued.load(recording).unwrap()
+    drawn.spec.load(recording).unwrap()
 }
 
 /// Exchanges what two operations of one method, not far apart, were asked or answered; or one of them answers
@@ -154,10 +151,10 @@ fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
 fn monitors_agree_with_a_search_on_random_histories() {
     let each = pick_of_three(400, 3_000, 300_000);
     for entry in &CATALOG {
-        let mut tally = Tally::default();
+        let (drawn, mut tally) = (Drawn::of(entry), Tally::default());
         let (mut undecided, mut kind) = (0, None);
         for seed in 0..each {
-            let case = distinct_history(entry.name, seed);
+            let case = distinct_history(&drawn, seed);
             kind = kind.or(case.problems().first().and_then(Problem::kind));
             let parts = case.problems().into_iter().flat_map(Problem::into_parts);
             for part in parts.filter(|it| it.kind().and_then(find).is_some()) {
@@ -171,7 +168,7 @@ fn monitors_agree_with_a_search_on_random_histories() {
         }
         // There are monitors for these, but they do not know every operation.
         let refused = match kind {
-            Some(Kind::Register { .. }) => 0.3,
+            Some(Kind::Register { .. } | Kind::Counter) => 0.3,
             Some(Kind::Multiset) => 0.6,
             // A quarter have looks; of those the search may have to find another order.
             Some(Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. }) => 0.1,
@@ -249,11 +246,11 @@ fn check_named(case: &dyn Case, algorithm: &str, about: &str) {
 fn auto_agrees_with_a_search_on_random_histories() {
     let each = pick_of_three(25, 800, 100_000);
     for entry in &CATALOG {
-        let mut tally = Tally::default();
+        let (drawn, mut tally) = (Drawn::of(entry), Tally::default());
         for seed in 0..each {
             let about = format!("{} seed {seed}", entry.name);
             check_auto(&*random_history(entry.name, seed), &mut tally, &about);
-            check_auto(&*distinct_history(entry.name, seed), &mut tally, &about);
+            check_auto(&*distinct_history(&drawn, seed), &mut tally, &about);
         }
         eprintln!("{}: auto {tally:?}", entry.name);
         tally.expect(0.05, 0.02, entry.name);
@@ -266,10 +263,11 @@ fn auto_agrees_with_a_search_on_random_histories() {
 fn long_histories_hold_with_or_without_some_of_their_elements() {
     let (each, most) = pick_of_three((2, 1_000), (10, 2_000), (100, 20_000));
     for entry in &CATALOG {
+        let drawn = Drawn::of(entry);
         for seed in 0..each {
             let mut random = Random::new(seed);
             let operations = 100 + random.below(most);
-            let case = undisturbed(entry.name, operations, &mut random);
+            let case = drawn.undisturbed(operations, &mut random);
             let parts = case.problems().into_iter().flat_map(Problem::into_parts);
             for part in parts.filter(|it| it.kind().and_then(find).is_some()) {
                 let about = format!("{} seed {seed}", entry.name);
@@ -303,18 +301,5 @@ fn expect_holds(part: &Problem<'_>, about: &str) -> bool {
 }
 
 fn elements_are_independent(part: &Problem<'_>) -> bool {
-    match part.kind() {
-        Some(
-            Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag
-            | Kind::Set
-            | Kind::Multiset,
-        ) => true,
-        Some(Kind::Counter | Kind::Register { .. } | Kind::Other(_)) | None => false,
-    }
+    part.kind().is_some_and(|it| it.is_container() || matches!(it, Kind::Set | Kind::Multiset))
 }

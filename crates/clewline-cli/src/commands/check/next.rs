@@ -47,8 +47,8 @@ fn more(args: &Args, file: &Path, reason: &Reason, same: Given) -> Vec<String> {
             }
             THRIFTY
         }
-        Reason::Configurations(_) | Reason::Outrun => COMPETITION,
         Reason::Refused(_) => "auto",
+        _ => COMPETITION,
     };
     if args.algorithm != other {
         let given = Given { algorithm: false, ..same };

@@ -5,11 +5,11 @@ use std::{
     ops::ControlFlow,
 };
 
-use clewline_core::Cause;
 use clewline_explore::{
     Coverage, Ending, Scheduler, explore,
     schedulers::{bounded::Bounded, serial::Serial},
 };
+use clewline_methods::line_up::Cause;
 use clewline_threads::{
     Explorable, Trial,
     control::{Calls, Limits, Operation},

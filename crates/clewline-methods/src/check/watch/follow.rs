@@ -39,6 +39,7 @@ pub(crate) enum Followed {
 
 /// Whether operations that are told in one line are known to come in the order of their calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LineOrder {
     /// Somebody promises it, so that a violation is certain at once.
     Promised,
@@ -237,8 +238,9 @@ impl<'a> Follow<'a> {
     }
 
     fn refuse(&mut self, row: &Row, message: &str) {
-        let read = self.window.facts.operations as usize;
-        self.trouble = Some(ReadError { line: row.line, column: 0, message: message.to_owned(), read });
+        let mut error = ReadError::in_line(row.line, message.to_owned());
+        error.read = self.window.facts.operations as usize;
+        self.trouble = Some(error);
     }
 
     /// Whether a violation is one whatever comes.

@@ -226,7 +226,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         let history = columns.finish().map_err(|malformed| {
             let line = lines.get(malformed.index()).map_or(0, |&it| it as usize);
             let message = malformed.reason().to_owned();
-            Error::from(clewline_report::ReadError { line, column: 0, message, read: 0 })
+            Error::from(clewline_report::ReadError::in_line(line, message))
         })?;
         Ok(Snapshot { history, lines, ids, places })
     }

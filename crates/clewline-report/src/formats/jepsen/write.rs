@@ -20,13 +20,7 @@ pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), Wr
         let why = "in a Jepsen history either every operation names its object (a key), or none does";
         return Err(WriteError::CannotHold(why.to_owned()));
     }
-    let mut line = String::new();
-    for entry in script::entries(recording)? {
-        line.clear();
-        write_entry(recording, entry, &mut line)?;
-        out.write_all(line.as_bytes())?;
-    }
-    Ok(())
+    script::write_lines(recording, out, write_entry)
 }
 
 fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {

@@ -20,7 +20,7 @@ pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), Wr
     let recording = &*script::with_null_missing(recording)?;
     match times(recording)? {
         Some(times) => write_operations(recording, &times, out),
-        None => write_events(recording, out),
+        None => script::write_lines(recording, out, write_event),
     }
 }
 
@@ -43,25 +43,23 @@ fn write_operations(recording: &Recording, times: &[u32], out: &mut dyn Write) -
     Ok(())
 }
 
-fn write_events(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
-    let mut line = String::new();
-    for entry in script::entries(recording)? {
-        line.clear();
-        let (event, id) = match entry {
-            Entry::Call(id) => ("call", id),
-            Entry::Return(id, _) => ("return", id),
-            Entry::Info(id) => ("info", id),
-        };
-        match entry {
-            Entry::Call(id) => write_call(recording, id, &mut line)?,
-            Entry::Return(id, _) | Entry::Info(id) => write_process(recording, id, &mut line)?,
+fn write_event(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {
+    let event = match entry {
+        Entry::Call(id) => {
+            write_call(recording, id, line)?;
+            "call"
         }
-        if let Entry::Return(_, ret) = entry {
-            member(recording, id, "ret", ret, &mut line)?;
+        Entry::Return(id, ret) => {
+            write_process(recording, id, line)?;
+            member(recording, id, "ret", ret, line)?;
+            "return"
         }
-        line.push_str(&format!(", \"event\": \"{event}\"}}\n"));
-        out.write_all(line.as_bytes())?;
-    }
+        Entry::Info(id) => {
+            write_process(recording, id, line)?;
+            "info"
+        }
+    };
+    line.push_str(&format!(", \"event\": \"{event}\"}}\n"));
     Ok(())
 }
 

@@ -376,6 +376,11 @@ fn a_picture_shows_the_core_alone() {
     assert!(svg.contains(">deq() → 2</text>") && !svg.contains("deq() → ?"), "{svg}");
 }
 
+fn because(mut found: Violation, why: Why) -> Verdict {
+    found.why = Some(Box::new(why));
+    Verdict::Violated(found)
+}
+
 /// What the words name besides the core is drawn in the terminal, so it is in the picture, and is not taken for a part of the core.
 #[test]
 fn in_a_picture_what_is_there_for_comparison_is_dotted() {
@@ -383,7 +388,7 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
     let Verdict::Violated(found) = exhausted(&[0, 2], &[0], 2) else { panic!("it is violated") };
     let operations = [2, 0, 1].map(OperationId).to_vec();
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations, end: None };
-    let verdict = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found });
+    let verdict = because(found, why);
     let svg = svg::core(&judged(&case, &verdict), Ground::Paper).svg;
     let dotted: Vec<&str> = svg.lines().filter(|it| it.contains("class=\"beside\"")).collect();
     assert_eq!((svg.matches("class=\"bar\"").count(), dotted.len()), (2, 1), "{svg}");
@@ -412,7 +417,7 @@ fn one_operation_is_not_them() {
     let case = overtaken();
     let Verdict::Violated(found) = exhausted(&[2], &[], 2) else { panic!("it is violated") };
     let why = Why::Rule { rule: Rule::AddedBefore, operations: [2, 1].map(OperationId).to_vec(), end: None };
-    let verdict = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found });
+    let verdict = because(found, why);
     let page = write(&Page::of(&judged(&case, &verdict)));
     assert!(page.contains("What is dotted is no part of it, and"), "{page}");
 }
@@ -425,7 +430,7 @@ fn a_picture_that_leaves_operations_out_says_so() {
     let core: Vec<u32> = (0..14).collect();
     let Verdict::Violated(found) = exhausted(&core, &[], 13) else { panic!("it is violated") };
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations: vec![OperationId(0)], end: None };
-    let told = Verdict::Violated(Violation { why: Some(Box::new(why)), ..found.clone() });
+    let told = because(found.clone(), why);
     let page = write(&Page::of(&judged(&case, &told)));
     // Right below the picture, before the table.
     let places =

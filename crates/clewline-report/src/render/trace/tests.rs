@@ -16,7 +16,7 @@ fn check_trace(rows: &[tests::Row], core: &[u32], breaking: &Breaking, width: us
 
 fn at(operation: u32, events: usize, allowed: &[&str]) -> Breaking {
     let allowed = Allowed::These(allowed.iter().map(|&it| it.to_owned()).collect());
-    Breaking { events, operation: OperationId(operation), allowed }
+    Breaking::new(events, OperationId(operation), allowed)
 }
 
 /// 1 and 2 go in at the same time and come out; then 1 comes out again.
@@ -154,7 +154,7 @@ fn check_instead(allowed: Allowed, expected: &str) {
     let case = tests::case(&AGAIN);
     let verdict = tests::exhausted(&[3], &[], 3);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
-    let breaking = Breaking { events: 7, operation: OperationId(3), allowed };
+    let breaking = Breaking::new(7, OperationId(3), allowed);
     let written = told(&trace(&tests::judged(&case, &verdict), violation, &breaking, 200), 200);
     let sentence = "  Here no order is left: deq() may not return 1. ";
     assert_eq!(written.lines().last().unwrap(), format!("{sentence}{expected}"));

@@ -23,6 +23,7 @@ use super::{place::Place, races::Touches, view::View};
 
 /// What a load may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MemoryModel {
     /// The newest store, always.
     #[default]

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// What is wrong with a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Cause {
     /// One call at a time, it answers now this and now that.
     Nondeterministic,
