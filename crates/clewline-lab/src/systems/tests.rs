@@ -194,7 +194,7 @@ fn what_is_right_holds_and_answers_every_call() {
     let small = ["adr", "chain", "dr", "edr", "open-chord", "primary-backup", "single-copy"];
     let small = right().filter(|it| small.contains(&it.system.name) && it.variant.name != "stateright");
     for found in small {
-        for calls in pick(&["1r+2w"][..], &["1r+2w", "2r+2w", "2c"]) {
+        for calls in pick(&["1r+1w"][..], &["1r+2w", "2r+2w", "2c"]) {
             check_right(&found, calls);
         }
     }

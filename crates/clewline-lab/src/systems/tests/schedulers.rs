@@ -169,8 +169,8 @@ fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64
 fn any_number_of_threads_sees_the_same_of_every_system() {
     let mut wrong = 0;
     let has_shape = |it: &FoundSystem| it.variant.calls.parse().is_ok_and(|it: Shape| it != Shape::Nothing);
-    // In `./test` one of seven.
-    for found in systems().filter(has_shape).step_by(pick(7, 1)) {
+    // In `./test` one of six.
+    for found in systems().filter(has_shape).step_by(pick(6, 1)) {
         for entry in &schedulers::SCHEDULERS {
             let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
             let look = |jobs| {
@@ -184,7 +184,7 @@ fn any_number_of_threads_sees_the_same_of_every_system() {
             }
         }
     }
-    assert!(pick(3, 50) < wrong, "{wrong} are wrong");
+    assert!(pick(0, 50) < wrong, "{wrong} are wrong");
 }
 
 const REDUCTIONS: &[&str] = &["dpor", "transdpor", "ired", "liviola"];

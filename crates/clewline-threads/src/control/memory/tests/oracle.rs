@@ -390,7 +390,7 @@ impl Candidate<'_> {
 #[test]
 fn random_programs_answer_what_each_model_allows_and_nothing_else() {
     let (mut weaker, mut weakest) = (0, 0);
-    for seed in 0..pick(100, 1_000) {
+    for seed in 0..pick(200, 1_000) {
         let mut random = Random::new(seed);
         let operations = 4 + random.below(3);
         let tasks = random_program(&mut random, operations);
