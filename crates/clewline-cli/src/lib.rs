@@ -1,4 +1,5 @@
-//! The command line of Clewline, as a library: the binary runs it, and so does a program that adds to it.
+//! The command line of Clewline, as a library: the binary runs it, and so does a program that adds
+//! to it.
 
 mod commands;
 mod extensions;

@@ -101,8 +101,8 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// The scheduler at the other end of `line`. Without one an execution cannot go on: if the other
-    /// process is gone, `lost` is called.
+    /// The scheduler at the other end of `line`. Without one an execution cannot go on: if the
+    /// other process is gone, `lost` is called.
     pub fn new(line: &mut Line, lost: fn() -> !) -> Asking<'_> {
         Asking { line, lost }
     }

@@ -56,7 +56,7 @@ pub struct Offer {
     pub spec: Option<String>,
     /// By how much calls may be out of order.
     pub quasi: Option<String>,
-    /// Whether its `main` is what is explored: whatever that returns is right, if it comes to an end.
+    /// Whether its `main` is what is explored: that is right if it comes to an end.
     pub is_body: bool,
 }
 

@@ -9,8 +9,8 @@ use clewline_threads::{
 
 use crate::message::Message;
 
-/// Puts what the last execution of `trial` left, the steps and those that waited only if `is_shown`.
-/// How places are written depends on which process reads them.
+/// Puts what the last execution of `trial` left; steps and waiting tasks only if `is_shown`. How
+/// places are written depends on which process reads them.
 pub fn put_state(
     to: &mut Message,
     trial: &mut dyn Trial,

@@ -25,13 +25,13 @@ use clewline_threads::{
 use crate::{Line, Offer, Points, Remote, Served, Wanted, serve};
 
 struct Two {
-    count: AtomicU32,
+    count: Arc<AtomicU32>,
     locks: [Mutex<()>; 2],
 }
 
 /// Calls that lose updates, that may get stuck, and that may panic.
 fn component() -> Component<Two> {
-    let two = || Two { count: AtomicU32::new(0), locks: [Mutex::new(()), Mutex::new(())] };
+    let two = || Two { count: Arc::new(AtomicU32::new(0)), locks: [Mutex::new(()), Mutex::new(())] };
     Component::new(two)
         .call("add", |it: &Two| {
             let found = it.count.load(SeqCst);
@@ -40,6 +40,14 @@ fn component() -> Component<Two> {
         .call("get", |it| it.count.load(SeqCst))
         .call("forth", |it| drop((it.locks[0].lock(), it.locks[1].lock())))
         .call("back", |it| drop((it.locks[1].lock(), it.locks[0].lock())))
+        .call("leave", |it| {
+            let count = Arc::clone(&it.count);
+            clewline_threads::thread::spawn(move || {
+                if count.load(SeqCst) == 0 {
+                    clewline_threads::thread::park();
+                }
+            });
+        })
         .call("assert", |it| assert!(it.count.load(SeqCst) != 1, "there is one"))
 }
 
@@ -110,9 +118,11 @@ fn explore(
     (survey, all)
 }
 
-const COLUMNS: [&[&[&str]]; 4] = [
+const COLUMNS: [&[&[&str]]; 5] = [
     &[&["add", "get"], &["add", "get"]],
     &[&["forth", "get"], &["back"]],
+    // All calls return, and a thread that was started may wait for ever.
+    &[&["leave"], &["add"]],
     &[&["add", "add"], &["assert"]],
     &[&["add", "assert"]],
 ];
@@ -152,7 +162,7 @@ fn each_history_is_visited_once_and_none_is_left_out() {
     let (remote, _served) = meet();
     let (here, settings) = (component(), settings());
     let strategy = Strategy::Scheduler(schedulers::find("exhaustive").unwrap(), &settings);
-    for columns in &COLUMNS[..2] {
+    for columns in &COLUMNS[..3] {
         let calls = calls(columns);
         let (expected, all) = explore(&here, &calls, strategy, Visits::Every);
         let (survey, visited) = explore(&remote, &calls, strategy, Visits::Histories);

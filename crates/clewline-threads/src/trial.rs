@@ -28,8 +28,8 @@ pub trait Explorable: Send + Sync {
 
 /// A matrix on a subject, ready to be run again and again.
 ///
-/// It may be one of another process. Then a scheduler of this process that [runs](System::run) it is
-/// asked over a line at each point, which takes long; [`explore`](Self::explore) has its scheduler
+/// It may be one of another process. Then a scheduler of this process that [runs](System::run) it
+/// is asked over a line at each point, which takes long; [`explore`](Self::explore) has its scheduler
 /// where the calls are made.
 pub trait Trial: System {
     /// Runs execution after execution as `strategy` has it, and calls `visit` after each, or after
@@ -76,7 +76,7 @@ pub type Visit<'a> = dyn FnMut(&mut dyn Trial, &Ending, u64) -> ControlFlow<()> 
 // How many executions pass between two looks at the clock.
 const CLOCK_INTERVAL_EXECUTIONS: u64 = 256;
 
-/// Runs a trial of this process under `scheduler`, and visits every execution that is not redundant.
+/// Runs a trial of this process under `scheduler`, and visits each execution that is not redundant.
 pub fn survey<T: Trial>(
     trial: &mut T,
     scheduler: &mut dyn Scheduler,

@@ -2,8 +2,9 @@
 //!
 //! Compilers can have each access to memory call a function first, for the sake of a tool called ThreadSanitizer. Here
 //! those functions are Clewline's: a shared library, the *runtime*, that controls threads, memory and locks of the program
-//! it is linked with. What is left to do is here: to find a compiler and the runtime, to compile and to link, and to start the
-//! program. What it offers then is explored from this process like anything else.
+//! it is linked with. What is left to do is here: to find a compiler and the runtime, to compile
+//! and to link, and to start the program. What it offers then is explored from this process like
+//! anything else.
 //!
 //! ```no_run
 //! use clewline_methods::line_up::{Options, check};

@@ -37,8 +37,7 @@ struct Running {
 }
 
 impl Session {
-    /// Starts `command`. What it is to read stays to be read: the line is in place of standard input,
-    /// which the program opens again.
+    /// Starts `command`. The line is in place of standard input, which the program opens again.
     pub(super) fn start(mut command: Command, wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
         let name = command.get_program().to_string_lossy().into_owned();
         let (line, there) = line().map_err(Error::io(name.clone()))?;
@@ -47,7 +46,7 @@ impl Session {
             command.stdout(Stdio::null()).stderr(Stdio::piped());
         }
         let mut child = command.spawn().map_err(Error::io(name))?;
-        // As long as this end of the line is open here, the other one does not notice that a program is gone.
+        // While the program's end is open here, too, it is not noticed that the program is gone.
         drop(command);
         let complaints = child.stderr.take().map(|it| thread::spawn(|| read(it)));
         let running = Running { child, complaints, has_ended: false };

@@ -103,3 +103,18 @@ fn a_test_that_is_started_by_hand_is_explored_as_well() {
     by_hand.holds();
     assert_eq!(by_hand.number("executions"), driven.number("executions"));
 }
+
+/// What was explored by then is no verdict, and is not reported.
+#[test]
+fn a_program_that_dies_has_no_verdict() {
+    let Some(program) = build("dies.c", &[]) else { return };
+    for (kind, told) in [("killed", "signal: 9"), ("ends", "exit status: 0")] {
+        for format in ["text", "json"] {
+            let found = program.explore_main_with(&[kind], &["--format", format]);
+            assert_eq!((found.code, &*found.out), (Some(2), ""), "{kind}: {}", found.err);
+            let expected = format!("error: the program ended without a verdict: {told}");
+            assert!(found.err.starts_with(&expected), "{kind}: {}", found.err);
+        }
+    }
+    assert_eq!(program.explore_main_with(&["neither"], &[]).code, Some(0));
+}

@@ -98,7 +98,7 @@ impl Program {
         Program(vec![self.0[0].clone()])
     }
 
-    /// Explores it. Returns what was found with the first compiler; with the others it ends the same way.
+    /// Explores it. Returns what was found with the first compiler; the others end the same way.
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         self.agreed(|it| clewline(it, arguments, &[]))

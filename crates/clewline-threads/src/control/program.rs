@@ -107,7 +107,7 @@ impl Outcome<AnswerId> {
     pub fn canonical(&self, key: &mut Vec<u32>) {
         key.clear();
         for operation in &self.operations {
-            // Whether one that has not returned was called follows from whether those before it have.
+            // If it has not returned, the operations before it say whether it was called.
             key.push(operation.ret.map_or(0, |(_, answer)| answer.0 + 1));
             let (mut before, mut bits) = (0_u32, 0);
             for other in &self.operations {

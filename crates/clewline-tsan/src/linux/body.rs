@@ -1,9 +1,9 @@
 //! Programs that declare no test: their own `main` is run under every schedule.
 //!
 //! The driver asks for it; or, of a program that was started by hand, the environment variable
-//! `CLEWLINE_BODY`, with the arguments of `clewline run`. Whatever `main` does is right, but to crash,
-//! to fail, or to wait for ever. When it returns, or calls `exit`, the program has ended, with all
-//! threads that still run.
+//! `CLEWLINE_BODY`, with the arguments of `clewline run`. Whatever `main` does is right, but to
+//! crash, to fail, or to wait for ever. When it returns, or calls `exit`, the program has ended,
+//! with all threads that still run.
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
@@ -81,7 +81,7 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
         signals::die(&format!("error: {told}\n"));
     }
     output::keep_quiet();
-    // What a thread of the program writes when it panics is not read, and to find out where it was takes long.
+    // What a thread writes when it panics is not read, and to find out where it was takes long.
     // SAFETY: no other thread of the process uses the environment: those that were made sleep.
     unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
     run::serve(&mut line, &Body, true);

@@ -23,7 +23,7 @@ pub(super) fn is_there() -> bool {
 
 /// The line to the driver, and what it wants. Standard input is what it would be without a driver.
 pub(super) fn meet() -> (Line, Wanted) {
-    // SAFETY: these are calls of the system, and no other thread of the process uses the environment.
+    // SAFETY: these are calls of the system, and no other thread uses the environment.
     let ends = unsafe {
         // Programs that this one starts have no driver.
         std::env::remove_var(DRIVEN_VARIABLE);
