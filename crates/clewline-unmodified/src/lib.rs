@@ -15,9 +15,9 @@
 //! let sources = Sources { files: vec!["stack_test.c".into(), "stack.c".into()], flags: Vec::new() };
 //! let program = Program::build(&sources, &compiler, &runtime)?;
 //! let session = program.start(&[], &Wanted::default(), Talk::Passed)?;
-//! let checked = check(&**session.remote(), &"push(1) | pop".parse()?, &Options::default())?;
+//! let checked = check(&**session.remote(), &"push(1) | pop".parse()?, &Options::default());
 //! session.finish()?;
-//! assert!(checked.finding().is_none());
+//! assert!(checked.is_ok_and(|it| it.finding().is_none()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
