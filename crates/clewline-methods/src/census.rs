@@ -15,11 +15,11 @@ use clewline_check::{
     },
 };
 use clewline_core::{AnswerId, Budget, Misfit, Problem, Verdict};
-use clewline_explore::{Coverage, Ending, Limit, explore};
-use clewline_threads::{Explorable, Trial, control::Outcome};
+use clewline_explore::{Coverage, Ending, Limit};
+use clewline_threads::{Explorable, Extent, Strategy, Survey, Trial, Visits, control::Outcome};
 
 use crate::{
-    line_up::{Options, Specified, Texts, canonical, observe},
+    line_up::{Options, Specified, Texts, observe},
     matrix::Matrix,
     relaxed::{CONFIGURATIONS, Quasi, Roles, relaxation},
 };
@@ -146,27 +146,26 @@ pub fn count(
         census: Census::default(),
     };
     let begun = Instant::now();
-    let until = options.time.and_then(|it| begun.checked_add(it));
-    let mut scheduler = (options.scheduler.make)(&options.settings);
-    let (coverage, executions) =
-        explore(&mut *trial, &mut *scheduler, options.executions_max, |trial, ending, _| {
-            match ending {
-                Ending::Full => counter.count(trial, &trial.outcome()),
-                Ending::Stuck | Ending::Panicked => counter.census.broken += 1,
-                Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
+    let visits = match counting {
+        Counting::Everything => Visits::Every,
+        Counting::Distinct | Counting::Optimized => Visits::Histories,
+    };
+    let extent = Extent::all(options.executions_max, visits).within(options.time);
+    let strategy = Strategy::Scheduler(options.scheduler, &options.settings);
+    let Survey { coverage, executions, broken, is_bounded } =
+        trial.explore(strategy, &extent, &mut |trial, ending, _| {
+            if *ending == Ending::Full {
+                counter.count(trial, &trial.outcome());
             }
-            if until.is_some_and(|it| it <= Instant::now()) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            ControlFlow::Continue(())
         });
     Ok(Census {
         executions,
         histories: counter.seen.len() as u64,
         counts: counter.enumeration.counts(),
         coverage,
-        is_bounded: scheduler.is_bounded() || trial.guess().is_some(),
+        broken,
+        is_bounded: is_bounded || trial.guess().is_some(),
         elapsed: [Duration::ZERO, begun.elapsed().saturating_sub(counter.census.enumerated)],
         ..counter.census
     })
@@ -220,7 +219,7 @@ struct Counter<'a> {
 impl Counter<'_> {
     fn count(&mut self, trial: &dyn Trial, outcome: &Outcome<AnswerId>) {
         let mut key = Vec::new();
-        canonical(outcome, &mut key);
+        outcome.canonical(&mut key);
         let is_new = self.seen.insert(key);
         if !is_new && self.counting != Counting::Everything {
             return;

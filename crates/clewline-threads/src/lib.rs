@@ -40,6 +40,7 @@ pub mod hint;
 mod inputs;
 pub mod real;
 mod subject;
+mod survey;
 pub mod sync;
 pub mod thread;
 mod trial;
@@ -50,4 +51,5 @@ pub use real::{
     Clock, ClockKind, Crew, Doing, Ending, Noise, Panicked, Pinning, Run, Settings, Standing, clock, point,
 };
 pub use subject::Subject;
-pub use trial::{Component, Explorable, Trial};
+pub use survey::{Extent, Strategy, Survey, Visits};
+pub use trial::{Component, Explorable, Trial, Visit, survey};

@@ -3,12 +3,15 @@
 //! An [`Explorable`] reads calls as people write them, and makes a [`Trial`] of a matrix: something that can be run under a
 //! scheduler. From here on an operation is a number, and so is an answer.
 
-use std::{cell::RefCell, fmt, hash::Hash, rc::Rc, sync::Arc};
+use std::{cell::RefCell, fmt, hash::Hash, ops::ControlFlow, rc::Rc, sync::Arc, time::Instant};
 
 use clewline_core::{AnswerId, Case, History, Interner, Misfit, ObjectId, ProcessId, Timed};
-use clewline_explore::{Ending, Schedule, Scheduler, System};
+use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
 
-use crate::control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program};
+use crate::{
+    control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program},
+    survey::{Extent, Strategy, Survey},
+};
 
 /// Something whose executions can be explored.
 pub trait Explorable: Send + Sync {
@@ -24,7 +27,15 @@ pub trait Explorable: Send + Sync {
 }
 
 /// A matrix on a subject, ready to be run again and again.
+///
+/// It may be one of another process. Then a scheduler of this process that [runs](System::run) it
+/// is asked over a line at each point, which takes long; [`explore`](Self::explore) has its scheduler
+/// where the calls are made.
 pub trait Trial: System {
+    /// Runs execution after execution as `strategy` has it, and calls `visit` after each, or after
+    /// those that `extent` asks for. [`survey`] does so for a trial of this process.
+    fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey;
+
     /// The operations: of each, its process and its call as it is written.
     fn operations(&self) -> &[(usize, String)];
 
@@ -57,6 +68,33 @@ pub trait Trial: System {
 
     /// The history with the subject's own specification, if it has one.
     fn case(&self, outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>>;
+}
+
+/// What is called after an execution, with the number of executions so far.
+pub type Visit<'a> = dyn FnMut(&mut dyn Trial, &Ending, u64) -> ControlFlow<()> + 'a;
+
+// How many executions pass between two looks at the clock.
+const CLOCK_INTERVAL_EXECUTIONS: u64 = 256;
+
+/// Runs a trial of this process under `scheduler`, and visits each execution that is not redundant.
+pub fn survey<T: Trial>(
+    trial: &mut T,
+    scheduler: &mut dyn Scheduler,
+    extent: &Extent,
+    visit: &mut Visit<'_>,
+) -> Survey {
+    let mut broken = 0;
+    let (coverage, executions) =
+        explore(trial, scheduler, extent.executions_max, |trial, ending, executions| {
+            broken += u64::from(matches!(ending, Ending::Stuck | Ending::Panicked));
+            let looks = executions % CLOCK_INTERVAL_EXECUTIONS == 0;
+            let is_late = looks && extent.until.is_some_and(|it| it <= Instant::now());
+            match visit(trial, ending, executions) {
+                ControlFlow::Continue(()) if is_late => ControlFlow::Break(()),
+                flow => flow,
+            }
+        });
+    Survey { coverage, executions, broken, is_bounded: scheduler.is_bounded() }
 }
 
 type Show<C, R> = Box<dyn Fn(&C, &R) -> String>;
@@ -118,6 +156,10 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> System for Typed<T,
 }
 
 impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for Typed<T, C, R> {
+    fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
+        survey(self, &mut *strategy.scheduler(), extent, visit)
+    }
+
     fn operations(&self) -> &[(usize, String)] {
         &self.operations
     }

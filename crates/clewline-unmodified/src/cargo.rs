@@ -8,13 +8,14 @@ use std::{
     process::{Command, Stdio},
 };
 
+use clewline_remote::Wanted;
 use serde_json::Value as Json;
 
 use super::{
     assembly::{Unseen, unseen},
     error::Error,
-    program::{Ran, ran},
-    runtime::{BODY_VARIABLE, COMMAND_VARIABLE, Runtime},
+    runtime::Runtime,
+    session::{Session, Talk, call_it},
     toolchain::{TARGET, Toolchain},
 };
 
@@ -27,15 +28,6 @@ pub struct Crate {
     pub arguments: Vec<OsString>,
     /// Where what `cargo` says while it builds goes.
     pub talk: Talk,
-}
-
-/// Where a child's talk goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Talk {
-    /// Into the error, if there is one.
-    Kept,
-    /// To our standard error.
-    Passed,
 }
 
 /// Tests that were built.
@@ -216,51 +208,24 @@ fn names(listed: &str) -> impl Iterator<Item = &str> {
 }
 
 impl TestId {
-    /// Explores it, in a process of its own; what that writes goes where ours goes. `arguments` are those of `clewline explore`.
+    /// Starts it, in a process of its own, to be explored as `wanted`.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, or ends otherwise than an exploration does.
-    pub fn run(&self, arguments: &[OsString], command: &str) -> Result<Ran, Error> {
-        let status = self.command(arguments, command).status().map_err(Error::io(self.name.clone()))?;
-        ran(status, String::new(), String::new())
-    }
-
-    /// The same, keeping what it writes.
-    ///
-    /// # Errors
-    ///
-    /// As [`TestId::run`].
-    pub fn capture(&self, arguments: &[OsString], command: &str) -> Result<Ran, Error> {
-        let output = self.command(arguments, command).output().map_err(Error::io(self.name.clone()))?;
-        let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
-        ran(output.status, text(&output.stdout), text(&output.stderr))
-    }
-
-    fn command(&self, explored: &[OsString], typed: &str) -> Command {
+    /// If it cannot be started, or ends at once.
+    pub fn start(&self, wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
         // The one thread that runs the test is the process's first. What it says when it panics goes to the runtime.
         let arguments = [self.name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
         command.args(arguments).current_dir(&self.folder);
-        command.env(COMMAND_VARIABLE, typed);
-        command.env(BODY_VARIABLE, explored.join(OsStr::new("\u{1f}")));
         // The report shows where it panics. A backtrace would look through the runtime's symbols each time.
         command.env("RUST_BACKTRACE", "0");
-        // Whoever runs tests would read all that is known of the terminal, in each execution.
+        // What runs tests would read all that is known of the terminal, in each execution.
         command.env_remove("TERM");
-        call_it(&mut command, &self.name);
-        command
+        call_it(&mut command, OsStr::new(&self.name));
+        Session::start(command, wanted, talk)
     }
 }
-
-/// What a program is called is what it calls itself in reports.
-#[cfg(unix)]
-fn call_it(command: &mut Command, name: &str) {
-    std::os::unix::process::CommandExt::arg0(command, name);
-}
-
-#[cfg(not(unix))]
-fn call_it(_: &mut Command, _: &str) {}
 
 #[cfg(test)]
 mod tests {

@@ -51,6 +51,13 @@ pub enum Error {
         /// What it said, or where.
         told: String,
     },
+    /// The program cannot be explored, or not any further, and has said why.
+    GaveUp {
+        /// What that means for a verdict.
+        why: GaveUp,
+        /// What it said, if that was kept.
+        told: String,
+    },
     /// The program ended in a way that no exploration ends.
     Killed {
         /// How.
@@ -63,6 +70,15 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+}
+
+/// What it means for a verdict that a program was not explored any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GaveUp {
+    /// It could not do what it was asked to.
+    Failed,
+    /// It could, and does not come to an end: the verdict is unknown.
+    Unknown,
 }
 
 impl Error {
@@ -121,6 +137,8 @@ impl fmt::Display for Error {
                 told.trim()
             ),
             Error::Building { told } => write!(f, "cargo did not build the tests\n{}", told.trim_end()),
+            Error::GaveUp { told, .. } if told.is_empty() => f.write_str("the program gave up"),
+            Error::GaveUp { told, .. } => f.write_str(told.trim_end()),
             Error::Killed { how } => write!(f, "the program ended without a verdict: {how}"),
             Error::Io { what, error } => write!(f, "{what}: {error}"),
         }

@@ -2,19 +2,23 @@
 //!
 //! Compilers can have each access to memory call a function first, for the sake of a tool called ThreadSanitizer. Here
 //! those functions are Clewline's: a shared library, the *runtime*, that controls threads, memory and locks of the program
-//! it is linked with. The program explores itself: its `main` is the runtime's, and it takes the arguments of `clewline
-//! explore`. What is left to do before that is here: to find a compiler and the runtime, to compile and to link, and to run.
+//! it is linked with. What is left to do is here: to find a compiler and the runtime, to compile
+//! and to link, and to start the program. What it offers then is explored from this process like
+//! anything else.
 //!
 //! ```no_run
-//! use clewline_unmodified::{Compiler, Program, Runtime, Sources};
+//! use clewline_methods::line_up::{Options, check};
+//! use clewline_unmodified::{Compiler, Program, Runtime, Sources, Talk, Wanted};
 //!
 //! let runtime = Runtime::find()?;
 //! let compiler = Compiler::find(None)?;
 //! let sources = Sources { files: vec!["stack_test.c".into(), "stack.c".into()], flags: Vec::new() };
 //! let program = Program::build(&sources, &compiler, &runtime)?;
-//! let ran = program.run(&["--preemptions".into(), "3".into()])?;
-//! assert!(ran.status.success());
-//! # Ok::<(), clewline_unmodified::Error>(())
+//! let session = program.start(&[], &Wanted::default(), Talk::Passed)?;
+//! let checked = check(&**session.remote(), &"push(1) | pop".parse()?, &Options::default());
+//! session.finish()?;
+//! assert!(checked.is_ok_and(|it| it.finding().is_none()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Only on Linux and x86-64; elsewhere everything here answers [`Error::Platform`].
@@ -28,16 +32,19 @@ mod new_crate;
 mod program;
 mod runtime;
 mod scratch;
+mod session;
 mod toolchain;
 
 pub use assembly::{Cause, Unseen};
-pub use cargo::{Built, Crate, Talk, TestId};
+pub use cargo::{Built, Crate, TestId};
+pub use clewline_remote::{Points, Remote, Wanted};
 pub use compiler::{Compiler, Kind, Language};
-pub use counted::{Asked, CENSUS_VARIABLE, answer, read_answer};
-pub use error::{Error, check_platform};
+pub use counted::Asked;
+pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;
-pub use program::{BlindSpot, Program, Ran, Sources, Status};
-pub use runtime::{COMMAND_VARIABLE, HEADER, Runtime};
+pub use program::{BlindSpot, Program, Sources};
+pub use runtime::{HEADER, Runtime};
+pub use session::{Session, Talk};
 pub use toolchain::{Instrumented, Toolchain};
 
 #[cfg(test)]

@@ -4,15 +4,18 @@ use std::{
     ffi::{OsStr, OsString},
     fmt, fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
 };
+
+use clewline_remote::Wanted;
 
 use super::{
     assembly::{Unseen, unseen},
     compiler::{Compiler, Language, including},
     error::Error,
-    runtime::{BODY_VARIABLE, COMMAND_VARIABLE, HEADER, Runtime},
+    runtime::{HEADER, Runtime},
     scratch::Scratch,
+    session::{Session, Talk},
 };
 
 /// What is compiled.
@@ -24,14 +27,12 @@ pub struct Sources {
     pub flags: Vec<OsString>,
 }
 
-/// A program that explores itself. What was made for it is removed when it is dropped.
+/// A program that can be explored. What was made for it is removed when it is dropped.
 #[derive(Debug)]
 pub struct Program {
     executable: PathBuf,
     /// What the program is called.
     name: String,
-    /// What commands in reports begin with.
-    command: Option<String>,
     /// What is loaded before the program.
     preloaded: Option<PathBuf>,
     blind_spots: Vec<BlindSpot>,
@@ -56,48 +57,6 @@ impl fmt::Display for BlindSpot {
                 "{} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory",
                 file.display()
             ),
-        }
-    }
-}
-
-/// How a program ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
-    /// Its exit code, as that of `clewline explore`.
-    pub status: Status,
-    /// What it wrote on standard output, if that was kept.
-    pub stdout: String,
-    /// What it wrote on standard error, if that was kept.
-    pub stderr: String,
-}
-
-/// The verdict that an exit code stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Nothing was found.
-    Holds,
-    /// Something was found.
-    Violated,
-    /// It could not do what it was asked to.
-    Failed,
-    /// A limit was hit.
-    Unknown,
-}
-
-impl Status {
-    /// Whether nothing was found, and no limit was hit.
-    #[must_use]
-    pub fn success(self) -> bool {
-        self == Status::Holds
-    }
-
-    pub(super) fn of_code(code: i32) -> Option<Status> {
-        match code {
-            0 => Some(Status::Holds),
-            1 => Some(Status::Violated),
-            2 => Some(Status::Failed),
-            3 => Some(Status::Unknown),
-            _ => None,
         }
     }
 }
@@ -142,7 +101,7 @@ impl Program {
         command.args(linked_with(runtime)).arg("-pthread");
         output(&mut command)?.map_err(|told| Error::Linking { told })?;
         let name = name.to_string_lossy().into_owned();
-        Ok(Program { executable, name, command: None, preloaded: None, blind_spots, _scratch: Some(scratch) })
+        Ok(Program { executable, name, preloaded: None, blind_spots, _scratch: Some(scratch) })
     }
 
     /// A program of one file in C that is nowhere yet, and of what else is named.
@@ -174,13 +133,13 @@ impl Program {
         let preloaded = (!is_linked(&bytes)).then(|| runtime.file().to_owned());
         let executable = executable.canonicalize().map_err(Error::io(shown))?;
         let name = executable.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Program { executable, name, command: None, preloaded, blind_spots: Vec::new(), _scratch: None })
+        Ok(Program { executable, name, preloaded, blind_spots: Vec::new(), _scratch: None })
     }
 
-    /// Has commands in reports begin so.
+    /// What it is called in reports.
     #[must_use]
-    pub fn with_command(self, command: impl Into<String>) -> Program {
-        Program { command: Some(command.into()), ..self }
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Leaves a copy of it at `file`.
@@ -211,87 +170,19 @@ impl Program {
         &self.executable
     }
 
-    /// Runs it. What it writes goes where ours goes.
+    /// Starts it, to be explored as `wanted`: the test that it declares, or its `main`, which has
+    /// arguments of its `own`.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, or ends otherwise than an exploration does.
-    pub fn run(&self, args: &[OsString]) -> Result<Ran, Error> {
-        // If it declares no test, its own `main` is explored.
-        let mut command = self.command(args);
-        command.env(BODY_VARIABLE, args.join(OsStr::new("\u{1f}")));
-        let status = command.status().map_err(Error::io(self.name.clone()))?;
-        ran(status, String::new(), String::new())
-    }
-
-    /// Runs it, and keeps what it writes.
-    ///
-    /// # Errors
-    ///
-    /// As [`Program::run`].
-    pub fn capture(&self, args: &[OsString]) -> Result<Ran, Error> {
-        self.captured(&mut self.command(args))
-    }
-
-    /// Runs it with these environment variables, and keeps what it writes.
-    pub(super) fn capture_with(&self, variables: &[(&str, &str)]) -> Result<Ran, Error> {
-        self.captured(self.command(&[]).envs(variables.iter().copied()))
-    }
-
-    fn captured(&self, command: &mut Command) -> Result<Ran, Error> {
-        let Output { status, stdout, stderr } = command.output().map_err(Error::io(self.name.clone()))?;
-        let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
-        ran(status, text(stdout), text(stderr))
-    }
-
-    /// Explores `main` of a program that declares no test. `arguments` are those of `clewline explore`, `own` those of the program.
-    ///
-    /// # Errors
-    ///
-    /// As [`Program::run`].
-    pub fn explore_main(&self, arguments: &[OsString], own: &[OsString]) -> Result<Ran, Error> {
-        let status = self.of_main(arguments, own).status().map_err(Error::io(self.name.clone()))?;
-        ran(status, String::new(), String::new())
-    }
-
-    /// The same, keeping what is written.
-    ///
-    /// # Errors
-    ///
-    /// As [`Program::run`].
-    pub fn capture_main(&self, arguments: &[OsString], own: &[OsString]) -> Result<Ran, Error> {
-        self.captured(&mut self.of_main(arguments, own))
-    }
-
-    fn of_main(&self, arguments: &[OsString], own: &[OsString]) -> Command {
-        let mut command = self.command(own);
-        command.env(BODY_VARIABLE, arguments.join(OsStr::new("\u{1f}")));
-        command
-    }
-
-    fn command(&self, args: &[OsString]) -> Command {
+    /// If it cannot be started, or ends at once.
+    pub fn start(&self, own: &[OsString], wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
-        command.args(args);
-        if let Some(typed) = &self.command {
-            command.env(COMMAND_VARIABLE, typed);
-        }
+        command.args(own);
         if let Some(library) = &self.preloaded {
             command.env("LD_PRELOAD", library);
         }
-        command
-    }
-}
-
-pub(super) fn ran(status: std::process::ExitStatus, stdout: String, stderr: String) -> Result<Ran, Error> {
-    match status.code().and_then(Status::of_code) {
-        Some(status) => Ok(Ran { status, stdout, stderr }),
-        None => {
-            let mut how = status.to_string();
-            if !stderr.is_empty() {
-                how = format!("{how}\n{}", stderr.trim_end());
-            }
-            Err(Error::Killed { how })
-        }
+        Session::start(command, wanted, talk)
     }
 }
 

@@ -10,13 +10,6 @@ use super::error::{Error, FILE, VARIABLE, check_platform};
 /// The header that declares tests in C and C++.
 pub const HEADER: &str = include_str!("../include/clewline.h");
 
-/// How the program is run again: what a report's commands begin with.
-pub const COMMAND_VARIABLE: &str = "CLEWLINE_COMMAND";
-
-/// Has the runtime explore `main` of a program that declares no test. Its value are the arguments of `clewline explore`, with the
-/// character U+001F between them.
-pub(super) const BODY_VARIABLE: &str = "CLEWLINE_BODY";
-
 /// Where the runtime is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {

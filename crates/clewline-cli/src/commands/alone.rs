@@ -1,12 +1,17 @@
-//! `clewline explore` for a subject that is in no table: a program that explores itself.
+//! `clewline explore` for a subject that is in no table: a program that is started for it.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, sync::Arc};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use clewline_unmodified::{Error, Points, Remote, Session, Wanted};
 
-use super::{explore, registered::Registered, status::told};
+use super::{
+    explore,
+    registered::Registered,
+    status::{Failure, Status},
+};
 
-// Read by the runtime, which knows these alone.
+// Read here, and not by the parser: other explorations do not have them.
 const OWN: &str = "\
 Options of code as it stands:
   --points <racing|all|atomics>  Which plain accesses are points, besides atomic ones [default: racing]
@@ -22,15 +27,146 @@ struct Alone {
     args: explore::Args,
 }
 
-/// Explores it, as the arguments of `clewline explore` say that follow the subject. Answers how that ended, as an exit code does.
-#[must_use]
-pub fn explore_registered(given: Registered, arguments: Vec<OsString>) -> u8 {
+/// Starts a program and explores it, as the arguments of `clewline explore` say that follow the
+/// subject. It is called `name`, and `typed` is what a report's commands begin with.
+pub(super) fn explore_started(
+    name: &str,
+    typed: String,
+    arguments: &[OsString],
+    start: impl FnOnce(&Wanted) -> Result<Session, Error>,
+) -> Result<Status, Failure> {
+    let (wanted, arguments) = own_options(arguments).map_err(Failure::Told)?;
     let command = Alone::command().mut_arg("subject", |it| it.hide(true)).after_help(OWN);
-    let all = [given.name.clone().into(), given.name.clone().into()].into_iter().chain(arguments);
-    let matches = command.get_matches_from(all);
-    let args = match Alone::from_arg_matches(&matches) {
+    let all = [name.into(), name.into()].into_iter().chain(arguments);
+    let parsed = command.try_get_matches_from(all).and_then(|it| Alone::from_arg_matches(&it));
+    let args = match parsed {
         Ok(alone) => alone.args,
-        Err(error) => error.exit(),
+        // Help is no error.
+        Err(error) => {
+            error.print()?;
+            return Ok(if error.use_stderr() { Status::Failed } else { Status::Done });
+        }
     };
-    told(explore::run_registered(args, given)) as u8
+    let session = match start(&wanted) {
+        Err(Error::GaveUp { why, .. }) => return Ok(why.into()),
+        other => other?,
+    };
+    let remote = Arc::clone(session.remote());
+    let offer = remote.offer().clone();
+    let lost = Arc::clone(&remote);
+    let given = Registered {
+        name: name.to_owned(),
+        explorable: Arc::clone(&remote) as _,
+        command: Box::new(move || command_of(&typed, &wanted, &remote)),
+        is_lost: Box::new(move || lost.is_lost()),
+        is_body: offer.is_body,
+        // There is one matrix of a whole program.
+        matrices: if offer.is_body { offer.invocations } else { offer.matrices },
+        spec: offer.spec,
+        quasi: offer.quasi,
+    };
+    let status = explore::run_registered(args, given);
+    match session.finish() {
+        Ok(()) => status,
+        Err(Error::GaveUp { why, .. }) => Ok(why.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The options that other explorations do not have, and all others as they are.
+fn own_options(arguments: &[OsString]) -> Result<(Wanted, Vec<OsString>), String> {
+    let (mut wanted, mut others) = (Wanted::default(), Vec::new());
+    let mut all = arguments.iter();
+    while let Some(argument) = all.next() {
+        let text = argument.to_string_lossy().into_owned();
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+            None => (text, None),
+        };
+        let mut value = || {
+            let next = || all.next().map(|it| it.to_string_lossy().into_owned());
+            value.clone().or_else(next).ok_or_else(|| format!("{name}: expected a value"))
+        };
+        match name.as_str() {
+            "--points" => wanted.points = points(&value()?)?,
+            "--reuse" => wanted.reuses = reuse(&value()?)?,
+            "--isolate" => wanted.isolates = true,
+            "--racing" => wanted.racing = racing(&value()?)?,
+            _ => others.push(argument.clone()),
+        }
+    }
+    Ok((wanted, others))
+}
+
+fn points(text: &str) -> Result<Points, String> {
+    let found = Points::ALL.into_iter().find(|it| it.name() == text);
+    found.ok_or_else(|| format!("--points: expected `racing`, `all` or `atomics`; found `{text}`"))
+}
+
+fn reuse(text: &str) -> Result<bool, String> {
+    match text {
+        "never" => Ok(false),
+        "any" => Ok(true),
+        _ => Err(format!("--reuse: expected `never` or `any`; found `{text}`")),
+    }
+}
+
+fn racing(text: &str) -> Result<Vec<usize>, String> {
+    let read =
+        |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is no address"));
+    text.split(',').map(read).collect()
+}
+
+/// How this exploration is begun, with what it has found out about points.
+fn command_of(typed: &str, wanted: &Wanted, remote: &Remote) -> String {
+    let mut command = typed.to_owned();
+    match wanted.points {
+        Points::Racing => {
+            let places: Vec<String> = remote.racing().iter().map(|it| format!("{it:x}")).collect();
+            if !places.is_empty() {
+                command.push_str(&format!(" --racing {}", places.join(",")));
+            }
+        }
+        points @ (Points::All | Points::Atomics) => {
+            command.push_str(&format!(" --points {}", points.name()));
+        }
+    }
+    if wanted.isolates {
+        command.push_str(" --isolate");
+    }
+    if wanted.reuses {
+        command.push_str(" --reuse any");
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &str) -> Result<(Wanted, Vec<OsString>), String> {
+        own_options(&words.split(' ').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_of_code_as_it_stands_are_told_from_others() {
+        let (wanted, others) =
+            read("--full --points all --reuse=any --isolate --racing 1f,a0 --matrix x").unwrap();
+        let expected = Wanted { points: Points::All, racing: vec![0x1f, 0xa0], reuses: true, isolates: true };
+        assert_eq!(wanted, expected);
+        assert_eq!(others, ["--full", "--matrix", "x"]);
+        assert_eq!(read("--steps 9").unwrap().0, Wanted::default());
+    }
+
+    #[test]
+    fn values_that_make_no_sense_are_named() {
+        for (words, told) in [
+            ("--points none", "--points: expected `racing`, `all` or `atomics`; found `none`"),
+            ("--reuse=some", "--reuse: expected `never` or `any`; found `some`"),
+            ("--racing 1f,xy", "--racing: `xy` is no address"),
+            ("--full --points", "--points: expected a value"),
+        ] {
+            assert_eq!(read(words).unwrap_err(), told);
+        }
+    }
 }

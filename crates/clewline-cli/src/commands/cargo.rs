@@ -3,9 +3,10 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Crate, Error, Instrumented, Runtime, Talk, Toolchain};
+use clewline_unmodified::{Crate, Instrumented, Runtime, Talk, Toolchain, Wanted};
 
 use super::{
+    alone::explore_started,
     cc::tell_blind_spots,
     run::halves,
     status::{Failure, Status},
@@ -76,13 +77,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             command.push_str(&format!(" {}", shell_word(&word.to_string_lossy())));
         }
         // One that dies without a verdict does not keep the others from being explored.
-        statuses.push(match test.run(explored, &format!("{command} --")) {
-            Ok(ran) => ran.status.into(),
-            Err(error @ Error::Killed { .. }) => {
-                eprintln!("error: {}: {error}", test.name);
+        let start = |wanted: &Wanted| test.start(wanted, Talk::Passed);
+        statuses.push(match explore_started(&test.name, format!("{command} --"), explored, start) {
+            Err(Failure::Killed(told)) => {
+                eprintln!("error: {}: {told}", test.name);
                 Status::Failed
             }
-            Err(error) => return Err(error.into()),
+            other => other?,
         });
     }
     let worst =

@@ -3,9 +3,12 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Compiler, Language, Program, Runtime, Sources};
+use clewline_unmodified::{Compiler, Language, Program, Runtime, Sources, Talk};
 
-use super::status::{Failure, Status};
+use super::{
+    alone::explore_started,
+    status::{Failure, Status},
+};
 
 /// Compile a test in C or C++, and explore every interleaving of its calls
 ///
@@ -43,14 +46,16 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let runtime = Runtime::find()?;
     let compiler = Compiler::find(words.compiler.as_deref())?;
     let sources = Sources { files: words.files.clone(), flags: words.flags.clone() };
-    let program = Program::build(&sources, &compiler, &runtime)?.with_command(words.command());
+    let program = Program::build(&sources, &compiler, &runtime)?;
     tell_blind_spots(program.blind_spots());
     match &words.output {
         Some(file) => {
             program.copy_to(file)?;
             Ok(Status::Done)
         }
-        None => Ok(program.run(&words.arguments)?.status.into()),
+        None => explore_started(program.name(), words.command(), &words.arguments, |wanted| {
+            program.start(&[], wanted, Talk::Passed)
+        }),
     }
 }
 

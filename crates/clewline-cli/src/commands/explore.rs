@@ -86,6 +86,10 @@ fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
         (Some(token), Some(matrix)) => exploration.replay(token, &matrix)?,
         (Some(_) | None, _) => exploration.explore(&plan)?,
     }
+    if subject.is_lost() {
+        // What ended it has been said.
+        return Ok(Status::Failed);
+    }
     exploration.finish(&plan)
 }
 
@@ -217,10 +221,14 @@ impl Exploration<'_> {
             smallest = Some(less);
         }
         self.take(checked, smallest)?;
-        Ok(if is_wrong && !self.args.all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        let is_over = is_wrong && !self.args.all || self.subject.is_lost();
+        Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     fn take(&mut self, checked: Checked, smallest: Option<Checked>) -> Result<(), Failure> {
+        if self.subject.is_lost() {
+            return Ok(());
+        }
         self.summary.add(&checked);
         let presented =
             PresentedMatrix { telling: self.telling(&[]), checked: &checked, smallest: smallest.as_ref() };

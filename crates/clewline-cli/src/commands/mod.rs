@@ -38,9 +38,6 @@ mod units;
 
 use std::process::ExitCode;
 
-pub use alone::explore_registered;
-pub use registered::Registered;
-
 use status::{Failure, Status, told};
 
 use clap::{CommandFactory, Parser, Subcommand};

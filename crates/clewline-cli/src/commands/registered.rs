@@ -1,25 +1,27 @@
-//! A subject that is in no table: a program that explores itself.
+//! A subject that is in no table: a program that was started to be explored.
 
 use std::{fmt, sync::Arc};
 
 use clewline_threads::Explorable;
 
 /// A subject that says itself what it is.
-pub struct Registered {
+pub(super) struct Registered {
     /// Its name, in reports.
-    pub name: String,
+    pub(super) name: String,
     /// The subject.
-    pub explorable: Arc<dyn Explorable>,
-    /// How it is explored, as it is typed. Asked when everything is over.
-    pub command: Box<dyn Fn() -> String>,
+    pub(super) explorable: Arc<dyn Explorable>,
+    /// How it is explored, as it is typed. Called when everything is over.
+    pub(super) command: Box<dyn Fn() -> String>,
+    /// Whether it is gone: then what was explored last means nothing.
+    pub(super) is_lost: Box<dyn Fn() -> bool>,
     /// Whether it is a whole program: whatever it answers is right, if only it comes to an end.
-    pub is_body: bool,
+    pub(super) is_body: bool,
     /// Its matrices, if the arguments name none.
-    pub matrices: Vec<String>,
+    pub(super) matrices: Vec<String>,
     /// The specification, if the arguments name none.
-    pub spec: Option<String>,
+    pub(super) spec: Option<String>,
     /// What `--quasi` says, if the arguments do not.
-    pub quasi: Option<String>,
+    pub(super) quasi: Option<String>,
 }
 
 impl fmt::Debug for Registered {

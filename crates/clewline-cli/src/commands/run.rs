@@ -3,9 +3,12 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Program, Runtime};
+use clewline_unmodified::{Program, Runtime, Talk};
 
-use super::status::{Failure, Status};
+use super::{
+    alone::explore_started,
+    status::{Failure, Status},
+};
 
 /// Explore a program with threads: assertions that fail, threads that wait for ever, crashes, memory used after it was freed
 ///
@@ -48,14 +51,14 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     for argument in &own {
         command.push_str(&format!(" {}", shell_word(&format!("{OWN}{}", argument.to_string_lossy()))));
     }
-    let program = Program::existing(&args.program, &runtime)?.with_command(command);
+    let program = Program::existing(&args.program, &runtime)?;
     if !program.is_instrumented() {
         eprintln!(
             "note: {shown} was not compiled for this: only its calls of pthread and malloc are seen, and not its accesses to \
              memory; `clewline cc FILE…` compiles so"
         );
     }
-    Ok(program.explore_main(&options, &own)?.status.into())
+    explore_started(program.name(), command, &options, |wanted| program.start(&own, wanted, Talk::Passed))
 }
 
 /// What is before the first `--`, and what is after. clap takes it away if it comes first, so what was `typed` decides.

@@ -22,6 +22,8 @@ pub(super) enum Status {
 pub(super) enum Failure {
     /// Told in these words.
     Told(String),
+    /// A program that was explored ended in a way that no exploration ends; told in the same way.
+    Killed(String),
     /// Standard output was closed by whoever reads it, who has seen enough.
     BrokenPipe,
 }
@@ -41,17 +43,18 @@ impl From<clewline_methods::Error> for Failure {
 
 impl From<unmodified::Error> for Failure {
     fn from(error: unmodified::Error) -> Self {
-        Failure::Told(error.to_string())
+        match error {
+            unmodified::Error::Killed { .. } => Failure::Killed(error.to_string()),
+            error => Failure::Told(error.to_string()),
+        }
     }
 }
 
-impl From<unmodified::Status> for Status {
-    fn from(status: unmodified::Status) -> Self {
-        match status {
-            unmodified::Status::Holds => Status::Done,
-            unmodified::Status::Violated => Status::Violated,
-            unmodified::Status::Failed => Status::Failed,
-            unmodified::Status::Unknown => Status::Unknown,
+impl From<unmodified::GaveUp> for Status {
+    fn from(why: unmodified::GaveUp) -> Self {
+        match why {
+            unmodified::GaveUp::Failed => Status::Failed,
+            unmodified::GaveUp::Unknown => Status::Unknown,
         }
     }
 }
@@ -70,7 +73,7 @@ pub(super) fn told(outcome: Result<Status, Failure>) -> Status {
     match outcome {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
-        Err(Failure::Told(message)) => {
+        Err(Failure::Told(message) | Failure::Killed(message)) => {
             eprintln!("error: {message}");
             Status::Failed
         }

@@ -5,18 +5,17 @@
 
 mod cases;
 
-use std::{
-    ffi::OsString,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
+use clewline_core::{Misfit, Verdict};
+use clewline_explore::{Coverage, schedulers::bounded};
+use clewline_methods::line_up::{Against, Checked, Matrix, Options as CheckOptions, check};
 use clewline_report::render::table::{Cell, Column, Table};
-use serde_json::Value as Json;
 
 use self::cases::{CASES, Case, Known, RIGHT, Right};
 use super::entry::{Fetched, Options, Outcome, Size, Step, caution};
 use clewline_unmodified::{
-    Crate, Error, Instrumented, NewCrate, Ran, Runtime, Status, Talk, TestId, Toolchain,
+    Crate, Error, GaveUp, Instrumented, NewCrate, Runtime, Talk, TestId, Toolchain, Wanted,
 };
 
 /// What the command line knows.
@@ -27,27 +26,29 @@ pub(super) const ENTRY: Fetched = Fetched {
     run,
 };
 
-/// How far each test is explored.
-fn arguments(size: Size) -> Vec<OsString> {
-    let time = match size {
-        Size::Full => "60s",
-        Size::Quick => "20s",
+/// How far each test is explored. Whatever it returns is right, if it comes to an end.
+fn check_options(size: Size) -> CheckOptions {
+    let seconds = match size {
+        Size::Full => 60,
+        Size::Quick => 20,
     };
-    ["--preemptions", "2", "--timeout", time, "--format", "json"].map(OsString::from).to_vec()
+    let time = Some(Duration::from_secs(seconds));
+    let mut options = CheckOptions { time, against: Against::Anything, ..CheckOptions::default() };
+    options.settings.bounds.set(&bounded::PREEMPTIONS, Some(2));
+    options
 }
 
 fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Result<Outcome, Error> {
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
-    let arguments = arguments(options.size);
+    let check = check_options(options.size);
     // In a quick run, the one that needs directed schedules, and the version in which it is mended.
     let cases = match options.size {
         Size::Full => &CASES[..],
         Size::Quick => &CASES[..2],
     };
     let target = NewCrate::shared_target()?;
-    let explorer =
-        Explorer { runtime: &runtime, toolchain: &toolchain, target: &target, arguments: &arguments };
+    let explorer = Explorer { runtime: &runtime, toolchain: &toolchain, target: &target, options: &check };
     let mut rows = Vec::new();
     let steps = cases.len() + 1;
     if options.size == Size::Full {
@@ -96,7 +97,7 @@ struct Explorer<'a> {
     runtime: &'a Runtime,
     toolchain: &'a Toolchain,
     target: &'a NewCrate,
-    arguments: &'a [OsString],
+    options: &'a CheckOptions,
 }
 
 /// What exploring a test gave.
@@ -150,37 +151,35 @@ impl Explorer<'_> {
 
     fn explore(&self, test: &TestId) -> Seen {
         let begun = Instant::now();
-        let ran = test.capture(self.arguments, "clewline cargo test");
-        let seen = match &ran {
-            Ok(ran) => Seen::of(ran),
-            Err(error) => Seen::not(error),
-        };
+        let seen = self.check(test).map_or_else(|it| Seen::not(&it), |it| Seen::of(&it));
         Seen { elapsed: begun.elapsed(), ..seen }
+    }
+
+    fn check(&self, test: &TestId) -> Result<Checked, Error> {
+        let session = test.start(&Wanted::default(), Talk::Kept)?;
+        let matrix = Matrix { columns: vec![vec!["main".to_owned()]], ..Matrix::default() };
+        let checked = check(&**session.remote(), &matrix, self.options);
+        session.finish()?;
+        checked.map_err(|Misfit(how)| Error::Killed { how })
     }
 }
 
 impl Seen {
-    fn of(ran: &Ran) -> Seen {
-        let object: Json =
-            ran.stdout.lines().find_map(|it| serde_json::from_str(it).ok()).unwrap_or_default();
-        let text = |name: &str| object[name].as_str().map(str::to_owned);
-        let verdict = match ran.status {
-            Status::Holds => "holds",
-            Status::Violated => "violated",
-            Status::Failed => "not run",
-            Status::Unknown => "unknown",
-        };
-        let told = || ran.stderr.lines().last().map(str::to_owned);
-        Seen {
-            verdict: verdict.to_owned(),
-            cause: text("cause"),
-            executions: object["executions"].as_u64(),
+    fn of(checked: &Checked) -> Seen {
+        let is_all = checked.coverage == Coverage::Exhausted && !checked.is_bounded;
+        let (coverage, why) = match &checked.verdict {
             // Whatever holds was explored as far as was asked.
-            coverage: text("coverage")
-                .map(|it| if ran.status == Status::Holds { "all".to_owned() } else { it }),
+            Verdict::Holds(()) => ("all", None),
+            Verdict::Violated(_) => (if is_all { "exhausted" } else { "limited" }, None),
+            Verdict::Unknown(why) => (if is_all { "exhausted" } else { "limited" }, Some(why.clone())),
+        };
+        Seen {
+            verdict: checked.verdict.word().to_owned(),
+            cause: checked.finding().map(|it| it.cause.name().to_owned()),
+            executions: Some(checked.executions),
+            coverage: Some(coverage.to_owned()),
             elapsed: Duration::ZERO,
-            why: text("reason")
-                .or_else(|| told().filter(|_| matches!(ran.status, Status::Failed | Status::Unknown))),
+            why,
         }
     }
 
@@ -188,8 +187,12 @@ impl Seen {
         let told = error.to_string();
         let line =
             told.lines().find(|it| it.starts_with("error")).or(told.lines().next()).unwrap_or_default();
+        let verdict = match error {
+            Error::GaveUp { why: GaveUp::Unknown, .. } => "unknown",
+            _ => "not run",
+        };
         Seen {
-            verdict: "not run".to_owned(),
+            verdict: verdict.to_owned(),
             cause: None,
             executions: None,
             coverage: None,

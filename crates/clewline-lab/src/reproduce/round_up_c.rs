@@ -95,14 +95,7 @@ fn flag(variant: &str) -> Option<OsString> {
 
 #[cfg(test)]
 mod tests {
-    use clewline_methods::{
-        census::{Counting, count},
-        relaxed::Roles,
-    };
-    use clewline_unmodified::{answer, read_answer};
-
     use super::*;
-    use crate::find_explorable;
 
     #[test]
     fn every_row_has_a_program_that_knows_its_bug() {
@@ -116,43 +109,5 @@ mod tests {
                 assert!(text.contains(&format!("def {name}")), "{}", row.subject);
             }
         }
-    }
-
-    fn asked() -> Asked {
-        Asked {
-            matrix: Roles::of("stack").unwrap().shape(2, 2, 4),
-            plain: "stack".to_owned(),
-            relaxed: "quasi-stack:2".to_owned(),
-            factors: "push=0,pop=2".to_owned(),
-            enumerated: "push=2,pop=2".to_owned(),
-            executions_max: 100_000,
-            time: None,
-        }
-    }
-
-    #[test]
-    fn an_answer_has_what_was_counted() {
-        let asked = asked();
-        let subject = find_explorable("quasi-stack:b2").unwrap().build();
-        let options = CheckOptions::default();
-        let counted =
-            count(&*subject, &asked.matrix, &asked.readings().unwrap(), Counting::Distinct, &options)
-                .unwrap();
-        let answered = read_answer(&answer(&*subject, &asked.to_json()).unwrap()).unwrap();
-        let numbers = |it: &Census| {
-            let wrong = [it.not_linearizable, it.not_relaxed, it.not_displaced, it.broken];
-            (it.executions, it.histories, wrong, it.counts.permutations, it.counts.sequentializations)
-        };
-        assert_eq!(numbers(&answered), numbers(&counted));
-        assert_eq!(answered.coverage, counted.coverage);
-        // All numbers differ, so that none stands for another.
-        let wrong = [counted.not_displaced, counted.not_relaxed, counted.not_linearizable, counted.histories];
-        assert!(wrong.is_sorted_by(|one, two| one < two), "{wrong:?}");
-    }
-
-    #[test]
-    fn what_is_no_question_is_refused() {
-        let subject = find_explorable("ms-queue").unwrap().build();
-        assert!(answer(&*subject, "nonsense").unwrap_err().to_string().contains("nonsense"));
     }
 }

@@ -10,9 +10,9 @@ use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, Tiny, judge
 use clewline_core::{
     AnswerId, History, ObjectId, Problem, ProcessId, Shown, Timed, Verdict as HistoryVerdict,
 };
-use clewline_explore::{Coverage, Ending, Schedule, Scheduler, explore};
+use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
 use clewline_threads::{
-    Trial,
+    Extent, Strategy, Survey, Trial, Visit, Visits,
     control::{Outcome, Race},
 };
 use rustc_hash::FxBuildHasher;
@@ -69,6 +69,8 @@ pub(super) struct Explored {
     pub(super) histories: usize,
     pub(super) stuck: usize,
     pub(super) coverage: Coverage,
+    /// Whether a larger bound would show more.
+    pub(super) is_bounded: bool,
     /// The first execution that has no witness.
     pub(super) wrong: Option<Wrong>,
     /// Why some history was not judged.
@@ -77,37 +79,52 @@ pub(super) struct Explored {
     pub(super) needed: Option<Needed>,
 }
 
-/// How long and how far to look.
-pub(super) struct Extent {
-    pub(super) executions_max: u64,
-    pub(super) until: Option<Instant>,
-    pub(super) counts_unserializable: bool,
+/// How to look, and how far.
+pub(super) enum Looking<'a> {
+    /// At all executions of a strategy.
+    Far { strategy: Strategy<'a>, executions_max: u64, time: Option<Duration>, counts_unserializable: bool },
+    /// At one execution.
+    Once(&'a mut Replay),
 }
 
-// How many executions pass between two looks at the clock.
-const LOOK: u64 = 256;
+impl Looking<'_> {
+    fn counts_unserializable(&self) -> bool {
+        matches!(self, Looking::Far { counts_unserializable: true, .. })
+    }
 
-/// Explores `trial` under `scheduler` until something is wrong.
+    fn explore(self, trial: &mut dyn Trial, visit: &mut Visit<'_>) -> Survey {
+        let visits = if self.counts_unserializable() { Visits::Every } else { Visits::Histories };
+        match self {
+            Looking::Far { strategy, executions_max, time, .. } => {
+                trial.explore(strategy, &Extent::all(executions_max, visits).within(time), visit)
+            }
+            Looking::Once(replay) => {
+                let (coverage, executions) = explore(trial, replay, 1, |it, ending, n| visit(it, ending, n));
+                Survey { coverage, executions, broken: 0, is_bounded: true }
+            }
+        }
+    }
+}
+
+/// Explores `trial` until something is wrong.
 pub(super) fn explore_all(
     trial: &mut dyn Trial,
-    scheduler: &mut dyn Scheduler,
+    looking: Looking<'_>,
     asked: &Asked<'_>,
     texts: &mut Texts,
-    extent: &Extent,
 ) -> Explored {
     let mut seen: HashSet<Vec<u32>, FxBuildHasher> = HashSet::default();
     let mut renamed = Renamed::default();
     let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
     let mut key: Vec<u32> = Vec::new();
     let mut needed = asked.judging.is_question().then(Needed::default);
-    let mut unserializable = extent.counts_unserializable.then(Unserializable::default);
-    trial.keep(true, extent.counts_unserializable);
-    let (coverage, executions) =
-        explore(trial, scheduler, extent.executions_max, |trial, ending, executions| {
+    let mut unserializable = looking.counts_unserializable().then(Unserializable::default);
+    trial.keep(true, looking.counts_unserializable());
+    let Survey { coverage, executions, is_bounded, .. } =
+        looking.explore(trial, &mut |trial: &mut dyn Trial, ending: &Ending, _| {
             if let Some(unserializable) = &mut unserializable {
                 count_unserializable(trial, unserializable);
             }
-            let is_late = executions % LOOK == 0 && extent.until.is_some_and(|it| it <= Instant::now());
             match ending {
                 Ending::Full | Ending::Stuck => {
                     let outcome = trial.outcome();
@@ -116,7 +133,7 @@ pub(super) fn explore_all(
                     } else if !outcome.leaks.is_empty() {
                         wrong = Some(Wrong::of(Cause::Leak, trial));
                     }
-                    canonical(&outcome, &mut key);
+                    outcome.canonical(&mut key);
                     if let Golden::Anything = asked.golden {
                         // A program that has ended need not have returned.
                         key.push(u32::from(*ending == Ending::Stuck));
@@ -145,10 +162,11 @@ pub(super) fn explore_all(
                 }
                 Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
             }
-            if wrong.is_some() || is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if wrong.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
     let histories = seen.len();
-    Explored { executions, histories, stuck: n_stuck, coverage, wrong, unknown, unserializable, needed }
+    let stuck = n_stuck;
+    Explored { executions, histories, stuck, coverage, is_bounded, wrong, unknown, unserializable, needed }
 }
 
 fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializable) {
@@ -159,25 +177,6 @@ fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializab
             unserializable.schedule = trial.schedule().unwrap_or_default();
         }
         unserializable.executions += 1;
-    }
-}
-
-/// What tells a history from others: answers, and what precedes what.
-pub(crate) fn canonical(outcome: &Outcome<AnswerId>, key: &mut Vec<u32>) {
-    key.clear();
-    for operation in &outcome.operations {
-        // Whether one that has not returned was called follows from whether those before it have.
-        key.push(operation.ret.map_or(0, |(_, answer)| answer.0 + 1));
-        let (mut before, mut bits) = (0_u32, 0);
-        for other in &outcome.operations {
-            before = before << 1 | u32::from(other.precedes(operation));
-            bits += 1;
-            if bits == u32::BITS {
-                key.push(before);
-                (before, bits) = (0, 0);
-            }
-        }
-        key.push(before);
     }
 }
 
@@ -195,7 +194,7 @@ struct Judged<'a> {
 impl Wrong {
     fn of(cause: Cause, trial: &dyn Trial) -> Wrong {
         let mut key = Vec::new();
-        canonical(&trial.outcome(), &mut key);
+        trial.outcome().canonical(&mut key);
         Wrong { cause, schedule: trial.schedule().unwrap_or_default(), blocked: Vec::new(), told: None, key }
     }
 }

@@ -45,19 +45,18 @@ use std::{
 use clewline_core::{AnswerId, Misfit};
 use clewline_explore::{Coverage, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_threads::{
-    Explorable, Trial,
+    Explorable, Strategy, Trial,
     control::{Outcome, Points},
 };
 
 use self::{
-    concurrent::{Asked, Explored, Extent, Golden, deadline, explore_all},
+    concurrent::{Asked, Explored, Golden, Looking, explore_all},
     more::More,
     serial::{Observed, Renamed, divergence},
 };
 
 use crate::relaxed::{Judging, WellFormed};
 
-pub(crate) use concurrent::canonical;
 pub(crate) use serial::{Texts, observe};
 pub(crate) use specified::Specified;
 
@@ -138,15 +137,15 @@ impl Check<'_> {
         }
         let begun = Instant::now();
         self.trial.set_memory(self.options.memory);
-        let mut scheduler = (self.options.scheduler.make)(&self.options.settings);
-        let extent = Extent {
+        let looking = Looking::Far {
+            strategy: Strategy::Scheduler(self.options.scheduler, &self.options.settings),
             executions_max: self.options.executions_max,
-            until: deadline(self.options.time),
+            time: self.options.time,
             counts_unserializable: self.options.counts_unserializable,
         };
         let asked = right.asked(self.matrix, self.options);
-        let explored = explore_all(self.trial, &mut *scheduler, &asked, &mut self.texts, &extent);
-        checked.is_bounded = scheduler.is_bounded();
+        let explored = explore_all(self.trial, looking, &asked, &mut self.texts);
+        checked.is_bounded = explored.is_bounded;
         checked.guess = self.trial.guess().map(|it| it.to_string());
         checked.verdict = self.verdict_of_concurrent(&explored, observed);
         checked.elapsed[1] = begun.elapsed();
@@ -249,7 +248,7 @@ impl Check<'_> {
             let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
             finding.told.clone_from(&wrong.told);
             let mut key = Vec::new();
-            canonical(&self.trial.outcome(), &mut key);
+            self.trial.outcome().canonical(&mut key);
             if key != wrong.key {
                 return Verdict::Unknown(UNFAITHFUL.to_owned());
             }
@@ -373,9 +372,8 @@ impl Check<'_> {
         }
         self.trial.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
-        let extent = Extent { executions_max: 1, until: None, counts_unserializable: false };
         let asked = right.asked(self.matrix, self.options);
-        let mut explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
+        let mut explored = explore_all(self.trial, Looking::Once(&mut once), &asked, &mut self.texts);
         // It may have been found after some task had tried a lock, or looked at a count of owners, since when there are more points.
         let mut points = Points::ALL.into_iter();
         while !once.is_faithful()
@@ -383,7 +381,7 @@ impl Check<'_> {
         {
             self.trial.set_points(points);
             once = Replay::new(schedule.clone());
-            explored = explore_all(self.trial, &mut once, &asked, &mut self.texts, &extent);
+            explored = explore_all(self.trial, Looking::Once(&mut once), &asked, &mut self.texts);
         }
         if !once.is_faithful() {
             return Err(Misfit(

@@ -4,8 +4,8 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{AnswerId, Interner};
-use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule, explore, schedulers::serial};
-use clewline_threads::{Trial, control::Outcome};
+use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
+use clewline_threads::{Extent, Strategy, Survey, Trial, Visits, control::Outcome};
 use rustc_hash::FxBuildHasher;
 
 /// Answers as they are written, numbered across trials: a golden implementation and the subject may number theirs apart.
@@ -47,9 +47,9 @@ pub(crate) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: 
     let mut observed = Observed::default();
     let mut renamed = Renamed::default();
     trial.keep(true, false);
-    let mut scheduler = serial::Serial::default();
-    let (coverage, executions) =
-        explore(trial, &mut scheduler, executions_max, |trial, ending, _| match ending {
+    let extent = Extent::all(executions_max, Visits::Ahead);
+    let Survey { coverage, executions, .. } =
+        trial.explore(Strategy::Serial, &extent, &mut |trial, ending, _| match ending {
             Ending::Full | Ending::Stuck => {
                 for history in serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it)) {
                     if observed.set.insert(&history) {

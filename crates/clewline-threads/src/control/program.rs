@@ -7,6 +7,7 @@ use std::{
     rc::Rc,
 };
 
+use clewline_core::AnswerId;
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
@@ -99,6 +100,27 @@ pub struct Outcome<R> {
     pub race: Option<Race>,
     /// What was made in a full execution, or with the subject, and is still there though the subject is gone.
     pub leaks: Vec<Leak>,
+}
+
+impl Outcome<AnswerId> {
+    /// What tells its history from others: the results, and what precedes what.
+    pub fn canonical(&self, key: &mut Vec<u32>) {
+        key.clear();
+        for operation in &self.operations {
+            // If it has not returned, the operations before it say whether it was called.
+            key.push(operation.ret.map_or(0, |(_, answer)| answer.0 + 1));
+            let (mut before, mut bits) = (0_u32, 0);
+            for other in &self.operations {
+                before = before << 1 | u32::from(other.precedes(operation));
+                bits += 1;
+                if bits == u32::BITS {
+                    key.push(before);
+                    (before, bits) = (0, 0);
+                }
+            }
+            key.push(before);
+        }
+    }
 }
 
 type Make<T> = Box<dyn Fn() -> T>;

@@ -1,25 +1,25 @@
 //! Programs that declare no test: their own `main` is run under every schedule.
 //!
-//! The environment variable `CLEWLINE_BODY` asks for it, with the arguments of `clewline explore`. Whatever `main` does is right, but to crash, to
-//! fail, or to wait for ever. When it returns, or somebody calls `exit`, the program has ended, whoever else still runs.
+//! The driver asks for it; or, of a program that was started by hand, the environment variable
+//! `CLEWLINE_BODY`, with the arguments of `clewline run`. Whatever `main` does is right, but to
+//! crash, to fail, or to wait for ever. When it returns, or calls `exit`, the program has ended,
+//! with all threads that still run.
 
 use std::{
-    ffi::{OsString, c_char, c_int},
-    io::Write,
+    ffi::{CStr, OsString, c_char, c_int},
     os::unix::ffi::OsStringExt,
-    sync::Arc,
 };
 
-use clewline_cli::{Registered, explore_registered};
 use clewline_core::Misfit;
 use clewline_threads::{
     Explorable, Trial,
     control::{Calls, Limits, Panic},
-    front::{self},
+    front,
 };
 
 use super::{
     call::call_with,
+    driver,
     exit::IS_BODY,
     foreign::Code,
     here::{self, Own},
@@ -30,7 +30,7 @@ type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 const VARIABLE: &str = "CLEWLINE_BODY";
 // Between arguments.
-const BETWEEN: char = '\u{1f}';
+const BETWEEN: u8 = 0x1f;
 
 /// `main`, and what it is called with.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,8 @@ extern "C" fn __libc_start_main(
     stack: usize,
 ) -> c_int {
     PROGRAM.set(Program { main, argc, argv: argv as usize, environment: 0 });
-    let main = if std::env::var_os(VARIABLE).is_some() { explore } else { main };
+    let is_explored = driver::is_there() || std::env::var_os(VARIABLE).is_some();
+    let main = if is_explored { explore } else { main };
     // SAFETY: what starts the program asks for it.
     unsafe { real::__libc_start_main(main, argc, argv, init, fini, loader, stack) }
 }
@@ -69,36 +70,36 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
     if subject::Subject::is_there() {
         return main(argc, argv, environment);
     }
+    if !driver::is_there() {
+        hand_over(argc, argv);
+    }
     run::fix_addresses();
     PROGRAM.set(Program { main, argc, argv: argv as usize, environment: environment as usize });
     IS_BODY.set(true);
-    let told = std::env::var_os(VARIABLE).unwrap_or_default().into_vec();
-    let pieces = String::from_utf8_lossy(&told).into_owned();
-    let pieces = pieces.split(BETWEEN).filter(|it| !it.is_empty());
-    let mut arguments: Vec<OsString> = pieces.map(OsString::from).collect();
-    // SAFETY: the program has a name.
-    let name = unsafe { std::ffi::CStr::from_ptr(*argv) }.to_string_lossy().into_owned();
-    if let Err(told) = run::own_options(&mut arguments).and_then(|()| run::prepare()) {
+    let (mut line, wanted) = driver::meet();
+    if let Err(told) = run::begin(&wanted) {
         signals::die(&format!("error: {told}\n"));
     }
     output::keep_quiet();
-    // Nobody reads what a thread of the program writes when it panics, and to find out where it was takes long.
+    // What a thread writes when it panics is not read, and to find out where it was takes long.
     // SAFETY: no other thread of the process uses the environment: those that were made sleep.
     unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
-    let given = Registered {
-        name: name.rsplit('/').next().unwrap_or(&name).to_owned(),
-        explorable: Arc::new(Body),
-        command: Box::new(move || run::command(&name)),
-        is_body: true,
-        matrices: vec!["main".to_owned()],
-        spec: None,
-        quasi: None,
-    };
-    let code = explore_registered(given, arguments);
-    let _nobody_listens = std::io::stdout().flush();
-    // What the code has written, and nobody has read, is not to be read now.
+    run::serve(&mut line, &Body, true);
+    // What the code has written, and was not read, is not to be read now.
     // SAFETY: it asks for nothing.
-    unsafe { libc::_exit(code.into()) }
+    unsafe { libc::_exit(0) }
+}
+
+/// Has the driver explore the program, as the variable says.
+fn hand_over(argc: c_int, argv: *mut *mut c_char) -> ! {
+    let told = std::env::var_os(VARIABLE).unwrap_or_default().into_vec();
+    let pieces = told.split(|it| *it == BETWEEN).filter(|it| !it.is_empty());
+    let options = pieces.map(|it| OsString::from_vec(it.to_vec())).collect();
+    // SAFETY: these are the arguments of `main`.
+    let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();
+    let mut own = (0..argc as usize).map(|at| OsString::from_vec(argument(at)));
+    let name = own.next().unwrap_or_default();
+    driver::hand_over(&name, options, own.collect())
 }
 
 /// A program, as something to explore.

@@ -3,6 +3,7 @@
 mod allocator;
 mod body;
 mod call;
+mod driver;
 mod entry;
 mod exit;
 mod foreign;
@@ -24,4 +25,3 @@ mod snapshot;
 mod subject;
 mod tried;
 mod watchdog;
-mod wire;

@@ -11,6 +11,7 @@
 //! of each word.
 
 use clewline_explore::{TaskId, TaskSet};
+use clewline_remote::Points;
 use clewline_threads::front::Control;
 use rustc_hash::FxHashSet;
 
@@ -18,17 +19,6 @@ use super::{
     heap,
     here::{self, Alone, Own},
 };
-
-/// Which plain accesses are points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Points {
-    /// Those that race.
-    Racing,
-    /// All.
-    All,
-    /// None.
-    Atomics,
-}
 
 static POINTS: Own<Points> = Own::new(Points::Racing);
 

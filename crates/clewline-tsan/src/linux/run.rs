@@ -1,19 +1,17 @@
-//! A test as a program: `clewline_main`, which explores what was registered.
+//! A test as a program: `clewline_main`, which has what was registered explored.
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
-    io::Write,
     os::unix::{ffi::OsStringExt, process::CommandExt},
     process::Command,
-    sync::Arc,
 };
 
-use clewline_cli::{Registered, explore_registered};
-use clewline_threads::front::set_resolver;
-use clewline_unmodified::{CENSUS_VARIABLE, answer};
+use clewline_remote::{Line, Offer, Served, Wanted};
+use clewline_threads::{Explorable, front::set_resolver};
 
 use super::{
-    heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, subject, watchdog,
+    driver, heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, subject,
+    watchdog,
 };
 
 #[used]
@@ -54,7 +52,7 @@ pub(super) fn fix_addresses() {
 /// # Errors
 ///
 /// What the system does not give.
-pub(super) fn prepare() -> Result<(), String> {
+fn prepare() -> Result<(), String> {
     here::leave();
     if !heap::is_mapped() {
         return Err("the addresses are taken that the heap of the code under test needs".to_owned());
@@ -82,116 +80,54 @@ pub(super) fn prepare() -> Result<(), String> {
     Ok(())
 }
 
-/// The options that other explorations do not have. Others are left in `arguments`.
-pub(super) fn own_options(arguments: &mut Vec<OsString>) -> Result<(), String> {
-    let mut others = Vec::new();
-    let mut all = std::mem::take(arguments).into_iter();
-    while let Some(argument) = all.next() {
-        let text = argument.to_string_lossy().into_owned();
-        let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
-            None => (text, None),
-        };
-        let mut value = || {
-            let next = || all.next().map(|it| it.to_string_lossy().into_owned());
-            value.clone().or_else(next).ok_or_else(|| format!("{name}: expected a value"))
-        };
-        match name.as_str() {
-            "--points" => races::set_points(points(&value()?)?),
-            "--reuse" => heap::set_reuse(reuse(&value()?)?),
-            "--isolate" => isolate::ask(),
-            "--racing" => races::set_racing(racing(&value()?)?),
-            _ => others.push(argument),
-        }
+/// Does as the driver wants. Everything is ready then.
+///
+/// # Errors
+///
+/// What the system does not give.
+pub(super) fn begin(wanted: &Wanted) -> Result<(), String> {
+    races::set_points(wanted.points);
+    races::set_racing(wanted.racing.iter().copied());
+    heap::set_reuse(wanted.reuses);
+    if wanted.isolates {
+        isolate::ask();
     }
-    *arguments = others;
-    Ok(())
+    prepare()
 }
 
-fn points(text: &str) -> Result<races::Points, String> {
-    match text {
-        "racing" => Ok(races::Points::Racing),
-        "all" => Ok(races::Points::All),
-        "atomics" => Ok(races::Points::Atomics),
-        _ => Err(format!("--points: expected `racing`, `all` or `atomics`; found `{text}`")),
+/// Has `subject` explored by the driver at the other end of `line`, which reports what is found.
+pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
+    let register::Registered { matrices, golden, quasi, .. } = register::registered();
+    let offer = Offer {
+        invocations: subject.invocations(),
+        matrices: matrices.clone(),
+        spec: golden.clone(),
+        quasi: quasi.clone(),
+        is_body,
+    };
+    let racing = || races::racing().to_vec();
+    let served = Served { subject, offer: &offer, racing, lost: driver::lost };
+    if let Err(error) = clewline_remote::serve(line, &served) {
+        signals::die(&format!("error: the driver: {error}\n"));
     }
 }
 
-fn reuse(text: &str) -> Result<bool, String> {
-    match text {
-        "never" => Ok(false),
-        "any" => Ok(true),
-        _ => Err(format!("--reuse: expected `never` or `any`; found `{text}`")),
-    }
-}
-
-fn racing(text: &str) -> Result<Vec<usize>, String> {
-    let read =
-        |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is no address"));
-    text.split(',').map(read).collect()
-}
-
-/// How this exploration is begun, with what it has found out about points.
-pub(super) fn command(name: &str) -> String {
-    let mut command = std::env::var("CLEWLINE_COMMAND").unwrap_or_else(|_| name.to_owned());
-    match races::points() {
-        races::Points::Racing if races::racing().is_empty() => (),
-        races::Points::Racing => {
-            let places: Vec<String> = races::racing().iter().map(|it| format!("{it:x}")).collect();
-            command.push_str(&format!(" --racing {}", places.join(",")));
-        }
-        races::Points::All => command.push_str(" --points all"),
-        races::Points::Atomics => command.push_str(" --points atomics"),
-    }
-    if isolate::is_asked() {
-        command.push_str(" --isolate");
-    }
-    if heap::reuses() {
-        command.push_str(" --reuse any");
-    }
-    command
-}
-
-/// Counts histories, and says how many there are.
-fn count(subject: &subject::Subject, question: &str) -> c_int {
-    match answer(subject, question) {
-        Ok(answer) => {
-            let written = writeln!(std::io::stdout(), "{answer}");
-            if written.is_ok() { 0 } else { 2 }
-        }
-        Err(misfit) => signals::die(&format!("error: {misfit}\n")),
-    }
-}
-
-/// Explores what was registered, as the arguments of `clewline explore` say.
+/// Has what was registered explored. A program that was started by hand is started again by the
+/// driver, which its arguments are for.
 #[unsafe(no_mangle)]
 extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
-    fix_addresses();
-    // SAFETY: these are the arguments of `main`.
-    let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();
-    let mut arguments: Vec<OsString> =
-        (0..argc as usize).map(|at| OsString::from_vec(argument(at))).collect();
-    let name = if arguments.is_empty() { OsString::from("test") } else { arguments.remove(0) };
-    let name = name.to_string_lossy().into_owned();
-    let subject = own_options(&mut arguments).and_then(|()| subject::Subject::new());
-    let subject = match subject.and_then(|it| prepare().map(|()| it)) {
-        Ok(subject) => subject,
-        Err(told) => signals::die(&format!("error: {told}\n")),
-    };
-    if let Some(question) = std::env::var_os(CENSUS_VARIABLE) {
-        return count(&subject, &question.to_string_lossy());
+    if !driver::is_there() {
+        // SAFETY: these are the arguments of `main`.
+        let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();
+        let mut arguments = (0..argc as usize).map(|at| OsString::from_vec(argument(at)));
+        let name = arguments.next().unwrap_or_default();
+        driver::hand_over(&name, arguments.collect(), Vec::new());
     }
-    let registered = register::registered();
-    let short = name.rsplit('/').next().unwrap_or(&name).to_owned();
-    let full = name.clone();
-    let given = Registered {
-        name: short,
-        explorable: Arc::new(subject),
-        command: Box::new(move || command(&full)),
-        is_body: false,
-        matrices: registered.matrices.clone(),
-        spec: registered.golden.clone(),
-        quasi: registered.quasi.clone(),
-    };
-    explore_registered(given, arguments).into()
+    fix_addresses();
+    let (mut line, wanted) = driver::meet();
+    match subject::Subject::new().and_then(|it| begin(&wanted).map(|()| it)) {
+        Ok(subject) => serve(&mut line, &subject, false),
+        Err(told) => signals::die(&format!("error: {told}\n")),
+    }
+    0
 }

@@ -164,7 +164,7 @@ fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failu
 fn golden_of(failure: Failure) -> Failure {
     match failure {
         Failure::Told(told) => Failure::at("--golden", told),
-        Failure::BrokenPipe => Failure::BrokenPipe,
+        other @ (Failure::Killed(_) | Failure::BrokenPipe) => other,
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Subject {
     spec: Option<String>,
     /// How it is explored, as it is typed, if not by its name.
     command: Option<Box<dyn Fn() -> String>>,
+    /// Whether it is a program that is gone.
+    is_lost: Box<dyn Fn() -> bool>,
     /// Whether it is a whole program, all of whose answers are right.
     is_body: bool,
     /// Those that it comes with.
@@ -46,6 +48,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         explorable: Arc::from(found.build()),
         spec,
         command: None,
+        is_lost: Box::new(|| false),
         is_body: false,
         matrices: Vec::new(),
     })
@@ -60,6 +63,7 @@ impl Subject {
             explorable: given.explorable,
             spec: None,
             command: Some(given.command),
+            is_lost: given.is_lost,
             is_body: given.is_body,
         })
     }
@@ -89,6 +93,11 @@ impl Subject {
     /// Whether it is a whole program, all of whose answers are right.
     pub(super) fn is_body(&self) -> bool {
         self.is_body
+    }
+
+    /// Whether it is gone: then what was explored last means nothing.
+    pub(super) fn is_lost(&self) -> bool {
+        (self.is_lost)()
     }
 
     /// Matrices that it comes with.

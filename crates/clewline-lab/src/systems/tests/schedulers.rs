@@ -170,7 +170,7 @@ fn any_number_of_threads_sees_the_same_of_every_system() {
     let mut wrong = 0;
     let has_shape = |it: &FoundSystem| it.variant.calls.parse().is_ok_and(|it: Shape| it != Shape::Nothing);
     // In `./test` one of six.
-    for found in systems().filter(has_shape).step_by(pick(6, 1)) {
+    for found in systems().filter(has_shape).skip(pick(1, 0)).step_by(pick(6, 1)) {
         for entry in &schedulers::SCHEDULERS {
             let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
             let look = |jobs| {

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use clewline_explore::Access;
+use clewline_remote::Points;
 use clewline_threads::front::Control;
 
 use super::{check, point, shown, within};
@@ -74,7 +75,7 @@ pub(in crate::linux) fn access_range(address: usize, size: usize, is_write: bool
 /// An access to something volatile is always a point.
 fn volatile(address: usize, size: usize, is_write: bool, pc: usize) {
     if let Some(control) = here::control() {
-        access(control, address, size, is_write, races::points() != races::Points::Atomics, pc);
+        access(control, address, size, is_write, races::points() != Points::Atomics, pc);
     }
 }
 

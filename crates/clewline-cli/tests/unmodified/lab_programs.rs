@@ -2,8 +2,6 @@
 //!
 //! They are compiled here. Where there is no compiler, or this is another platform, the tests say so and are skipped.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
 use clewline_lab::find_explorable;
@@ -12,7 +10,13 @@ use clewline_methods::{
     line_up::Options,
     relaxed::Roles,
 };
-use clewline_unmodified::{Asked, Compiler, Program, Ran, Runtime, Sources, Status};
+use clewline_unmodified::{Asked, Compiler, Program, Runtime, Sources};
+
+use super::program::{Ran, clewline};
+
+// Exit codes.
+const HOLDS: i32 = 0;
+const VIOLATED: i32 = 1;
 
 /// The compilers that there are, and the runtime. To try compilers takes a while, so it is done once.
 fn tools() -> Option<(Vec<Compiler>, Runtime)> {
@@ -48,7 +52,7 @@ const ISOLATED_MAX: u64 = 1_000;
 
 /// How many executions there were, as far as a report for people tells.
 fn executions(ran: &Ran) -> u64 {
-    let line = ran.stdout.lines().find_map(|it| it.strip_prefix("phase 2:"));
+    let line = ran.out.lines().find_map(|it| it.strip_prefix("phase 2:"));
     let number = line.and_then(|it| it.split_whitespace().next()).map(|it| it.replace(',', ""));
     number.and_then(|it| it.parse().ok()).unwrap_or(0)
 }
@@ -64,8 +68,9 @@ fn explore(file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
     for compiler in &compilers {
         let program = Program::build(&sources, compiler, &runtime).unwrap();
         let run = |arguments: &[&str]| {
-            let ran = program.capture(&words(arguments));
-            ran.unwrap_or_else(|it| panic!("{file} {flags:?} {arguments:?}: {it}"))
+            let ran = clewline(program.executable(), arguments, &[]);
+            assert!(ran.code.is_some(), "{file} {flags:?} {arguments:?}: {}", ran.err);
+            ran
         };
         all.push(run(arguments));
         if all.len() == 1 && executions(&all[0]) <= ISOLATED_MAX {
@@ -77,27 +82,26 @@ fn explore(file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
 
 /// Both compilers and both ways to run executions agree.
 #[track_caller]
-fn check(file: &str, flags: &[&str], arguments: &[&str], expected: Status, told: &str) {
+fn check(file: &str, flags: &[&str], arguments: &[&str], expected: i32, told: &str) {
     let all = explore(file, flags, arguments);
     for ran in &all {
-        assert_eq!(ran.status, expected, "{file} {flags:?}\n{}{}", ran.stdout, ran.stderr);
-        assert!(ran.stdout.contains(told), "{file} {flags:?}: no {told:?} in\n{}", ran.stdout);
-        assert_eq!(found(ran), found(&all[0]), "{file} {flags:?}\n{}\nand\n{}", ran.stdout, all[0].stdout);
+        assert_eq!(ran.code, Some(expected), "{file} {flags:?}\n{}{}", ran.out, ran.err);
+        assert!(ran.out.contains(told), "{file} {flags:?}: no {told:?} in\n{}", ran.out);
+        assert_eq!(found(ran), found(&all[0]), "{file} {flags:?}\n{}\nand\n{}", ran.out, all[0].out);
     }
 }
 
 /// The verdict in words; and, if everything was explored, how many histories there are.
 fn found(ran: &Ran) -> (String, Option<String>) {
-    let verdict = ran.stdout.lines().next().unwrap_or_default().to_owned();
-    let counted =
-        ran.stdout.lines().find(|it| it.starts_with("phase 2:")).and_then(|it| it.rsplit_once(": "));
-    (verdict, counted.filter(|_| ran.status == Status::Holds).map(|it| it.1.to_owned()))
+    let verdict = ran.out.lines().next().unwrap_or_default().to_owned();
+    let counted = ran.out.lines().find(|it| it.starts_with("phase 2:")).and_then(|it| it.rsplit_once(": "));
+    (verdict, counted.filter(|_| ran.code == Some(HOLDS)).map(|it| it.1.to_owned()))
 }
 
 /// A program or a bug that nobody runs is one that nobody knows.
 #[test]
 fn every_program_and_every_bug_is_explored_here() {
-    let here = include_str!("programs.rs");
+    let here = include_str!("lab_programs.rs");
     let mut bugs = 0;
     for file in std::fs::read_dir(programs()).unwrap() {
         let path = file.unwrap().path();
@@ -119,12 +123,12 @@ fn every_program_and_every_bug_is_explored_here() {
 
 #[track_caller]
 fn holds(file: &str, flags: &[&str], arguments: &[&str]) {
-    check(file, flags, arguments, Status::Holds, "holds");
+    check(file, flags, arguments, HOLDS, "holds");
 }
 
 #[track_caller]
 fn violated(file: &str, flags: &[&str], arguments: &[&str], told: &str) {
-    check(file, flags, arguments, Status::Violated, told);
+    check(file, flags, arguments, VIOLATED, told);
 }
 
 const QUEUE: [&str; 2] = ["--matrix", "enq(1) deq | enq(2) deq"];
@@ -259,7 +263,7 @@ fn cpp_with_its_threads_locks_and_exceptions_is_explored() {
 fn a_violation_is_replayed_from_its_token() {
     let matrix = ["--matrix", "enq(1) | enq(2) deq"];
     for first in explore("iqueue.c", &[], &matrix) {
-        let schedule = first.stdout.lines().find_map(|it| it.strip_prefix("schedule: ")).unwrap();
+        let schedule = first.out.lines().find_map(|it| it.strip_prefix("schedule: ")).unwrap();
         let token = schedule.split(' ').next().unwrap();
         let words: Vec<&str> = matrix.into_iter().chain(["--replay", token]).collect();
         violated("iqueue.c", &[], &words, "deq");
@@ -271,8 +275,8 @@ fn a_violation_is_replayed_from_its_token() {
 fn json_has_one_object_a_matrix() {
     let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json", "--preemptions", "none"]).collect();
     for ran in explore("ms_queue.c", &[], &words) {
-        let lines: Vec<&str> = ran.stdout.lines().collect();
-        assert_eq!(lines.len(), 1, "{}", ran.stdout);
+        let lines: Vec<&str> = ran.out.lines().collect();
+        assert_eq!(lines.len(), 1, "{}", ran.out);
         assert!(
             lines[0].contains("\"verdict\":\"holds\"") && lines[0].contains("\"coverage\":\"exhausted\"")
         );
@@ -285,7 +289,7 @@ fn compilers_agree_on_how_many_executions_there_are() {
     for file in ["ms_queue.c", "herlihy_wing_queue.c"] {
         let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json", "--points", "atomics"]).collect();
         let count = |it: &Ran| {
-            let rest = it.stdout.split("\"executions\":").nth(1).unwrap().to_owned();
+            let rest = it.out.split("\"executions\":").nth(1).unwrap().to_owned();
             rest.split(',').next().unwrap().to_owned()
         };
         let counts: Vec<String> = explore(file, &[], &words).iter().map(count).collect();
@@ -349,17 +353,17 @@ fn structures_in_c_have_the_histories_that_they_have_in_rust() {
 #[test]
 fn whole_programs_are_explored() {
     for (file, flags, expected) in [
-        ("transfer.c", &[][..], Status::Holds),
-        ("transfer.c", &["-DBUG_ORDER"], Status::Violated),
-        ("transfer.c", &["-DBUG_UNLOCKED"], Status::Violated),
+        ("transfer.c", &[][..], HOLDS),
+        ("transfer.c", &["-DBUG_ORDER"], VIOLATED),
+        ("transfer.c", &["-DBUG_UNLOCKED"], VIOLATED),
     ] {
         let Some((compilers, runtime)) = tools() else { return };
         let path = programs().join(file);
         let sources = Sources { files: vec![path], flags: flags.iter().map(OsString::from).collect() };
         for compiler in &compilers {
             let program = Program::build(&sources, compiler, &runtime).unwrap();
-            let ran = program.capture_main(&[], &[]).unwrap();
-            assert_eq!(ran.status, expected, "{flags:?}\n{}{}", ran.stdout, ran.stderr);
+            let ran = clewline(program.executable(), &[], &[]);
+            assert_eq!(ran.code, Some(expected), "{flags:?}\n{}{}", ran.out, ran.err);
         }
     }
 }

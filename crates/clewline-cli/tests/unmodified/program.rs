@@ -54,7 +54,7 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
         return Some(program.clone());
     }
     let (compilers, runtime) = tools()?;
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(file);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unmodified/programs").join(file);
     let mut flags: Vec<OsString> = defines.iter().map(|it| format!("-D{it}").into()).collect();
     // Some compilers are content with an older one.
     flags.extend(file.ends_with(".cc").then(|| "-std=c++17".into()));
@@ -72,6 +72,23 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
     Some(program)
 }
 
+/// Runs a command to its end.
+fn run(command: &mut Command) -> Ran {
+    let done = command.output().expect("the program runs");
+    let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
+    Ran { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) }
+}
+
+/// `clewline run PROGRAM ARGUMENTS -- OWN`.
+pub(crate) fn clewline(program: &Path, arguments: &[&str], own: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+    command.arg("run").arg(program).args(arguments);
+    if !own.is_empty() {
+        command.arg("--").args(own);
+    }
+    run(&mut command)
+}
+
 // Processes take their time: where there are more executions than this, that they agree is looked at elsewhere.
 const ISOLATED_MAX: u64 = 2_000;
 
@@ -81,10 +98,16 @@ impl Program {
         Program(vec![self.0[0].clone()])
     }
 
-    /// Runs it. Answers what was found with the first compiler; with the others it ends the same way.
+    /// Explores it. Returns what was found with the first compiler; the others end the same way.
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        self.agreed(|it| it.args(arguments))
+        self.agreed(|it| clewline(it, arguments, &[]))
+    }
+
+    /// Starts it without Clewline.
+    #[track_caller]
+    pub(crate) fn run_by_hand(&self, arguments: &[&str]) -> Ran {
+        self.agreed(|it| run(Command::new(it).args(arguments)))
     }
 
     /// Explores its `main`.
@@ -96,17 +119,12 @@ impl Program {
     /// Explores its `main`, which has arguments of its own.
     #[track_caller]
     pub(crate) fn explore_main_with(&self, own: &[&str], arguments: &[&str]) -> Ran {
-        self.agreed(|it| it.args(own).env("CLEWLINE_BODY", arguments.join("\u{1f}")))
+        self.agreed(|it| clewline(it, arguments, own))
     }
 
     #[track_caller]
-    fn agreed(&self, arguments: impl Fn(&mut Command) -> &mut Command) -> Ran {
-        let run = |program: &PathBuf| {
-            let done = arguments(&mut Command::new(program)).output().expect("the program runs");
-            let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
-            Ran { code: done.status.code(), out: text(done.stdout), err: text(done.stderr) }
-        };
-        let mut all: Vec<Ran> = self.0.iter().map(run).collect();
+    fn agreed(&self, run: impl Fn(&Path) -> Ran) -> Ran {
+        let mut all: Vec<Ran> = self.0.iter().map(|it| run(it)).collect();
         let first = all.remove(0);
         for other in &all {
             let told = format!("{}{}\nand\n{}{}", first.out, first.err, other.out, other.err);

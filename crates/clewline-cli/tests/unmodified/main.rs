@@ -1,11 +1,13 @@
 //! Programs in C and C++, compiled, explored, and what is found.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod atomics;
 mod counts;
 mod cpp;
 mod isolation;
+mod lab_programs;
 mod loops;
 mod main_explored;
 mod points;

@@ -36,7 +36,7 @@ fn what_an_explored_program_writes_is_not_shown() {
         assert!(!found.out.contains(said), "{}", found.out);
     }
     // Whoever does not explore it hears it.
-    let found = program.run(&[]);
+    let found = program.run_by_hand(&[]);
     assert_eq!((&*found.out, &*found.err), ("printed\nwritten\n", "complained\nshouted\n"));
 }
 
@@ -87,7 +87,34 @@ fn threads_of_c11_are_threads() {
 #[test]
 fn a_program_that_nobody_explores_is_what_it_was() {
     let Some(program) = build("program.c", &["WRONG=0"]) else { return };
-    let found = program.run(&["a"]);
+    let found = program.run_by_hand(&["a"]);
     assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);
     assert!(found.out.ends_with(" with 2 arguments\n"), "{}", found.out);
+}
+
+/// A test that is started by hand is explored as its arguments say: it starts the driver, which
+/// starts it again.
+#[test]
+fn a_test_that_is_started_by_hand_is_explored_as_well() {
+    let Some(program) = build("queue.c", &["BUG=0"]) else { return };
+    let arguments = ["--matrix", "enq(1) deq | enq(2)", "--format", "json"];
+    let [by_hand, driven] = [program.run_by_hand(&arguments), program.run(&arguments)];
+    driven.holds();
+    by_hand.holds();
+    assert_eq!(by_hand.number("executions"), driven.number("executions"));
+}
+
+/// What was explored by then is no verdict, and is not reported.
+#[test]
+fn a_program_that_dies_has_no_verdict() {
+    let Some(program) = build("dies.c", &[]) else { return };
+    for (kind, told) in [("killed", "signal: 9"), ("ends", "exit status: 0")] {
+        for format in ["text", "json"] {
+            let found = program.explore_main_with(&[kind], &["--format", format]);
+            assert_eq!((found.code, &*found.out), (Some(2), ""), "{kind}: {}", found.err);
+            let expected = format!("error: the program ended without a verdict: {told}");
+            assert!(found.err.starts_with(&expected), "{kind}: {}", found.err);
+        }
+    }
+    assert_eq!(program.explore_main_with(&["neither"], &[]).code, Some(0));
 }

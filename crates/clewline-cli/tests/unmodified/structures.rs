@@ -77,7 +77,8 @@ fn a_replay_finds_what_was_found() {
     assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
     let next = found.out.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type next");
     let words = shell_words(next);
-    let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    assert_eq!(words[..2], ["clewline", "run"], "{next}");
+    let arguments: Vec<&str> = words[3..].iter().map(String::as_str).collect();
     let again = program.run(&arguments);
     assert_eq!(again.code, Some(1), "{next}: {}{}", again.out, again.err);
 }

@@ -1,0 +1,171 @@
+//! A scheduler in another process, which is asked at each point.
+
+use std::io;
+
+use clewline_explore::{
+    Begin, Choice, Diverged, Ending, FastPath, Point, Scheduler, Step, TaskId, TaskSet, with_fast_path,
+};
+
+use crate::{line::Line, message::Message};
+
+// What is asked.
+const CHOOSE: u64 = 0;
+const AGAIN: u64 = 1;
+const VALUE: u64 = 2;
+const EXECUTED: u64 = 3;
+const ABANDONED: u64 = 4;
+// What may be chosen besides a step.
+const REDUNDANT: u64 = u64::MAX;
+const STOP: u64 = u64::MAX - 1;
+const DIVERGED: u64 = u64::MAX - 2;
+const DIVERGED_FOREIGN: u64 = u64::MAX - 3;
+
+/// The first word of messages that ask nothing is at least this.
+pub(crate) const OTHERS: u64 = 16;
+
+/// Something else than what was expected. What it was is known to the scheduler alone.
+fn divergence(is_foreign: bool) -> Box<Diverged> {
+    Box::new(Diverged { step: 0, expected: Vec::new(), found: Vec::new(), is_foreign })
+}
+
+/// Answers what an execution in another process asks, until it has ended. Returns how, and the rest
+/// of the message that says so, which begins with `done` and an ending.
+///
+/// # Errors
+///
+/// If the other process is gone.
+pub fn answer_asking(
+    line: &mut Line,
+    scheduler: &mut dyn Scheduler,
+    done: u64,
+) -> io::Result<(Ending, Message)> {
+    with_fast_path(scheduler, |scheduler| serve(line, scheduler, done))
+}
+
+fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result<(Ending, Message)> {
+    let mut diverged: Option<Box<Diverged>> = None;
+    loop {
+        let mut message = line.receive()?;
+        let mut reply = Message::default();
+        match message.take() {
+            CHOOSE => {
+                let running = message.take_maybe(Message::take_usize);
+                let enabled = message.take_all(Message::take_step);
+                let waiting = message.take_all(Message::take_step);
+                if !message.is_whole() || running.unwrap_or(0) >= enabled.len() {
+                    return Err(io::ErrorKind::InvalidData.into());
+                }
+                match scheduler.choose(&Point { enabled: &enabled, running, waiting: &waiting }) {
+                    Choice::Step(at) => reply.put(at as u64),
+                    Choice::Redundant => reply.put(REDUNDANT),
+                    Choice::Stop => reply.put(STOP),
+                    Choice::Diverged(it) => {
+                        reply.put(if it.is_foreign { DIVERGED_FOREIGN } else { DIVERGED });
+                        diverged = Some(it);
+                    }
+                }
+            }
+            AGAIN => {
+                let enabled = TaskSet(message.take_u32() as u16);
+                let arrived = message.take_maybe(Message::take_step);
+                let found = scheduler.replay_choice(enabled, arrived.as_ref());
+                reply.put_maybe(found, Message::put_task);
+            }
+            VALUE => reply.put(scheduler.choose_value(message.take_u32().max(1)).into()),
+            EXECUTED => {
+                scheduler.on_step(&message.take_step());
+                continue;
+            }
+            ABANDONED => {
+                scheduler.abandoned(&message.take_step());
+                continue;
+            }
+            kind if kind == done => {
+                let ending = match message.take_ending() {
+                    Ending::Diverged(it) => Ending::Diverged(diverged.unwrap_or(it)),
+                    ending => ending,
+                };
+                return Ok((ending, message));
+            }
+            _ => return Err(io::ErrorKind::InvalidData.into()),
+        }
+        line.send(&reply)?;
+    }
+}
+
+/// A scheduler in another process, for an execution in this one.
+#[derive(Debug)]
+pub struct Asking<'a> {
+    line: &'a mut Line,
+    lost: fn() -> !,
+}
+
+impl Asking<'_> {
+    /// The scheduler at the other end of `line`. Without one an execution cannot go on: if the
+    /// other process is gone, `lost` is called.
+    pub fn new(line: &mut Line, lost: fn() -> !) -> Asking<'_> {
+        Asking { line, lost }
+    }
+
+    fn tell(&mut self, message: &Message) {
+        if self.line.send(message).is_err() {
+            (self.lost)();
+        }
+    }
+
+    fn ask(&mut self, message: &Message) -> Message {
+        self.tell(message);
+        self.line.receive().unwrap_or_else(|_| (self.lost)())
+    }
+}
+
+impl Scheduler for Asking<'_> {
+    fn begin(&mut self, _begin: Begin) -> bool {
+        true
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> Choice {
+        let mut message = Message::new(CHOOSE);
+        message.put_maybe(point.running, |to, it| to.put(it as u64));
+        message.put_all(point.enabled.iter(), Message::put_step);
+        message.put_all(point.waiting.iter(), Message::put_step);
+        match self.ask(&message).take() {
+            REDUNDANT => Choice::Redundant,
+            STOP => Choice::Stop,
+            DIVERGED_FOREIGN => Choice::Diverged(divergence(true)),
+            DIVERGED => Choice::Diverged(divergence(false)),
+            at => Choice::Step((at as usize).min(point.enabled.len() - 1)),
+        }
+    }
+
+    fn choose_value(&mut self, n: u32) -> u32 {
+        let mut message = Message::new(VALUE);
+        message.put(n.into());
+        self.ask(&message).take_u32()
+    }
+
+    fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
+        Some(self)
+    }
+}
+
+impl FastPath for Asking<'_> {
+    fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+        let mut message = Message::new(AGAIN);
+        message.put(enabled.0.into());
+        message.put_maybe(arrived, Message::put_step);
+        self.ask(&message).take_maybe(Message::take_task)
+    }
+
+    fn on_step(&mut self, step: &Step) {
+        let mut message = Message::new(EXECUTED);
+        message.put_step(step);
+        self.tell(&message);
+    }
+
+    fn abandoned(&mut self, step: &Step) {
+        let mut message = Message::new(ABANDONED);
+        message.put_step(step);
+        self.tell(&message);
+    }
+}

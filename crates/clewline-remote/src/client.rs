@@ -1,0 +1,313 @@
+//! The end that decides what is explored.
+
+use std::{
+    fmt, io,
+    ops::ControlFlow,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use clewline_core::{AnswerId, Case, Misfit};
+use clewline_explore::{Coverage, Ending, Limit, Schedule, Scheduler, System};
+use clewline_threads::{
+    Explorable, Extent, Strategy, Survey, Trial, Visit,
+    control::{Calls, Limits, Memory, Moment, Outcome, Pending, Place, Points},
+    survey,
+};
+
+use crate::{
+    asking::answer_asking,
+    line::Line,
+    message::Message,
+    offer::{Offer, Wanted},
+    request::{BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, Setup, TRIAL, VISIT},
+    sites::Known,
+    state::Kept,
+};
+
+/// Why an exploration did not go on: the program is gone.
+pub(crate) const LOST: &str = "the program has ended";
+
+/// What another process offers to be explored.
+#[derive(Debug)]
+pub struct Remote {
+    offer: Offer,
+    shared: Arc<Shared>,
+    trials: AtomicU64,
+}
+
+/// What all trials of a program share.
+struct Shared {
+    line: Mutex<(Line, Known)>,
+    is_lost: AtomicBool,
+    is_strange: AtomicBool,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("is_lost", &self.is_lost).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn line(&self) -> MutexGuard<'_, (Line, Known)> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that the program is gone, if it is.
+    fn noting<T>(&self, result: io::Result<T>) -> Option<T> {
+        if let Err(error) = &result {
+            self.is_lost.store(true, Ordering::Relaxed);
+            self.is_strange.fetch_or(error.kind() == io::ErrorKind::InvalidData, Ordering::Relaxed);
+        }
+        result.ok()
+    }
+
+    fn ask(&self, request: &Message) -> Option<Message> {
+        let (line, _) = &mut *self.line();
+        self.noting(line.send(request).and_then(|()| line.receive()))
+    }
+}
+
+/// A message that was read to its end.
+fn whole<T>(value: T, message: &Message) -> io::Result<T> {
+    if message.is_whole() { Ok(value) } else { Err(io::ErrorKind::InvalidData.into()) }
+}
+
+impl Remote {
+    /// Meets the program at the other end of `line`, which is to be run as `wanted`.
+    ///
+    /// # Errors
+    ///
+    /// If that is gone.
+    pub fn meet(mut line: Line, wanted: &Wanted) -> io::Result<Remote> {
+        line.send(&wanted.to_message())?;
+        let offer = Offer::from_message(line.receive()?).ok_or(io::ErrorKind::InvalidData)?;
+        let line = Mutex::new((line, Known::default()));
+        let shared = Shared { line, is_lost: AtomicBool::new(false), is_strange: AtomicBool::new(false) };
+        Ok(Remote { offer, shared: Arc::new(shared), trials: AtomicU64::new(0) })
+    }
+
+    /// What the program says of itself.
+    #[must_use]
+    pub fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    /// Whether the program is gone, and so what was explored last means nothing.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.shared.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is lost because what it said makes no sense. Then it may still run.
+    #[must_use]
+    pub fn is_strange(&self) -> bool {
+        self.shared.is_strange.load(Ordering::Relaxed)
+    }
+
+    /// Lets the program go. Nothing can be explored any more.
+    pub fn leave(&self) {
+        let (line, _) = &mut *self.shared.line();
+        let left = line.send(&Message::new(LEAVE)).and_then(|()| line.flush());
+        self.shared.noting(left);
+    }
+
+    /// Places in the code that race, as far as it is known by now.
+    #[must_use]
+    pub fn racing(&self) -> Vec<usize> {
+        let reply = self.shared.ask(&Message::new(RACING));
+        reply.map_or_else(Vec::new, |mut it| it.take_all(Message::take_usize))
+    }
+}
+
+impl Explorable for Remote {
+    fn invocations(&self) -> Vec<String> {
+        self.offer.invocations.clone()
+    }
+
+    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+        let number = self.trials.fetch_add(1, Ordering::Relaxed);
+        let mut request = Message::new(TRIAL);
+        request.put(number);
+        request.put_calls(calls);
+        request.put_limits(limits);
+        let mut reply = self.shared.ask(&request).ok_or_else(|| Misfit(LOST.to_owned()))?;
+        if let Some(told) = reply.take_maybe(Message::take_text) {
+            return Err(Misfit(told));
+        }
+        Ok(Box::new(RemoteTrial {
+            shared: Arc::clone(&self.shared),
+            number,
+            operations: calls.operations().map(|(process, it)| (process, it.clone())).collect(),
+            setup: Setup::default(),
+            kept: Kept::default(),
+            guess: None,
+        }))
+    }
+}
+
+/// A matrix on a subject in another process.
+struct RemoteTrial {
+    shared: Arc<Shared>,
+    number: u64,
+    operations: Vec<(usize, String)>,
+    setup: Setup,
+    kept: Kept,
+    guess: Option<Place>,
+}
+
+/// What is said while executions are made.
+enum Said {
+    Visit { ending: Ending, executions: u64, waits: bool },
+    Done(Survey),
+    NoScheduler,
+}
+
+impl RemoteTrial {
+    fn request(&mut self, kind: u64) -> Message {
+        let mut request = Message::new(kind);
+        request.put(self.number);
+        request.put_setup(&self.setup);
+        // What was said once need not be said again.
+        (self.setup.memory, self.setup.points) = (None, None);
+        request
+    }
+
+    /// What comes after the survey or the ending, when all is over.
+    fn end(&mut self, from: &mut Message, known: &mut Known) -> io::Result<()> {
+        self.guess = from.take_maybe(|it| known.take(it));
+        self.kept.learn(from, &mut |it| known.take(it));
+        whole((), from)
+    }
+
+    fn hear(&mut self) -> io::Result<Said> {
+        let shared = Arc::clone(&self.shared);
+        let (line, known) = &mut *shared.line();
+        let mut message = line.receive()?;
+        match message.take() {
+            VISIT => {
+                let (ending, executions) = (message.take_ending(), message.take());
+                self.kept.learn(&mut message, &mut |it| known.take(it));
+                let waits = message.take_flag();
+                whole(Said::Visit { ending, executions, waits }, &message)
+            }
+            DONE => {
+                let survey = message.take_survey();
+                self.end(&mut message, known)?;
+                Ok(Said::Done(survey))
+            }
+            NO_SCHEDULER => Ok(Said::NoScheduler),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// `None` if the other end has no such scheduler.
+    fn follow(&mut self, request: &Message, visit: &mut Visit<'_>) -> io::Result<Option<Survey>> {
+        self.shared.line().0.send(request)?;
+        loop {
+            match self.hear()? {
+                Said::Visit { ending, executions, waits } => {
+                    let flow = visit(self, &ending, executions);
+                    if waits {
+                        let reply = if flow == ControlFlow::Continue(()) { CONTINUE } else { BREAK };
+                        self.shared.line().0.send(&Message::new(reply))?;
+                    }
+                }
+                Said::Done(survey) => return Ok(Some(survey)),
+                Said::NoScheduler => return Ok(None),
+            }
+        }
+    }
+
+    fn run_there(&mut self, request: &Message, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
+        let shared = Arc::clone(&self.shared);
+        let (line, known) = &mut *shared.line();
+        line.send(request)?;
+        let (ending, mut rest) = answer_asking(line, scheduler, DONE)?;
+        self.end(&mut rest, known)?;
+        Ok(ending)
+    }
+}
+
+impl System for RemoteTrial {
+    fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
+        let request = self.request(RUN);
+        let ran = self.run_there(&request, scheduler);
+        // An execution of which no more will be known.
+        self.shared.noting(ran).unwrap_or(Ending::Cut)
+    }
+}
+
+impl Trial for RemoteTrial {
+    fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
+        let mut request = self.request(EXPLORE);
+        request.put_strategy(strategy);
+        request.put_extent(extent);
+        let followed = self.follow(&request, visit);
+        match self.shared.noting(followed) {
+            Some(Some(survey)) => survey,
+            // A scheduler that this process alone knows is asked from there.
+            Some(None) => survey(self, &mut *strategy.scheduler(), extent, visit),
+            None => {
+                let coverage = Coverage::Limited(Limit::Other(LOST.to_owned()));
+                Survey { coverage, executions: 0, broken: 0, is_bounded: true }
+            }
+        }
+    }
+
+    fn operations(&self) -> &[(usize, String)] {
+        &self.operations
+    }
+
+    fn outcome(&self) -> Outcome<AnswerId> {
+        self.kept.outcome.clone()
+    }
+
+    fn answer(&self, _operation: usize, answer: AnswerId) -> String {
+        self.kept.answer(answer)
+    }
+
+    fn set_memory(&mut self, memory: Memory) {
+        self.setup.memory = Some(memory);
+    }
+
+    fn keep(&mut self, schedule: bool, moments: bool) {
+        (self.setup.keeps_schedule, self.setup.keeps_moments) = (schedule, moments);
+    }
+
+    fn set_points(&mut self, points: Points) {
+        self.setup.points = Some(points);
+    }
+
+    fn guess(&self) -> Option<Place> {
+        self.guess
+    }
+
+    fn schedule(&self) -> Option<Schedule> {
+        self.kept.schedule.clone()
+    }
+
+    fn moments(&mut self) -> Vec<Moment> {
+        std::mem::take(&mut self.kept.moments)
+    }
+
+    fn pending(&self) -> &[Pending] {
+        &self.kept.pending
+    }
+
+    fn case(&self, _outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>> {
+        None
+    }
+}
+
+impl Drop for RemoteTrial {
+    fn drop(&mut self) {
+        let mut request = Message::new(DROP);
+        request.put(self.number);
+        // If the program is gone, so is its trial.
+        let _gone = self.shared.line().0.send(&request);
+    }
+}

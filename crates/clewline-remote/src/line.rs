@@ -1,0 +1,66 @@
+//! Lines between two processes, over which messages go both ways.
+
+use std::{
+    fmt,
+    io::{self, BufReader, BufWriter, Read, Write},
+};
+
+use crate::message::Message;
+
+/// One end of a line. What is sent waits until something is received, or [`flush`](Line::flush).
+pub struct Line {
+    from: BufReader<Box<dyn Read + Send>>,
+    to: BufWriter<Box<dyn Write + Send>>,
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Line")
+    }
+}
+
+impl Line {
+    /// A line on which one end reads what the other writes.
+    pub fn new(from: impl Read + Send + 'static, to: impl Write + Send + 'static) -> Line {
+        Line { from: BufReader::new(Box::new(from)), to: BufWriter::new(Box::new(to)) }
+    }
+
+    /// Sends a message, at the latest when something is received.
+    ///
+    /// # Errors
+    ///
+    /// If the other end is gone.
+    pub fn send(&mut self, message: &Message) -> io::Result<()> {
+        let length = u32::try_from(message.bytes().len()).map_err(io::Error::other)?;
+        self.to.write_all(&length.to_le_bytes())?;
+        self.to.write_all(message.bytes())
+    }
+
+    /// Sends what waits.
+    ///
+    /// # Errors
+    ///
+    /// If the other end is gone.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+
+    /// The next message.
+    ///
+    /// # Errors
+    ///
+    /// If the other end is gone.
+    pub fn receive(&mut self) -> io::Result<Message> {
+        self.flush()?;
+        let mut length = [0; 4];
+        self.from.read_exact(&mut length)?;
+        let length = u32::from_le_bytes(length);
+        // Memory is taken for what arrives, and not for what is announced.
+        let mut bytes = Vec::with_capacity(length.min(1 << 16) as usize);
+        (&mut self.from).take(length.into()).read_to_end(&mut bytes)?;
+        if bytes.len() < length as usize {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Message::from_bytes(bytes))
+    }
+}

@@ -1,0 +1,129 @@
+//! What is wanted of a program, and what it offers.
+
+use crate::message::Message;
+
+/// Is set in the environment of a program whose standard input is a [`Line`](crate::Line).
+pub const DRIVEN_VARIABLE: &str = "CLEWLINE_DRIVEN";
+
+/// How a program is to be run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Which plain accesses are points.
+    pub points: Points,
+    /// Places in the code that race, if that is known from an earlier run.
+    pub racing: Vec<usize>,
+    /// Whether freed memory may be handed out again.
+    pub reuses: bool,
+    /// Whether each execution has a process of its own.
+    pub isolates: bool,
+}
+
+/// Which plain accesses are points, besides atomic ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Points {
+    /// Those that race, as far as it is known.
+    #[default]
+    Racing,
+    /// All.
+    All,
+    /// None.
+    Atomics,
+}
+
+impl Points {
+    /// Each of them.
+    pub const ALL: [Points; 3] = [Points::Racing, Points::All, Points::Atomics];
+
+    /// Its one word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Points::Racing => "racing",
+            Points::All => "all",
+            Points::Atomics => "atomics",
+        }
+    }
+}
+
+/// What a program says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// What can be called.
+    pub invocations: Vec<String>,
+    /// Its matrices.
+    pub matrices: Vec<String>,
+    /// What is right, by the name of a specification.
+    pub spec: Option<String>,
+    /// By how much calls may be out of order.
+    pub quasi: Option<String>,
+    /// Whether its `main` is what is explored: that is right if it comes to an end.
+    pub is_body: bool,
+}
+
+impl Wanted {
+    /// As a message.
+    #[must_use]
+    pub fn to_message(&self) -> Message {
+        let mut to = Message::default();
+        to.put(Points::ALL.iter().position(|it| *it == self.points).unwrap_or(0) as u64);
+        to.put_all(self.racing.iter(), |to, it| to.put(*it as u64));
+        to.put_flag(self.reuses);
+        to.put_flag(self.isolates);
+        to
+    }
+
+    /// What the message says, if it is one of these.
+    #[must_use]
+    pub fn from_message(mut from: Message) -> Option<Wanted> {
+        let wanted = Wanted {
+            points: Points::ALL[from.take_index(Points::ALL.len())],
+            racing: from.take_all(Message::take_usize),
+            reuses: from.take_flag(),
+            isolates: from.take_flag(),
+        };
+        from.is_whole().then_some(wanted)
+    }
+}
+
+impl Offer {
+    pub(crate) fn to_message(&self) -> Message {
+        let mut to = Message::default();
+        for list in [&self.invocations, &self.matrices] {
+            to.put_all(list.iter(), |to, it| to.put_text(it));
+        }
+        for text in [&self.spec, &self.quasi] {
+            to.put_maybe(text.as_deref(), Message::put_text);
+        }
+        to.put_flag(self.is_body);
+        to
+    }
+
+    pub(crate) fn from_message(mut from: Message) -> Option<Offer> {
+        let [invocations, matrices] = [(); 2].map(|()| from.take_all(Message::take_text));
+        let [spec, quasi] = [(); 2].map(|()| from.take_maybe(Message::take_text));
+        let offer = Offer { invocations, matrices, spec, quasi, is_body: from.take_flag() };
+        from.is_whole().then_some(offer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_and_offered_is_read_as_it_was_written() {
+        for points in Points::ALL {
+            let wanted = Wanted { points, racing: vec![3, 4], reuses: true, isolates: false };
+            assert_eq!(Wanted::from_message(wanted.to_message()), Some(wanted));
+        }
+        let offer = Offer {
+            invocations: vec!["push(1)".to_owned(), "pop".to_owned()],
+            matrices: vec!["push(1) | pop".to_owned()],
+            spec: Some("stack".to_owned()),
+            quasi: None,
+            is_body: true,
+        };
+        assert_eq!(Offer::from_message(offer.to_message()), Some(offer));
+        assert_eq!(Offer::from_message(Message::new(2)), None);
+    }
+}

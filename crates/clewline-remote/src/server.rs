@@ -1,0 +1,194 @@
+//! The end where calls are made.
+
+use std::{
+    collections::{HashMap, HashSet},
+    io,
+    ops::ControlFlow,
+};
+
+use clewline_explore::{Coverage, Ending, Limit};
+use clewline_threads::{Explorable, Trial, Visits, control::Race};
+use rustc_hash::FxBuildHasher;
+
+use crate::{
+    asking::Asking,
+    line::Line,
+    message::Message,
+    offer::Offer,
+    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, TRIAL, VISIT},
+    sites::Told,
+    state::put_state,
+};
+
+/// What is served.
+#[derive(Clone, Copy)]
+pub struct Served<'a> {
+    /// What is explored.
+    pub subject: &'a dyn Explorable,
+    /// What it offers.
+    pub offer: &'a Offer,
+    /// Places in the code that race, as far as it is known by now.
+    pub racing: fn() -> Vec<usize>,
+    /// Called if the other end is gone while an execution is under way.
+    pub lost: fn() -> !,
+}
+
+impl std::fmt::Debug for Served<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Served").field("offer", self.offer).finish_non_exhaustive()
+    }
+}
+
+/// Does what the other end asks for, until that leaves or is gone.
+///
+/// # Errors
+///
+/// If what it asks for makes no sense, or it is gone in the middle of something.
+pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
+    line.send(&served.offer.to_message())?;
+    let mut server = Server { served, trials: HashMap::new(), told: Told::default() };
+    loop {
+        let mut request = match line.receive() {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            other => other?,
+        };
+        match request.take() {
+            LEAVE => return Ok(()),
+            kind => server.serve(kind, &mut request, line)?,
+        }
+    }
+}
+
+struct Server<'a> {
+    served: &'a Served<'a>,
+    trials: HashMap<u64, Box<dyn Trial>>,
+    told: Told,
+}
+
+impl Server<'_> {
+    fn serve(&mut self, kind: u64, request: &mut Message, line: &mut Line) -> io::Result<()> {
+        match kind {
+            TRIAL => {
+                let number = request.take();
+                let (calls, limits) = (request.take_calls(), request.take_limits());
+                let mut reply = Message::default();
+                match self.served.subject.trial(&calls, &limits) {
+                    Ok(trial) => {
+                        self.trials.insert(number, trial);
+                        reply.put_maybe(None, Message::put_text);
+                    }
+                    Err(misfit) => reply.put_maybe(Some(&*misfit.to_string()), Message::put_text),
+                }
+                line.send(&reply)
+            }
+            DROP => {
+                self.trials.remove(&request.take());
+                Ok(())
+            }
+            RACING => {
+                let mut reply = Message::default();
+                reply.put_all((self.served.racing)().into_iter(), |to, it| to.put(it as u64));
+                line.send(&reply)
+            }
+            EXPLORE | RUN => {
+                let lost = self.served.lost;
+                let trial = self.trials.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
+                let setup = request.take_setup();
+                trial.keep(setup.keeps_schedule, setup.keeps_moments);
+                if let Some(memory) = setup.memory {
+                    trial.set_memory(memory);
+                }
+                if let Some(points) = setup.points {
+                    trial.set_points(points);
+                }
+                let explored = Explored { trial, told: &mut self.told, is_shown: setup.keeps_moments, lost };
+                if kind == RUN { explored.run(line) } else { explored.explore(request, line) }
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+struct Explored<'a> {
+    trial: &'a mut Box<dyn Trial>,
+    told: &'a mut Told,
+    is_shown: bool,
+    lost: fn() -> !,
+}
+
+impl Explored<'_> {
+    /// One execution, with the scheduler of the other end.
+    fn run(self, line: &mut Line) -> io::Result<()> {
+        let ending = self.trial.run(&mut Asking::new(line, self.lost));
+        let mut message = Message::new(DONE);
+        message.put_ending(&ending);
+        self.end(message, true, line)
+    }
+
+    /// Many executions, with a scheduler of this end.
+    fn explore(self, request: &mut Message, line: &mut Line) -> io::Result<()> {
+        let mut seen = Seen::default();
+        let survey = request.take_strategy(|request, strategy| {
+            let extent = request.take_extent();
+            let visit = &mut |trial: &mut dyn Trial, ending: &Ending, executions: u64| {
+                if extent.visits == Visits::Histories && !seen.is_new(trial, ending) {
+                    return ControlFlow::Continue(());
+                }
+                let mut message = Message::new(VISIT);
+                message.put_ending(ending);
+                message.put(executions);
+                put_state(&mut message, trial, self.is_shown, &mut |to, it| self.told.put(to, it));
+                let waits = extent.visits != Visits::Ahead || *ending == Ending::Panicked;
+                message.put_flag(waits);
+                let reply = line.send(&message).and_then(|()| waits.then(|| line.receive()).transpose());
+                match reply.map(|it| it.map(|mut it| it.take())) {
+                    Ok(None | Some(CONTINUE)) => ControlFlow::Continue(()),
+                    Ok(Some(_)) => ControlFlow::Break(()),
+                    Err(_) => (self.lost)(),
+                }
+            };
+            self.trial.explore(strategy, &extent, visit)
+        });
+        let Some(survey) = survey else { return line.send(&Message::new(NO_SCHEDULER)) };
+        let mut message = Message::new(DONE);
+        message.put_survey(&survey);
+        // Where an execution did something else than before is told with the tasks that wait.
+        let is_diverged = matches!(survey.coverage, Coverage::Limited(Limit::Diverged(_)));
+        self.end(message, is_diverged, line)
+    }
+
+    fn end(self, mut message: Message, is_shown: bool, line: &mut Line) -> io::Result<()> {
+        let guess = self.trial.guess();
+        message.put_maybe(guess, |to, it| self.told.put(to, it));
+        let is_shown = is_shown || self.is_shown;
+        put_state(&mut message, &mut **self.trial, is_shown, &mut |to, it| self.told.put(to, it));
+        line.send(&message)
+    }
+}
+
+/// The histories that were visited.
+#[derive(Default)]
+struct Seen {
+    histories: HashSet<Vec<u32>, FxBuildHasher>,
+    key: Vec<u32>,
+}
+
+impl Seen {
+    fn is_new(&mut self, trial: &dyn Trial, ending: &Ending) -> bool {
+        match ending {
+            Ending::Full | Ending::Stuck => (),
+            Ending::Panicked => return true,
+            Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => return false,
+        }
+        let outcome = trial.outcome();
+        if outcome.race.as_ref().is_some_and(Race::is_certain) || !outcome.leaks.is_empty() {
+            return true;
+        }
+        outcome.canonical(&mut self.key);
+        self.key.push(u32::from(*ending == Ending::Stuck));
+        if self.histories.contains(&self.key) {
+            return false;
+        }
+        self.histories.insert(self.key.clone())
+    }
+}

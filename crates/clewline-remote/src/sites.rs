@@ -1,0 +1,67 @@
+//! Places of another process: what its addresses mean, told once and remembered.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, Once, PoisonError},
+};
+
+use clewline_threads::{
+    control::Place,
+    front::{Site, set_resolver},
+};
+
+use crate::message::Message;
+
+/// The places that the other end knows.
+#[derive(Debug, Default)]
+pub(crate) struct Told(HashSet<usize>);
+
+impl Told {
+    /// Puts a place, and the line of the source that it is if that was not put before.
+    pub(crate) fn put(&mut self, to: &mut Message, place: Place) {
+        to.put(place.word() as u64);
+        to.put_maybe(self.0.insert(place.word()).then(|| place.site()), |to, site| {
+            to.put_text(&site.file);
+            to.put(site.line.into());
+            to.put_maybe(site.function.as_deref(), Message::put_text);
+        });
+    }
+}
+
+/// The places of the other end.
+///
+/// An address there is none here. So a place here is a number of [`SITES`], which is asked for as
+/// the code at that address would be.
+#[derive(Debug, Default)]
+pub(crate) struct Known(HashMap<usize, Place>);
+
+// Of all processes that were ever explored: reports may be written after a process has ended.
+static SITES: Mutex<Vec<Site>> = Mutex::new(Vec::new());
+
+fn resolve(number: usize) -> Option<Site> {
+    SITES.lock().unwrap_or_else(PoisonError::into_inner).get(number).cloned()
+}
+
+impl Known {
+    /// Takes a place.
+    pub(crate) fn take(&mut self, from: &mut Message) -> Place {
+        static RESOLVED: Once = Once::new();
+        RESOLVED.call_once(|| set_resolver(resolve));
+        let word = from.take_usize();
+        let site = from.take_maybe(|from| Site {
+            file: from.take_text().into(),
+            line: from.take_u32(),
+            function: from.take_maybe(Message::take_text),
+        });
+        let new = |site: Site| {
+            let mut sites = SITES.lock().unwrap_or_else(PoisonError::into_inner);
+            sites.push(site);
+            Place::code(sites.len() - 1)
+        };
+        match site {
+            Some(site) => *self.0.entry(word).or_insert_with(|| new(site)),
+            // A place that was never told is shown as a number.
+            None => *self.0.get(&word).unwrap_or(&Place::code(usize::MAX >> 9)),
+        }
+    }
+}

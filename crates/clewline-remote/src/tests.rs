@@ -1,0 +1,290 @@
+//! A subject at the other end of a line, beside the same subject here.
+
+#![cfg(unix)]
+
+use std::{
+    ops::ControlFlow,
+    os::unix::net::UnixStream,
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
+
+use clewline_explore::{
+    Coverage, Ending, Limit, TaskId,
+    schedulers::{self, Entry, Settings, bounded, replay::Replay},
+};
+use clewline_threads::{
+    Component, Explorable, Extent, Strategy, Survey, Trial, Visits,
+    control::{Calls, Limits, Operation, Panic},
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+};
+
+use crate::{Line, Offer, Points, Remote, Served, Wanted, serve};
+
+struct Two {
+    count: Arc<AtomicU32>,
+    locks: [Mutex<()>; 2],
+}
+
+/// Calls that lose updates, that may get stuck, and that may panic.
+fn component() -> Component<Two> {
+    let two = || Two { count: Arc::new(AtomicU32::new(0)), locks: [Mutex::new(()), Mutex::new(())] };
+    Component::new(two)
+        .call("add", |it: &Two| {
+            let found = it.count.load(SeqCst);
+            it.count.store(found + 1, SeqCst);
+        })
+        .call("get", |it| it.count.load(SeqCst))
+        .call("forth", |it| drop((it.locks[0].lock(), it.locks[1].lock())))
+        .call("back", |it| drop((it.locks[1].lock(), it.locks[0].lock())))
+        .call("leave", |it| {
+            let count = Arc::clone(&it.count);
+            clewline_threads::thread::spawn(move || {
+                if count.load(SeqCst) == 0 {
+                    clewline_threads::thread::park();
+                }
+            });
+        })
+        .call("assert", |it| assert!(it.count.load(SeqCst) != 1, "there is one"))
+}
+
+fn lost() -> ! {
+    panic!("the other end is gone")
+}
+
+fn meet() -> (Remote, JoinHandle<()>) {
+    let (here, there) = UnixStream::pair().unwrap();
+    let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
+    let served = thread::spawn(move || {
+        let mut line = line(there);
+        let wanted = Wanted::from_message(line.receive().unwrap()).unwrap();
+        assert_eq!(wanted.points, Points::Atomics);
+        let subject = component();
+        let offer = Offer { invocations: subject.invocations(), ..Offer::default() };
+        let served = Served { subject: &subject, offer: &offer, racing: || vec![3], lost };
+        serve(&mut line, &served).unwrap();
+    });
+    let wanted = Wanted { points: Points::Atomics, ..Wanted::default() };
+    (Remote::meet(line(here), &wanted).unwrap(), served)
+}
+
+fn calls(columns: &[&[&str]]) -> Calls<String> {
+    let column = |it: &&[&str]| it.iter().map(|&it| it.to_owned()).collect();
+    Calls { initial: Vec::new(), columns: columns.iter().map(column).collect(), last: vec!["get".to_owned()] }
+}
+
+/// An operation: its call, the step of the call, the step of the return and the result.
+type Made = (String, Option<u32>, Option<(u32, String)>);
+
+/// A visit: how the execution ended, its operations, its panic, its schedule.
+type Visited = (Ending, Vec<Made>, Option<(TaskId, Panic)>, String);
+
+fn visited(trial: &mut dyn Trial, ending: &Ending) -> Visited {
+    let outcome = trial.outcome();
+    let made = |(at, it): (usize, &Operation<_>)| {
+        let ret = it.ret.map(|(step, answer)| (step, trial.answer(at, answer)));
+        (trial.operations()[at].1.clone(), it.call, ret)
+    };
+    let operations = outcome.operations.iter().enumerate().map(made).collect();
+    (ending.clone(), operations, outcome.panic, trial.schedule().unwrap_or_default().to_string())
+}
+
+/// What tells its history from others: the end, the results, and what precedes what.
+fn history(visited: &Visited) -> (Ending, Vec<Option<String>>, Vec<bool>) {
+    let results = visited.1.iter().map(|it| it.2.clone().map(|it| it.1)).collect();
+    let precedes =
+        |one: &Made, other: &Made| matches!((&one.2, other.1), (Some(it), Some(call)) if it.0 < call);
+    let pairs = visited.1.iter().flat_map(|one| visited.1.iter().map(move |other| precedes(one, other)));
+    (visited.0.clone(), results, pairs.collect())
+}
+
+fn explore(
+    subject: &dyn Explorable,
+    calls: &Calls<String>,
+    strategy: Strategy<'_>,
+    visits: Visits,
+) -> (Survey, Vec<Visited>) {
+    let mut trial = subject.trial(calls, &Limits::default()).unwrap();
+    trial.keep(true, false);
+    let mut all = Vec::new();
+    let survey = trial.explore(strategy, &Extent::all(10_000, visits), &mut |trial, ending, n| {
+        all.push(visited(trial, ending));
+        assert!(n as usize >= all.len());
+        if *ending == Ending::Panicked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    (survey, all)
+}
+
+const COLUMNS: [&[&[&str]]; 5] = [
+    &[&["add", "get"], &["add", "get"]],
+    &[&["forth", "get"], &["back"]],
+    // All calls return, and a thread that was started may wait for ever.
+    &[&["leave"], &["add"]],
+    &[&["add", "add"], &["assert"]],
+    &[&["add", "assert"]],
+];
+
+fn settings() -> Settings {
+    let mut settings = Settings { seed: 7, executions: 50, ..Settings::default() };
+    settings.bounds.set(&bounded::PREEMPTIONS, Some(1));
+    settings
+}
+
+#[test]
+fn what_is_explored_there_is_what_is_explored_here() {
+    let (remote, served) = meet();
+    let (here, settings) = (component(), settings());
+    let scheduler = |name| Strategy::Scheduler(schedulers::find(name).unwrap(), &settings);
+    let strategies = [Strategy::Serial, scheduler("bounded"), scheduler("dpor"), scheduler("random")];
+    let (mut stuck, mut panicked) = (0, 0);
+    for columns in COLUMNS {
+        let calls = calls(columns);
+        for strategy in strategies {
+            for visits in [Visits::Every, Visits::Ahead] {
+                let expected = explore(&here, &calls, strategy, visits);
+                assert_eq!(explore(&remote, &calls, strategy, visits), expected, "{columns:?}");
+                stuck += expected.1.iter().filter(|it| it.0 == Ending::Stuck).count();
+                panicked += expected.1.iter().filter(|it| it.0 == Ending::Panicked).count();
+            }
+        }
+    }
+    assert!(0 < stuck && 0 < panicked && !remote.is_lost(), "{stuck} {panicked}");
+    assert_eq!((remote.racing(), remote.invocations()), (vec![3], here.invocations()));
+    remote.leave();
+    served.join().unwrap();
+}
+
+#[test]
+fn each_history_is_visited_once_and_none_is_left_out() {
+    let (remote, _served) = meet();
+    let (here, settings) = (component(), settings());
+    let strategy = Strategy::Scheduler(schedulers::find("exhaustive").unwrap(), &settings);
+    for columns in &COLUMNS[..3] {
+        let calls = calls(columns);
+        let (expected, all) = explore(&here, &calls, strategy, Visits::Every);
+        let (survey, visited) = explore(&remote, &calls, strategy, Visits::Histories);
+        assert_eq!(survey, expected, "{columns:?}");
+        assert!(visited.len() < all.len(), "{} of {}", visited.len(), all.len());
+        let mut histories = Vec::new();
+        for it in all.iter().map(history) {
+            if !histories.contains(&it) {
+                histories.push(it);
+            }
+        }
+        // In the order in which they were seen first.
+        assert_eq!(visited.iter().map(history).collect::<Vec<_>>(), histories);
+        assert!(1 < histories.len());
+    }
+}
+
+#[test]
+fn a_visit_stops_an_exploration_where_it_is() {
+    let (remote, _served) = meet();
+    let (calls, settings) = (calls(COLUMNS[0]), settings());
+    let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
+    for visits in [Visits::Every, Visits::Histories] {
+        let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
+        trial.keep(true, false);
+        let (mut seen, mut last) = (0, None);
+        let survey = trial.explore(strategy, &Extent::all(10_000, visits), &mut |trial, ending, n| {
+            (seen, last) = (seen + 1, Some((n, visited(trial, ending))));
+            if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let (executions, last) = last.unwrap();
+        assert_eq!((seen, survey.executions), (3, executions));
+        assert_eq!(survey.coverage, Coverage::Limited(Limit::Stopped));
+        assert_eq!(visited(&mut *trial, &last.0.clone()), last, "nothing was run after it");
+    }
+}
+
+/// A replay has its scheduler here, and each choice crosses the line. Places are told in words.
+#[test]
+fn a_schedule_is_replayed_with_every_step() {
+    let (remote, _served) = meet();
+    let (here, calls) = (component(), calls(COLUMNS[1]));
+    let settings = settings();
+    let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
+    let (_, all) = explore(&here, &calls, strategy, Visits::Every);
+    let stuck = all.iter().find(|it| it.0 == Ending::Stuck).unwrap();
+    let [local, there] = [&here as &dyn Explorable, &remote].map(|subject| {
+        let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+        trial.keep(true, true);
+        let mut replay = Replay::new(stuck.3.parse().unwrap());
+        let ending = trial.run(&mut replay);
+        assert!(replay.is_faithful());
+        let moments = trial.moments();
+        let steps: Vec<_> = moments.iter().map(|it| (it.step, it.detail.clone())).collect();
+        let waiting: Vec<_> = trial.pending().iter().map(|it| (it.task, it.access, it.object)).collect();
+        let places = moments.iter().map(|it| it.place).chain(trial.pending().iter().map(|it| it.place));
+        let places: Vec<String> = places.map(|it| it.site().to_string()).collect();
+        (visited(&mut *trial, &ending), steps, waiting, places)
+    });
+    assert_eq!(there, local);
+    assert!(!there.1.is_empty() && !there.2.is_empty());
+    assert!(there.3.iter().all(|it| it.contains("tests.rs:")), "{:?}", there.3);
+}
+
+/// It is asked from there, point by point.
+#[test]
+fn a_scheduler_that_is_known_here_alone_explores_as_well() {
+    static OURS: Entry = Entry { name: "ours", ..bounded::ENTRY };
+    let (remote, _served) = meet();
+    let (calls, settings) = (calls(COLUMNS[0]), settings());
+    let [known, ours] = [&bounded::ENTRY, &OURS]
+        .map(|it| explore(&remote, &calls, Strategy::Scheduler(it, &settings), Visits::Every));
+    assert_eq!(known, ours);
+    assert!(known.1.len() > 5 && !remote.is_lost());
+}
+
+#[test]
+fn a_call_that_is_not_known_there_is_refused_in_its_words() {
+    let (remote, _served) = meet();
+    let trial = |it: &dyn Explorable| it.trial(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
+    assert_eq!(trial(&remote).to_string(), trial(&component()).to_string());
+    assert!(!remote.is_lost());
+}
+
+#[test]
+fn a_program_that_is_gone_is_noticed_and_nothing_panics() {
+    let (here, there) = UnixStream::pair().unwrap();
+    let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
+    let calls = calls(COLUMNS[0]);
+    let served = thread::spawn(move || {
+        let mut line = line(there);
+        line.receive().unwrap();
+        let subject = component();
+        let offer = Offer::default();
+        // It ends when the first visit is over.
+        let subject = Gone(subject, Arc::default());
+        let served = Served { subject: &subject, offer: &offer, racing: Vec::new, lost };
+        let _gone = serve(&mut line, &served);
+    });
+    let remote = Remote::meet(line(here), &Wanted::default()).unwrap();
+    let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
+    let settings = settings();
+    let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
+    let extent = Extent::all(100, Visits::Every);
+    assert!(remote.trial(&calls, &Limits::default()).is_err() && remote.is_lost());
+    let survey = trial.explore(strategy, &extent, &mut |_, _, _| ControlFlow::Continue(()));
+    assert!(matches!(survey.coverage, Coverage::Limited(Limit::Other(_))), "{survey:?}");
+    assert_eq!(trial.run(&mut *strategy.scheduler()), Ending::Cut);
+    assert!(remote.racing().is_empty());
+    assert!(served.join().is_err());
+}
+
+/// Dies when the second trial is made.
+struct Gone(Component<Two>, Arc<std::sync::atomic::AtomicBool>);
+
+impl Explorable for Gone {
+    fn invocations(&self) -> Vec<String> {
+        self.0.invocations()
+    }
+
+    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, clewline_core::Misfit> {
+        assert!(!self.1.swap(true, std::sync::atomic::Ordering::SeqCst), "it dies");
+        self.0.trial(calls, limits)
+    }
+}

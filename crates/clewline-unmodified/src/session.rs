@@ -1,0 +1,153 @@
+//! Sessions: a program that was started, and waits to be explored from here.
+
+use std::{
+    ffi::OsStr,
+    io::{self, Read},
+    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
+
+use clewline_remote::{DRIVEN_VARIABLE, Line, Remote, Wanted};
+
+use super::error::{Error, GaveUp};
+
+/// Where what a program says goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Talk {
+    /// Into the error, if there is one.
+    Kept,
+    /// Where ours goes.
+    Passed,
+}
+
+/// A program that was started. It is ended when this is dropped.
+#[derive(Debug)]
+pub struct Session {
+    remote: Arc<Remote>,
+    running: Running,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    /// Reads what the program complains about, if that is kept.
+    complaints: Option<JoinHandle<String>>,
+    has_ended: bool,
+}
+
+impl Session {
+    /// Starts `command`. The line is in place of standard input, which the program opens again.
+    pub(super) fn start(mut command: Command, wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let (line, there) = line().map_err(Error::io(name.clone()))?;
+        command.env(DRIVEN_VARIABLE, "1").stdin(there);
+        if talk == Talk::Kept {
+            command.stdout(Stdio::null()).stderr(Stdio::piped());
+        }
+        let mut child = command.spawn().map_err(Error::io(name))?;
+        // While the program's end is open here, too, it is not noticed that the program is gone.
+        drop(command);
+        let complaints = child.stderr.take().map(|it| thread::spawn(|| read(it)));
+        let running = Running { child, complaints, has_ended: false };
+        match Remote::meet(line, wanted) {
+            Ok(remote) => Ok(Session { remote: Arc::new(remote), running }),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_strange()),
+            Err(_) => Err(running.end_early()),
+        }
+    }
+
+    /// What can be explored.
+    #[must_use]
+    pub fn remote(&self) -> &Arc<Remote> {
+        &self.remote
+    }
+
+    /// Lets the program end.
+    ///
+    /// # Errors
+    ///
+    /// If it had ended before, so that what was explored last means nothing.
+    pub fn finish(mut self) -> Result<(), Error> {
+        if self.remote.is_strange() {
+            return Err(self.running.end_strange());
+        }
+        if self.remote.is_lost() {
+            return Err(self.running.end_early());
+        }
+        self.remote.leave();
+        self.running.wait().map(drop)
+    }
+}
+
+fn read(mut from: ChildStderr) -> String {
+    let mut bytes = Vec::new();
+    // As far as it can be read.
+    let _read = from.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Running {
+    fn wait(&mut self) -> Result<ExitStatus, Error> {
+        let status = self.child.wait().map_err(Error::io("the program"))?;
+        self.has_ended = true;
+        Ok(status)
+    }
+
+    /// The program says what makes no sense: perhaps its code has written over the runtime.
+    fn end_strange(self) -> Error {
+        Error::Killed { how: "what it says of its executions makes no sense".to_owned() }
+    }
+
+    /// Why there is nothing to explore: the program has ended, or nearly so.
+    fn end_early(mut self) -> Error {
+        let status = match self.wait() {
+            Ok(status) => status,
+            Err(error) => return error,
+        };
+        let told = self.complaints.take().and_then(|it| it.join().ok()).unwrap_or_default();
+        let why = match status.code() {
+            Some(2) => GaveUp::Failed,
+            Some(3) => GaveUp::Unknown,
+            Some(_) | None => {
+                let mut how = status.to_string();
+                if !told.is_empty() {
+                    how = format!("{how}\n{}", told.trim_end());
+                }
+                return Error::Killed { how };
+            }
+        };
+        Error::GaveUp { why, told }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // What cannot be ended has ended.
+            let _ended = self.child.kill();
+            let _waited = self.child.wait();
+        }
+    }
+}
+
+#[cfg(unix)]
+fn line() -> io::Result<(Line, Stdio)> {
+    use std::os::{fd::OwnedFd, unix::net::UnixStream};
+    let (here, there) = UnixStream::pair()?;
+    Ok((Line::new(here.try_clone()?, here), OwnedFd::from(there).into()))
+}
+
+#[cfg(not(unix))]
+fn line() -> io::Result<(Line, Stdio)> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// What a program is called is what it calls itself.
+#[cfg(unix)]
+pub(super) fn call_it(command: &mut Command, name: &OsStr) {
+    std::os::unix::process::CommandExt::arg0(command, name);
+}
+
+#[cfg(not(unix))]
+pub(super) fn call_it(_: &mut Command, _: &OsStr) {}
