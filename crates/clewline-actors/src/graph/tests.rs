@@ -1,3 +1,4 @@
+use clewline_testing::pick;
 use std::collections::BTreeSet;
 
 use super::*;
@@ -55,7 +56,7 @@ fn canonical<H: Harness<Specification = Register> + 'static>(
 #[test]
 fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
     let (mut compared, mut violated, mut holding, mut kinds) = (0, 0, 0, BTreeSet::new());
-    for seed in 0..1000 {
+    for seed in 0..pick(150, 1_000) {
         let (harness, scenario, rules) = random(seed);
         let found = Enumerated::default();
         let mut naive = Naive { harness: &harness, scenario: &scenario, rules, found, schedules_max: 1000 };
@@ -92,7 +93,7 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
         compared += 1;
     }
     println!("{compared} systems, {holding} histories hold, {violated} are violated, {kinds:?}");
-    assert!(500 < compared && 200 < violated && 200 < holding);
+    assert!(pick(50, 500) < compared && pick(20, 200) < violated && pick(20, 200) < holding);
     assert_eq!(kinds.len(), 9, "every kind of step was made: {kinds:?}");
 }
 
