@@ -466,6 +466,7 @@ fn among_many_chances_attempts_are_short() {
 
 /// Values that are there many times, limits, and an object that may be closed: an answer in the middle of a long history is another one's.
 #[test]
+#[ignore = "long"]
 fn equal_values_limits_and_what_is_closed_leave_small_cores() {
     let (nothing, least) = (clewline_core::Value::NIL, clewline_core::Value::small(0).unwrap());
     let cases = [
@@ -476,17 +477,12 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
         ("channel", "recv", nothing, 4),
     ];
     for (name, method, answer, most) in cases {
-        let plan = Plan {
-            operations: pick(2_000, 20_000),
-            values: Domain::Below(20),
-            processes: 8,
-            seed: 5,
-            ..Plan::default()
-        };
+        let plan =
+            Plan { operations: 20_000, values: Domain::Below(20), processes: 8, seed: 5, ..Plan::default() };
         let specification = find(name).unwrap();
         let mut recording = specification.generate(&plan);
         let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if it == method);
-        let late = recording.history.operations().skip(pick(1_000, 10_000));
+        let late = recording.history.operations().skip(10_000);
         let late = late
             .into_iter()
             .find(|it| it.ret.is_some_and(|ret| !ret.is_absent()) && is_find(it.call))

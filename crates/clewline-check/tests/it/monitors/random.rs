@@ -11,7 +11,7 @@ use clewline_core::{
     Reason, Recording, Roles, Value, Verdict, Witness,
 };
 use clewline_specs::{CATALOG, Entry};
-use clewline_testing::pick_of_three;
+use clewline_testing::{pick, pick_of_three};
 
 use super::{Tally, decided::Decided};
 use crate::histories::random_history;
@@ -149,7 +149,7 @@ fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
 
 #[test]
 fn monitors_agree_with_a_search_on_random_histories() {
-    let each = pick_of_three(400, 3_000, 300_000);
+    let each = pick_of_three(200, 3_000, 300_000);
     for entry in &CATALOG {
         let (drawn, mut tally) = (Drawn::of(entry), Tally::default());
         let (mut undecided, mut kind) = (0, None);
@@ -174,8 +174,12 @@ fn monitors_agree_with_a_search_on_random_histories() {
             Some(Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. }) => 0.1,
             _ => 0.01,
         };
-        tally.expect(0.05, refused, entry.name);
-        assert!(undecided * 20 < tally.violated, "{}: the search gave up on {undecided}", entry.name);
+        tally.expect(pick(0.01, 0.05), pick(2.0, 1.0) * refused, entry.name);
+        assert!(
+            undecided * pick(5, 20) < tally.violated,
+            "{}: the search gave up on {undecided}",
+            entry.name
+        );
     }
 }
 
@@ -253,7 +257,7 @@ fn auto_agrees_with_a_search_on_random_histories() {
             check_auto(&*distinct_history(&drawn, seed), &mut tally, &about);
         }
         eprintln!("{}: auto {tally:?}", entry.name);
-        tally.expect(0.05, 0.02, entry.name);
+        tally.expect(pick(0.01, 0.05), 0.02, entry.name);
     }
 }
 

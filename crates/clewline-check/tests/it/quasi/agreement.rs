@@ -161,7 +161,7 @@ fn random_relaxation(problem: &Problem<'_>, methods: &[&str], random: &mut Rando
 #[track_caller]
 fn check_random(spec: &str, methods: &[&str], make: impl Fn(&mut Random) -> Box<dyn Case>) {
     let mut judge = Judge::new(30_000);
-    for seed in 0..pick(700, 2_500) {
+    for seed in 0..pick(400, 2_500) {
         let mut random = Random::new(seed);
         let case = make(&mut random);
         for problem in case.problems() {
@@ -175,7 +175,7 @@ fn check_random(spec: &str, methods: &[&str], make: impl Fn(&mut Random) -> Box<
     }
     judge.expect_both(0.12, spec);
     let tally = &judge.tally;
-    assert!(20 < tally.alone.min(tally.class), "{spec}: {tally:?}");
+    assert!(pick(0, 20) < tally.alone.min(tally.class), "{spec}: {tally:?}");
 }
 
 #[test]
