@@ -1,26 +1,27 @@
 //! The cast: who is who, in numbers.
 //!
 //! The only part of an exploration that is generic in the harness. It keeps every state of an actor, every message, and every
-//! return once, under a number, and runs handlers on copies. Everything else sees [`Numbers`].
+//! return once, under a number, and runs handlers on copies. What needs no types is in the [`Ledger`]; everything else
+//! sees [`Numbers`].
 
 use std::{
-    cell::Cell,
     fmt,
     hash::{Hash, Hasher},
     panic::{AssertUnwindSafe, catch_unwind},
+    vec,
 };
 
-use clewline_core::{Event, History, Interner, Specification};
-use rustc_hash::FxHashMap;
+use clewline_core::{Event, History, Specification};
 
 use crate::{
-    actor::{ActorId, AnyActor, Context, Output},
-    harness::{Glance, Harness, Scenario},
+    actor::{self, ActorId, AnyActor, Context},
+    harness::{Glance, Harness, Property, Scenario},
     hashed::Hashed,
     histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX},
+    ledger::{Actors, Cause, Ledger, Output, Reaction, State},
     numbers::{
-        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed,
-        Numbers, Outcome, ReturnId, Start,
+        BadHandler, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed, Numbers, Outcome,
+        ReturnId, Start,
     },
     world::Delivery,
 };
@@ -32,21 +33,22 @@ pub type ReturnOf<H> = <<H as Harness>::Specification as Specification>::Return;
 
 /// A harness and a scenario, in numbers.
 pub struct Cast<H: Harness> {
+    tables: Tables<H>,
+    ledger: Ledger,
+}
+
+/// What has the types of the harness.
+struct Tables<H: Harness> {
     harness: H,
     scenario: Scenario<CallOf<H>>,
-    properties: Vec<crate::harness::Property<H::Message>>,
-    delivery: Delivery,
+    properties: Vec<Property<H::Message>>,
     locals: Hashed<Local<H::Message>>,
     messages: Hashed<H::Message>,
     returns: Hashed<ReturnOf<H>>,
-    envelopes: Hashed<Address>,
-    facts: Vec<Envelope>,
-    lanes: FxHashMap<(ActorId, ActorId), u32>,
-    slots: Interner<ActorId>,
-    requests: Vec<EnvelopeId>,
-    roots: usize,
-    // Whether a property has looked at what is in flight, or at who is down.
-    was_looked_at: Cell<bool>,
+    // Those that are to be started next, the first last.
+    newborn: Vec<Box<dyn AnyActor<H::Message>>>,
+    // Those of a handler, and above them those of the start of an actor that it created.
+    outputs: Vec<vec::IntoIter<actor::Output<H::Message>>>,
 }
 
 // An actor in one of its states. How many others it has created is part of that.
@@ -68,22 +70,6 @@ impl<M> Hash for Local<M> {
     fn hash<S: Hasher>(&self, state: &mut S) {
         (self.actor, self.children).hash(state);
         self.value.feed(state);
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Address {
-    from: ActorId,
-    to: ActorId,
-    message: MessageId,
-    message_hash: Fingerprint,
-    is_timer: bool,
-}
-
-// The message's hash, and not its number, so that the envelope's hash does not depend on who was first.
-impl Hash for Address {
-    fn hash<S: Hasher>(&self, state: &mut S) {
-        (self.from, self.to, self.message_hash, self.is_timer).hash(state);
     }
 }
 
@@ -120,6 +106,24 @@ impl fmt::Display for BadScenario {
 
 impl std::error::Error for BadScenario {}
 
+/// Whether calls that ask these actors fit a system that begins with so many.
+fn fits(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) -> Result<(), BadScenario> {
+    if actors == 0 {
+        return Err(BadScenario::NoActors);
+    }
+    if (ActorId::ROOTS_MAX as usize) < actors {
+        return Err(BadScenario::TooManyActors(actors));
+    }
+    if OPERATIONS_MAX < asked.len() {
+        return Err(BadScenario::TooManyCalls(asked.len()));
+    }
+    let absent = |it: &ActorId| it.is_client() || actors <= it.index() as usize;
+    match asked.enumerate().find(|(_, it)| absent(it)) {
+        Some((at, to)) => Err(BadScenario::Nobody(at, to)),
+        None => Ok(()),
+    }
+}
+
 impl<H: Harness> Cast<H> {
     /// Numbers for `harness`, used as `scenario` says.
     ///
@@ -127,76 +131,57 @@ impl<H: Harness> Cast<H> {
     ///
     /// If the scenario does not fit.
     pub fn new(harness: H, scenario: Scenario<CallOf<H>>, delivery: Delivery) -> Result<Self, BadScenario> {
-        let actors = harness.actors().len();
-        if actors == 0 {
-            return Err(BadScenario::NoActors);
-        }
-        if (ActorId::ROOTS_MAX as usize) < actors {
-            return Err(BadScenario::TooManyActors(actors));
-        }
-        if OPERATIONS_MAX < scenario.calls.len() {
-            return Err(BadScenario::TooManyCalls(scenario.calls.len()));
-        }
-        let nobody =
-            scenario.calls.iter().position(|it| it.to.is_client() || actors <= it.to.index() as usize);
-        if let Some(at) = nobody {
-            return Err(BadScenario::Nobody(at, scenario.calls[at].to));
-        }
-        let mut cast = Cast {
+        let roots = harness.actors().len();
+        fits(roots, &mut scenario.calls.iter().map(|it| it.to))?;
+        let calls = scenario.calls.iter().map(|it| (it.client, it.to)).collect();
+        let mut tables = Tables {
             properties: harness.properties(),
             harness,
             scenario,
-            delivery,
             locals: Hashed::new(1),
             messages: Hashed::new(2),
             returns: Hashed::new(3),
-            envelopes: Hashed::new(4),
-            facts: Vec::new(),
-            lanes: FxHashMap::default(),
-            slots: Interner::new(),
-            requests: Vec::new(),
-            roots: actors,
-            was_looked_at: Cell::new(false),
+            newborn: Vec::new(),
+            outputs: Vec::new(),
         };
-        (0..actors as u32).for_each(|it| _ = cast.slot(ActorId::new(it)));
-        cast.intern_requests();
-        Ok(cast)
+        let ledger = Ledger::new(&mut tables, roots, calls, delivery);
+        Ok(Cast { tables, ledger })
     }
 
     /// The harness.
     #[must_use]
     pub fn harness(&self) -> &H {
-        &self.harness
+        &self.tables.harness
     }
 
     /// The scenario.
     #[must_use]
     pub fn scenario(&self) -> &Scenario<CallOf<H>> {
-        &self.scenario
+        &self.tables.scenario
     }
 
     /// How many actors the system begins with.
     #[must_use]
     pub fn roots(&self) -> usize {
-        self.roots
+        self.ledger.roots()
     }
 
     /// What a message says.
     #[must_use]
     pub fn message(&self, id: MessageId) -> &H::Message {
-        &self.messages[id.0]
+        &self.tables.messages[id.0]
     }
 
     /// What an operation returned.
     #[must_use]
     pub fn returned(&self, id: ReturnId) -> &ReturnOf<H> {
-        &self.returns[id.0]
+        &self.tables.returns[id.0]
     }
 
     /// An actor in one of its states.
     #[must_use]
     pub fn actor(&self, id: LocalId) -> &dyn AnyActor<H::Message> {
-        &*self.locals[id.0].value
+        &*self.tables.locals[id.0].value
     }
 
     /// A canonical history, as a checker wants it.
@@ -214,291 +199,195 @@ impl<H: Harness> Cast<H> {
     pub fn chronicle(&self, events: &[HistoryEvent]) -> History<CallOf<H>, ReturnOf<H>> {
         let events = events.iter().map(|event| match *event {
             HistoryEvent::Call(operation) => {
-                let call = &self.scenario.calls[operation as usize];
+                let call = &self.scenario().calls[operation as usize];
                 Event::call(call.client, call.call.clone())
             }
             HistoryEvent::Return(operation, ret) => {
-                Event::ret(self.scenario.calls[operation as usize].client, self.returned(ret).clone())
+                Event::ret(self.scenario().calls[operation as usize].client, self.returned(ret).clone())
             }
         });
         History::from_events(events).expect("clients wait for one call at a time")
     }
+}
 
-    fn intern_requests(&mut self) {
-        let mut made: FxHashMap<u32, u32> = FxHashMap::default();
-        for at in 0..self.scenario.calls.len() {
-            let call = &self.scenario.calls[at];
-            let (client, to) = (call.client, call.to);
-            let n = made.entry(client).or_default();
-            let message = self.harness.request(&call.call, *n);
-            *n += 1;
-            let id = self.envelope(ActorId::client(client), to, message, false);
-            self.facts[id.0 as usize].asks |= 1 << at;
-            self.requests.push(id);
-        }
-    }
-
-    fn slot(&mut self, actor: ActorId) -> u32 {
-        self.slots.intern(actor)
-    }
-
-    fn envelope(&mut self, from: ActorId, to: ActorId, message: H::Message, is_timer: bool) -> EnvelopeId {
-        let number = self.messages.intern(message);
-        let message_hash = self.messages.hashes()[number as usize];
-        let address = Address { from, to, message: MessageId(number), message_hash, is_timer };
-        let id = self.envelopes.intern(address);
-        if id as usize == self.facts.len() {
-            let fact = self.fact(id, address);
-            self.facts.push(fact);
-        }
-        EnvelopeId(id)
-    }
-
-    fn fact(&mut self, id: u32, address: Address) -> Envelope {
-        let Address { from, to, is_timer, message, .. } = address;
-        let (mut response, mut answers) = (None, 0);
-        let value = &self.messages[message.0];
-        let key = self.harness.key(value);
-        if to.is_client()
-            && let Some(ret) = self.harness.response(value)
-        {
-            let calls = self.scenario.calls.iter().zip(&self.requests).enumerate();
-            for (at, (_, request)) in calls.filter(|(_, (it, _))| ActorId::client(it.client) == to) {
-                let asked = &self.messages[self.facts[request.0 as usize].message.0];
-                answers |= u64::from(self.harness.answers(asked, value)) << at;
-            }
-            response = Some(ReturnId(self.returns.intern(ret)));
-        }
-        let slot = if to.is_client() { to.index() } else { self.slot(to) };
-        let hash = self.envelopes.hashes()[id as usize];
-        let lane = match self.delivery {
-            _ if is_timer => id,
-            Delivery::Unordered => id,
-            Delivery::FifoPerChannel => *self.lanes.entry((from, to)).or_insert(id),
-            Delivery::FifoPerReceiver => *self.lanes.entry((to, to)).or_insert(id),
-        };
-        Envelope { from, to, message, is_timer, slot, response, answers, asks: 0, key, hash, lane }
-    }
-
-    // Turns what an actor did into numbers. Actors that it created start at once; `answers` are what `choose` is to
-    // answer, and `choices` gets what there was to choose from.
-    fn settle(
+impl<H: Harness> Tables<H> {
+    /// Keeps an actor whose handler was run, and its outputs.
+    fn keep(
         &mut self,
-        me: ActorId,
-        outputs: Vec<Output<H::Message>>,
-        run: &mut Run,
-    ) -> Result<(), BadHandler> {
-        for output in outputs {
-            let effect = match output {
-                Output::Send(to, message) => {
-                    if !to.is_client() {
-                        self.slot(to);
-                    }
-                    Effect::Send(self.envelope(me, to, message, false))
-                }
-                Output::SetTimer(timer) => Effect::SetTimer(self.envelope(me, me, timer, true)),
-                Output::CancelTimer(timer) => Effect::CancelTimer(self.envelope(me, me, timer, true)),
-                Output::Create(id, mut actor) => {
-                    let slot = self.slot(id);
-                    let at = run.effects.len();
-                    let mut context = Context::new(id, 0, run.remaining());
-                    caught(|| actor.on_start(&mut context)).map_err(|why| panicked_at_start(id, why))?;
-                    let (outputs, children, choices) = context.into_parts();
-                    run.choices.extend(choices);
-                    let local = LocalId(self.locals.intern(Local { actor: id, children, value: actor }));
-                    self.settle(id, outputs, run)?;
-                    run.effects.insert(at, Effect::Create(slot, local));
-                    continue;
-                }
-            };
-            if let Effect::SetTimer(id) | Effect::CancelTimer(id) = effect {
-                run.effects.retain(
-                    |it| !matches!(it, Effect::SetTimer(other) | Effect::CancelTimer(other) if *other == id),
-                );
-            }
-            run.effects.push(effect);
-        }
-        Ok(())
+        actor: ActorId,
+        value: Box<dyn AnyActor<H::Message>>,
+        context: Context<H::Message>,
+    ) -> Reaction {
+        let (outputs, children, choices) = context.into_parts();
+        self.outputs.push(outputs.into_iter());
+        Reaction { local: LocalId(self.locals.intern(Local { actor, children, value })), choices }
+    }
+}
+
+impl<H: Harness> Actors for Tables<H> {
+    fn request(&mut self, operation: usize, n: u32) -> MessageId {
+        let message = self.harness.request(&self.scenario.calls[operation].call, n);
+        MessageId(self.messages.intern(message))
     }
 
-    fn react_once(&mut self, local: LocalId, input: Input, run: &mut Run) -> Result<LocalId, BadHandler> {
+    fn hash(&self, message: MessageId) -> Fingerprint {
+        self.messages.hashes()[message.0 as usize]
+    }
+
+    fn key(&self, message: MessageId) -> Option<u64> {
+        self.harness.key(&self.messages[message.0])
+    }
+
+    fn response(&mut self, message: MessageId) -> Option<ReturnId> {
+        let ret = self.harness.response(&self.messages[message.0])?;
+        Some(ReturnId(self.returns.intern(ret)))
+    }
+
+    fn answers(&self, request: MessageId, response: MessageId) -> bool {
+        self.harness.answers(&self.messages[request.0], &self.messages[response.0])
+    }
+
+    fn show(&self, message: MessageId) -> String {
+        format!("{:?}", self.messages[message.0])
+    }
+
+    fn enter(&mut self) {
+        self.newborn = self.harness.actors();
+        self.newborn.reverse();
+    }
+
+    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, Misdeed> {
+        let mut value = self.newborn.pop().expect("an actor is made before it starts");
+        let mut context = Context::new(id, 0, answers);
+        caught(&mut || value.on_start(&mut context))?;
+        Ok(self.keep(id, value, context))
+    }
+
+    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, Misdeed> {
         let Local { actor, children, ref value } = self.locals[local.0];
         let mut value = value.clone();
-        let mut context = Context::new(actor, children, run.remaining());
-        caught(|| match input {
-            Input::Envelope(id) => {
-                let fact = self.facts[id.0 as usize];
-                let message = &self.messages[fact.message.0];
-                if fact.is_timer {
-                    value.on_timer(message, &mut context);
-                } else {
-                    value.on_message(fact.from, message, &mut context);
-                }
+        let mut context = Context::new(actor, children, answers);
+        caught(&mut || match cause {
+            Cause::Message(from, it) => value.on_message(from, &self.messages[it.0], &mut context),
+            Cause::Timer(it) => value.on_timer(&self.messages[it.0], &mut context),
+            Cause::Restart => value.on_restart(&mut context),
+        })?;
+        Ok(self.keep(actor, value, context))
+    }
+
+    fn next_output(&mut self) -> Option<Output> {
+        let Some(output) = self.outputs.last_mut()?.next() else {
+            self.outputs.pop();
+            return None;
+        };
+        let mut number = |message| MessageId(self.messages.intern(message));
+        Some(match output {
+            actor::Output::Send(to, message) => Output::Send(to, number(message)),
+            actor::Output::SetTimer(timer) => Output::SetTimer(number(timer)),
+            actor::Output::CancelTimer(timer) => Output::CancelTimer(number(timer)),
+            actor::Output::Create(id, actor) => {
+                self.newborn.push(actor);
+                Output::Create(id)
             }
-            Input::Restart => value.on_restart(&mut context),
         })
-        .map_err(|why| self.blame(local, input, why))?;
-        let (outputs, children, choices) = context.into_parts();
-        run.choices.extend(choices);
-        let after = LocalId(self.locals.intern(Local { actor, children, value }));
-        self.settle(actor, outputs, run)?;
-        Ok(after)
     }
 
-    fn react_every_way(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, BadHandler> {
-        let ways = every_way(|run| self.react_once(local, input, run))?;
-        Ok(ways.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
+    fn forget_outputs(&mut self) {
+        self.outputs.clear();
+        self.newborn.clear();
     }
 
-    fn show(&self, input: Input) -> String {
-        match input {
-            Input::Envelope(id) => {
-                let fact = self.facts[id.0 as usize];
-                let message = self.message(fact.message);
-                if fact.is_timer {
-                    format!("timer {message:?}")
-                } else {
-                    format!("message {message:?} from {}", fact.from)
-                }
-            }
-            Input::Restart => "a restart".to_owned(),
-        }
+    fn id(&self, local: LocalId) -> ActorId {
+        self.locals[local.0].actor
+    }
+
+    fn holds(&self, property: usize, state: &State<'_>) -> (bool, bool) {
+        let actors = state.actors.iter().map(|&(id, local)| (id, &*self.locals[local.0].value)).collect();
+        let facts =
+            state.in_flight.iter().map(|it| &state.envelopes[it.0 as usize]).filter(|it| !it.is_timer);
+        let in_flight = facts.map(|it| (it.from, it.to, &self.messages[it.message.0])).collect();
+        let crashed = state.crashed.iter().copied().collect();
+        let glance = Glance { actors, in_flight, crashed };
+        let holds = (self.properties[property].holds)(&glance);
+        (holds, glance.in_flight.was_looked_at() || glance.crashed.was_looked_at())
     }
 }
 
 impl<H: Harness> Numbers for Cast<H> {
     fn start(&mut self) -> Result<Vec<Start>, BadHandler> {
-        every_way(|run| {
-            let actors = self.harness.actors();
-            let mut locals = Vec::with_capacity(actors.len());
-            for (at, mut value) in actors.into_iter().enumerate() {
-                let actor = ActorId::new(at as u32);
-                let mut context = Context::new(actor, 0, run.remaining());
-                caught(|| value.on_start(&mut context)).map_err(|why| panicked_at_start(actor, why))?;
-                let (outputs, children, choices) = context.into_parts();
-                run.choices.extend(choices);
-                locals.push(LocalId(self.locals.intern(Local { actor, children, value })));
-                self.settle(actor, outputs, run)?;
-            }
-            Ok(locals)
-        })
+        self.ledger.start(&mut self.tables)
     }
 
     fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)> {
-        let nothing = || vec![Outcome { local, effects: Vec::new() }];
-        let outcomes = self.react_every_way(local, input).map_err(|bad| (bad, nothing()))?;
-        match self.react_every_way(local, input) {
-            Ok(again) if again == outcomes => Ok(outcomes),
-            Ok(_) => Err((self.blame(local, input, Misdeed::NotPure), outcomes)),
-            Err(bad) => Err((bad, outcomes)),
-        }
+        self.ledger.react(&mut self.tables, local, input)
     }
 
     fn blame(&self, local: LocalId, input: Input, why: Misdeed) -> BadHandler {
-        BadHandler { actor: self.locals[local.0].actor, input: self.show(input), why }
+        self.ledger.blame(&self.tables, local, input, why)
     }
 
     fn request(&self, operation: u32) -> EnvelopeId {
-        self.requests[operation as usize]
+        self.ledger.request(operation)
     }
 
     fn envelopes(&self) -> &[Envelope] {
-        &self.facts
+        self.ledger.envelopes()
     }
 
     fn local_hashes(&self) -> &[Fingerprint] {
-        self.locals.hashes()
+        self.tables.locals.hashes()
     }
 
     fn return_hashes(&self) -> &[Fingerprint] {
-        self.returns.hashes()
+        self.tables.returns.hashes()
     }
 
     fn slots(&self) -> &[ActorId] {
-        self.slots.values()
+        self.ledger.slots()
     }
 
     fn properties(&self) -> usize {
-        self.properties.len()
+        self.tables.properties.len()
     }
 
     fn holds(&self, property: usize, locals: &[LocalId], in_flight: &[EnvelopeId], down: u64) -> bool {
-        let present = self.slots.values().iter().zip(locals).filter(|&(_, &it)| it != ABSENT);
-        let mut actors: Vec<_> = present.map(|(&id, &local)| (id, self.actor(local))).collect();
-        actors.sort_by_key(|&(id, _)| id);
-        let facts = in_flight.iter().map(|it| self.facts[it.0 as usize]).filter(|it| !it.is_timer);
-        let in_flight = facts.map(|it| (it.from, it.to, self.message(it.message))).collect();
-        let crashed = crate::histories::operations(down).map(|it| self.slots[it]).collect();
-        let glance = Glance { actors, in_flight, crashed };
-        let holds = (self.properties[property].holds)(&glance);
-        if glance.in_flight.was_looked_at() || glance.crashed.was_looked_at() {
-            self.was_looked_at.set(true);
-        }
-        holds
+        self.ledger.holds(&self.tables, property, locals, in_flight, down)
     }
 
     fn was_looked_at(&self) -> bool {
-        self.was_looked_at.get()
+        self.ledger.was_looked_at()
     }
 
     fn bytes(&self) -> usize {
-        self.locals.len() * 200 + self.messages.len() * 100 + self.facts.len() * 150
+        self.tables.locals.len() * 200
+            + self.tables.messages.len() * 100
+            + self.ledger.envelopes().len() * 150
+    }
+}
+
+/// Who knows what operations returned.
+pub trait Returns<R>: Send {
+    /// What an operation returned.
+    fn returned(&self, id: ReturnId) -> &R;
+}
+
+impl<H: Harness> Returns<ReturnOf<H>> for Cast<H> {
+    fn returned(&self, id: ReturnId) -> &ReturnOf<H> {
+        &self.tables.returns[id.0]
     }
 }
 
 impl<H: Harness> fmt::Debug for Cast<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cast").field("locals", &self.locals.len()).finish_non_exhaustive()
+        f.debug_struct("Cast").field("locals", &self.tables.locals.len()).finish_non_exhaustive()
     }
 }
 
 /// Runs a handler. If it panics, what it was working on is not to be used any more.
-fn caught(handler: impl FnOnce()) -> Result<(), Misdeed> {
+fn caught(handler: &mut dyn FnMut()) -> Result<(), Misdeed> {
     catch_unwind(AssertUnwindSafe(handler)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
         Misdeed::Panicked(text.unwrap_or_else(|| "it did not say why".to_owned()))
     })
-}
-
-fn panicked_at_start(actor: ActorId, why: Misdeed) -> BadHandler {
-    BadHandler { actor, input: "its start".to_owned(), why }
-}
-
-// One way through what actors choose.
-struct Run {
-    answers: Vec<u32>,
-    // Among how many there was a choice, so far.
-    choices: Vec<u32>,
-    effects: Vec<Effect>,
-}
-
-impl Run {
-    fn remaining(&self) -> Vec<u32> {
-        self.answers.get(self.choices.len()..).unwrap_or_default().to_vec()
-    }
-}
-
-// A step that can go in more ways than this cannot be explored anyway.
-const WAYS_MAX: usize = 1 << 12;
-
-// What comes of `run` for every sequence of answers to `choose`, in lexicographic order.
-fn every_way<T, E>(mut run: impl FnMut(&mut Run) -> Result<T, E>) -> Result<Vec<(T, Vec<Effect>)>, E> {
-    let mut ways = Vec::new();
-    let mut answers = Vec::new();
-    loop {
-        assert!(ways.len() < WAYS_MAX, "what actors choose in one step leads to at most 4096 outcomes");
-        let mut this = Run { answers, choices: Vec::new(), effects: Vec::new() };
-        let result = run(&mut this)?;
-        ways.push((result, this.effects));
-        answers = this.answers;
-        answers.resize(this.choices.len(), 0);
-        loop {
-            let Some(last) = answers.pop() else { return Ok(ways) };
-            if last + 1 < this.choices[answers.len()] {
-                answers.push(last + 1);
-                break;
-            }
-        }
-    }
 }

@@ -14,6 +14,7 @@ mod harness;
 mod hashed;
 mod histories;
 mod judge;
+mod ledger;
 pub mod minimize;
 mod numbers;
 mod paths;
@@ -30,7 +31,7 @@ mod walk;
 mod world;
 
 pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
-pub use cast::{BadScenario, CallOf, Cast, ReturnOf};
+pub use cast::{BadScenario, CallOf, Cast, ReturnOf, Returns};
 pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
 pub use faults::{Faults, Mailbox, Places, Restart};

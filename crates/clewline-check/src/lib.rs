@@ -13,6 +13,7 @@ mod observations;
 mod options;
 pub mod relaxed;
 pub mod search;
+mod sorting;
 mod stream;
 
 pub use checker::{Checker, check};

@@ -179,7 +179,7 @@ pub(super) fn record<S: Notation>(loaded: &Loaded<S>) -> Option<Recording> {
         let processes = history.processes.iter().map(|it| it.0 + 1).max().unwrap_or(0);
         names.processes = (0..processes).map(|it| values.int(i64::from(it))).collect();
         names.objects = vec![Value::ABSENT];
-        for (operation, stand_in) in overlapping(history) {
+        for (operation, stand_in) in overlapping(&history.processes, &history.spans) {
             let number = processes + stand_in;
             raw.processes[operation.index()] = ProcessId(number);
             if names.processes.len() <= number as usize {
@@ -192,13 +192,13 @@ pub(super) fn record<S: Notation>(loaded: &Loaded<S>) -> Option<Recording> {
 
 /// The operations that overlap another one of their process, and which stand-in takes each: in a file no process has two
 /// open at a time. A history that was [merged](History::merge) may have some, where stamps were equal.
-pub(super) fn overlapping<C, R>(history: &History<C, R>) -> Vec<(OperationId, u32)> {
+pub(super) fn overlapping(processes: &[ProcessId], spans: &[Span]) -> Vec<(OperationId, u32)> {
     // By stand-in, and by process: the rank after which it is free.
     let mut stand_ins: Vec<u32> = Vec::new();
-    let mut busy: Vec<u32> = vec![0; history.processes.iter().map(|it| it.index() + 1).max().unwrap_or(0)];
+    let mut busy: Vec<u32> = vec![0; processes.iter().map(|it| it.index() + 1).max().unwrap_or(0)];
     let mut overlapping = Vec::new();
-    for (at, span) in history.spans.iter().enumerate() {
-        let own = &mut busy[history.processes[at].index()];
+    for (at, span) in spans.iter().enumerate() {
+        let own = &mut busy[processes[at].index()];
         if *own <= span.call() {
             *own = span.end();
             continue;
@@ -240,12 +240,16 @@ pub(super) fn show<S: Notation>(
     ret: Option<&S::Return>,
 ) -> Shown {
     let (method, arg) = specification.write_call(call);
+    show_written(values, method, arg, ret.map(|ret| specification.write_return(call, ret)))
+}
+
+fn show_written(values: &Values, method: &str, arg: Written, ret: Option<Written>) -> Shown {
     let arg = match arg {
         // The argument list of a method that takes several.
         Written::List(items) => items.iter().map(|it| it.show(values)).collect::<Vec<_>>().join(", "),
         arg => arg.show(values),
     };
-    let ret = ret.map_or_else(|| "?".to_owned(), |ret| specification.write_return(call, ret).show(values));
+    let ret = ret.map_or_else(|| "?".to_owned(), |ret| ret.show(values));
     Shown {
         method: method.to_owned(),
         arguments: format!("({arg})"),

@@ -490,77 +490,105 @@ impl<C, R> TimedColumns<C, R> {
     ///
     /// If an operation returns before it is called, or a process calls while its operation is open.
     pub fn finish(self) -> Result<History<C, R>, Malformed> {
-        let TimedColumns { mut history, mut called, mut returned } = self;
-        let n = called.len();
-        if MAX_OPERATIONS < n {
-            return Err(Malformed { at: MAX_OPERATIONS, kind: MalformedKind::TooMany });
-        }
-        for (at, ret) in history.rets.iter().enumerate() {
-            if ret.is_some() && returned[at] < called[at] {
-                return Err(Malformed { at, kind: MalformedKind::ReturnBeforeCall });
-            }
-            if ret.is_none() {
-                returned[at] = i64::MAX;
-            }
-        }
-        let mut order: Vec<u32> = (0..n as u32).collect();
-        rank::sort_by_time(&mut order, &called);
-        // Among operations called at one time, those that end first come first: a process may issue several.
-        for run in order.chunk_by_mut(|&a, &b| called[a as usize] == called[b as usize]) {
-            run.sort_by_key(|&it| (history.rets[it as usize].is_none(), returned[it as usize], it));
-        }
+        let TimedColumns { mut history, called, returned } = self;
+        let is_pending = history.rets.iter().map(Option::is_none).collect();
+        let mut times = Times { called, returned, is_pending };
+        let order = times.sort()?;
         if !order.is_sorted() {
             rank::permute_copies(&mut history.processes, &order);
             rank::permute_copies(&mut history.objects, &order);
             rank::permute(&mut history.calls, &order);
             rank::permute(&mut history.rets, &order);
-            rank::permute_copies(&mut called, &order);
-            rank::permute_copies(&mut returned, &order);
         }
+        history.spans = times.spans(&history.processes, &order)?;
         history.sources = order;
-        history.check_processes(&called, &returned)?;
-        history.spans = rank_ends(&called, &returned, &history.rets);
         Ok(history)
     }
 }
 
-impl<C, R> History<C, R> {
-    /// Whether each process waits for an answer before it calls again; columns are in call order.
-    fn check_processes(&self, called: &[i64], returned: &[i64]) -> Result<(), Malformed> {
+/// The times of operations, without what was called: this compiles once.
+struct Times {
+    called: Vec<i64>,
+    // Meaningless where the operation is pending, until they are sorted.
+    returned: Vec<i64>,
+    is_pending: Vec<bool>,
+}
+
+impl Times {
+    /// Sorts by call. Position `i` then holds what was at the `i`th index that is returned.
+    fn sort(&mut self) -> Result<Vec<u32>, Malformed> {
+        let Times { called, returned, is_pending } = self;
+        let n = called.len();
+        if MAX_OPERATIONS < n {
+            return Err(Malformed { at: MAX_OPERATIONS, kind: MalformedKind::TooMany });
+        }
+        for (at, &is_pending) in is_pending.iter().enumerate() {
+            if !is_pending && returned[at] < called[at] {
+                return Err(Malformed { at, kind: MalformedKind::ReturnBeforeCall });
+            }
+            if is_pending {
+                returned[at] = i64::MAX;
+            }
+        }
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        rank::sort_by_time(&mut order, called);
+        // Among operations called at one time, those that end first come first: a process may issue several.
+        for run in order.chunk_by_mut(|&a, &b| called[a as usize] == called[b as usize]) {
+            if 1 < run.len() {
+                run.sort_unstable_by_key(|&it| (is_pending[it as usize], returned[it as usize], it));
+            }
+        }
+        if !order.is_sorted() {
+            rank::permute_copies(called, &order);
+            rank::permute_copies(returned, &order);
+            rank::permute_copies(is_pending, &order);
+        }
+        Ok(order)
+    }
+
+    /// Ranks the ends, once sorted. Columns are in call order.
+    fn spans(&self, processes: &[ProcessId], sources: &[u32]) -> Result<Vec<Span>, Malformed> {
+        self.check_processes(processes, sources)?;
+        Ok(self.rank_ends())
+    }
+
+    /// Whether each process waits for an answer before it calls again.
+    fn check_processes(&self, processes: &[ProcessId], sources: &[u32]) -> Result<(), Malformed> {
         let mut last: FxHashMap<ProcessId, usize> = FxHashMap::default();
-        for (at, &process) in self.processes.iter().enumerate() {
+        for (at, &process) in processes.iter().enumerate() {
             if let Some(other) = last.insert(process, at)
-                && (self.rets[other].is_none() || called[at] < returned[other])
+                && (self.is_pending[other] || self.called[at] < self.returned[other])
             {
-                let kind = MalformedKind::CallWhileOpen { since: self.sources[other] as usize };
-                return Err(Malformed { at: self.sources[at] as usize, kind });
+                let kind = MalformedKind::CallWhileOpen { since: sources[other] as usize };
+                return Err(Malformed { at: sources[at] as usize, kind });
             }
         }
         Ok(())
     }
-}
 
-/// Merges calls, which ascend, with returns; at one time calls come first.
-fn rank_ends<R>(called: &[i64], returned: &[i64], rets: &[Option<R>]) -> Vec<Span> {
-    let mut by_return: Vec<u32> =
-        (0..called.len() as u32).filter(|&it| rets[it as usize].is_some()).collect();
-    rank::sort_by_time(&mut by_return, returned);
-    let mut spans: Vec<Span> = Vec::with_capacity(called.len());
-    let mut returns = by_return.into_iter().peekable();
-    let mut rank = 0;
-    for &time in called {
-        while let Some(id) = returns.next_if(|&it| returned[it as usize] < time) {
+    /// Merges calls, which ascend, with returns; at one time calls come first.
+    fn rank_ends(&self) -> Vec<Span> {
+        let Times { called, returned, is_pending } = self;
+        let mut by_return: Vec<u32> =
+            (0..called.len() as u32).filter(|&it| !is_pending[it as usize]).collect();
+        rank::sort_by_time(&mut by_return, returned);
+        let mut spans: Vec<Span> = Vec::with_capacity(called.len());
+        let mut returns = by_return.into_iter().peekable();
+        let mut rank = 0;
+        for &time in called {
+            while let Some(id) = returns.next_if(|&it| returned[it as usize] < time) {
+                spans[id as usize].ret = rank;
+                rank += 1;
+            }
+            spans.push(Span { call: rank, ret: PENDING });
+            rank += 1;
+        }
+        for id in returns {
             spans[id as usize].ret = rank;
             rank += 1;
         }
-        spans.push(Span { call: rank, ret: PENDING });
-        rank += 1;
+        spans
     }
-    for id in returns {
-        spans[id as usize].ret = rank;
-        rank += 1;
-    }
-    spans
 }
 
 /// What was given is not a history.

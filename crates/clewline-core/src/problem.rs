@@ -127,21 +127,30 @@ impl<'a> Problem<'a> {
         S::Call: Sync,
         S::Return: Sync,
     {
-        let typed: Arc<dyn Typed + 'a> = Arc::new(Pair { specification, history, show });
+        let typed = Arc::new(Pair { specification, history, show });
+        Problem::by_object(typed, history.objects(), history.spans())
+    }
+
+    fn by_object(typed: Arc<dyn Typed + 'a>, objects: &[ObjectId], spans: &[Span]) -> Vec<Problem<'a>> {
         // One object, the common case, needs no look-ups.
-        if let [first, rest @ ..] = history.objects()
+        if let [first, rest @ ..] = objects
             && rest.iter().all(|it| it == first)
         {
-            let operations = (0..history.len()).map(OperationId::from_index).collect();
-            let spans = history.spans().to_vec();
-            return vec![Problem { typed, operations, spans, known: Vec::new(), start: None }];
+            let operations = (0..objects.len()).map(OperationId::from_index).collect();
+            return vec![Problem {
+                typed,
+                operations,
+                spans: spans.to_vec(),
+                known: Vec::new(),
+                start: None,
+            }];
         }
         let mut members: FxHashMap<ObjectId, Vec<OperationId>> = FxHashMap::default();
-        let all = (0..history.len()).map(OperationId::from_index);
-        all.zip(history.objects()).for_each(|(id, &object)| members.entry(object).or_default().push(id));
+        let all = (0..objects.len()).map(OperationId::from_index);
+        all.zip(objects).for_each(|(id, &object)| members.entry(object).or_default().push(id));
         let mut members: Vec<(ObjectId, Vec<OperationId>)> = members.into_iter().collect();
         members.sort_unstable_by_key(|&(object, _)| object);
-        members.into_iter().map(|(_, it)| Problem::select(&typed, it, history.spans())).collect()
+        members.into_iter().map(|(_, it)| Problem::select(&typed, it, spans)).collect()
     }
 
     /// The problem of a history of one object.
@@ -562,17 +571,19 @@ where
                 texts.push((self.pair.show)(call, Some(&ret)).to_string());
             }
         }
-        texts.sort_unstable();
-        texts.dedup();
-        texts
+        distinct(texts)
     }
 
     fn states(&self, most: usize) -> Vec<String> {
-        let mut texts: Vec<String> = self.states.iter().map(|it| beginning(it, most)).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        texts
+        distinct(self.states.iter().map(|it| beginning(it, most)).collect())
     }
+}
+
+/// Each of `texts` once, in order.
+fn distinct(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort_unstable();
+    texts.dedup();
+    texts
 }
 
 /// The only generic automaton: interns states and labels, and remembers steps.

@@ -199,22 +199,47 @@ impl Roles {
     /// The index of the first that is not known.
     pub fn collect(kind: Kind, roles: impl ExactSizeIterator<Item = Option<Role>>) -> Result<Roles, usize> {
         let count = roles.len();
-        let mut acts: Vec<Act> = Vec::with_capacity(count);
-        let mut words: Vec<u64> = Vec::with_capacity(count);
-        let mut seconds: Vec<(u32, u64)> = Vec::new();
-        let (mut least, mut greatest) = (u64::MAX, 0);
+        let mut words = Words {
+            acts: Vec::with_capacity(count),
+            words: Vec::with_capacity(count),
+            seconds: Vec::new(),
+            least: u64::MAX,
+            greatest: 0,
+        };
         for (at, role) in roles.enumerate() {
-            let role = role.ok_or(at)?;
-            if let Role::Replace(_, second) = role {
-                seconds.push((at as u32, second));
-            }
-            let (act, element) = (role.act(), role.element());
-            // Without branches: who does what is not predictable.
-            least = least.min(if act.has_element() { element } else { u64::MAX });
-            greatest = greatest.max(element);
-            acts.push(act);
-            words.push(element);
+            words.push(at, role.ok_or(at)?);
         }
+        Ok(words.number(kind))
+    }
+}
+
+/// Roles whose elements have no numbers yet.
+struct Words {
+    acts: Vec<Act>,
+    words: Vec<u64>,
+    seconds: Vec<(u32, u64)>,
+    least: u64,
+    greatest: u64,
+}
+
+impl Words {
+    #[inline]
+    fn push(&mut self, at: usize, role: Role) {
+        if let Role::Replace(_, second) = role {
+            self.seconds.push((at as u32, second));
+        }
+        let (act, element) = (role.act(), role.element());
+        // Without branches: who does what is not predictable.
+        self.least = self.least.min(if act.has_element() { element } else { u64::MAX });
+        self.greatest = self.greatest.max(element);
+        self.acts.push(act);
+        self.words.push(element);
+    }
+
+    // Not generic, as `collect` is: it compiles once.
+    fn number(self, kind: Kind) -> Roles {
+        let Words { acts, words, seconds, least, greatest } = self;
+        let count = acts.len();
         let mut numbers = Numbers::new(least, greatest, count);
         if let Kind::Register { initial } = kind {
             numbers.number(initial);
@@ -228,7 +253,7 @@ impl Roles {
         for (at, word) in seconds {
             second_of[at as usize] = numbers.number(word);
         }
-        Ok(Roles { acts, elements, seconds: second_of, names: numbers.names })
+        Roles { acts, elements, seconds: second_of, names: numbers.names }
     }
 }
 

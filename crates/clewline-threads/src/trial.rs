@@ -3,7 +3,10 @@
 //! An [`Explorable`] reads calls as people write them, and makes a [`Trial`] of a matrix: something that can be run under a
 //! scheduler. From here on an operation is a number, and so is an answer.
 
-use std::{cell::RefCell, fmt, hash::Hash, ops::ControlFlow, rc::Rc, sync::Arc, time::Instant};
+use std::{
+    any::Any, cell::RefCell, fmt, hash::Hash, marker::PhantomData, ops::ControlFlow, rc::Rc, sync::Arc,
+    time::Instant,
+};
 
 use clewline_core::{AnswerId, Case, History, Interner, Misfit, ObjectId, ProcessId, Timed};
 use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
@@ -220,8 +223,6 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
     }
 }
 
-type CallOf<T> = Arc<dyn Fn(&T) -> String + Send + Sync>;
-
 /// A subject without a specification: how to make one, and what can be called on it.
 ///
 /// ```
@@ -234,21 +235,29 @@ type CallOf<T> = Arc<dyn Fn(&T) -> String + Send + Sync>;
 /// # assert_eq!(counter.invocations(), ["inc", "read"]);
 /// ```
 pub struct Component<T> {
-    make: Arc<dyn Fn() -> T + Send + Sync>,
-    calls: Vec<(String, CallOf<T>)>,
+    methods: Methods,
+    of: PhantomData<fn() -> T>,
 }
+
+/// How to make a subject, and what can be called on it, whatever its type: one program runs all components.
+struct Methods {
+    make: Arc<dyn Fn() -> Box<dyn Any> + Send + Sync>,
+    calls: Vec<(String, Method)>,
+}
+
+type Method = Arc<dyn Fn(&dyn Any) -> String + Send + Sync>;
 
 impl<T> fmt::Debug for Component<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let labels = self.calls.iter().map(|it| &it.0);
-        f.debug_struct("Component").field("calls", &labels.collect::<Vec<_>>()).finish_non_exhaustive()
+        f.debug_struct("Component").field("calls", &self.methods.labels()).finish_non_exhaustive()
     }
 }
 
 impl<T: 'static> Component<T> {
     /// `make` makes a fresh one. Nothing can be called yet.
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Component { make: Arc::new(make), calls: Vec::new() }
+        let methods = Methods { make: Arc::new(move || Box::new(make())), calls: Vec::new() };
+        Component { methods, of: PhantomData }
     }
 
     /// One more thing that can be called. What it answers is compared by the way it is written in `Debug`.
@@ -258,34 +267,48 @@ impl<T: 'static> Component<T> {
         label: impl Into<String>,
         call: impl Fn(&T) -> R + Send + Sync + 'static,
     ) -> Self {
-        let answer = move |subject: &T| {
-            let answer = format!("{:?}", call(subject));
-            // An answer that says nothing is not written.
-            if answer == "()" { String::new() } else { answer }
+        let method = move |subject: &dyn Any| {
+            let subject = subject.downcast_ref().expect("made by this component");
+            shown(&call(subject))
         };
-        self.calls.push((label.into(), Arc::new(answer)));
+        self.methods.calls.push((label.into(), Arc::new(method)));
         self
-    }
-
-    fn find(&self, label: &str) -> Result<CallOf<T>, Misfit> {
-        let bare = |it: &str| it.replace(' ', "").replace("()", "");
-        let found = self.calls.iter().find(|it| bare(&it.0) == bare(label));
-        found.map(|it| Arc::clone(&it.1)).ok_or_else(|| {
-            let known: Vec<&str> = self.calls.iter().map(|it| it.0.as_str()).collect();
-            Misfit(format!("`{label}` cannot be called; what can be is {}", known.join(", ")))
-        })
     }
 }
 
-impl<T: 'static> Explorable for Component<T> {
-    fn invocations(&self) -> Vec<String> {
-        self.calls.iter().map(|it| it.0.clone()).collect()
+/// An answer as it is written. One that says nothing is not.
+fn shown(answer: &dyn fmt::Debug) -> String {
+    let answer = format!("{answer:?}");
+    if answer == "()" { String::new() } else { answer }
+}
+
+impl Methods {
+    fn labels(&self) -> Vec<&str> {
+        self.calls.iter().map(|it| it.0.as_str()).collect()
+    }
+
+    fn find(&self, label: &str) -> Result<Method, Misfit> {
+        let bare = |it: &str| it.replace(' ', "").replace("()", "");
+        let found = self.calls.iter().find(|it| bare(&it.0) == bare(label));
+        found.map(|it| Arc::clone(&it.1)).ok_or_else(|| {
+            Misfit(format!("`{label}` cannot be called; what can be is {}", self.labels().join(", ")))
+        })
     }
 
     fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
         let calls = labels.try_map(|it| self.find(it))?;
         let make = Arc::clone(&self.make);
-        let call = |subject: &T, call: &CallOf<T>| call(subject);
+        let call = |subject: &Box<dyn Any>, call: &Method| call(&**subject);
         Ok(Box::new(Typed::new(labels, calls, limits, move || make(), call, |_, it| it.clone(), None)))
+    }
+}
+
+impl<T: 'static> Explorable for Component<T> {
+    fn invocations(&self) -> Vec<String> {
+        self.methods.labels().into_iter().map(str::to_owned).collect()
+    }
+
+    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+        self.methods.trial(labels, limits)
     }
 }

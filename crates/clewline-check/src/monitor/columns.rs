@@ -9,6 +9,7 @@
 use clewline_core::{Act, Kind, Problem, Roles, Span};
 
 use super::ruling::Refusal;
+use crate::sorting::sort_by_key;
 
 /// The gaps in which an operation may take effect, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ impl Columns {
     pub fn of_weaker(problem: &Problem<'_>) -> Result<(Columns, Vec<u32>), Refusal> {
         let spans = problem.spans();
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
-        order.sort_by_key(|&at| spans[at as usize].call());
+        sort_by_key(&mut order, |at| spans[at as usize].call());
         let kind = problem.kind().ok_or(Refusal::Other("no monitor knows this kind of object"))?;
         let roles = problem.roles().map_err(|_| Refusal::Other("no role describes an operation"))?;
         let in_order = |column: &[u32]| -> Vec<u32> {

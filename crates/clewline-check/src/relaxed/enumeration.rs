@@ -17,6 +17,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 use clewline_core::{Budget, Interner, Problem, Reason};
 
 use super::relaxation::Relaxation;
+use crate::sorting::sort_by_key;
 
 pub use permutations::QuasiPermutations;
 pub use sequentializations::Sequentializing;
@@ -236,7 +237,7 @@ impl Enumeration {
                 pending.iter().position(|&it| it == at).is_none_or(|index| choice & 1 << index != 0)
             };
             let mut operations: Vec<usize> = (0..spans.len()).filter(|&at| is_in(at)).collect();
-            operations.sort_by_key(|&at| spans[at].call());
+            sort_by_key(&mut operations, |at| spans[at].call());
             self.plan.sequentializing.each(spans, &operations, &mut |it| self.sequentialization(case, it))?;
         }
         ControlFlow::Continue(())

@@ -43,6 +43,7 @@ use super::{
     relaxation::Relaxation,
     witness::QuasiWitness,
 };
+use crate::sorting::sort_by_key;
 
 // How many places from the first operation that is left others are placed at first.
 const NEAR: usize = 4;
@@ -152,7 +153,7 @@ impl Board {
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); n_classes + 1];
         (0..board.spans.len()).for_each(|at| members[board.class[at]].push(at));
         for (number, mut members) in members.into_iter().enumerate() {
-            members.sort_by_key(|&at| board.spans[at].call());
+            sort_by_key(&mut members, |at| board.spans[at].call());
             let calls: Vec<u32> = members.iter().map(|&at| board.spans[at].call()).collect();
             let mut ends: Vec<u32> = members.iter().map(|&at| board.spans[at].end()).collect();
             ends.sort_unstable();
@@ -235,14 +236,14 @@ impl<'p> Search<'p> {
         let labels = automaton.labels().to_vec();
         let mut order: Vec<usize> = (0..n).collect();
         let mut by_call = Lists::new(n, 2 * n_classes);
-        order.sort_by_key(|&at| board.spans[at].call());
+        sort_by_key(&mut order, |at| board.spans[at].call());
         for &at in &order {
             let list = if board.spans[at].is_pending() { n_classes } else { 0 } + board.class[at];
             by_call.append(list, at);
         }
         let mut by_return = Lists::new(n, n_classes);
         order.retain(|&at| !board.spans[at].is_pending());
-        order.sort_by_key(|&at| board.spans[at].end());
+        sort_by_key(&mut order, |at| board.spans[at].end());
         order.iter().for_each(|&at| by_return.append(board.class[at], at));
         Search {
             automaton,
@@ -575,7 +576,7 @@ impl<'p> Search<'p> {
         let mut members: Vec<u32> =
             self.legal.iter().copied().filter(|&it| self.board.class[it as usize] == class).collect();
         if class + 1 == self.board.classes.len() {
-            members.sort_by_key(|&it| self.board.spans[it as usize].call());
+            sort_by_key(&mut members, |it| self.board.spans[it as usize].call());
             return members;
         }
         let bounds = 0..=members.len() as u32;

@@ -42,6 +42,7 @@ use clewline_core::{
 };
 
 use super::configurations::{self, Configurations};
+use crate::sorting::sort_by_key;
 
 /// What tells one search from another.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +176,7 @@ impl<'p> Engine<'p> {
             (0..spans.len() as u32).filter(|&it| !spans[it as usize].is_pending()).collect();
         by_return.sort_unstable_by_key(|&it| spans[it as usize].end());
         let mut by_call: Vec<u32> = (0..spans.len() as u32).collect();
-        by_call.sort_by_key(|&it| spans[it as usize].call());
+        sort_by_key(&mut by_call, |it| spans[it as usize].call());
         // A pending read can always be left out: it changes nothing, and nobody waits for it.
         let reads: Vec<bool> = labels.iter().map(|&it| automaton.is_read(it)).collect();
         by_call.retain(|&at| !(spans[at as usize].is_pending() && reads[at as usize]));

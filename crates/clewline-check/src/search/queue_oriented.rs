@@ -33,6 +33,7 @@ use clewline_core::{Act, Budget, Charge, Explanation, Kind, Problem, Reason, Ver
 use crate::{
     checker::Checker,
     monitor::{Columns, Interval, NONE},
+    sorting::sort_by_key,
 };
 
 /// See the [module documentation](self).
@@ -510,10 +511,7 @@ impl<'c> Search<'c> {
 fn positions_by_call(columns: &Columns) -> Vec<u32> {
     let mut positions: Vec<u32> = (0..columns.len() as u32).collect();
     // They are in order, unless a problem says of some operations only that they may have happened.
-    let call = |at: &u32| columns.intervals[*at as usize].left;
-    if !positions.is_sorted_by_key(call) {
-        positions.sort_by_key(call);
-    }
+    sort_by_key(&mut positions, |at| columns.intervals[at as usize].left);
     positions
 }
 

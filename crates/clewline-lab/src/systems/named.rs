@@ -99,40 +99,55 @@ impl Usage<'_> {
         self,
         harness: H,
     ) -> Result<ErasedHarness, Error> {
+        let name = self.named.found.system.name;
+        let has_properties = !harness.properties().is_empty();
+        let (scenario, is_as_published) = self.scenario(&harness.specification(), has_properties)?;
+        Ok(match is_as_published {
+            true => ErasedHarness::new(AsPublished::new(name, harness), scenario),
+            false => ErasedHarness::new(harness, scenario),
+        })
+    }
+
+    /// The calls, and whether DS2's keys are wanted. Generic in the specification alone, of which there are fewer than
+    /// harnesses.
+    fn scenario<S: Notation>(
+        self,
+        specification: &S,
+        has_properties: bool,
+    ) -> Result<(Scenario<S::Call>, bool), Error> {
         let Named { found, calls, actors, clients } = self.named;
-        let specification = harness.specification();
-        let words = ReadsAndWrites::of(found.system.shapes, &specification);
+        let words = ReadsAndWrites::of(found.system.shapes, specification);
         let mut scenario = match (calls, words) {
             (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },
             (Calls::Shape(shape), Some(words)) => shape
-                .scenario(&specification, words, *actors, *clients)
+                .scenario(specification, words, *actors, *clients)
                 .map_err(|it| Error::Told(format!("{}: {it}", found.name())))?,
             (Calls::Shape(shape), None) => return Err(no_shapes(found, *shape)),
             (Calls::File(program), _) => {
-                let calls = program.calls(&specification, found.system.offers, *actors);
+                let calls = program.calls(specification, found.system.offers, *actors);
                 Scenario { calls: calls.map_err(Error::Harness)?, clients: *clients }
             }
         };
-        if scenario.calls.is_empty() && harness.properties().is_empty() {
+        if scenario.calls.is_empty() && !has_properties {
             return Err(Error::Told(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
-        if let Some(words) = words {
-            let is_read = |it: &ClientCall<_>| words.is_read(specification.write_call(&it.call).0);
-            if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
-                return Err(Error::Told(
-                    "the harness has no reads: without one nobody sees what the writes did (try `2r+1w`)"
-                        .to_owned(),
-                ));
-            }
-            if self.is_as_published {
-                scenario.calls.sort_by_key(is_read);
-                (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
-                return Ok(ErasedHarness::new(AsPublished::new(found.system.name, harness), scenario));
-            }
+        let Some(words) = words else { return Ok((scenario, false)) };
+        let is_read = |it: &ClientCall<_>| words.is_read(specification.write_call(&it.call).0);
+        if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
+            return Err(Error::Told(
+                "the harness has no reads: without one nobody sees what the writes did (try `2r+1w`)"
+                    .to_owned(),
+            ));
         }
-        Ok(ErasedHarness::new(harness, scenario))
+        if self.is_as_published {
+            let (reads, mut calls): (Vec<_>, Vec<_>) = scenario.calls.into_iter().partition(is_read);
+            calls.extend(reads);
+            (0..).zip(&mut calls).for_each(|(at, it)| it.client = at);
+            scenario.calls = calls;
+        }
+        Ok((scenario, self.is_as_published))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The builder: an actor system of one's own, explored in a test.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use clewline_actors::{
     ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario, schedulers,
@@ -250,12 +250,12 @@ impl<H: Harness + 'static> Explore<H> {
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
-        let play = Staged { harness: Arc::new(harness), scenario, style: Style::shown() };
+        let play = Staged::boxed(harness, scenario, Style::shown());
         match replay {
-            None => run::run(&play, &options, &Progress::default()),
+            None => run::run(&*play, &options, &Progress::default()),
             Some(token) => {
                 let token: Token = token.parse().map_err(|it| Error::Told(format!("replay: {it}")))?;
-                run::replay(&play, &options, &token)
+                run::replay(&*play, &options, &token)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Systems whose types are forgotten: those of a table, with their calls.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use clewline_actors::{CallOf, Harness, Scenario};
 use clewline_core::Notation;
@@ -30,7 +30,7 @@ impl ErasedHarness {
     where
         H: Harness<Specification: Notation> + 'static,
     {
-        ErasedHarness(Box::new(Staged { harness: Arc::new(harness), scenario, style: Style::noted() }))
+        ErasedHarness(Staged::boxed(harness, scenario, Style::noted()))
     }
 }
 

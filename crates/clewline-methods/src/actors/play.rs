@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use clewline_actors::{
-    ActorId, ActorSystem, AnyActor, BadScenario, CallOf, Cast, ClientCall, Engine, Extend, Harness,
-    Histories, HistoryEvent, Judgement, MessageId, Numbers, Property, ReturnOf, Rules, Scenario, Stepwise,
+    ActorId, ActorSystem, AnyActor, BadScenario, ClientCall, Engine, Envelope, Extend, Harness, Histories,
+    HistoryEvent, Judgement, Message, MessageId, Numbers, Property, Returns, Rules, Scenario, Stepwise,
     Summary, Verdicts, When,
 };
 use clewline_check::{FrontierId, Frontiers};
@@ -98,61 +98,86 @@ where
     }
 }
 
-/// A harness that many systems share.
-pub(super) struct Shared<H>(pub(super) Arc<H>);
+/// A harness that many systems share. Its own type is forgotten, so that what wraps a harness compiles no second time.
+pub(super) struct Shared<M, S>(Arc<dyn Harness<Message = M, Specification = S>>);
 
-impl<H: Harness> Harness for Shared<H> {
-    type Message = H::Message;
-    type Specification = H::Specification;
+impl<M: Message, S: Object> Harness for Shared<M, S> {
+    type Message = M;
+    type Specification = S;
 
-    fn specification(&self) -> H::Specification {
+    fn specification(&self) -> S {
         self.0.specification()
     }
 
-    fn actors(&self) -> Vec<Box<dyn AnyActor<H::Message>>> {
+    fn actors(&self) -> Vec<Box<dyn AnyActor<M>>> {
         self.0.actors()
     }
 
-    fn request(&self, call: &CallOf<H>, n: u32) -> H::Message {
+    fn request(&self, call: &S::Call, n: u32) -> M {
         self.0.request(call, n)
     }
 
-    fn response(&self, message: &H::Message) -> Option<ReturnOf<H>> {
+    fn response(&self, message: &M) -> Option<S::Return> {
         self.0.response(message)
     }
 
-    fn answers(&self, request: &H::Message, response: &H::Message) -> bool {
+    fn answers(&self, request: &M, response: &M) -> bool {
         self.0.answers(request, response)
     }
 
-    fn key(&self, message: &H::Message) -> Option<u64> {
+    fn key(&self, message: &M) -> Option<u64> {
         self.0.key(message)
     }
 
-    fn name(&self, message: &H::Message) -> String {
+    fn name(&self, message: &M) -> String {
         self.0.name(message)
     }
 
-    fn properties(&self) -> Vec<Property<H::Message>> {
+    fn properties(&self) -> Vec<Property<M>> {
         self.0.properties()
     }
 }
 
-/// A harness and a scenario.
-pub(super) struct Staged<H: Harness> {
-    pub(super) harness: Arc<H>,
-    pub(super) scenario: Scenario<CallOf<H>>,
-    pub(super) style: Style<H::Specification>,
+/// What actors may implement.
+pub(super) trait Object:
+    Specification<Call: Send + Sync + 'static, Return: Send + Sync + 'static> + Clone + Send + Sync + 'static
+{
 }
 
-impl<H: Harness + 'static> Play for Staged<H> {
+impl<S> Object for S where
+    S: Specification<Call: Send + Sync + 'static, Return: Send + Sync + 'static>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// A harness and a scenario.
+pub(super) struct Staged<M, S: Specification> {
+    harness: Arc<dyn Harness<Message = M, Specification = S>>,
+    scenario: Scenario<S::Call>,
+    style: Style<S>,
+}
+
+impl<M: Message, S: Object> Staged<M, S> {
+    /// `harness`, on which these calls are made.
+    pub(super) fn boxed<H>(harness: H, scenario: Scenario<S::Call>, style: Style<S>) -> Box<dyn Play>
+    where
+        H: Harness<Message = M, Specification = S> + 'static,
+    {
+        Box::new(Staged { harness: Arc::new(harness), scenario, style })
+    }
+}
+
+impl<M: Message, S: Object> Play for Staged<M, S> {
     fn calls(&self) -> usize {
         self.scenario.calls.len()
     }
 
     fn program(&self) -> Vec<String> {
         let specification = self.harness.specification();
-        let line = |it: &ClientCall<CallOf<H>>| {
+        let line = |it: &ClientCall<S::Call>| {
             let call = (self.style.call)(&specification, &it.call);
             format!("{} asks {} for {call}", ActorId::client(it.client), it.to)
         };
@@ -167,25 +192,24 @@ impl<H: Harness + 'static> Play for Staged<H> {
     }
 }
 
-struct Set<H: Harness> {
-    system: ActorSystem<Shared<H>>,
-    style: Style<H::Specification>,
+struct Set<M: Message, S: Object> {
+    system: ActorSystem<Shared<M, S>>,
+    style: Style<S>,
 }
 
-impl<H: Harness + 'static> Scene for Set<H> {
+impl<M: Message, S: Object> Scene for Set<M, S> {
     fn engine(&self) -> Engine {
         self.system.engine()
     }
 
     fn verdicts(&self) -> Verdicts {
-        let cast = self.system.shared_cast();
+        let returns = self.system.shared_cast();
         let (specification, calls) = {
             let cast = self.system.cast();
             let calls = cast.scenario().calls.iter().map(|it| it.call.clone()).collect();
             (cast.harness().specification(), calls)
         };
-        let by_frontier = ByFrontier::<H> { cast, frontiers: Frontiers::new(specification, calls) };
-        Verdicts::new(Box::new(Stepwise::new(by_frontier)))
+        by_frontier(returns, specification, calls)
     }
 
     fn histories(&self) -> MutexGuard<'_, Histories> {
@@ -206,38 +230,48 @@ impl<H: Harness + 'static> Scene for Set<H> {
         let history = self.system.chronicle(events);
         let cast = self.system.cast();
         let clients = cast.scenario().calls.iter().map(|it| it.client + 1).max().unwrap_or(0);
-        let mut values = Values::new();
-        let processes = (0..clients).map(|it| values.symbol(&ActorId::client(it).to_string())).collect();
-        let names = Names { processes, ..Names::default() };
-        Box::new(Named { case: (self.style.case)(cast.harness().specification(), history), names, values })
+        Named::boxed((self.style.case)(cast.harness().specification(), history), clients)
     }
 
     fn flow(&self) -> Vec<(ActorId, ActorId, String)> {
         let cast = self.system.cast();
-        let messages = cast.envelopes().iter().filter(|it| !it.is_timer);
-        let mut flow: Vec<_> =
-            messages.map(|it| (it.from, it.to, cast.harness().name(cast.message(it.message)))).collect();
-        flow.sort();
-        flow.dedup();
-        flow
+        let name = |id| cast.harness().name(cast.message(id));
+        flow(cast.envelopes(), &name)
     }
 }
 
-/// Judges histories from what matters of their beginnings.
-struct ByFrontier<H: Harness> {
-    cast: Arc<Mutex<Cast<Shared<H>>>>,
-    frontiers: Frontiers<H::Specification>,
+fn flow(envelopes: &[Envelope], name: &dyn Fn(MessageId) -> String) -> Vec<(ActorId, ActorId, String)> {
+    let messages = envelopes.iter().filter(|it| !it.is_timer);
+    let mut flow: Vec<_> = messages.map(|it| (it.from, it.to, name(it.message))).collect();
+    flow.sort();
+    flow.dedup();
+    flow
 }
 
-impl<H: Harness> Extend for ByFrontier<H> {
+fn by_frontier<S: Object>(
+    returns: Arc<Mutex<dyn Returns<S::Return>>>,
+    specification: S,
+    calls: Vec<S::Call>,
+) -> Verdicts {
+    let by_frontier = ByFrontier { returns, frontiers: Frontiers::new(specification, calls) };
+    Verdicts::new(Box::new(Stepwise::new(by_frontier)))
+}
+
+/// Judges histories from what matters of their beginnings.
+struct ByFrontier<S: Object> {
+    returns: Arc<Mutex<dyn Returns<S::Return>>>,
+    frontiers: Frontiers<S>,
+}
+
+impl<S: Object> Extend for ByFrontier<S> {
     fn start(&mut self) -> u32 {
-        Frontiers::<H::Specification>::START.0
+        Frontiers::<S>::START.0
     }
 
     fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32 {
         let HistoryEvent::Return(operation, ret) = event else { return knowledge };
-        let cast = self.cast.lock().expect("no handler panicked");
-        self.frontiers.returned(FrontierId(knowledge), before.called, operation, cast.returned(ret)).0
+        let returns = self.returns.lock().expect("no handler panicked");
+        self.frontiers.returned(FrontierId(knowledge), before.called, operation, returns.returned(ret)).0
     }
 
     fn judgement(&mut self, knowledge: u32) -> Judgement {
@@ -251,6 +285,15 @@ struct Named {
     case: Box<dyn Case>,
     names: Names,
     values: Values,
+}
+
+impl Named {
+    fn boxed(case: Box<dyn Case>, clients: u32) -> Box<dyn Case> {
+        let mut values = Values::new();
+        let processes = (0..clients).map(|it| values.symbol(&ActorId::client(it).to_string())).collect();
+        let names = Names { processes, ..Names::default() };
+        Box::new(Named { case, names, values })
+    }
 }
 
 impl Case for Named {

@@ -1,7 +1,5 @@
 //! Two servers that each keep a register and know nothing of each other: a system for tests, as wrong as can be.
 
-use std::sync::Arc;
-
 use clewline_actors::{Actor, ActorId, AnyActor, ClientCall, Clients, Context, Harness, Scenario};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
@@ -81,5 +79,5 @@ pub(super) fn calls_of(writes: u32, reads: u32) -> Vec<ClientCall<Call>> {
 /// The system with these calls.
 pub(super) fn two_copies(calls: Vec<ClientCall<Call>>) -> Box<dyn Play> {
     let scenario = Scenario { calls, clients: Clients::Tight };
-    Box::new(Staged { harness: Arc::new(Servers), scenario, style: Style::noted() })
+    Staged::boxed(Servers, scenario, Style::noted())
 }

@@ -56,6 +56,13 @@ impl<C> Calls<C> {
         Ok(Calls { initial, columns, last: all(&self.last)? })
     }
 
+    /// As many calls in each part, without what is called.
+    fn shape(&self) -> Calls<()> {
+        let all = |calls: &[C]| vec![(); calls.len()];
+        let columns = self.columns.iter().map(|it| all(it)).collect();
+        Calls { initial: all(&self.initial), columns, last: all(&self.last) }
+    }
+
     /// How many calls there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -124,14 +131,47 @@ impl Outcome<AnswerId> {
 }
 
 type Make<T> = Box<dyn Fn() -> T>;
-type Call<T, C, R> = Rc<dyn Fn(&T, &C) -> R>;
+type Call<T, C, R> = Box<dyn Fn(&T, &C) -> R>;
 
 /// Calls on a subject, as something to explore.
 pub struct Program<T, C, R> {
+    typed: Rc<Typed<T, C, R>>,
+    execution: Execution,
+}
+
+/// All of a program that knows its types.
+struct Typed<T, C, R> {
     make: Make<T>,
     call: Call<T, C, R>,
-    calls: Rc<Calls<C>>,
-    answers: Rc<RefCell<Vec<Option<R>>>>,
+    calls: Calls<C>,
+    answers: RefCell<Vec<Option<R>>>,
+}
+
+/// A subject and the calls on it, their types forgotten: what runs them compiles once.
+trait Callable {
+    /// Makes the call at that place of a part, which is that operation, and keeps what it returns.
+    fn call(&self, part: Part, at: usize, operation: usize);
+}
+
+struct Made<T, C, R> {
+    subject: T,
+    typed: Rc<Typed<T, C, R>>,
+}
+
+impl<T, C, R> Callable for Made<T, C, R> {
+    fn call(&self, part: Part, at: usize, operation: usize) {
+        let answer = (self.typed.call)(&self.subject, &part.of(&self.typed.calls)[at]);
+        if let Some(control) = control() {
+            control.ret();
+            self.typed.answers.borrow_mut()[operation] = Some(answer);
+        }
+    }
+}
+
+/// All of a program that does not know its types.
+struct Execution {
+    // How many calls there are in each part.
+    shape: Calls<()>,
     engine: Engine,
     pending: Vec<Pending>,
     is_stuck: bool,
@@ -140,7 +180,7 @@ pub struct Program<T, C, R> {
 
 impl<T, C, R> fmt::Debug for Program<T, C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("engine", &self.engine).finish_non_exhaustive()
+        f.debug_struct("Program").field("engine", &self.execution.engine).finish_non_exhaustive()
     }
 }
 
@@ -152,17 +192,10 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         call: impl Fn(&T, &C) -> R + 'static,
         limits: Limits,
     ) -> Self {
-        let answers = Rc::new(RefCell::new(vec![None; calls.len()]));
-        Program {
-            make: Box::new(make),
-            call: Rc::new(call),
-            calls: Rc::new(calls),
-            answers,
-            engine: Engine::new(limits),
-            pending: Vec::new(),
-            is_stuck: false,
-            leaks: Vec::new(),
-        }
+        let answers = RefCell::new(vec![None; calls.len()]);
+        let execution = Execution::new(calls.shape(), limits);
+        let typed = Rc::new(Typed { make: Box::new(make), call: Box::new(call), calls, answers });
+        Program { typed, execution }
     }
 
     /// The same, in another model of memory.
@@ -175,126 +208,82 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     /// The same, with calls that run foreign code. `foreign` is told what happens.
     #[must_use]
     pub fn foreign(mut self, foreign: &'static dyn Foreign) -> Self {
-        self.engine.set_foreign(foreign);
+        self.execution.engine.set_foreign(foreign);
         self
     }
 
     /// Has executions from the next one on in another model of memory.
     pub fn set_memory(&mut self, memory: Memory) {
-        self.engine.set_memory(memory);
+        self.execution.engine.set_memory(memory);
     }
 
     /// Keeps schedules from the next execution on, and every step if `moments`.
     pub fn keep(&mut self, schedule: bool, moments: bool) {
-        self.engine.keep(schedule, moments);
+        self.execution.engine.keep(schedule, moments);
     }
 
     /// Asks at these points as well, from the next execution on.
     pub fn set_points(&mut self, points: Points) {
-        self.engine.set_points(points);
+        self.execution.engine.set_points(points);
     }
 
     /// What the last execution left.
     #[must_use]
     pub fn outcome(&self) -> Outcome<R> {
-        let answers = self.answers.borrow();
-        let is_about = |at: usize| self.is_stuck && self.next_calls().any(|it| it == at);
-        let operation = |(at, answer): (usize, &Option<R>)| {
-            let times = self.engine.times()[at];
-            let late = is_about(at).then_some(self.engine.steps() + 1);
-            Operation {
-                call: (times.call != 0).then_some(times.call).or(late),
-                ret: answer.clone().map(|it| (times.ret, it)),
-            }
-        };
+        let answers = self.typed.answers.borrow();
+        let operations = answers.iter().enumerate().map(|(at, answer)| {
+            let (call, ret) = self.execution.times(at);
+            Operation { call, ret: answer.clone().map(|it| (ret, it)) }
+        });
         Outcome {
-            operations: answers.iter().enumerate().map(operation).collect(),
-            steps: self.engine.steps(),
-            panic: self.engine.panic().cloned(),
-            race: self.engine.race(),
-            leaks: self.leaks.clone(),
+            operations: operations.collect(),
+            steps: self.execution.engine.steps(),
+            panic: self.execution.engine.panic().cloned(),
+            race: self.execution.engine.race(),
+            leaks: self.execution.leaks.clone(),
         }
     }
 
     /// How many steps the last execution made.
     #[must_use]
     pub fn steps(&self) -> u32 {
-        self.engine.steps()
+        self.execution.engine.steps()
     }
 
     /// Which limit cut the last execution, if one did.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
-        self.engine.limit()
+        self.execution.engine.limit()
     }
 
     /// Where a loop is that was taken for one that waits and may as well count, if there was one in any execution. Then it is not known
     /// what happens if it ends while others could move.
     #[must_use]
     pub fn guess(&self) -> Option<Place> {
-        self.engine.guess()
+        self.execution.engine.guess()
     }
 
     /// What was chosen in the last execution, if that was [kept](Self::keep).
     #[must_use]
     pub fn schedule(&self) -> Option<Schedule> {
-        self.engine.schedule()
+        self.execution.engine.schedule()
     }
 
     /// Its steps, if they were kept.
     pub fn moments(&mut self) -> Vec<Moment> {
-        self.engine.moments()
+        self.execution.engine.moments()
     }
 
     /// What those were about to do who could not go on, or who did not do what they did before.
     #[must_use]
     pub fn pending(&self) -> &[Pending] {
-        &self.pending
+        &self.execution.pending
     }
 
     /// The calls.
     #[must_use]
     pub fn calls(&self) -> &Calls<C> {
-        &self.calls
-    }
-
-    /// Of each task that waits before the first access of an operation, that operation.
-    fn next_calls(&self) -> impl Iterator<Item = usize> {
-        self.pending.iter().filter_map(|it| it.operation)
-    }
-
-    /// Adds the task that makes `calls`, the first of which is operation `first`.
-    fn add(&mut self, subject: &Rc<T>, part: Part, first: usize, after: TaskSet) -> TaskId {
-        let (subject, calls) = (Rc::clone(subject), Rc::clone(&self.calls));
-        let (call, answers) = (Rc::clone(&self.call), Rc::clone(&self.answers));
-        let body = move || {
-            for (at, it) in (first..).zip(part.of(&calls)) {
-                if let Some(control) = control() {
-                    control.call(at as u32);
-                }
-                let answer = call(&subject, it);
-                if let Some(control) = control() {
-                    control.ret();
-                    answers.borrow_mut()[at] = Some(answer);
-                }
-            }
-        };
-        self.engine.add(body, after)
-    }
-
-    /// Takes back what tasks of foreign code own that were given up where they stood.
-    fn reclaim(&self, subject: &Rc<T>) {
-        fn only<T: ?Sized>(owned: &Rc<T>) {
-            while 1 < Rc::strong_count(owned) {
-                // SAFETY: nobody but the program owns it but tasks that were given up, whose frames nobody runs again; each of
-                // those owns it once.
-                unsafe { Rc::decrement_strong_count(Rc::as_ptr(owned)) };
-            }
-        }
-        only(subject);
-        only(&self.calls);
-        only(&self.call);
-        only(&self.answers);
+        &self.typed.calls
     }
 }
 
@@ -318,14 +307,54 @@ impl Part {
 
 impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
-        self.answers.borrow_mut().fill(None);
-        self.engine.prepare(self.calls.len());
+        let typed = &self.typed;
+        typed.answers.borrow_mut().fill(None);
+        let make = || -> Rc<dyn Callable> {
+            let subject = (typed.make)();
+            Rc::new(Made { subject, typed: Rc::clone(typed) })
+        };
+        self.execution.run(&make, scheduler)
+    }
+}
+
+impl Execution {
+    fn new(shape: Calls<()>, limits: Limits) -> Execution {
+        let engine = Engine::new(limits);
+        Execution { shape, engine, pending: Vec::new(), is_stuck: false, leaks: Vec::new() }
+    }
+
+    /// The step before which an operation was called, and the one after which it returned if it did.
+    fn times(&self, operation: usize) -> (Option<u32>, u32) {
+        let times = self.engine.times()[operation];
+        // Of each task that waits before the first access of an operation, that operation.
+        let is_about = || self.pending.iter().any(|it| it.operation == Some(operation));
+        let late = (self.is_stuck && is_about()).then_some(self.engine.steps() + 1);
+        ((times.call != 0).then_some(times.call).or(late), times.ret)
+    }
+
+    /// Adds the task that makes the calls of `part`, the first of which is operation `first`.
+    fn add(&mut self, subject: &Rc<dyn Callable>, part: Part, first: usize, after: TaskSet) -> TaskId {
+        let (subject, len) = (Rc::clone(subject), part.of(&self.shape).len());
+        let body = move || {
+            for at in 0..len {
+                let operation = first + at;
+                if let Some(control) = control() {
+                    control.call(operation as u32);
+                }
+                subject.call(part, at, operation);
+            }
+        };
+        self.engine.add(body, after)
+    }
+
+    fn run(&mut self, make: &dyn Fn() -> Rc<dyn Callable>, scheduler: &mut dyn Scheduler) -> Ending {
+        self.engine.prepare(self.shape.len());
         let foreign = self.engine.foreign();
         let is_shown = self.engine.is_shown();
         foreign.iter().for_each(|it| it.begin(is_shown));
         let watch = leaks::Watch::begin();
-        let subject = match panic::catch_unwind(AssertUnwindSafe(|| making(&self.make))) {
-            Ok(subject) => Rc::new(subject),
+        let subject = match panic::catch_unwind(AssertUnwindSafe(|| making(make))) {
+            Ok(subject) => subject,
             Err(payload) => {
                 drop(watch);
                 return self.engine.panicked_outside(&*payload);
@@ -333,25 +362,25 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
         };
         let mut first = 0;
         // Columns come first, so that the first column is the first task, whoever comes before it.
-        let columns = self.calls.columns.len();
-        let has_initial = !self.calls.initial.is_empty();
+        let columns = self.shape.columns.len();
+        let has_initial = !self.shape.initial.is_empty();
         let opener = TaskId(columns as u8);
         let after_initial = if has_initial { TaskSet::only(opener) } else { TaskSet::EMPTY };
-        first += self.calls.initial.len();
+        first += self.shape.initial.len();
         let mut all = after_initial;
         for column in 0..columns {
             all.insert(self.add(&subject, Part::Column(column), first, after_initial));
-            first += self.calls.columns[column].len();
+            first += self.shape.columns[column].len();
         }
         if has_initial {
             self.add(&subject, Part::Initial, 0, TaskSet::EMPTY);
         }
-        if !self.calls.last.is_empty() {
+        if !self.shape.last.is_empty() {
             self.add(&subject, Part::Last, first, all);
         }
         let ending = self.engine.run(scheduler);
         if foreign.is_some() {
-            self.reclaim(&subject);
+            reclaim(&subject);
         }
         self.is_stuck = ending == Ending::Stuck;
         let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
@@ -372,5 +401,14 @@ impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
             self.leaks.clear();
         }
         ending
+    }
+}
+
+/// Takes back what tasks of foreign code own that were given up where they stood.
+fn reclaim(subject: &Rc<dyn Callable>) {
+    while 1 < Rc::strong_count(subject) {
+        // SAFETY: only the program and tasks that were given up own it, and the frames of those never run again; each of
+        // them owns it once.
+        unsafe { Rc::decrement_strong_count(Rc::as_ptr(subject)) };
     }
 }

@@ -125,16 +125,24 @@ pub struct Panicked {
 
 /// Threads that make calls on subjects of the specification `S`.
 pub struct Crew<S: Specification> {
+    threads: Threads,
+    // Those of the run that goes on.
+    logs: Vec<Arc<Log<S::Call, S::Return>>>,
+}
+
+/// The threads of a crew, and what waits for them. No types of a specification here: threads, channels and the watchdog
+/// compile once.
+struct Threads {
     settings: Settings,
-    workers: Vec<Worker<S>>,
+    workers: Vec<Worker>,
     reports: Receiver<(usize, Outcome)>,
-    run: Option<Running<S>>,
+    run: Option<Running>,
     // Whether threads were given up.
     is_spent: bool,
 }
 
-struct Worker<S: Specification> {
-    tasks: Sender<Task<S>>,
+struct Worker {
+    tasks: Sender<Task>,
     wire: Arc<Wire>,
     // The system's number for the thread; 0 until it is known, or if it is not.
     system: Arc<AtomicU32>,
@@ -143,11 +151,21 @@ struct Worker<S: Specification> {
 }
 
 /// What a thread does in one run.
-struct Task<S: Specification> {
-    subject: Arc<dyn Subject<S>>,
-    log: Arc<Log<S::Call, S::Return>>,
+struct Task {
+    calls: Box<dyn Calls>,
     gate: Arc<Gate>,
     seed: u64,
+}
+
+/// The calls of one thread on a subject, whatever their types.
+trait Calls: Send {
+    /// Makes them, and keeps a log.
+    fn make(&self, task: &Task, settings: &Settings);
+}
+
+struct Logged<S: Specification> {
+    subject: Arc<dyn Subject<S>>,
+    log: Arc<Log<S::Call, S::Return>>,
 }
 
 type Outcome = Result<(), Box<dyn Any + Send>>;
@@ -172,10 +190,17 @@ impl Gate {
     }
 }
 
-struct Running<S: Specification> {
-    logs: Vec<Arc<Log<S::Call, S::Return>>>,
+struct Running {
     begun: Instant,
     _attention: Option<Attention>,
+}
+
+/// A run that is over: of each thread, how many operations returned, and how it ended.
+struct Ended {
+    full: Vec<usize>,
+    ending: Ending,
+    elapsed: Duration,
+    is_pinned: bool,
 }
 
 impl<S> Crew<S>
@@ -190,10 +215,7 @@ where
     ///
     /// If the system has no more threads to give.
     pub fn new(settings: Settings) -> io::Result<Self> {
-        let (sender, reports) = mpsc::channel();
-        let start = |number| Worker::start(number, &settings, sender.clone());
-        let workers = (0..settings.threads).map(start).collect::<io::Result<_>>()?;
-        Ok(Crew { settings, workers, reports, run: None, is_spent: false })
+        Ok(Crew { threads: Threads::new(settings)?, logs: Vec::new() })
     }
 
     /// Lets every thread make its calls on `subject`. Everything random follows from `seed`.
@@ -202,25 +224,14 @@ where
     ///
     /// If there are not as many lists of calls as threads, or a run has not been waited for.
     pub fn launch(&mut self, subject: Arc<dyn Subject<S>>, calls: Vec<Vec<S::Call>>, seed: u64) {
-        assert_eq!(calls.len(), self.workers.len(), "a list of calls for each thread");
-        assert!(self.run.is_none() && !self.is_spent, "one run at a time, and none after one that got stuck");
-        let logs: Vec<_> = calls.into_iter().map(|it| Arc::new(Log::new(it))).collect();
-        let begun = Instant::now();
-        let gate = Arc::new(Gate {
-            awaited: AtomicUsize::new(self.workers.len()),
-            begun,
-            // Not 0, so that no stamp is.
-            counter: AtomicU64::new(1),
-        });
-        let attention = (0.0 < self.settings.noise.inside).then(Attention::new);
+        self.logs = calls.into_iter().map(|it| Arc::new(Log::new(it))).collect();
         // The last thread to finish drops the subject, under the watchdog's eyes: so nothing of it is kept here.
-        let subjects = std::iter::repeat_n(subject, self.workers.len());
-        for (number, ((worker, log), subject)) in self.workers.iter().zip(&logs).zip(subjects).enumerate() {
-            let seed = seed.wrapping_add(number as u64);
-            let task = Task { subject, log: Arc::clone(log), gate: Arc::clone(&gate), seed };
-            worker.tasks.send(task).expect("a thread lives as long as its crew");
-        }
-        self.run = Some(Running { logs, begun, _attention: attention });
+        let subjects = std::iter::repeat_n(subject, self.logs.len());
+        let mut calls =
+            self.logs.iter().zip(subjects).map(|(log, subject)| -> Box<dyn Calls> {
+                Box::new(Logged { subject, log: Arc::clone(log) })
+            });
+        self.threads.launch(&mut calls, seed);
     }
 
     /// Waits until all threads are done, or nothing has moved for too long. After a run that got stuck the crew
@@ -230,44 +241,74 @@ where
     ///
     /// If no run was launched.
     pub fn wait(&mut self) -> Run<S::Call, S::Return> {
+        let logs = std::mem::take(&mut self.logs);
+        let ended = self.threads.wait(&|| logs.iter().map(|it| it.full()).collect());
+        Run {
+            logs: Logs { logs, full: ended.full },
+            ending: ended.ending,
+            elapsed: ended.elapsed,
+            is_pinned: ended.is_pinned,
+        }
+    }
+}
+
+impl Threads {
+    fn new(settings: Settings) -> io::Result<Threads> {
+        let (sender, reports) = mpsc::channel();
+        let start = |number| Worker::start(number, &settings, sender.clone());
+        let workers = (0..settings.threads).map(start).collect::<io::Result<_>>()?;
+        Ok(Threads { settings, workers, reports, run: None, is_spent: false })
+    }
+
+    fn launch(&mut self, calls: &mut dyn ExactSizeIterator<Item = Box<dyn Calls>>, seed: u64) {
+        assert_eq!(calls.len(), self.workers.len(), "a list of calls for each thread");
+        assert!(self.run.is_none() && !self.is_spent, "one run at a time, and none after one that got stuck");
+        let begun = Instant::now();
+        let gate = Arc::new(Gate {
+            awaited: AtomicUsize::new(self.workers.len()),
+            begun,
+            // Not 0, so that no stamp is.
+            counter: AtomicU64::new(1),
+        });
+        let attention = (0.0 < self.settings.noise.inside).then(Attention::new);
+        for (number, (worker, calls)) in self.workers.iter().zip(calls).enumerate() {
+            let seed = seed.wrapping_add(number as u64);
+            let task = Task { calls, gate: Arc::clone(&gate), seed };
+            worker.tasks.send(task).expect("a thread lives as long as its crew");
+        }
+        self.run = Some(Running { begun, _attention: attention });
+    }
+
+    /// `full` counts the operations of each thread that have returned.
+    fn wait(&mut self, full: &dyn Fn() -> Vec<usize>) -> Ended {
         let running = self.run.take().expect("a run was launched");
         let mut waiting = Waiting::new(self.workers.len());
         while waiting.is_waiting() {
             match self.reports.recv_timeout(self.settings.patience / 8) {
                 Ok((thread, outcome)) => waiting.note(thread, outcome),
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(full) = waiting.stuck(&running.logs, &self.workers, self.settings.patience) {
+                    if let Some(full) = waiting.stuck(full(), &self.workers, self.settings.patience) {
                         self.is_spent = true;
-                        return self.give_up(waiting, running, full);
+                        return self.give_up(waiting, &running, full);
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => unreachable!("a thread lives as long as its crew"),
             }
         }
-        let full = running.logs.iter().map(|it| it.full()).collect();
         let ending = match waiting.panicked.is_empty() {
             true => Ending::Full,
             false => Ending::Panicked(waiting.panicked),
         };
-        self.run_of(running, full, ending)
+        self.ended(&running, full(), ending)
     }
 
-    fn run_of(&self, running: Running<S>, full: Vec<usize>, ending: Ending) -> Run<S::Call, S::Return> {
-        Run {
-            logs: Logs { logs: running.logs, full },
-            ending,
-            elapsed: running.begun.elapsed(),
-            is_pinned: self.workers.iter().all(|it| it.is_pinned.load(Ordering::Relaxed)),
-        }
+    fn ended(&self, running: &Running, full: Vec<usize>, ending: Ending) -> Ended {
+        let is_pinned = self.workers.iter().all(|it| it.is_pinned.load(Ordering::Relaxed));
+        Ended { full, ending, elapsed: running.begun.elapsed(), is_pinned }
     }
 
     /// Leaves the threads to themselves. Those that come by a [point](crate::point) end there.
-    fn give_up(
-        &self,
-        mut waiting: Waiting,
-        running: Running<S>,
-        full: Vec<usize>,
-    ) -> Run<S::Call, S::Return> {
+    fn give_up(&self, mut waiting: Waiting, running: &Running, full: Vec<usize>) -> Ended {
         let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
         let wires = || missing.iter().map(|&it| &self.workers[it].wire);
         // For as long as the process lives: the threads may come by at any time.
@@ -292,7 +333,7 @@ where
         let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
         wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
         let ending = Ending::Stuck(self.settings.patience, standings, waiting.panicked);
-        self.run_of(running, full, ending)
+        self.ended(running, full, ending)
     }
 }
 
@@ -304,7 +345,7 @@ const GLANCE: Duration = Duration::from_millis(5);
 
 impl<S: Specification> fmt::Debug for Crew<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Crew").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("Crew").field("settings", &self.threads.settings).finish_non_exhaustive()
     }
 }
 
@@ -345,14 +386,8 @@ impl Waiting {
         }
     }
 
-    /// How many operations of each thread had returned at one moment, if nothing has for `patience`.
-    fn stuck<S: Specification>(
-        &mut self,
-        logs: &[Arc<Log<S::Call, S::Return>>],
-        workers: &[Worker<S>],
-        patience: Duration,
-    ) -> Option<Vec<usize>> {
-        let full: Vec<usize> = logs.iter().map(|it| it.full()).collect();
+    /// `full`, of each thread how many operations have returned, if that has not changed for `patience`.
+    fn stuck(&mut self, full: Vec<usize>, workers: &[Worker], patience: Duration) -> Option<Vec<usize>> {
         if full != self.full {
             self.full = full;
             self.since = Instant::now();
@@ -366,7 +401,7 @@ impl Waiting {
     }
 
     /// Whether a thread that wants to run was hardly let: it may not be stuck, but the machine busy.
-    fn is_starved<S: Specification>(&self, workers: &[Worker<S>], least: Duration) -> bool {
+    fn is_starved(&self, workers: &[Worker], least: Duration) -> bool {
         workers.iter().enumerate().filter(|it| !self.done[it.0]).any(|(number, worker)| {
             let system = worker.system();
             let worked = stand::worked(system).zip(self.worked[number]);
@@ -382,21 +417,14 @@ const LEAST_SHARE: u32 = 20;
 /// but for no more than so many times as long.
 const MOST_PATIENCE: u32 = 20;
 
-impl<S: Specification> Worker<S> {
+impl Worker {
     /// The system's number for the thread, if it is known.
     fn system(&self) -> Option<u32> {
         Some(self.system.load(Ordering::Relaxed)).filter(|&it| it != 0)
     }
-}
 
-impl<S> Worker<S>
-where
-    S: Specification + 'static,
-    S::Call: Send + Sync + 'static,
-    S::Return: Send + Sync + 'static,
-{
     fn start(number: usize, settings: &Settings, reports: Sender<(usize, Outcome)>) -> io::Result<Self> {
-        let (tasks, inbox) = mpsc::channel::<Task<S>>();
+        let (tasks, inbox) = mpsc::channel::<Task>();
         let (wire, system) = (Arc::<Wire>::default(), Arc::<AtomicU32>::default());
         let is_pinned = Arc::<AtomicBool>::default();
         let work = {
@@ -410,7 +438,8 @@ where
                 for task in inbox {
                     let outcome = {
                         let _present = Present::new(Arc::clone(&wire), settings.noise, task.seed);
-                        let outcome = panic::catch_unwind(AssertUnwindSafe(|| perform(&task, &settings)));
+                        let outcome =
+                            panic::catch_unwind(AssertUnwindSafe(|| task.calls.make(&task, &settings)));
                         // That may be the end of the subject, which may panic as well.
                         let end = panic::catch_unwind(AssertUnwindSafe(|| drop(task)));
                         outcome.and(end)
@@ -430,18 +459,26 @@ where
     }
 }
 
-fn perform<S: Specification + 'static>(task: &Task<S>, settings: &Settings) {
-    match settings.clock.kind() {
-        ClockKind::Counter => make_calls(task, settings.noise, Counter),
-        ClockKind::Monotonic => make_calls(task, settings.noise, Monotonic(task.gate.begun)),
-        ClockKind::Shared => make_calls(task, settings.noise, Shared(&task.gate.counter)),
+impl<S> Calls for Logged<S>
+where
+    S: Specification + 'static,
+    S::Call: Send + Sync,
+    S::Return: Send + Sync,
+{
+    fn make(&self, task: &Task, settings: &Settings) {
+        match settings.clock.kind() {
+            ClockKind::Counter => make_calls(self, task, settings.noise, Counter),
+            ClockKind::Monotonic => make_calls(self, task, settings.noise, Monotonic(task.gate.begun)),
+            ClockKind::Shared => make_calls(self, task, settings.noise, Shared(&task.gate.counter)),
+        }
     }
 }
 
 /// Makes the calls of a log, and notes what they return. One stamp is both the return of an operation and the call
 /// of the next, unless the thread is disturbed in between.
-fn make_calls<S: Specification + 'static>(task: &Task<S>, noise: Noise, stamp: impl Stamp) {
-    let Task { subject, log, gate, seed } = task;
+fn make_calls<S: Specification + 'static>(calls: &Logged<S>, task: &Task, noise: Noise, stamp: impl Stamp) {
+    let Logged { subject, log } = calls;
+    let Task { gate, seed, .. } = task;
     let mut noise = Between::new(noise, *seed);
     let mut pen = log.pen();
     gate.pass();

@@ -12,9 +12,12 @@ use std::cmp::Reverse;
 
 use clewline_core::{Act, Rule};
 
-use crate::monitor::{
-    columns::{Columns, NONE},
-    ruling::Breach,
+use crate::{
+    monitor::{
+        columns::{Columns, NONE},
+        ruling::Breach,
+    },
+    sorting::sort_by_key,
 };
 
 // So many operations are seen at a glance, whatever was open when they began.
@@ -85,7 +88,7 @@ impl Known {
 /// The last such moment before one of these operations is called, in the order of their calls; the last plain one if `is_plain`.
 fn last_known(columns: &Columns, all: &[u32], is_plain: bool) -> Option<Known> {
     let mut by_return = all.to_vec();
-    by_return.sort_by_key(|&at| columns.intervals[at as usize].right);
+    sort_by_key(&mut by_return, |at| columns.intervals[at as usize].right);
     let mut returns = by_return.into_iter().peekable();
     // How many were called and have returned, by what they do: a number for each of `Act::Add` and `Remove`.
     let (mut called, mut returned) = ([0_usize; 2], [0_usize; 2]);

@@ -192,11 +192,11 @@ fn a_look_is_over_when_its_return_is_stamped() {
 struct Swapped<'a>(&'a AtomicU64);
 
 /// Makes calls as `make_calls` does, but stamps each after its operation, at both ends.
-fn make_calls_swapped(task: &Task<Tickets>, stamp: Swapped<'_>) {
-    let mut pen = task.log.pen();
-    task.gate.pass();
-    for call in task.log.calls() {
-        let ret = task.subject.call(call);
+fn make_calls_swapped(calls: &Logged<Tickets>, gate: &Gate, stamp: Swapped<'_>) {
+    let mut pen = calls.log.pen();
+    gate.pass();
+    for call in calls.log.calls() {
+        let ret = calls.subject.call(call);
         let called = Shared(stamp.0).now();
         let returned = Shared(stamp.0).now();
         pen.ret(called, returned, ret);
@@ -219,8 +219,7 @@ fn a_recorder_that_stamps_calls_late_is_found_out() {
             for log in &logs {
                 let (subject, log, gate) = (Arc::clone(&subject), Arc::clone(log), Arc::clone(&gate));
                 scope.spawn(move || {
-                    let counter = Arc::clone(&gate);
-                    make_calls_swapped(&Task { subject, log, gate, seed: 0 }, Swapped(&counter.counter));
+                    make_calls_swapped(&Logged { subject, log }, &gate, Swapped(&gate.counter));
                 });
             }
         });

@@ -1,6 +1,9 @@
 //! The operations of one row: who is in it, and who may come next.
 
-use crate::monitor::columns::{Interval, NONE};
+use crate::{
+    monitor::columns::{Interval, NONE},
+    sorting::sort_by_key,
+};
 
 /// See the [module](self).
 pub(super) struct Side {
@@ -22,7 +25,7 @@ impl Side {
     pub(super) fn new(spans: &[Interval]) -> Side {
         let count = spans.len() as u32;
         let mut by_end: Vec<u32> = (0..count).collect();
-        by_end.sort_by_key(|&it| spans[it as usize].right);
+        sort_by_key(&mut by_end, |it| spans[it as usize].right);
         let mut rank = vec![0; spans.len()];
         (0..).zip(&by_end).for_each(|(place, &it)| rank[it as usize] = place);
         let gaps = spans.iter().map(|it| it.right).max().map_or(0, |it| it as usize + 1);
@@ -30,7 +33,7 @@ impl Side {
         spans.iter().for_each(|it| ended[it.right as usize + 1] += 1);
         (1..ended.len()).for_each(|gap| ended[gap] += ended[gap - 1]);
         let mut by_call: Vec<u32> = (0..count).collect();
-        by_call.sort_by_key(|&it| spans[it as usize].left);
+        sort_by_key(&mut by_call, |it| spans[it as usize].left);
         let (mut next, mut prev) = (vec![count; spans.len() + 1], vec![count; spans.len() + 1]);
         let mut last = count;
         for it in by_call {

@@ -1,0 +1,418 @@
+//! The ledger: envelopes, slots and reactions, whatever the types of a harness.
+//!
+//! What a [`Cast`](crate::Cast) does that needs no types, so that it compiles once and not once for each harness. It drives the
+//! actors through [`Actors`], in which a message, a state and a return are numbers.
+
+use std::{
+    cell::Cell,
+    hash::{Hash, Hasher},
+};
+
+use clewline_core::Interner;
+use rustc_hash::FxHashMap;
+
+use crate::{
+    actor::ActorId,
+    hashed::Hashed,
+    numbers::{
+        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed,
+        Outcome, ReturnId, Start,
+    },
+    world::Delivery,
+};
+
+/// Actors and a harness, their types forgotten.
+pub(crate) trait Actors {
+    /// The request of an operation, before which its client has made `n` calls.
+    fn request(&mut self, operation: usize, n: u32) -> MessageId;
+
+    /// The hash of a message.
+    fn hash(&self, message: MessageId) -> Fingerprint;
+
+    /// See [`Harness::key`](crate::Harness::key).
+    fn key(&self, message: MessageId) -> Option<u64>;
+
+    /// See [`Harness::response`](crate::Harness::response).
+    fn response(&mut self, message: MessageId) -> Option<ReturnId>;
+
+    /// See [`Harness::answers`](crate::Harness::answers).
+    fn answers(&self, request: MessageId, response: MessageId) -> bool;
+
+    /// A message as `Debug` shows it.
+    fn show(&self, message: MessageId) -> String;
+
+    /// Makes the actors with which the system begins. They are [started](Self::start) in their order.
+    fn enter(&mut self);
+
+    /// Starts the actor that was created last, or the next of those with which the system begins. `choose` returns `answers`.
+    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, Misdeed>;
+
+    /// Runs a handler on a copy of an actor. `choose` returns `answers`.
+    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, Misdeed>;
+
+    /// The next output of the last handler whose outputs are not yet used up. `None`, once, at their end.
+    fn next_output(&mut self) -> Option<Output>;
+
+    /// Forgets outputs of handlers that were not asked for.
+    fn forget_outputs(&mut self);
+
+    /// Which actor that is.
+    fn id(&self, local: LocalId) -> ActorId;
+
+    /// Whether a property is true of a state, and whether it has looked at what is in flight or at which actors are down.
+    fn holds(&self, property: usize, state: &State<'_>) -> (bool, bool);
+}
+
+/// What came of running a handler, besides its outputs.
+pub(crate) struct Reaction {
+    /// The actor afterwards.
+    pub(crate) local: LocalId,
+    /// Among how many there was a choice, each time.
+    pub(crate) choices: Vec<u32>,
+}
+
+/// What a handler is run for.
+#[derive(Clone, Copy)]
+pub(crate) enum Cause {
+    Message(ActorId, MessageId),
+    Timer(MessageId),
+    Restart,
+}
+
+/// One thing that an actor did.
+pub(crate) enum Output {
+    Send(ActorId, MessageId),
+    SetTimer(MessageId),
+    CancelTimer(MessageId),
+    Create(ActorId),
+}
+
+/// A global state, as a property is asked about it.
+pub(crate) struct State<'a> {
+    /// The actors, by number.
+    pub(crate) actors: &'a [(ActorId, LocalId)],
+    /// The messages on their way, and timers.
+    pub(crate) in_flight: &'a [EnvelopeId],
+    pub(crate) envelopes: &'a [Envelope],
+    pub(crate) crashed: &'a [ActorId],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Address {
+    from: ActorId,
+    to: ActorId,
+    message: MessageId,
+    message_hash: Fingerprint,
+    is_timer: bool,
+}
+
+// The message's hash, and not its number, so that the envelope's hash does not depend on who was first.
+impl Hash for Address {
+    fn hash<S: Hasher>(&self, state: &mut S) {
+        (self.from, self.to, self.message_hash, self.is_timer).hash(state);
+    }
+}
+
+/// Envelopes, slots, and the requests of a scenario.
+pub(crate) struct Ledger {
+    // Of each operation, its client and the actor it asks.
+    calls: Vec<(u32, ActorId)>,
+    delivery: Delivery,
+    envelopes: Hashed<Address>,
+    facts: Vec<Envelope>,
+    lanes: FxHashMap<(ActorId, ActorId), u32>,
+    slots: Interner<ActorId>,
+    requests: Vec<EnvelopeId>,
+    roots: usize,
+    // Whether a property has looked at what is in flight, or at who is down.
+    was_looked_at: Cell<bool>,
+}
+
+impl Ledger {
+    /// With the requests of these calls: of each, its client and the actor it asks. The system begins with `roots` actors.
+    pub(crate) fn new(
+        actors: &mut dyn Actors,
+        roots: usize,
+        calls: Vec<(u32, ActorId)>,
+        delivery: Delivery,
+    ) -> Ledger {
+        let mut ledger = Ledger {
+            calls,
+            delivery,
+            envelopes: Hashed::new(4),
+            facts: Vec::new(),
+            lanes: FxHashMap::default(),
+            slots: Interner::new(),
+            requests: Vec::new(),
+            roots,
+            was_looked_at: Cell::new(false),
+        };
+        (0..roots as u32).for_each(|it| _ = ledger.slot(ActorId::new(it)));
+        ledger.intern_requests(actors);
+        ledger
+    }
+
+    pub(crate) fn roots(&self) -> usize {
+        self.roots
+    }
+
+    pub(crate) fn request(&self, operation: u32) -> EnvelopeId {
+        self.requests[operation as usize]
+    }
+
+    pub(crate) fn envelopes(&self) -> &[Envelope] {
+        &self.facts
+    }
+
+    pub(crate) fn slots(&self) -> &[ActorId] {
+        self.slots.values()
+    }
+
+    pub(crate) fn was_looked_at(&self) -> bool {
+        self.was_looked_at.get()
+    }
+
+    fn intern_requests(&mut self, actors: &mut dyn Actors) {
+        let mut made: FxHashMap<u32, u32> = FxHashMap::default();
+        for at in 0..self.calls.len() {
+            let (client, to) = self.calls[at];
+            let n = made.entry(client).or_default();
+            let message = actors.request(at, *n);
+            *n += 1;
+            let id = self.envelope(actors, ActorId::client(client), to, message, false);
+            self.facts[id.0 as usize].asks |= 1 << at;
+            self.requests.push(id);
+        }
+    }
+
+    fn slot(&mut self, actor: ActorId) -> u32 {
+        self.slots.intern(actor)
+    }
+
+    fn envelope(
+        &mut self,
+        actors: &mut dyn Actors,
+        from: ActorId,
+        to: ActorId,
+        message: MessageId,
+        is_timer: bool,
+    ) -> EnvelopeId {
+        let address = Address { from, to, message, message_hash: actors.hash(message), is_timer };
+        let id = self.envelopes.intern(address);
+        if id as usize == self.facts.len() {
+            let fact = self.fact(actors, id, address);
+            self.facts.push(fact);
+        }
+        EnvelopeId(id)
+    }
+
+    fn fact(&mut self, actors: &mut dyn Actors, id: u32, address: Address) -> Envelope {
+        let Address { from, to, is_timer, message, .. } = address;
+        let (mut response, mut answers) = (None, 0);
+        let key = actors.key(message);
+        if to.is_client()
+            && let Some(ret) = actors.response(message)
+        {
+            let calls = self.calls.iter().zip(&self.requests).enumerate();
+            for (at, (_, request)) in calls.filter(|(_, (it, _))| ActorId::client(it.0) == to) {
+                let asked = self.facts[request.0 as usize].message;
+                answers |= u64::from(actors.answers(asked, message)) << at;
+            }
+            response = Some(ret);
+        }
+        let slot = if to.is_client() { to.index() } else { self.slot(to) };
+        let hash = self.envelopes.hashes()[id as usize];
+        let lane = match self.delivery {
+            _ if is_timer => id,
+            Delivery::Unordered => id,
+            Delivery::FifoPerChannel => *self.lanes.entry((from, to)).or_insert(id),
+            Delivery::FifoPerReceiver => *self.lanes.entry((to, to)).or_insert(id),
+        };
+        Envelope { from, to, message, is_timer, slot, response, answers, asks: 0, key, hash, lane }
+    }
+
+    // Turns what an actor did into numbers. Actors that it created start at once; `answers` are what `choose` is to
+    // answer, and `choices` gets what there was to choose from.
+    fn settle(&mut self, actors: &mut dyn Actors, me: ActorId, run: &mut Run) -> Result<(), BadHandler> {
+        while let Some(output) = actors.next_output() {
+            let effect = match output {
+                Output::Send(to, message) => {
+                    if !to.is_client() {
+                        self.slot(to);
+                    }
+                    Effect::Send(self.envelope(actors, me, to, message, false))
+                }
+                Output::SetTimer(timer) => Effect::SetTimer(self.envelope(actors, me, me, timer, true)),
+                Output::CancelTimer(timer) => Effect::CancelTimer(self.envelope(actors, me, me, timer, true)),
+                Output::Create(id) => {
+                    let slot = self.slot(id);
+                    let at = run.effects.len();
+                    let local = self.start_one(actors, id, run)?;
+                    run.effects.insert(at, Effect::Create(slot, local));
+                    continue;
+                }
+            };
+            if let Effect::SetTimer(id) | Effect::CancelTimer(id) = effect {
+                run.effects.retain(
+                    |it| !matches!(it, Effect::SetTimer(other) | Effect::CancelTimer(other) if *other == id),
+                );
+            }
+            run.effects.push(effect);
+        }
+        Ok(())
+    }
+
+    fn start_one(
+        &mut self,
+        actors: &mut dyn Actors,
+        id: ActorId,
+        run: &mut Run,
+    ) -> Result<LocalId, BadHandler> {
+        let at_start = |why| BadHandler { actor: id, input: "its start".to_owned(), why };
+        let Reaction { local, choices } = actors.start(id, run.remaining()).map_err(at_start)?;
+        run.choices.extend(choices);
+        self.settle(actors, id, run)?;
+        Ok(local)
+    }
+
+    pub(crate) fn start(&mut self, actors: &mut dyn Actors) -> Result<Vec<Start>, BadHandler> {
+        let roots = self.roots as u32;
+        let starts = every_way(|run| {
+            actors.enter();
+            (0..roots).map(|it| self.start_one(actors, ActorId::new(it), run)).collect()
+        });
+        actors.forget_outputs();
+        starts
+    }
+
+    fn react_once(
+        &mut self,
+        actors: &mut dyn Actors,
+        local: LocalId,
+        input: Input,
+        run: &mut Run,
+    ) -> Result<LocalId, BadHandler> {
+        let cause = match input {
+            Input::Envelope(id) => {
+                let Envelope { from, message, is_timer, .. } = self.facts[id.0 as usize];
+                if is_timer { Cause::Timer(message) } else { Cause::Message(from, message) }
+            }
+            Input::Restart => Cause::Restart,
+        };
+        let reaction = actors.react(local, cause, run.remaining());
+        let reaction = reaction.map_err(|why| self.blame(actors, local, input, why))?;
+        run.choices.extend(reaction.choices);
+        let me = actors.id(local);
+        self.settle(actors, me, run)?;
+        Ok(reaction.local)
+    }
+
+    fn react_every_way(
+        &mut self,
+        actors: &mut dyn Actors,
+        local: LocalId,
+        input: Input,
+    ) -> Result<Vec<Outcome>, BadHandler> {
+        let ways = every_way(|run| self.react_once(actors, local, input, run));
+        actors.forget_outputs();
+        Ok(ways?.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
+    }
+
+    pub(crate) fn react(
+        &mut self,
+        actors: &mut dyn Actors,
+        local: LocalId,
+        input: Input,
+    ) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)> {
+        let nothing = || vec![Outcome { local, effects: Vec::new() }];
+        let outcomes = self.react_every_way(actors, local, input).map_err(|bad| (bad, nothing()))?;
+        match self.react_every_way(actors, local, input) {
+            Ok(again) if again == outcomes => Ok(outcomes),
+            Ok(_) => Err((self.blame(actors, local, input, Misdeed::NotPure), outcomes)),
+            Err(bad) => Err((bad, outcomes)),
+        }
+    }
+
+    pub(crate) fn blame(
+        &self,
+        actors: &dyn Actors,
+        local: LocalId,
+        input: Input,
+        why: Misdeed,
+    ) -> BadHandler {
+        BadHandler { actor: actors.id(local), input: self.show(actors, input), why }
+    }
+
+    fn show(&self, actors: &dyn Actors, input: Input) -> String {
+        match input {
+            Input::Envelope(id) => {
+                let fact = self.facts[id.0 as usize];
+                let message = actors.show(fact.message);
+                if fact.is_timer {
+                    format!("timer {message}")
+                } else {
+                    format!("message {message} from {}", fact.from)
+                }
+            }
+            Input::Restart => "a restart".to_owned(),
+        }
+    }
+
+    pub(crate) fn holds(
+        &self,
+        actors: &dyn Actors,
+        property: usize,
+        locals: &[LocalId],
+        in_flight: &[EnvelopeId],
+        down: u64,
+    ) -> bool {
+        let present = self.slots.values().iter().copied().zip(locals.iter().copied());
+        let mut present: Vec<_> = present.filter(|it| it.1 != ABSENT).collect();
+        present.sort_unstable_by_key(|it| it.0);
+        let crashed: Vec<_> = crate::histories::operations(down).map(|it| self.slots[it]).collect();
+        let state = State { actors: &present, in_flight, envelopes: &self.facts, crashed: &crashed };
+        let (holds, has_looked) = actors.holds(property, &state);
+        if has_looked {
+            self.was_looked_at.set(true);
+        }
+        holds
+    }
+}
+
+// One way through what actors choose.
+struct Run {
+    answers: Vec<u32>,
+    // Among how many there was a choice, so far.
+    choices: Vec<u32>,
+    effects: Vec<Effect>,
+}
+
+impl Run {
+    fn remaining(&self) -> Vec<u32> {
+        self.answers.get(self.choices.len()..).unwrap_or_default().to_vec()
+    }
+}
+
+// A step that can go in more ways than this cannot be explored anyway.
+const WAYS_MAX: usize = 1 << 12;
+
+// What comes of `run` for every sequence of answers to `choose`, in lexicographic order.
+fn every_way<T, E>(mut run: impl FnMut(&mut Run) -> Result<T, E>) -> Result<Vec<(T, Vec<Effect>)>, E> {
+    let mut ways = Vec::new();
+    let mut answers = Vec::new();
+    loop {
+        assert!(ways.len() < WAYS_MAX, "what actors choose in one step leads to at most 4096 outcomes");
+        let mut this = Run { answers, choices: Vec::new(), effects: Vec::new() };
+        let result = run(&mut this)?;
+        ways.push((result, this.effects));
+        answers = this.answers;
+        answers.resize(this.choices.len(), 0);
+        loop {
+            let Some(last) = answers.pop() else { return Ok(ways) };
+            if last + 1 < this.choices[answers.len()] {
+                answers.push(last + 1);
+                break;
+            }
+        }
+    }
+}
