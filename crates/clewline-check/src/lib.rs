@@ -22,6 +22,6 @@ pub use competition::compete;
 pub use failure::{DeadEnd, Stuck, breaking, dead_ends, stuck};
 pub use frontier::{FrontierId, Frontiers};
 pub use judge::{Judgement, judge};
-pub use observations::{Nondeterminism, ObservationSet, SerialHistory, Tiny};
+pub use observations::{Nondeterminism, ObservationSet, SerialHistory};
 pub use options::{Algorithm, Options};
 pub use stream::{Settled, Settling};

@@ -5,7 +5,7 @@
 //! answer in a state blocks there, so that [`judge`](crate::judge) and [`stuck`](crate::stuck()) need to know nothing more.
 //!
 //! An exploration asks about thousands of tiny histories, and most of the time of a general judge would go into getting
-//! ready. So the set also answers by itself, with a walk through its tree: [`witness`](ObservationSet::witness).
+//! ready. So the set also answers by itself, with a walk through its tree: [`explains`](ObservationSet::explains).
 //!
 //! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
 //! 2010, sections 2 and 3.
@@ -13,29 +13,24 @@
 use clewline_core::{AnswerId, Specification};
 
 /// Serial histories of one matrix.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservationSet {
-    // The first is the root.
+    // The first is the root. Each comes after its parent, and after its siblings that were seen before it.
     nodes: Vec<Node>,
     n_full: usize,
     n_stuck: usize,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Node {
-    // In the order in which they were seen.
-    children: Vec<Child>,
-    // Operations that were seen to block here.
-    stuck: Vec<u32>,
+    operation: u32,
+    // `None` if the operation was seen to block here.
+    answer: Option<AnswerId>,
+    // The first of those below it, and the next of those beside it; the root is neither, and 0 is none.
+    first: u32,
+    next: u32,
     // A serial history ends here in which every operation returned.
     is_full: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Child {
-    operation: u32,
-    answer: AnswerId,
-    node: u32,
 }
 
 /// A serial history: one operation after the other, the last of which may block.
@@ -71,35 +66,53 @@ impl ObservationSet {
 
     /// Adds a serial history; `false` if it is there already.
     pub fn insert(&mut self, history: &SerialHistory) -> bool {
+        let n = self.nodes.len();
         let mut at = 0;
         for &(operation, answer) in &history.complete {
-            let is_same = |it: &&Child| it.operation == operation && it.answer == answer;
-            at = match self.nodes[at].children.iter().find(is_same) {
-                Some(child) => child.node as usize,
-                None => {
-                    let node = u32::try_from(self.nodes.len()).expect("fewer than 2^32 states");
-                    self.nodes.push(Node::default());
-                    self.nodes[at].children.push(Child { operation, answer, node });
-                    node as usize
-                }
-            };
+            at = self.step_to(at, operation, Some(answer));
         }
-        let node = &mut self.nodes[at];
-        match history.stuck {
-            Some(operation) => {
-                let is_new = !node.stuck.contains(&operation);
-                if is_new {
-                    node.stuck.push(operation);
-                    self.n_stuck += 1;
-                }
-                is_new
-            }
-            None => {
-                let is_new = !std::mem::replace(&mut node.is_full, true);
-                self.n_full += usize::from(is_new);
-                is_new
-            }
+        if let Some(operation) = history.stuck {
+            at = self.step_to(at, operation, None);
+            self.n_stuck += usize::from(n <= at);
+            return n <= at;
         }
+        let is_new = !std::mem::replace(&mut self.nodes[at].is_full, true);
+        self.n_full += usize::from(is_new);
+        is_new
+    }
+
+    /// What follows `at` if the operation answers that, or blocks. It is made if it is not there.
+    fn step_to(&mut self, at: usize, operation: u32, answer: Option<AnswerId>) -> usize {
+        let (mut last, mut below) = (None, self.nodes[at].first as usize);
+        while below != 0 {
+            let node = &self.nodes[below];
+            if node.operation == operation && node.answer == answer {
+                return below;
+            }
+            (last, below) = (Some(below), node.next as usize);
+        }
+        let new = u32::try_from(self.nodes.len()).expect("fewer than 2^32 states");
+        self.nodes.push(Node { operation, answer, ..Node::default() });
+        match last {
+            Some(last) => self.nodes[last].next = new,
+            None => self.nodes[at].first = new,
+        }
+        new as usize
+    }
+
+    fn below(&self, at: usize) -> impl Iterator<Item = (usize, &Node)> {
+        let link = |it: u32| (it != 0).then(|| (it as usize, &self.nodes[it as usize]));
+        std::iter::successors(link(self.nodes[at].first), move |it| link(it.1.next))
+    }
+
+    /// What was answered at `at`, in the order in which it was seen.
+    fn answered(&self, at: usize) -> impl Iterator<Item = (usize, u32, AnswerId)> {
+        self.below(at).filter_map(|(below, it)| it.answer.map(|answer| (below, it.operation, answer)))
+    }
+
+    /// Which operations were seen to block at `at`.
+    fn blocked(&self, at: usize) -> impl Iterator<Item = u32> {
+        self.below(at).filter(|it| it.1.answer.is_none()).map(|it| it.1.operation)
     }
 
     /// How many serial histories there are in which every operation returned.
@@ -123,15 +136,14 @@ impl ObservationSet {
     }
 
     fn collect(&self, at: usize, prefix: &mut Vec<(u32, AnswerId)>, histories: &mut Vec<SerialHistory>) {
-        let node = &self.nodes[at];
-        if node.is_full {
+        if self.nodes[at].is_full {
             histories.push(SerialHistory { complete: prefix.clone(), stuck: None });
         }
-        let stuck = node.stuck.iter();
-        histories.extend(stuck.map(|&it| SerialHistory { complete: prefix.clone(), stuck: Some(it) }));
-        for child in &node.children {
-            prefix.push((child.operation, child.answer));
-            self.collect(child.node as usize, prefix, histories);
+        let stuck = self.blocked(at);
+        histories.extend(stuck.map(|it| SerialHistory { complete: prefix.clone(), stuck: Some(it) }));
+        for (below, operation, answer) in self.answered(at) {
+            prefix.push((operation, answer));
+            self.collect(below, prefix, histories);
             prefix.pop();
         }
     }
@@ -143,25 +155,24 @@ impl ObservationSet {
     }
 
     fn differing(&self, at: usize, prefix: &mut Vec<(u32, AnswerId)>) -> Option<Nondeterminism> {
-        let node = &self.nodes[at];
-        let answered = |child: &Child| {
+        let answered = |operation: u32, answer: AnswerId| {
             let mut complete = prefix.clone();
-            complete.push((child.operation, child.answer));
+            complete.push((operation, answer));
             SerialHistory { complete, stuck: None }
         };
-        for (position, child) in node.children.iter().enumerate() {
-            let later = node.children[position + 1..].iter().find(|it| it.operation == child.operation);
-            if let Some(other) = later {
-                return Some(Nondeterminism { one: answered(child), other: answered(other) });
+        for (position, (_, operation, answer)) in self.answered(at).enumerate() {
+            if let Some(other) = self.answered(at).skip(position + 1).find(|it| it.1 == operation) {
+                let (one, other) = (answered(operation, answer), answered(operation, other.2));
+                return Some(Nondeterminism { one, other });
             }
-            if node.stuck.contains(&child.operation) {
-                let other = SerialHistory { complete: prefix.clone(), stuck: Some(child.operation) };
-                return Some(Nondeterminism { one: answered(child), other });
+            if self.blocked(at).any(|it| it == operation) {
+                let other = SerialHistory { complete: prefix.clone(), stuck: Some(operation) };
+                return Some(Nondeterminism { one: answered(operation, answer), other });
             }
         }
-        node.children.iter().find_map(|child| {
-            prefix.push((child.operation, child.answer));
-            let found = self.differing(child.node as usize, prefix);
+        self.answered(at).find_map(|(below, operation, answer)| {
+            prefix.push((operation, answer));
+            let found = self.differing(below, prefix);
             prefix.pop();
             found
         })
@@ -170,36 +181,113 @@ impl ObservationSet {
 
 /// A history of a matrix with at most 64 operations, as small as can be.
 #[derive(Clone, Copy, Debug)]
-pub struct Tiny<'a> {
+struct Tiny<'a> {
     /// What each operation answered, if it returned.
-    pub answers: &'a [Option<AnswerId>],
+    answers: &'a [Option<AnswerId>],
     /// Of each operation, those that returned before it was called: a bit each.
-    pub before: &'a [u64],
+    before: &'a [u64],
 }
 
 impl ObservationSet {
+    /// Whether the serial histories explain a history in which operations answered that, if they returned. If it is stuck, they
+    /// have to explain each operation that was called and waits for ever. `false` if it is too large to say.
+    #[must_use]
+    pub fn explains(
+        &self,
+        answers: &[Option<AnswerId>],
+        is_stuck: bool,
+        is_called: impl Fn(usize) -> bool,
+        precedes: impl Fn(usize, usize) -> bool,
+    ) -> bool {
+        if 64 < answers.len() {
+            return false;
+        }
+        let mut before = [0_u64; 64];
+        for (at, before) in before[..answers.len()].iter_mut().enumerate() {
+            for other in 0..answers.len() {
+                *before |= u64::from(precedes(other, at)) << other;
+            }
+        }
+        let tiny = Tiny { answers, before: &before[..answers.len()] };
+        let waits = |it: &usize| is_stuck && answers[*it].is_none() && is_called(*it);
+        let mut waiting = (0..answers.len()).filter(waits).peekable();
+        if waiting.peek().is_some() {
+            return waiting.all(|it| self.has_witness(tiny, Some(it as u32)));
+        }
+        // If only threads that operations started wait for ever, what was answered needs a witness all the same.
+        self.has_witness(tiny, None)
+    }
+
     /// Whether there is an order in which the complete operations, and no others, were seen to answer what they did, one at a time,
     /// and that keeps what precedes what. After it, `stuck` was seen to block, if there is one.
     ///
     /// With `stuck` this is the serial witness for an operation that waits for ever; each of them needs its own.
-    #[must_use]
-    pub fn has_witness(&self, history: Tiny<'_>, stuck: Option<u32>) -> bool {
+    fn has_witness(&self, history: Tiny<'_>, stuck: Option<u32>) -> bool {
         let complete = history.answers.iter().enumerate().filter(|it| it.1.is_some());
         let complete = complete.fold(0_u64, |bits, (at, _)| bits | 1 << at);
         self.walk(0, 0, complete, history, stuck)
     }
 
     fn walk(&self, at: usize, done: u64, complete: u64, history: Tiny<'_>, stuck: Option<u32>) -> bool {
-        let node = &self.nodes[at];
         if done == complete {
-            return stuck.is_none_or(|it| node.stuck.contains(&it));
+            return stuck.is_none_or(|stuck| self.blocked(at).any(|it| it == stuck));
         }
-        node.children.iter().any(|child| {
-            let operation = child.operation as usize;
-            history.answers[operation] == Some(child.answer)
+        self.answered(at).any(|(below, operation, answer)| {
+            let operation = operation as usize;
+            history.answers[operation] == Some(answer)
                 && history.before[operation] & !done == 0
-                && self.walk(child.node as usize, done | 1 << operation, complete, history, stuck)
+                && self.walk(below, done | 1 << operation, complete, history, stuck)
         })
+    }
+}
+
+/// Sets as words, for another process.
+impl ObservationSet {
+    /// Four words for each state.
+    #[must_use]
+    pub fn to_words(&self) -> Vec<u32> {
+        let words = |(at, it): (usize, &Node)| {
+            // Most links are short.
+            let link = |to: u32| to.saturating_sub(at as u32);
+            let answer = it.answer.map_or(0, |it| it.0 + 1);
+            [it.operation << 1 | u32::from(it.is_full), answer, link(it.first), link(it.next)]
+        };
+        self.nodes.iter().enumerate().flat_map(words).collect()
+    }
+
+    /// What [`to_words`](ObservationSet::to_words) has written for a matrix with so many operations, with the answers renamed; `None`
+    /// if it did not, or there is no name for one.
+    #[must_use]
+    pub fn from_words(
+        words: &[u32],
+        operations: usize,
+        rename: impl Fn(AnswerId) -> Option<AnswerId>,
+    ) -> Option<ObservationSet> {
+        let (quads, rest) = words.as_chunks::<4>();
+        let mut set = ObservationSet { nodes: Vec::with_capacity(quads.len()), n_full: 0, n_stuck: 0 };
+        for (at, &[operation, answer, first, next]) in quads.iter().enumerate() {
+            let link = |it: u32| match it as usize {
+                0 => Some(0),
+                far => u32::try_from(at + far).ok().filter(|it| (*it as usize) < quads.len()),
+            };
+            let node = Node {
+                operation: operation >> 1,
+                answer: match answer.checked_sub(1) {
+                    Some(answer) => Some(rename(AnswerId(answer))?),
+                    None => None,
+                },
+                first: link(first)?,
+                next: link(next)?,
+                is_full: operation & 1 == 1,
+            };
+            if operations <= node.operation as usize && at != 0 {
+                return None;
+            }
+            set.n_full += usize::from(node.is_full);
+            set.n_stuck += usize::from(node.answer.is_none() && at != 0);
+            set.nodes.push(node);
+        }
+        (rest.is_empty() && !set.nodes.is_empty()).then_some(set)
     }
 }
 
@@ -213,14 +301,12 @@ impl Specification for ObservationSet {
     }
 
     fn step(&self, state: &u32, call: &u32, ret: Option<&AnswerId>, next: &mut Vec<u32>) {
-        let children = self.nodes[*state as usize].children.iter();
-        let fits = |it: &&Child| it.operation == *call && ret.is_none_or(|ret| *ret == it.answer);
-        next.extend(children.filter(fits).map(|it| it.node));
+        let fits = |it: &(usize, u32, AnswerId)| it.1 == *call && ret.is_none_or(|ret| *ret == it.2);
+        next.extend(self.answered(*state as usize).filter(fits).map(|it| it.0 as u32));
     }
 
     fn returns(&self, state: &u32, call: &u32) -> Vec<AnswerId> {
-        let children = self.nodes[*state as usize].children.iter();
-        children.filter(|it| it.operation == *call).map(|it| it.answer).collect()
+        self.answered(*state as usize).filter(|it| it.1 == *call).map(|it| it.2).collect()
     }
 }
 
@@ -253,6 +339,31 @@ mod tests {
         assert_eq!((set.full(), set.stuck(), set.histories().len()), (2, 1, 3));
         assert_eq!(set.nondeterminism(), None);
         assert!(set.histories().contains(&serial(&[], Some(2))));
+    }
+
+    #[test]
+    fn a_set_is_read_as_it_was_written_and_nonsense_is_refused() {
+        let mut random = Random::new(3);
+        for _ in 0..20 {
+            let set = random_set(&mut random);
+            let words = set.to_words();
+            assert_eq!(ObservationSet::from_words(&words, 5, Some), Some(set));
+            // The last operation is in it, and there is no such one in a smaller matrix.
+            assert_eq!(ObservationSet::from_words(&words, 4, Some), None);
+            assert_eq!(ObservationSet::from_words(&words, 5, |_| None), None);
+            for _ in 0..50 {
+                let mut other = words.clone();
+                other[random.below(words.len())] = random.below(12) as u32;
+                // Whatever it is, asking it comes to an end.
+                if let Some(set) = ObservationSet::from_words(&other, 5, Some) {
+                    let (answers, before) = ([Some(AnswerId(0)); 5], [0; 5]);
+                    set.has_witness(Tiny { answers: &answers, before: &before }, None);
+                }
+            }
+            assert_eq!(ObservationSet::from_words(&words[1..], 5, Some), None);
+        }
+        assert_eq!(ObservationSet::from_words(&[], 5, Some), None);
+        assert_eq!(ObservationSet::from_words(&[0, 0, 1, 0], 5, Some), None, "nothing follows");
     }
 
     #[test]

@@ -152,7 +152,7 @@ pub fn count(
     };
     let extent = Extent::all(options.executions_max, visits).within(options.time);
     let strategy = Strategy::Scheduler(options.scheduler, &options.settings);
-    let Survey { coverage, executions, broken, is_bounded } =
+    let Survey { coverage, executions, broken, is_bounded, .. } =
         trial.explore(strategy, &extent, &mut |trial, ending, _| {
             if *ending == Ending::Full {
                 counter.count(trial, &trial.outcome());

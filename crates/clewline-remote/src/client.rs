@@ -12,7 +12,7 @@ use std::{
 use clewline_core::{AnswerId, Case, Misfit};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, Scheduler, System};
 use clewline_threads::{
-    Explorable, Extent, Strategy, Survey, Trial, Visit,
+    Explained, Explanation, Explorable, Extent, Strategy, Survey, Trial, Visit, Visits,
     control::{Calls, Limits, Memory, Moment, Outcome, Pending, Place, Points},
     survey,
 };
@@ -23,8 +23,9 @@ use crate::{
     message::Message,
     offer::{Offer, Wanted},
     request::{BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, Setup, TRIAL, VISIT},
+    results::Heard,
     sites::Known,
-    state::Kept,
+    state::{Kept, Reading},
 };
 
 /// Why an exploration did not go on: the program is gone.
@@ -40,9 +41,26 @@ pub struct Remote {
 
 /// What all trials of a program share.
 struct Shared {
-    line: Mutex<(Line, Known)>,
+    line: Mutex<(Line, Words)>,
     is_lost: AtomicBool,
     is_strange: AtomicBool,
+}
+
+/// What the program has told of places and results.
+#[derive(Debug, Default)]
+struct Words {
+    places: Known,
+    results: Heard,
+}
+
+impl Reading for Words {
+    fn take_place(&mut self, from: &mut Message) -> Place {
+        self.places.take(from)
+    }
+
+    fn take_answer(&mut self, from: &mut Message) -> AnswerId {
+        self.results.take(from)
+    }
 }
 
 impl fmt::Debug for Shared {
@@ -52,7 +70,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    fn line(&self) -> MutexGuard<'_, (Line, Known)> {
+    fn line(&self) -> MutexGuard<'_, (Line, Words)> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -85,7 +103,7 @@ impl Remote {
     pub fn meet(mut line: Line, wanted: &Wanted) -> io::Result<Remote> {
         line.send(&wanted.to_message())?;
         let offer = Offer::from_message(line.receive()?).ok_or(io::ErrorKind::InvalidData)?;
-        let line = Mutex::new((line, Known::default()));
+        let line = Mutex::new((line, Words::default()));
         let shared = Shared { line, is_lost: AtomicBool::new(false), is_strange: AtomicBool::new(false) };
         Ok(Remote { offer, shared: Arc::new(shared), trials: AtomicU64::new(0) })
     }
@@ -145,6 +163,8 @@ impl Explorable for Remote {
             setup: Setup::default(),
             kept: Kept::default(),
             guess: None,
+            explanation: None,
+            message: Message::default(),
         }))
     }
 }
@@ -157,6 +177,9 @@ struct RemoteTrial {
     setup: Setup,
     kept: Kept,
     guess: Option<Place>,
+    explanation: Option<Explanation>,
+    // Its memory is used again.
+    message: Message,
 }
 
 /// What is said while executions are made.
@@ -177,31 +200,34 @@ impl RemoteTrial {
     }
 
     /// What comes after the survey or the ending, when all is over.
-    fn end(&mut self, from: &mut Message, known: &mut Known) -> io::Result<()> {
-        self.guess = from.take_maybe(|it| known.take(it));
-        self.kept.learn(from, &mut |it| known.take(it));
+    fn end(&mut self, from: &mut Message, words: &mut Words) -> io::Result<()> {
+        self.guess = from.take_maybe(|it| words.take_place(it));
+        self.kept.learn(from, words);
         whole((), from)
     }
 
     fn hear(&mut self) -> io::Result<Said> {
         let shared = Arc::clone(&self.shared);
-        let (line, known) = &mut *shared.line();
-        let mut message = line.receive()?;
-        match message.take() {
+        let (line, words) = &mut *shared.line();
+        let mut message = std::mem::take(&mut self.message);
+        line.receive_again(&mut message)?;
+        let said = match message.take() {
             VISIT => {
                 let (ending, executions) = (message.take_ending(), message.take());
-                self.kept.learn(&mut message, &mut |it| known.take(it));
+                self.kept.learn(&mut message, words);
                 let waits = message.take_flag();
                 whole(Said::Visit { ending, executions, waits }, &message)
             }
             DONE => {
                 let survey = message.take_survey();
-                self.end(&mut message, known)?;
+                self.end(&mut message, words)?;
                 Ok(Said::Done(survey))
             }
             NO_SCHEDULER => Ok(Said::NoScheduler),
             _ => Err(io::ErrorKind::InvalidData.into()),
-        }
+        };
+        self.message = message;
+        said
     }
 
     /// `None` if the other end has no such scheduler.
@@ -224,10 +250,10 @@ impl RemoteTrial {
 
     fn run_there(&mut self, request: &Message, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
         let shared = Arc::clone(&self.shared);
-        let (line, known) = &mut *shared.line();
+        let (line, words) = &mut *shared.line();
         line.send(request)?;
         let (ending, mut rest) = answer_asking(line, scheduler, DONE)?;
-        self.end(&mut rest, known)?;
+        self.end(&mut rest, words)?;
         Ok(ending)
     }
 }
@@ -246,6 +272,8 @@ impl Trial for RemoteTrial {
         let mut request = self.request(EXPLORE);
         request.put_strategy(strategy);
         request.put_extent(extent);
+        let explanation = self.explanation.take().filter(|_| extent.visits == Visits::Unexplained);
+        request.put_maybe(explanation.as_ref(), Message::put_explanation);
         let followed = self.follow(&request, visit);
         match self.shared.noting(followed) {
             Some(Some(survey)) => survey,
@@ -253,9 +281,14 @@ impl Trial for RemoteTrial {
             Some(None) => survey(self, &mut *strategy.scheduler(), extent, visit),
             None => {
                 let coverage = Coverage::Limited(Limit::Other(LOST.to_owned()));
-                Survey { coverage, executions: 0, broken: 0, is_bounded: true }
+                let explained = Explained::default();
+                Survey { coverage, executions: 0, broken: 0, is_bounded: true, explained }
             }
         }
+    }
+
+    fn explain(&mut self, explanation: &dyn Fn() -> Explanation) {
+        self.explanation = Some(explanation());
     }
 
     fn operations(&self) -> &[(usize, String)] {
@@ -267,7 +300,7 @@ impl Trial for RemoteTrial {
     }
 
     fn answer(&self, _operation: usize, answer: AnswerId) -> String {
-        self.kept.answer(answer)
+        self.shared.line().1.results.text(answer)
     }
 
     fn set_memory(&mut self, memory: Memory) {
@@ -287,7 +320,7 @@ impl Trial for RemoteTrial {
     }
 
     fn schedule(&self) -> Option<Schedule> {
-        self.kept.schedule.clone()
+        self.kept.schedule()
     }
 
     fn moments(&mut self) -> Vec<Moment> {

@@ -3,7 +3,7 @@
 //! One end [serves](serve) what can be explored; at the other end a [`Remote`] is an
 //! [`Explorable`](clewline_threads::Explorable) like any other, and methods, checkers and reports
 //! know no difference. The scheduler is where the calls are made: what crosses the line is which
-//! executions to make, and each history once.
+//! executions to make, and each history once that has no serial witness.
 //!
 //! The other end may die at any time, since what is explored there may do anything. Then nothing
 //! panics here: what was under way ends early, and [`Remote::is_lost`] says so.
@@ -14,6 +14,8 @@ mod line;
 mod message;
 mod offer;
 mod request;
+mod results;
+mod seen;
 mod server;
 mod sites;
 mod state;
@@ -25,7 +27,7 @@ pub use line::Line;
 pub use message::Message;
 pub use offer::{DRIVEN_VARIABLE, Offer, Points, Wanted};
 pub use server::{Served, serve};
-pub use state::{Kept, put_state};
+pub use state::{Kept, Reading, Writing, put_state};
 
 #[cfg(test)]
 mod tests;

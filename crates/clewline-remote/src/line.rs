@@ -2,10 +2,13 @@
 
 use std::{
     fmt,
-    io::{self, BufReader, BufWriter, Read, Write},
+    io::{self, BufRead, BufReader, BufWriter, Read, Write},
 };
 
 use crate::message::Message;
+
+// Many small messages go with one system call.
+const BUFFER_BYTES: usize = 1 << 16;
 
 /// One end of a line. What is sent waits until something is received, or [`flush`](Line::flush).
 pub struct Line {
@@ -22,7 +25,10 @@ impl fmt::Debug for Line {
 impl Line {
     /// A line on which one end reads what the other writes.
     pub fn new(from: impl Read + Send + 'static, to: impl Write + Send + 'static) -> Line {
-        Line { from: BufReader::new(Box::new(from)), to: BufWriter::new(Box::new(to)) }
+        Line {
+            from: BufReader::with_capacity(BUFFER_BYTES, Box::new(from)),
+            to: BufWriter::with_capacity(BUFFER_BYTES, Box::new(to)),
+        }
     }
 
     /// Sends a message, at the latest when something is received.
@@ -45,22 +51,41 @@ impl Line {
         self.to.flush()
     }
 
+    /// The next message, in the memory of one that is over.
+    pub(crate) fn receive_again(&mut self, message: &mut Message) -> io::Result<()> {
+        let mut bytes = std::mem::take(message).into_bytes();
+        self.receive_into(&mut bytes)?;
+        *message = Message::from_bytes(bytes);
+        Ok(())
+    }
+
     /// The next message.
     ///
     /// # Errors
     ///
     /// If the other end is gone.
     pub fn receive(&mut self) -> io::Result<Message> {
+        let mut bytes = Vec::new();
+        self.receive_into(&mut bytes)?;
+        Ok(Message::from_bytes(bytes))
+    }
+
+    fn receive_into(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
         self.flush()?;
         let mut length = [0; 4];
         self.from.read_exact(&mut length)?;
         let length = u32::from_le_bytes(length);
+        bytes.clear();
+        if let Some(there) = self.from.buffer().get(..length as usize) {
+            bytes.extend(there);
+            self.from.consume(length as usize);
+            return Ok(());
+        }
         // Memory is taken for what arrives, and not for what is announced.
-        let mut bytes = Vec::with_capacity(length.min(1 << 16) as usize);
-        (&mut self.from).take(length.into()).read_to_end(&mut bytes)?;
+        (&mut self.from).take(length.into()).read_to_end(bytes)?;
         if bytes.len() < length as usize {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(Message::from_bytes(bytes))
+        Ok(())
     }
 }

@@ -24,8 +24,16 @@ impl Message {
         Message { bytes, at: 0, is_short: false }
     }
 
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    pub(crate) fn is_short(&self) -> bool {
+        self.is_short
     }
 
     /// Whether all of it was taken, and nothing was missing.
@@ -34,17 +42,39 @@ impl Message {
         !self.is_short && self.at == self.bytes.len()
     }
 
-    /// Puts a word.
-    pub fn put(&mut self, word: u64) {
-        self.bytes.extend(word.to_le_bytes());
+    /// Empties it, so that its memory is used again.
+    pub(crate) fn begin(&mut self, kind: u64) {
+        self.bytes.clear();
+        (self.at, self.is_short) = (0, false);
+        self.put(kind);
+    }
+
+    /// Puts a word: seven bits a byte, since most words are small.
+    #[inline]
+    pub fn put(&mut self, mut word: u64) {
+        while 0x80 <= word {
+            self.bytes.push(word as u8 | 0x80);
+            word >>= 7;
+        }
+        self.bytes.push(word as u8);
     }
 
     /// Takes a word.
+    #[inline]
     pub fn take(&mut self) -> u64 {
-        let found = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk);
-        self.is_short |= found.is_none();
-        self.at += if found.is_some() { 8 } else { 0 };
-        found.map_or(0, |it| u64::from_le_bytes(*it))
+        let (mut word, mut shift) = (0, 0);
+        while let Some(&byte) = self.bytes.get(self.at)
+            && shift < u64::BITS
+        {
+            self.at += 1;
+            word |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return word;
+            }
+            shift += 7;
+        }
+        self.is_short = true;
+        0
     }
 
     /// Takes a word that fits 32 bits.
@@ -73,19 +103,31 @@ impl Message {
 
     /// Puts a text.
     pub fn put_text(&mut self, text: &str) {
-        self.put(text.len() as u64);
-        self.bytes.extend(text.as_bytes());
+        self.put_bytes(text.as_bytes());
     }
 
     /// Takes a text.
     pub fn take_text(&mut self) -> String {
+        let mut bytes = Vec::new();
+        self.take_bytes(&mut bytes);
+        String::from_utf8(bytes).unwrap_or_else(|it| String::from_utf8_lossy(it.as_bytes()).into_owned())
+    }
+
+    /// Puts bytes.
+    pub(crate) fn put_bytes(&mut self, bytes: &[u8]) {
+        self.put(bytes.len() as u64);
+        self.bytes.extend(bytes);
+    }
+
+    /// Takes bytes, in place of what is in `bytes`.
+    pub(crate) fn take_bytes(&mut self, bytes: &mut Vec<u8>) {
+        bytes.clear();
         let length = self.take_usize();
         let end = self.at.checked_add(length);
         let found = end.and_then(|end| self.bytes.get(self.at..end));
         self.is_short |= found.is_none();
-        let text = found.map_or_else(String::new, |it| String::from_utf8_lossy(it).into_owned());
-        self.at += if self.is_short { 0 } else { length };
-        text
+        bytes.extend(found.unwrap_or_default());
+        self.at += bytes.len();
     }
 
     /// Puts a value, if there is one.
@@ -112,10 +154,16 @@ impl Message {
     }
 
     /// Takes a list.
-    pub fn take_all<T>(&mut self, mut take: impl FnMut(&mut Message) -> T) -> Vec<T> {
-        let length = self.take();
+    pub fn take_all<T>(&mut self, take: impl FnMut(&mut Message) -> T) -> Vec<T> {
         let mut all = Vec::new();
-        for _ in 0..length {
+        self.take_all_into(&mut all, take);
+        all
+    }
+
+    /// Takes a list, in place of what is in `all`.
+    pub(crate) fn take_all_into<T>(&mut self, all: &mut Vec<T>, mut take: impl FnMut(&mut Message) -> T) {
+        all.clear();
+        for _ in 0..self.take() {
             let value = take(self);
             // The length may be nonsense, and what is there is not.
             if self.is_short {
@@ -123,7 +171,6 @@ impl Message {
             }
             all.push(value);
         }
-        all
     }
 
     /// Takes the number of one of `n` things; 0 if it is too large.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use clewline_explore::schedulers::{self, Settings};
 use clewline_threads::{
-    Extent, Strategy, Survey, Visits,
+    Explained, Explanation, Extent, Strategy, Survey, Visits,
     control::{Calls, Limits, Memory, MemoryModel, Points},
 };
 
@@ -136,11 +136,23 @@ impl Message {
         Extent::all(executions_max, visits).within(left.map(Duration::from_micros))
     }
 
+    pub(crate) fn put_explanation(&mut self, explanation: &Explanation) {
+        self.put_all(explanation.answers.iter(), |to, it| to.put_text(it));
+        self.put_all(explanation.words.iter(), |to, it| to.put((*it).into()));
+    }
+
+    pub(crate) fn take_explanation(&mut self) -> Explanation {
+        let answers = self.take_all(Message::take_text);
+        Explanation { words: self.take_all(Message::take_u32), answers }
+    }
+
     pub(crate) fn put_survey(&mut self, survey: &Survey) {
         self.put_coverage(&survey.coverage);
         self.put(survey.executions);
         self.put(survey.broken);
         self.put_flag(survey.is_bounded);
+        self.put(survey.explained.histories as u64);
+        self.put(survey.explained.stuck as u64);
     }
 
     pub(crate) fn take_survey(&mut self) -> Survey {
@@ -149,8 +161,9 @@ impl Message {
             executions: self.take(),
             broken: self.take(),
             is_bounded: self.take_flag(),
+            explained: Explained { histories: self.take_usize(), stuck: self.take_usize() },
         }
     }
 }
 
-const VISITS: [Visits; 3] = [Visits::Every, Visits::Ahead, Visits::Histories];
+const VISITS: [Visits; 4] = [Visits::Every, Visits::Ahead, Visits::Histories, Visits::Unexplained];

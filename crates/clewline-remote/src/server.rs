@@ -1,14 +1,10 @@
 //! The end where calls are made.
 
-use std::{
-    collections::{HashMap, HashSet},
-    io,
-    ops::ControlFlow,
-};
+use std::{collections::HashMap, io, ops::ControlFlow};
 
+use clewline_core::AnswerId;
 use clewline_explore::{Coverage, Ending, Limit};
-use clewline_threads::{Explorable, Trial, Visits, control::Race};
-use rustc_hash::FxBuildHasher;
+use clewline_threads::{Explorable, Trial, Visits, control::Place};
 
 use crate::{
     asking::Asking,
@@ -16,8 +12,10 @@ use crate::{
     message::Message,
     offer::Offer,
     request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, TRIAL, VISIT},
+    results::{Renamed, Results},
+    seen::Seen,
     sites::Told,
-    state::put_state,
+    state::{Writing, put_state},
 };
 
 /// What is served.
@@ -46,7 +44,8 @@ impl std::fmt::Debug for Served<'_> {
 /// If what it asks for makes no sense, or it is gone in the middle of something.
 pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
     line.send(&served.offer.to_message())?;
-    let mut server = Server { served, trials: HashMap::new(), told: Told::default() };
+    let mut server =
+        Server { served, trials: HashMap::new(), told: Told::default(), results: Results::default() };
     loop {
         let mut request = match line.receive() {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -61,8 +60,9 @@ pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
 
 struct Server<'a> {
     served: &'a Served<'a>,
-    trials: HashMap<u64, Box<dyn Trial>>,
+    trials: HashMap<u64, (Box<dyn Trial>, Renamed)>,
     told: Told,
+    results: Results,
 }
 
 impl Server<'_> {
@@ -74,7 +74,7 @@ impl Server<'_> {
                 let mut reply = Message::default();
                 match self.served.subject.trial(&calls, &limits) {
                     Ok(trial) => {
-                        self.trials.insert(number, trial);
+                        self.trials.insert(number, (trial, Renamed::default()));
                         reply.put_maybe(None, Message::put_text);
                     }
                     Err(misfit) => reply.put_maybe(Some(&*misfit.to_string()), Message::put_text),
@@ -92,7 +92,8 @@ impl Server<'_> {
             }
             EXPLORE | RUN => {
                 let lost = self.served.lost;
-                let trial = self.trials.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
+                let (trial, renamed) =
+                    self.trials.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
                 let setup = request.take_setup();
                 trial.keep(setup.keeps_schedule, setup.keeps_moments);
                 if let Some(memory) = setup.memory {
@@ -101,7 +102,8 @@ impl Server<'_> {
                 if let Some(points) = setup.points {
                     trial.set_points(points);
                 }
-                let explored = Explored { trial, told: &mut self.told, is_shown: setup.keeps_moments, lost };
+                let words = Words { told: &mut self.told, results: &mut self.results, renamed };
+                let explored = Explored { trial, words, is_shown: setup.keeps_moments, lost };
                 if kind == RUN { explored.run(line) } else { explored.explore(request, line) }
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -109,9 +111,27 @@ impl Server<'_> {
     }
 }
 
+/// What the other end knows of places and results.
+struct Words<'a> {
+    told: &'a mut Told,
+    results: &'a mut Results,
+    renamed: &'a mut Renamed,
+}
+
+impl Writing for Words<'_> {
+    fn put_place(&mut self, to: &mut Message, place: Place) {
+        self.told.put(to, place);
+    }
+
+    fn put_answer(&mut self, to: &mut Message, trial: &dyn Trial, operation: usize, answer: AnswerId) {
+        let answer = self.renamed.id(self.results, trial, operation, answer);
+        self.results.put(to, answer);
+    }
+}
+
 struct Explored<'a> {
     trial: &'a mut Box<dyn Trial>,
-    told: &'a mut Told,
+    words: Words<'a>,
     is_shown: bool,
     lost: fn() -> !,
 }
@@ -126,30 +146,38 @@ impl Explored<'_> {
     }
 
     /// Many executions, with a scheduler of this end.
-    fn explore(self, request: &mut Message, line: &mut Line) -> io::Result<()> {
-        let mut seen = Seen::default();
+    fn explore(mut self, request: &mut Message, line: &mut Line) -> io::Result<()> {
+        let Explored { trial, words, is_shown, lost } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
             let extent = request.take_extent();
+            let mut seen = match request.take_maybe(Message::take_explanation) {
+                Some(it) => Seen::explained_by(it, trial.operations().len(), words.results)?,
+                None => Seen::default(),
+            };
+            let mut message = Message::default();
             let visit = &mut |trial: &mut dyn Trial, ending: &Ending, executions: u64| {
-                if extent.visits == Visits::Histories && !seen.is_new(trial, ending) {
+                if !seen.is_visited(extent.visits, trial, ending, words.renamed, words.results) {
                     return ControlFlow::Continue(());
                 }
-                let mut message = Message::new(VISIT);
+                message.begin(VISIT);
                 message.put_ending(ending);
                 message.put(executions);
-                put_state(&mut message, trial, self.is_shown, &mut |to, it| self.told.put(to, it));
+                put_state(&mut message, trial, *is_shown, words);
                 let waits = extent.visits != Visits::Ahead || *ending == Ending::Panicked;
                 message.put_flag(waits);
                 let reply = line.send(&message).and_then(|()| waits.then(|| line.receive()).transpose());
                 match reply.map(|it| it.map(|mut it| it.take())) {
                     Ok(None | Some(CONTINUE)) => ControlFlow::Continue(()),
                     Ok(Some(_)) => ControlFlow::Break(()),
-                    Err(_) => (self.lost)(),
+                    Err(_) => lost(),
                 }
             };
-            self.trial.explore(strategy, &extent, visit)
+            let mut survey = trial.explore(strategy, &extent, visit);
+            survey.explained = seen.explained;
+            Some(survey)
         });
         let Some(survey) = survey else { return line.send(&Message::new(NO_SCHEDULER)) };
+        let survey = survey.ok_or(io::ErrorKind::InvalidData)?;
         let mut message = Message::new(DONE);
         message.put_survey(&survey);
         // Where an execution did something else than before is told with the tasks that wait.
@@ -157,38 +185,10 @@ impl Explored<'_> {
         self.end(message, is_diverged, line)
     }
 
-    fn end(self, mut message: Message, is_shown: bool, line: &mut Line) -> io::Result<()> {
+    fn end(mut self, mut message: Message, is_shown: bool, line: &mut Line) -> io::Result<()> {
         let guess = self.trial.guess();
-        message.put_maybe(guess, |to, it| self.told.put(to, it));
-        let is_shown = is_shown || self.is_shown;
-        put_state(&mut message, &mut **self.trial, is_shown, &mut |to, it| self.told.put(to, it));
+        message.put_maybe(guess, |to, it| self.words.put_place(to, it));
+        put_state(&mut message, &mut **self.trial, is_shown || self.is_shown, &mut self.words);
         line.send(&message)
-    }
-}
-
-/// The histories that were visited.
-#[derive(Default)]
-struct Seen {
-    histories: HashSet<Vec<u32>, FxBuildHasher>,
-    key: Vec<u32>,
-}
-
-impl Seen {
-    fn is_new(&mut self, trial: &dyn Trial, ending: &Ending) -> bool {
-        match ending {
-            Ending::Full | Ending::Stuck => (),
-            Ending::Panicked => return true,
-            Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => return false,
-        }
-        let outcome = trial.outcome();
-        if outcome.race.as_ref().is_some_and(Race::is_certain) || !outcome.leaks.is_empty() {
-            return true;
-        }
-        outcome.canonical(&mut self.key);
-        self.key.push(u32::from(*ending == Ending::Stuck));
-        if self.histories.contains(&self.key) {
-            return false;
-        }
-        self.histories.insert(self.key.clone())
     }
 }

@@ -1,7 +1,7 @@
 //! What an execution left, as a message.
 
-use clewline_core::{AnswerId, Interner};
-use clewline_explore::{Schedule, SharedId};
+use clewline_core::AnswerId;
+use clewline_explore::{Pick, Schedule, SharedId, TaskId};
 use clewline_threads::{
     Trial,
     control::{Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, Touch, Toucher},
@@ -9,14 +9,25 @@ use clewline_threads::{
 
 use crate::message::Message;
 
-/// Puts what the last execution of `trial` left; steps and waiting tasks only if `is_shown`. How
-/// places are written depends on which process reads them.
-pub fn put_state(
-    to: &mut Message,
-    trial: &mut dyn Trial,
-    is_shown: bool,
-    place: &mut dyn FnMut(&mut Message, Place),
-) {
+/// How places and results are written, which depends on what the process knows that reads them.
+pub trait Writing {
+    /// Puts a place.
+    fn put_place(&mut self, to: &mut Message, place: Place);
+    /// Puts a result, which has that number in `trial`.
+    fn put_answer(&mut self, to: &mut Message, trial: &dyn Trial, operation: usize, answer: AnswerId);
+}
+
+/// The same, as it is read.
+pub trait Reading {
+    /// Takes a place.
+    fn take_place(&mut self, from: &mut Message) -> Place;
+    /// Takes a result.
+    fn take_answer(&mut self, from: &mut Message) -> AnswerId;
+}
+
+/// Puts what the last execution of `trial` left;
+/// steps and waiting tasks only if `is_shown`.
+pub fn put_state(to: &mut Message, trial: &mut dyn Trial, is_shown: bool, writing: &mut dyn Writing) {
     let outcome = trial.outcome();
     to.put(outcome.steps.into());
     to.put_maybe(outcome.panic, |to, (task, panic)| {
@@ -29,30 +40,30 @@ pub fn put_state(
         to.put_maybe(it.call, |to, it| to.put(it.into()));
         to.put_maybe(it.ret, |to, (step, answer)| {
             to.put(step.into());
-            to.put_text(&trial.answer(at, answer));
+            writing.put_answer(to, trial, at, answer);
         });
     });
     to.put_maybe(outcome.race, |to, race| {
         for Toucher { task, place: at, touch } in [race.first, race.second] {
             to.put_task(task);
-            place(to, at);
+            writing.put_place(to, at);
             to.put(TOUCHES.iter().position(|it| *it == touch).unwrap_or(0) as u64);
         }
     });
-    to.put_all(outcome.leaks.iter(), |to, it| place(to, it.place));
-    to.put_maybe(trial.schedule(), |to, it| to.put_text(&it.to_string()));
+    to.put_all(outcome.leaks.iter(), |to, it| writing.put_place(to, it.place));
+    to.put_maybe(trial.schedule(), |to, it| to.put_bytes(schedule_bytes(&it).bytes()));
     let (moments, pending) =
         if is_shown { (trial.moments(), trial.pending()) } else { (Vec::new(), &[][..]) };
     to.put_all(moments.iter(), |to, it| {
         to.put_step(&it.step);
-        place(to, it.place);
+        writing.put_place(to, it.place);
         to.put_text(&it.detail);
     });
     to.put_all(pending.iter(), |to, it| {
         to.put_task(it.task);
         to.put_access(it.access);
         to.put(it.object.0.into());
-        place(to, it.place);
+        writing.put_place(to, it.place);
         to.put_maybe(it.operation, |to, it| to.put(it as u64));
         to.put_flag(it.spins);
     });
@@ -60,14 +71,28 @@ pub fn put_state(
 
 const TOUCHES: [Touch; 4] = [Touch::Read, Touch::Write, Touch::Pointer, Touch::Drop];
 
+// As many as a set of tasks has room for.
+const TASKS_MAX: u8 = u16::BITS as u8;
+
+/// A word for each choice.
+fn schedule_bytes(schedule: &Schedule) -> Message {
+    let mut to = Message::default();
+    for pick in &schedule.0 {
+        to.put(match pick {
+            Pick::Task(task) => u64::from(task.0) << 1,
+            Pick::Value(value) => u64::from(*value) << 1 | 1,
+        });
+    }
+    to
+}
+
 /// What an execution in another process left.
 #[derive(Debug)]
 pub struct Kept {
-    answers: Interner<String>,
     /// Its operations, and what else came of it.
     pub outcome: Outcome<AnswerId>,
-    /// What was chosen, if that was kept.
-    pub schedule: Option<Schedule>,
+    // What was chosen, if that was kept, as it came: of most executions it is never asked for.
+    picks: Option<Vec<u8>>,
     /// Its steps, if they were kept.
     pub moments: Vec<Moment>,
     /// What the tasks waited for that could not go on.
@@ -79,52 +104,67 @@ impl Default for Kept {
         let outcome =
             Outcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
         let (moments, pending) = (Vec::new(), Vec::new());
-        Kept { answers: Interner::new(), outcome, schedule: None, moments, pending }
+        Kept { outcome, picks: None, moments, pending }
     }
 }
 
 impl Kept {
     /// Takes what [`put_state`] has put.
-    pub fn learn(&mut self, from: &mut Message, place: &mut dyn FnMut(&mut Message) -> Place) {
+    pub fn learn(&mut self, from: &mut Message, reading: &mut dyn Reading) {
         self.outcome.steps = from.take_u32();
         self.outcome.panic = from.take_maybe(|from| {
             let (task, message) = (from.take_task(), from.take_text());
             let place = from.take_maybe(Message::take_text);
             (task, Panic { message, place, step: from.take_maybe(Message::take_u32) })
         });
-        self.outcome.operations = from.take_all(|from| {
+        let mut operations = std::mem::take(&mut self.outcome.operations);
+        from.take_all_into(&mut operations, |from| {
             let call = from.take_maybe(Message::take_u32);
-            let ret = from.take_maybe(|it| (it.take_u32(), AnswerId(self.answers.intern(it.take_text()))));
+            let ret = from.take_maybe(|it| (it.take_u32(), reading.take_answer(it)));
             Operation { call, ret }
         });
+        self.outcome.operations = operations;
         self.outcome.race = from.take_maybe(|from| {
             let [first, second] = [(); 2].map(|()| Toucher {
                 task: from.take_task(),
-                place: place(from),
+                place: reading.take_place(from),
                 touch: TOUCHES[from.take_index(TOUCHES.len())],
             });
             Race { first, second }
         });
-        self.outcome.leaks = from.take_all(|from| Leak { place: place(from) });
-        self.schedule = from.take_maybe(Message::take_text).and_then(|it| it.parse().ok());
+        self.outcome.leaks = from.take_all(|from| Leak { place: reading.take_place(from) });
+        let mut picks = self.picks.take().unwrap_or_default();
+        self.picks = from.take_maybe(|it| it.take_bytes(&mut picks)).map(|()| picks);
         self.moments = from.take_all(|from| Moment {
             step: from.take_step(),
-            place: place(from),
+            place: reading.take_place(from),
             detail: from.take_text(),
         });
         self.pending = from.take_all(|from| Pending {
             task: from.take_task(),
             access: from.take_access(),
             object: SharedId(from.take_u32()),
-            place: place(from),
+            place: reading.take_place(from),
             operation: from.take_maybe(Message::take_usize),
             spins: from.take_flag(),
         });
     }
 
-    /// A result as it is written.
+    /// What was chosen, if that was kept.
     #[must_use]
-    pub fn answer(&self, answer: AnswerId) -> String {
-        self.answers[answer.0].clone()
+    pub fn schedule(&self) -> Option<Schedule> {
+        let mut from = Message::from_bytes(self.picks.clone()?);
+        let mut picks = Vec::with_capacity(from.bytes().len());
+        while !from.is_whole() {
+            let word = from.take();
+            picks.push(match (word & 1, word >> 1) {
+                (0, task) => Pick::Task(TaskId(u8::try_from(task).ok().filter(|it| *it < TASKS_MAX)?)),
+                (_, value) => Pick::Value(u32::try_from(value).ok()?),
+            });
+            if from.is_short() {
+                return None;
+            }
+        }
+        Some(Schedule(picks))
     }
 }

@@ -9,12 +9,14 @@ use std::{
     thread::{self, JoinHandle},
 };
 
+use clewline_check::{ObservationSet, SerialHistory};
+use clewline_core::{AnswerId, Interner};
 use clewline_explore::{
     Coverage, Ending, Limit, TaskId,
     schedulers::{self, Entry, Settings, bounded, replay::Replay},
 };
 use clewline_threads::{
-    Component, Explorable, Extent, Strategy, Survey, Trial, Visits,
+    Component, Explained, Explanation, Explorable, Extent, Strategy, Survey, Trial, Visits,
     control::{Calls, Limits, Operation, Panic},
     sync::{
         Mutex,
@@ -178,6 +180,62 @@ fn each_history_is_visited_once_and_none_is_left_out() {
         assert_eq!(visited.iter().map(history).collect::<Vec<_>>(), histories);
         assert!(1 < histories.len());
     }
+}
+
+/// One call at a time nothing is lost. The calls that overlap lose updates, and these are visited.
+#[test]
+fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
+    let (remote, _served) = meet();
+    let settings = settings();
+    let strategy = Strategy::Scheduler(schedulers::find("exhaustive").unwrap(), &settings);
+    let mut texts = Interner::<String>::new();
+    let (mut n_explained, mut n_found) = (0, 0);
+    for columns in &COLUMNS[..3] {
+        let calls = calls(columns);
+        let (_, all) = explore(&remote, &calls, strategy, Visits::Histories);
+        let (_, serial) = explore(&remote, &calls, Strategy::Serial, Visits::Every);
+        let mut set = ObservationSet::new();
+        for (_, made, ..) in &serial {
+            let mut order: Vec<_> = (0..made.len()).filter(|&at| made[at].1.is_some()).collect();
+            order.sort_by_key(|&at| made[at].1);
+            let answer = |at: usize| made[at].2.as_ref().map(|it| it.1.clone());
+            let mut complete = |&at: &usize| answer(at).map(|it| (at as u32, AnswerId(texts.intern(it))));
+            let complete: Vec<_> = order.iter().filter_map(&mut complete).collect();
+            let stuck = order.iter().find(|&&at| made[at].2.is_none()).map(|&at| at as u32);
+            set.insert(&SerialHistory { complete, stuck });
+        }
+        // The same question, asked at this end of what was visited there.
+        let is_explained = |(ending, made, ..): &Visited| {
+            let id = |it: &Made| it.2.as_ref().map(|it| AnswerId(texts.find(&it.1).unwrap_or(u32::MAX)));
+            let precedes = |one: usize, other: usize| match (&made[one].2, made[other].1) {
+                (Some(it), Some(call)) => it.0 < call,
+                _ => false,
+            };
+            let answers: Vec<_> = made.iter().map(id).collect();
+            set.explains(&answers, *ending == Ending::Stuck, |at| made[at].1.is_some(), precedes)
+        };
+        let (explained, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(is_explained);
+        let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
+        trial.keep(true, false);
+        trial.explain(&|| Explanation { words: set.to_words(), answers: texts.values().to_vec() });
+        let (extent, mut found) = (Extent::all(10_000, Visits::Unexplained), Vec::new());
+        let survey = trial.explore(strategy, &extent, &mut |trial, ending, _| {
+            found.push(visited(trial, ending));
+            ControlFlow::Continue(())
+        });
+        // Of two histories that differ in their end alone the first counts.
+        let first = |it: &&Visited| {
+            let same =
+                |other: &&Visited| (history(other).1, history(other).2) == (history(it).1, history(it).2);
+            all.iter().find(same) == Some(*it)
+        };
+        assert_eq!(found, rest.iter().filter(first).cloned().collect::<Vec<_>>(), "{columns:?}");
+        let explained: Vec<_> = explained.iter().filter(first).collect();
+        let stuck = explained.iter().filter(|it| it.0 == Ending::Stuck).count();
+        assert_eq!(survey.explained, Explained { histories: explained.len(), stuck }, "{columns:?}");
+        (n_explained, n_found) = (n_explained + explained.len(), n_found + found.len());
+    }
+    assert!(0 < n_explained && 0 < n_found, "{n_explained} {n_found}");
 }
 
 #[test]

@@ -51,5 +51,5 @@ pub use real::{
     Clock, ClockKind, Crew, Doing, Ending, Noise, Panicked, Pinning, Run, Settings, Standing, clock, point,
 };
 pub use subject::Subject;
-pub use survey::{Extent, Strategy, Survey, Visits};
+pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits};
 pub use trial::{Component, Explorable, Trial, Visit, survey};

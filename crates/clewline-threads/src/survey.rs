@@ -51,6 +51,28 @@ pub enum Visits {
     /// Of those with the same history, the same end, no race and no leak, the first. None that was
     /// cut.
     Histories,
+    /// Of the same history the first, whatever its end, and none that is
+    /// [explained](crate::Trial::explain): those may be counted instead.
+    Unexplained,
+}
+
+/// What explains histories, so that they need no visit: serial histories as their judge writes them
+/// for another process, and the results that have a number there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// The serial histories.
+    pub words: Vec<u32>,
+    /// The results as they are written, by number.
+    pub answers: Vec<String>,
+}
+
+/// Distinct histories that were counted, and not visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Explained {
+    /// How many.
+    pub histories: usize,
+    /// How many of them were stuck.
+    pub stuck: usize,
 }
 
 /// What is known of all executions together.
@@ -64,6 +86,8 @@ pub struct Survey {
     pub broken: u64,
     /// Whether parts of the space were left out that a larger bound would show.
     pub is_bounded: bool,
+    /// Histories that were counted, and not visited.
+    pub explained: Explained,
 }
 
 impl Extent {

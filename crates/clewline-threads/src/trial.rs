@@ -13,7 +13,7 @@ use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
 
 use crate::{
     control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program},
-    survey::{Extent, Strategy, Survey},
+    survey::{Explained, Explanation, Extent, Strategy, Survey},
 };
 
 /// Something whose executions can be explored.
@@ -38,6 +38,12 @@ pub trait Trial: System {
     /// Runs execution after execution as `strategy` has it, and calls `visit` after each, or after
     /// those that `extent` asks for. [`survey`] does so for a trial of this process.
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey;
+
+    /// Tells what explains histories, for visits of those that are not. Of use if a visit is dear: a
+    /// trial of this process visits them all the same.
+    fn explain(&mut self, explanation: &dyn Fn() -> Explanation) {
+        let _not_needed = explanation;
+    }
 
     /// The operations: of each, its process and its call as it is written.
     fn operations(&self) -> &[(usize, String)];
@@ -97,7 +103,8 @@ pub fn survey<T: Trial>(
                 flow => flow,
             }
         });
-    Survey { coverage, executions, broken, is_bounded: scheduler.is_bounded() }
+    let is_bounded = scheduler.is_bounded();
+    Survey { coverage, executions, broken, is_bounded, explained: Explained::default() }
 }
 
 type Show<C, R> = Box<dyn Fn(&C, &R) -> String>;

@@ -6,14 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, Tiny, judge, stuck};
+use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{
     AnswerId, History, ObjectId, Problem, ProcessId, Shown, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
 use clewline_threads::{
-    Extent, Strategy, Survey, Trial, Visit, Visits,
-    control::{Outcome, Race},
+    Explained, Explanation, Extent, Strategy, Survey, Trial, Visit, Visits,
+    control::{Operation, Outcome, Race},
 };
 use rustc_hash::FxBuildHasher;
 
@@ -47,6 +47,20 @@ pub(super) struct Asked<'a> {
     /// The specification that is right, if it is a relaxed one: its name, less the factor.
     pub(super) relaxed: Option<&'a str>,
     pub(super) more: More<'a>,
+}
+
+impl Asked<'_> {
+    /// Which executions have to be looked at. Where the calls are made, what has a serial witness can be told from what has not.
+    fn visits(&self, looking: &Looking<'_>, trial: &mut dyn Trial, texts: &Texts) -> Visits {
+        match (&self.golden, self.judging, looking) {
+            (_, _, Looking::Far { counts_unserializable: true, .. }) => Visits::Every,
+            (Golden::Observed(set), Judging::Linearizable, Looking::Far { .. }) => {
+                trial.explain(&|| Explanation { words: set.to_words(), answers: texts.values().to_vec() });
+                Visits::Unexplained
+            }
+            _ => Visits::Histories,
+        }
+    }
 }
 
 /// An execution that is wrong.
@@ -92,15 +106,14 @@ impl Looking<'_> {
         matches!(self, Looking::Far { counts_unserializable: true, .. })
     }
 
-    fn explore(self, trial: &mut dyn Trial, visit: &mut Visit<'_>) -> Survey {
-        let visits = if self.counts_unserializable() { Visits::Every } else { Visits::Histories };
+    fn explore(self, trial: &mut dyn Trial, visits: Visits, visit: &mut Visit<'_>) -> Survey {
         match self {
             Looking::Far { strategy, executions_max, time, .. } => {
                 trial.explore(strategy, &Extent::all(executions_max, visits).within(time), visit)
             }
             Looking::Once(replay) => {
                 let (coverage, executions) = explore(trial, replay, 1, |it, ending, n| visit(it, ending, n));
-                Survey { coverage, executions, broken: 0, is_bounded: true }
+                Survey { coverage, executions, broken: 0, is_bounded: true, explained: Explained::default() }
             }
         }
     }
@@ -120,8 +133,9 @@ pub(super) fn explore_all(
     let mut needed = asked.judging.is_question().then(Needed::default);
     let mut unserializable = looking.counts_unserializable().then(Unserializable::default);
     trial.keep(true, looking.counts_unserializable());
-    let Survey { coverage, executions, is_bounded, .. } =
-        looking.explore(trial, &mut |trial: &mut dyn Trial, ending: &Ending, _| {
+    let visits = asked.visits(&looking, trial, texts);
+    let Survey { coverage, executions, is_bounded, explained, .. } =
+        looking.explore(trial, visits, &mut |trial: &mut dyn Trial, ending: &Ending, _| {
             if let Some(unserializable) = &mut unserializable {
                 count_unserializable(trial, unserializable);
             }
@@ -164,8 +178,8 @@ pub(super) fn explore_all(
             }
             if wrong.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-    let histories = seen.len();
-    let stuck = n_stuck;
+    let histories = seen.len() + explained.histories;
+    let stuck = n_stuck + explained.stuck;
     Explored { executions, histories, stuck, coverage, is_bounded, wrong, unknown, unserializable, needed }
 }
 
@@ -318,28 +332,13 @@ impl Judged<'_> {
     /// Whether the serial histories explain this one, and each operation that waits in it. `false` if it is too large to say.
     fn has_witnesses(&self, set: &ObservationSet, texts: &mut Texts, renamed: &mut Renamed) -> bool {
         let operations = &self.outcome.operations;
-        if 64 < operations.len() {
-            return false;
-        }
-        let mut answers = [None; 64];
-        let mut before = [0_u64; 64];
-        for (at, operation) in operations.iter().enumerate() {
-            answers[at] = operation.ret.map(|(_, answer)| renamed.id(self.trial, texts, at, answer));
-            for (other, earlier) in operations.iter().enumerate() {
-                before[at] |= u64::from(earlier.precedes(operation)) << other;
-            }
-        }
-        let tiny = Tiny { answers: &answers[..operations.len()], before: &before[..operations.len()] };
-        if self.is_stuck {
-            let is_pending = |it: &&(usize, u32)| answers[it.0].is_none();
-            let called: Vec<(usize, u32)> = self.called().collect();
-            let mut pending = called.iter().filter(is_pending).peekable();
-            if pending.peek().is_some() {
-                return pending.all(|it| set.has_witness(tiny, Some(it.0 as u32)));
-            }
-            // Only threads that operations started wait for ever: what was answered needs a witness all the same.
-        }
-        set.has_witness(tiny, None)
+        let answer = |(at, it): (usize, &Operation<_>)| {
+            it.ret.map(|(_, answer)| renamed.id(self.trial, texts, at, answer))
+        };
+        let answers: Vec<_> = operations.iter().enumerate().map(answer).collect();
+        let is_called = |it: usize| operations[it].call.is_some();
+        let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
+        set.explains(&answers, self.is_stuck, is_called, precedes)
     }
 
     fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Judgement, String> {

@@ -225,12 +225,12 @@ impl Check<'_> {
             && let Some(found) = observed.set.nondeterminism()
         {
             // What is reported are the ends of the two; whole executions begin with them.
-            let begins = |it: &&clewline_check::SerialHistory| {
+            let begins = |(it, _): &&(clewline_check::SerialHistory, Schedule)| {
                 it.complete.starts_with(&found.other.complete)
                     && (found.other.stuck.is_none() || found.other.stuck == it.stuck)
             };
-            let whole = observed.schedules.keys().filter(begins).min_by_key(|it| &it.complete).cloned();
-            let schedule = whole.and_then(|it| observed.schedules.get(&it)).cloned().unwrap_or_default();
+            let whole = observed.schedules.iter().filter(begins).min_by_key(|it| &it.0.complete);
+            let schedule = whole.map(|it| it.1.clone()).unwrap_or_default();
             let mut finding = self.find(Cause::Nondeterministic, &schedule, Vec::new(), true, None);
             let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, Renamed::default());
             let again = serial::serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));

@@ -34,8 +34,8 @@ impl Renamed {
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     pub(crate) set: ObservationSet,
-    /// The executions: of each distinct history the schedule that led to it.
-    pub(super) schedules: HashMap<SerialHistory, Schedule>,
+    /// The executions: each distinct history, and the schedule that led to it.
+    pub(super) schedules: Vec<(SerialHistory, Schedule)>,
     /// The schedule of an execution that panicked.
     pub(super) panicked: Option<Schedule>,
     /// Why what was seen is not all there is.
@@ -53,7 +53,7 @@ pub(crate) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: 
             Ending::Full | Ending::Stuck => {
                 for history in serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it)) {
                     if observed.set.insert(&history) {
-                        observed.schedules.insert(history, trial.schedule().unwrap_or_default());
+                        observed.schedules.push((history, trial.schedule().unwrap_or_default()));
                     }
                 }
                 ControlFlow::Continue(())

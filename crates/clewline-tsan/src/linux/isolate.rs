@@ -5,9 +5,9 @@
 
 use std::{fs::File, io, os::fd::FromRawFd};
 
-use clewline_core::{AnswerId, Case};
+use clewline_core::{AnswerId, Case, Interner};
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId};
-use clewline_remote::{Asking, Kept, Line, Message, answer_asking, put_state};
+use clewline_remote::{Asking, Kept, Line, Message, Reading, Writing, answer_asking, put_state};
 use clewline_threads::{
     Extent, Strategy, Survey, Trial, Visit,
     control::{Memory, Moment, Outcome, Panic, Pending, Place, Points},
@@ -20,8 +20,37 @@ use super::{driver, here::Own, races, tried, watchdog};
 pub(super) struct Isolated {
     inner: Box<dyn Trial>,
     kept: Kept,
+    answers: Answers,
     is_shown: bool,
     guess: Option<Place>,
+}
+
+/// Results as they are written: each child numbers its own.
+#[derive(Default)]
+struct Answers(Interner<String>);
+
+/// For a process that is the same program, at the same addresses.
+struct Same;
+
+impl Writing for Same {
+    fn put_place(&mut self, to: &mut Message, place: Place) {
+        to.put(place.word() as u64);
+    }
+
+    fn put_answer(&mut self, to: &mut Message, trial: &dyn Trial, operation: usize, answer: AnswerId) {
+        to.put_text(&trial.answer(operation, answer));
+    }
+}
+
+impl Reading for Answers {
+    fn take_place(&mut self, from: &mut Message) -> Place {
+        // SAFETY: places of the child are places here: it is the same program, at the same addresses.
+        unsafe { Place::from_word(from.take_usize()) }
+    }
+
+    fn take_answer(&mut self, from: &mut Message) -> AnswerId {
+        AnswerId(self.0.intern(from.take_text()))
+    }
 }
 
 // The first word of what a process says when its execution has ended.
@@ -56,7 +85,7 @@ pub(super) fn ask() {
 
 impl Isolated {
     fn new(inner: Box<dyn Trial>) -> Isolated {
-        Isolated { inner, kept: Kept::default(), is_shown: false, guess: None }
+        Isolated { inner, kept: Kept::default(), answers: Answers::default(), is_shown: false, guess: None }
     }
 
     /// Runs an execution in a process of its own. Answers how it ended.
@@ -107,7 +136,7 @@ impl Isolated {
         to.put_all(races::all_racing().iter(), |to, it| to.put(*it as u64));
         to.put_all(races::all_shared().iter(), |to, it| to.put(*it as u64));
         to.put_maybe(self.inner.guess(), |to, it| to.put(it.word() as u64));
-        put_state(to, &mut *self.inner, true, &mut |to, it| to.put(it.word() as u64));
+        put_state(to, &mut *self.inner, true, &mut Same);
     }
 
     fn learn(&mut self, from: &mut Message) -> io::Result<()> {
@@ -116,11 +145,9 @@ impl Isolated {
         }
         races::set_racing(from.take_all(Message::take_usize));
         races::set_shared(from.take_all(Message::take_usize));
-        // SAFETY: places of the child are places here: it is the same program, at the same addresses.
-        let mut place = |from: &mut Message| unsafe { Place::from_word(from.take_usize()) };
-        let guess = from.take_maybe(place);
+        let guess = from.take_maybe(|from| self.answers.take_place(from));
         self.guess = self.guess.or(guess);
-        self.kept.learn(from, &mut place);
+        self.kept.learn(from, &mut self.answers);
         if from.is_whole() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
 }
@@ -151,7 +178,7 @@ impl Trial for Isolated {
     }
 
     fn answer(&self, _operation: usize, answer: AnswerId) -> String {
-        self.kept.answer(answer)
+        self.answers.0[answer.0].clone()
     }
 
     fn set_memory(&mut self, memory: Memory) {
@@ -172,7 +199,7 @@ impl Trial for Isolated {
     }
 
     fn schedule(&self) -> Option<Schedule> {
-        self.kept.schedule.clone()
+        self.kept.schedule()
     }
 
     fn moments(&mut self) -> Vec<Moment> {

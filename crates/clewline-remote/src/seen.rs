@@ -1,0 +1,81 @@
+//! Histories that were seen: which of them the other end has to look at.
+
+use std::collections::HashSet;
+
+use clewline_check::ObservationSet;
+use clewline_core::AnswerId;
+use clewline_explore::Ending;
+use clewline_threads::{
+    Explained, Explanation, Trial, Visits,
+    control::{Outcome, Race},
+};
+use rustc_hash::FxBuildHasher;
+
+use crate::results::{Renamed, Results};
+
+/// The histories of an exploration.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    histories: HashSet<Vec<u32>, FxBuildHasher>,
+    key: Vec<u32>,
+    serial: Option<ObservationSet>,
+    pub(crate) explained: Explained,
+}
+
+impl Seen {
+    /// With what explains histories. `None` if it makes no sense.
+    pub(crate) fn explained_by(
+        explanation: Explanation,
+        operations: usize,
+        results: &mut Results,
+    ) -> Option<Seen> {
+        let Explanation { words, answers } = explanation;
+        let ids: Vec<AnswerId> = answers.into_iter().map(|it| results.intern(it)).collect();
+        let rename = |it: AnswerId| ids.get(it.0 as usize).copied();
+        let serial = ObservationSet::from_words(&words, operations, rename)?;
+        Some(Seen { serial: Some(serial), ..Seen::default() })
+    }
+
+    /// Whether an execution of `trial` is to be visited.
+    pub(crate) fn is_visited(
+        &mut self,
+        visits: Visits,
+        trial: &dyn Trial,
+        ending: &Ending,
+        renamed: &mut Renamed,
+        results: &mut Results,
+    ) -> bool {
+        match (visits, ending) {
+            (Visits::Every | Visits::Ahead, _) | (_, Ending::Panicked) => return true,
+            (_, Ending::Full | Ending::Stuck) => (),
+            (_, Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_)) => return false,
+        }
+        let is_stuck = *ending == Ending::Stuck;
+        let outcome = renamed.outcome(results, trial);
+        if outcome.race.as_ref().is_some_and(Race::is_certain) || !outcome.leaks.is_empty() {
+            return true;
+        }
+        outcome.canonical(&mut self.key);
+        if visits == Visits::Histories {
+            self.key.push(u32::from(is_stuck));
+        }
+        if self.histories.contains(&self.key) {
+            return false;
+        }
+        self.histories.insert(self.key.clone());
+        let is_explained = self.serial.as_ref().is_some_and(|it| explains(it, &outcome, is_stuck));
+        if is_explained {
+            self.explained.histories += 1;
+            self.explained.stuck += usize::from(is_stuck);
+        }
+        !is_explained
+    }
+}
+
+fn explains(serial: &ObservationSet, outcome: &Outcome<AnswerId>, is_stuck: bool) -> bool {
+    let operations = &outcome.operations;
+    let answers: Vec<_> = operations.iter().map(|it| it.ret.map(|it| it.1)).collect();
+    let is_called = |it: usize| operations[it].call.is_some();
+    let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
+    serial.explains(&answers, is_stuck, is_called, precedes)
+}
