@@ -114,11 +114,13 @@ fn nothing_is_left_undone_or_switched_off() {
         ("XX", "X"),
         ("#[ign", "ore"),
     ];
+    // These are run by `./test all`.
+    let is_postponed = |line: &str| ["\"long\"]", "\"needs a browser\"]"].iter().any(|it| line.ends_with(it));
     let mut complaints = Vec::new();
     for (path, text) in sources() {
         for (number, line) in (1..).zip(text.lines()) {
             for (head, tail) in banned {
-                if line.contains(&format!("{head}{tail}")) {
+                if line.contains(&format!("{head}{tail}")) && !is_postponed(line) {
                     complaints.push(format!("{path}:{number}: {head}{tail}"));
                 }
             }
