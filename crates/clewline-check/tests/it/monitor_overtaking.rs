@@ -3,6 +3,7 @@
 use clewline_check::{Checker, monitor::ByMonitor};
 use clewline_core::{Budget, Domain, Plan, Reason, Verdict};
 use clewline_specs::find;
+use clewline_testing::pick;
 
 use crate::relaxed::{Object, Tally, check_drawn, compare, generated};
 
@@ -62,9 +63,9 @@ const OBJECTS: [Object; 3] = [
 #[test]
 fn on_random_histories_the_monitors_agree_with_a_search() {
     for object in OBJECTS {
-        let tally = compare(object, 700, 100_000);
+        let tally = compare(object, pick(150, 700), 100_000);
         let Tally { holds, violated, undecided, refused } = tally;
-        let is_enough = 300 < holds && 150 < violated && undecided < 300 && refused < 20;
+        let is_enough = pick(40, 300) < holds && pick(20, 150) < violated && undecided < 300 && refused < 20;
         assert!(is_enough, "{}: {tally:?}", object.0);
     }
 }

@@ -1,5 +1,7 @@
 //! The monitor for queues out of order by a bound: rules, evidence, and agreement with a search on random histories.
 
+use clewline_testing::pick;
+
 use crate::relaxed::{Tally, check_drawn, compare};
 
 #[test]
@@ -39,7 +41,7 @@ fn nothing_is_found_only_in_an_empty_queue_however_much_it_is_out_of_order() {
 
 #[test]
 fn on_random_histories_the_monitor_agrees_with_a_search() {
-    let tally = compare(("quasi-queue", ["enq", "deq"]), 1_200, 200_000);
+    let tally = compare(("quasi-queue", ["enq", "deq"]), pick(200, 1_200), 200_000);
     let Tally { holds, violated, undecided, refused } = tally;
-    assert!(500 < holds && 300 < violated && undecided + refused < 100, "{tally:?}");
+    assert!(pick(50, 500) < holds && pick(30, 300) < violated && undecided + refused < 100, "{tally:?}");
 }

@@ -6,6 +6,7 @@ use clewline_check::{
 };
 use clewline_core::{Budget, Case, Domain, Explanation, Plan, Problem, Random, Reason, Recording, Verdict};
 use clewline_specs::find;
+use clewline_testing::share;
 
 use crate::histories::{drawn, every_history, random_times};
 
@@ -106,7 +107,7 @@ fn histories_of_six_operations_that_balance() {
         ["enq 1", "enq 1", "enq 2", "deq → 1", "deq → 2", "deq → nil"],
         ["enq 1", "enq 1", "enq 2", "enq 2", "deq → 1", "deq → 2"],
     ];
-    for round in 0..60_000 {
+    for round in 0..share(60_000) {
         let mut deeds = balanced[round % balanced.len()];
         for at in (1..deeds.len()).rev() {
             deeds.swap(at, random.below(at + 1));
@@ -114,7 +115,7 @@ fn histories_of_six_operations_that_balance() {
         let case = random_times("queue", &deeds, &mut random);
         check_problem(&case.problems()[0], oracle(), &mut tally);
     }
-    assert!(10_000 < tally.holds.min(tally.violated), "{tally:?}");
+    assert!(share(10_000) < tally.holds.min(tally.violated), "{tally:?}");
 }
 
 #[track_caller]
