@@ -84,7 +84,7 @@ pub enum BadScenario {
     /// There are too many calls, this many.
     TooManyCalls(usize),
     /// A call, by its place, goes to someone who is not there.
-    Nobody(usize, ActorId),
+    NoSuchActor(usize, ActorId),
 }
 
 impl fmt::Display for BadScenario {
@@ -97,7 +97,7 @@ impl fmt::Display for BadScenario {
             BadScenario::TooManyCalls(n) => {
                 write!(f, "a scenario has at most {OPERATIONS_MAX} calls, found {n}")
             }
-            BadScenario::Nobody(at, to) => {
+            BadScenario::NoSuchActor(at, to) => {
                 write!(f, "call {}: expected one of the actors the system begins with, found {to}", at + 1)
             }
         }
@@ -106,7 +106,7 @@ impl fmt::Display for BadScenario {
 
 impl std::error::Error for BadScenario {}
 
-/// Whether calls that ask these actors fit a system that begins with so many.
+/// Whether every actor that a call asks is among those that the system begins with.
 fn fits(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) -> Result<(), BadScenario> {
     if actors == 0 {
         return Err(BadScenario::NoActors);
@@ -119,7 +119,7 @@ fn fits(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) -> Res
     }
     let absent = |it: &ActorId| it.is_client() || actors <= it.index() as usize;
     match asked.enumerate().find(|(_, it)| absent(it)) {
-        Some((at, to)) => Err(BadScenario::Nobody(at, to)),
+        Some((at, to)) => Err(BadScenario::NoSuchActor(at, to)),
         None => Ok(()),
     }
 }

@@ -255,7 +255,7 @@ impl ObservationSet {
         self.nodes.iter().enumerate().flat_map(words).collect()
     }
 
-    /// What [`to_words`](ObservationSet::to_words) has written for a matrix with so many operations, with the answers renamed; `None`
+    /// What [`to_words`](ObservationSet::to_words) has written for a matrix of `operations` operations, with the results renamed; `None`
     /// if it did not, or there is no name for one.
     #[must_use]
     pub fn from_words(

@@ -170,7 +170,7 @@ pub struct Breaking {
 }
 
 impl Breaking {
-    /// After so many events `operation` returns, which could only have been what is `allowed`.
+    /// After `events` events `operation` returns, and only what is `allowed` is possible there.
     #[must_use]
     pub fn new(events: usize, operation: OperationId, allowed: Allowed) -> Breaking {
         Breaking { events, operation, allowed }

@@ -33,7 +33,7 @@ impl Strategy<'_> {
 /// How far to go, and which executions are visited.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// At most so many executions.
+    /// The most executions.
     pub executions_max: u64,
     /// Until then.
     pub until: Option<Instant>,
@@ -91,7 +91,7 @@ pub struct Survey {
 }
 
 impl Extent {
-    /// All executions, at most so many.
+    /// All executions, up to a limit.
     #[must_use]
     pub fn all(executions_max: u64, visits: Visits) -> Extent {
         Extent { executions_max, until: None, visits }

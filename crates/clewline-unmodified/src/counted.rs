@@ -26,7 +26,7 @@ pub struct Asked {
     pub factors: String,
     /// The factors with which permutations are enumerated.
     pub enumerated: String,
-    /// At most so many executions.
+    /// The most executions.
     pub executions_max: u64,
     /// At most so long.
     pub time: Option<Duration>,

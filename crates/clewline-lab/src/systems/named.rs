@@ -137,7 +137,7 @@ impl Usage<'_> {
         let is_read = |it: &ClientCall<_>| words.is_read(specification.write_call(&it.call).0);
         if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
             return Err(Error::Told(
-                "the harness has no reads: without one nobody sees what the writes did (try `2r+1w`)"
+                "the harness has no reads: without one the effect of the writes is never observed (try `2r+1w`)"
                     .to_owned(),
             ));
         }
