@@ -175,7 +175,7 @@ impl Exploration<'_> {
         };
         let until = self.args.timeout.and_then(|it| Instant::now().checked_add(it));
         let is_late = Arc::new(AtomicBool::new(false));
-        let matrices = {
+        let mut matrices = {
             let is_late = Arc::clone(&is_late);
             let roles = self.roles.filter(|_| plan.only().is_none());
             let complete = move |it| match roles {
@@ -191,7 +191,7 @@ impl Exploration<'_> {
         let jobs = self.args.jobs.unwrap_or_else(parallel::jobs_available);
         let (subject, options) = (self.subject, self.options);
         let mut failure = None;
-        let visit = |checked: Checked| {
+        let mut visit = |checked: Checked| {
             state.matrices.fetch_add(1, Ordering::Relaxed);
             state.executions.fetch_add(checked.executions, Ordering::Relaxed);
             match self.visit(checked, &state) {
@@ -202,7 +202,7 @@ impl Exploration<'_> {
                 }
             }
         };
-        check_all(subject.explorable(), matrices, options, jobs, visit).map_err(misfit)?;
+        check_all(subject.explorable(), &mut matrices, options, jobs, &mut visit).map_err(misfit)?;
         drop(shown);
         if is_late.load(Ordering::Relaxed) {
             self.summary.stopped = Some("time was up before all matrices were checked".to_owned());

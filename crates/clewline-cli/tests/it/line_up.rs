@@ -124,11 +124,11 @@ fn many_matrices_are_told_in_their_order_whatever_the_number_of_jobs() {
     let plan = Plan { entries, columns: 2, rows: 2, seed: 7, ..Plan::default() };
     let told = |jobs: usize| {
         let mut told = Vec::new();
-        let visit = |it: Checked| {
+        let mut visit = |it: Checked| {
             told.push((it.matrix.to_string(), it.verdict.word(), it.executions, it.histories));
             ControlFlow::Continue(())
         };
-        check_all(&counter(false), plan.matrices(), &Options::default(), jobs, visit).unwrap();
+        check_all(&counter(false), &mut plan.matrices(), &Options::default(), jobs, &mut visit).unwrap();
         told
     };
     let (one, many) = (told(1), told(3));

@@ -238,7 +238,7 @@ fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measure
         ..Drawn::default()
     };
     let mut measured = Measured::default();
-    let visit = |checked: Checked| {
+    let mut visit = |checked: Checked| {
         measured.serial_s.add(checked.elapsed[0].as_secs_f64());
         measured.histories.add(checked.serial_histories() as f64);
         let seconds = checked.elapsed[1].as_secs_f64();
@@ -253,7 +253,7 @@ fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measure
         ControlFlow::Continue(())
     };
     let jobs = parallel::jobs_available();
-    check_all(&*subject, drawn.matrices(), &options_of(row, plan), jobs, visit)
+    check_all(&*subject, &mut drawn.matrices(), &options_of(row, plan), jobs, &mut visit)
         .expect("a class knows what it says can be called");
     measured
 }

@@ -548,9 +548,9 @@ impl<E: Explorable> LineUp<E> {
             is_early
         };
         let drawn = |it| self.drawn(roles, it);
-        let matrices = self.plan.matrices().filter_map(drawn).take_while(is_early);
+        let mut matrices = self.plan.matrices().filter_map(drawn).take_while(is_early);
         let mut found = None;
-        let visit = |checked: super::finding::Checked| {
+        let mut visit = |checked: super::finding::Checked| {
             tested.summary.add(&checked);
             match checked.verdict {
                 Verdict::Holds(()) => (),
@@ -562,7 +562,7 @@ impl<E: Explorable> LineUp<E> {
             }
             ControlFlow::Continue(())
         };
-        check_all(&self.subject, matrices, &self.options, self.jobs, visit)
+        check_all(&self.subject, &mut matrices, &self.options, self.jobs, &mut visit)
             .map_err(|it| ErrorKind::Matrix(it.0))?;
         if is_late.into_inner() {
             tested.summary.stopped = Some("time was up before all matrices were checked".to_owned());

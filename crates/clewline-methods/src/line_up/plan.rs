@@ -79,7 +79,8 @@ const MISSES: u32 = 1_000;
 
 impl Plan {
     /// The matrices, those by hand first. Of others that differ in nothing but the order of their columns, only one is there.
-    pub fn matrices(&self) -> impl Iterator<Item = Matrix> + Send + '_ {
+    #[must_use]
+    pub fn matrices(&self) -> Box<dyn Iterator<Item = Matrix> + Send + '_> {
         let all = self.all().map(|it| (Origin::All, it));
         let others = all.chain(self.random().map(|it| (Origin::Random, it)));
         let mut seen: HashSet<Vec<Vec<String>>> = HashSet::new();
@@ -102,7 +103,7 @@ impl Plan {
             }
             Some(is_new.then_some(matrix))
         });
-        self.by_hand().chain(distinct.flatten())
+        Box::new(self.by_hand().chain(distinct.flatten()))
     }
 
     fn by_hand(&self) -> impl Iterator<Item = Matrix> + Send + '_ {

@@ -16,10 +16,10 @@ use crate::matrix::Matrix;
 /// If a matrix has a call that the subject does not know.
 pub fn check_all(
     subject: &dyn Explorable,
-    matrices: impl Iterator<Item = Matrix>,
+    matrices: &mut dyn Iterator<Item = Matrix>,
     options: &Options,
     jobs: usize,
-    mut visit: impl FnMut(Checked) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(Checked) -> ControlFlow<()>,
 ) -> Result<(), Misfit> {
     // None is made before a thread is free for it: `matrices` may end when time is up. One job stays on this
     // thread, and takes one after the other: subjects that are alone in their process need that.
