@@ -9,7 +9,7 @@ use std::{
 };
 
 use clewline_check::{Checker, check, search::SEARCHES};
-use clewline_core::{Budget, Case, Domain, OperationId, Plan, Recording, Verdict};
+use clewline_core::{Budget, ErasedHistory, ValueDomain, OperationId, GeneratorConfig, Recording, Verdict};
 use clewline_specs::find;
 use cpu_time::ThreadTime;
 
@@ -87,7 +87,7 @@ pub const MAP: Shape = Shape {
     name: "map",
     spec: "map",
     mix: &[("get", 1), ("put", 1), ("remove", 1), ("get-or-insert", 1)],
-    values: Domain::Below(4),
+    values: ValueDomain::Below(4),
 };
 
 /// A register.
@@ -95,7 +95,7 @@ pub const REGISTER: Shape = Shape {
     name: "register",
     spec: "register",
     mix: &[("read", 1), ("write", 1)],
-    values: Domain::Below(10),
+    values: ValueDomain::Below(10),
 };
 
 /// A queue that is nearly always empty.
@@ -103,12 +103,12 @@ pub const QUEUE: Shape = Shape {
     name: "queue, 30 % enq",
     spec: "queue",
     mix: &[("enq", 3), ("deq", 7)],
-    values: Domain::Below(20),
+    values: ValueDomain::Below(20),
 };
 
 /// A stack.
 pub const STACK: Shape =
-    Shape { name: "stack", spec: "stack", mix: &[("push", 1), ("pop", 1)], values: Domain::Below(20) };
+    Shape { name: "stack", spec: "stack", mix: &[("push", 1), ("pop", 1)], values: ValueDomain::Below(20) };
 
 /// A kind of generated history.
 #[derive(Clone, Copy, Debug)]
@@ -120,27 +120,27 @@ pub struct Shape {
     /// The methods, with weights.
     pub mix: &'static [(&'static str, u32)],
     /// Where values come from.
-    pub values: Domain,
+    pub values: ValueDomain,
 }
 
 impl Shape {
     /// A history of `operations` operations of four processes.
     #[must_use]
     pub fn generate(&self, operations: usize, seed: u64) -> Recording {
-        self.generate_as(&Plan { operations, processes: 4, overlap: 0.75, seed, ..Plan::default() })
+        self.generate_as(&GeneratorConfig { operations, processes: 4, overlap: 0.75, seed, ..GeneratorConfig::default() })
     }
 
     /// A history as `plan` has it, but for methods and values.
     #[must_use]
-    pub fn generate_as(&self, plan: &Plan) -> Recording {
+    pub fn generate_as(&self, plan: &GeneratorConfig) -> Recording {
         let mix = self.mix.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect();
-        let plan = Plan { mix, values: self.values, ..plan.clone() };
+        let plan = GeneratorConfig { mix, values: self.values, ..plan.clone() };
         find(self.spec).expect("a shape names a specification").generate(&plan)
     }
 
     /// A recording of this shape, ready to be judged.
     #[must_use]
-    pub fn load(&self, recording: Recording) -> Box<dyn Case> {
+    pub fn load(&self, recording: Recording) -> Box<dyn ErasedHistory> {
         let spec = find(self.spec).expect("a shape names a specification");
         spec.load(recording).expect("a specification reads what it generated")
     }

@@ -11,7 +11,7 @@ use clewline_specs::{
     relaxed::Relaxed,
     stack::{self, Stack},
 };
-use clewline_threads::{Crew, Settings, Subject};
+use clewline_threads::{Workers, Settings, Subject};
 
 // What a slot holds besides a value.
 const FREE: u64 = 0;
@@ -147,7 +147,7 @@ where
     S::Call: Clone + Send + Sync + 'static,
 {
     let settings = Settings { threads, ..Settings::default() };
-    let mut crew: Crew<S> = Crew::new(settings).expect("threads");
+    let mut crew: Workers<S> = Workers::new(settings).expect("threads");
     let mut random = Random::new(seed);
     let mut next = 0;
     let mut call = || {

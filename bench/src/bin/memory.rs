@@ -9,7 +9,7 @@ use std::{fs, path::Path};
 use clewline_bench::{Shape, ask_child, checker, digits, peak_bytes, resident_bytes, store::Run};
 use clewline_check::{Options, check, judge};
 use clewline_core::{
-    Budget, Case, Domain, Names, ObjectId, Plan, ProcessId, RawCall, Recording, Timed, TimedColumns, Value,
+    Budget, ErasedHistory, ValueDomain, Names, ObjectId, GeneratorConfig, ProcessId, RawCall, Recording, Timed, TimedColumns, Value,
     Values,
 };
 use clewline_report::{ReadOptions, formats};
@@ -100,7 +100,7 @@ fn store(file: &str, search: &str) -> Vec<String> {
     let verdict = match search {
         "read only" => String::new(),
         "auto, by key" => {
-            let options = Options { budget: budget.clone(), core_configurations: 0, ..Options::default() };
+            let options = Options { budget: budget.clone(), counterexample_configurations: 0, ..Options::default() };
             judge(case.problems(), &options).verdict.word().to_owned()
         }
         name => check(checker(name), &case.problems()[0], &budget).word().to_owned(),
@@ -114,7 +114,7 @@ fn long(spec: &str, operations: usize) -> Vec<String> {
     let start = resident_bytes();
     let recording = columns(spec, operations);
     let ranked = resident_bytes() - start;
-    let case: Box<dyn Case> =
+    let case: Box<dyn ErasedHistory> =
         find(spec).expect("it is registered").load(recording).expect("the history fits its specification");
     let (loaded, peak) = (resident_bytes() - start, peak_bytes() - start);
     let judgement = judge(case.problems(), &Options::default());
@@ -154,8 +154,8 @@ fn columns(spec: &str, operations: usize) -> Recording {
 
 fn budget(search: &str, mebibytes: usize, gauge: &str) -> Vec<String> {
     let queue =
-        Shape { name: "queue", spec: "queue", mix: &[("enq", 1), ("deq", 1)], values: Domain::Distinct };
-    let plan = Plan { operations: 2_000, processes: 8, overlap: 1.0, ..Plan::default() };
+        Shape { name: "queue", spec: "queue", mix: &[("enq", 1), ("deq", 1)], values: ValueDomain::Distinct };
+    let plan = GeneratorConfig { operations: 2_000, processes: 8, overlap: 1.0, ..GeneratorConfig::default() };
     let case = queue.load(queue.generate_as(&plan));
     let budget = Budget::unlimited().with_memory(mebibytes << 20);
     let budget = if gauge == "none" { budget } else { budget.with_gauge(resident_bytes) };

@@ -11,22 +11,22 @@ use std::{fs, hint::black_box, sync::mpsc, thread, time::Duration};
 use clewline_bench::{Shape, ask_child_with, checker, cpu, digits, peak_bytes, reset_peak, resident_bytes};
 use clewline_check::{
     check,
-    monitor::{self, Ruling, Want},
+    monitor::{self, MonitorVerdict, Want},
 };
-use clewline_core::{Budget, Case, Domain, OperationId, Plan, Problem, RawCall, Reason, Recording, Value};
+use clewline_core::{Budget, ErasedHistory, ValueDomain, OperationId, GeneratorConfig, Problem, RawCall, Reason, Recording, Value};
 use clewline_report::{ReadOptions, formats};
 use clewline_specs::find;
 use cpu_time::ThreadTime;
 
 const OBJECTS: [Object; 8] = [
-    Object::new("set", &[("add", 2), ("remove", 1), ("contains", 1)], Domain::Distinct, Some(0.05)),
-    Object::new("queue", &[("enq", 1), ("deq", 1)], Domain::Distinct, Some(0.1)),
-    Object::new("priority-queue", &[("add", 1), ("poll", 1)], Domain::Shuffled, Some(0.2)),
-    Object::new("stack", &[("push", 1), ("pop", 1)], Domain::Distinct, Some(0.35)),
-    Object::new("register", &[("write", 1), ("read", 1)], Domain::Distinct, Some(0.1)),
-    Object::new("bag", &[("add", 1), ("take", 1)], Domain::Distinct, None),
-    Object::new("counter", &[("inc", 1), ("read", 1)], Domain::Distinct, None),
-    Object::new("multiset", &[("add", 2), ("remove", 1), ("contains", 1)], Domain::Distinct, None),
+    Object::new("set", &[("add", 2), ("remove", 1), ("contains", 1)], ValueDomain::Distinct, Some(0.05)),
+    Object::new("queue", &[("enq", 1), ("deq", 1)], ValueDomain::Distinct, Some(0.1)),
+    Object::new("priority-queue", &[("add", 1), ("poll", 1)], ValueDomain::Shuffled, Some(0.2)),
+    Object::new("stack", &[("push", 1), ("pop", 1)], ValueDomain::Distinct, Some(0.35)),
+    Object::new("register", &[("write", 1), ("read", 1)], ValueDomain::Distinct, Some(0.1)),
+    Object::new("bag", &[("add", 1), ("take", 1)], ValueDomain::Distinct, None),
+    Object::new("counter", &[("inc", 1), ("read", 1)], ValueDomain::Distinct, None),
+    Object::new("multiset", &[("add", 2), ("remove", 1), ("contains", 1)], ValueDomain::Distinct, None),
 ];
 
 const PROCESSES: [usize; 3] = [4, 32, 100];
@@ -74,14 +74,14 @@ impl Object {
     const fn new(
         spec: &'static str,
         mix: &'static [(&'static str, u32)],
-        values: Domain,
+        values: ValueDomain,
         goal: Option<f64>,
     ) -> Object {
         Object { shape: Shape { name: spec, spec, mix, values }, goal }
     }
 
     fn generate(&self, operations: usize, processes: usize) -> Recording {
-        let plan = Plan { operations, processes, overlap: 0.9, ..Plan::default() };
+        let plan = GeneratorConfig { operations, processes, overlap: 0.9, ..GeneratorConfig::default() };
         match self.shape.spec {
             // To draw from a large bag takes long. What leaves a priority queue of shuffled values might have
             // left a bag.
@@ -184,7 +184,7 @@ fn growth(object: &Object, processes: usize, most: usize) {
     }
 }
 
-fn measure(case: &dyn Case, want: Want) -> Duration {
+fn measure(case: &dyn ErasedHistory, want: Want) -> Duration {
     cpu(RUNS, || {
         black_box(rule(case, want));
     })
@@ -199,17 +199,17 @@ fn times(one: Duration, other: Duration) -> String {
 }
 
 /// Whether the monitor says that the history holds; none if it does not say.
-fn rule(case: &dyn Case, want: Want) -> Option<bool> {
+fn rule(case: &dyn ErasedHistory, want: Want) -> Option<bool> {
     let problems = case.problems();
     match monitor::judge(&problems[0], want, &Budget::unlimited()) {
-        Ok(Ruling::Holds(_)) => Some(true),
-        Ok(Ruling::Violated(_)) => Some(false),
+        Ok(MonitorVerdict::Holds(_)) => Some(true),
+        Ok(MonitorVerdict::Violated(_)) => Some(false),
         Err(_) => None,
     }
 }
 
 /// How long the search takes, if it comes to an end. It judges keys apart, where there are keys.
-fn peer(case: &dyn Case, holds: bool) -> Option<Duration> {
+fn peer(case: &dyn ErasedHistory, holds: bool) -> Option<Duration> {
     let budget = Budget::unlimited().with_configurations(PEER_CONFIGURATIONS).with_memory(PEER_BYTES);
     let (done, waiting) = mpsc::channel::<()>();
     let watched = budget.clone();

@@ -105,7 +105,7 @@ fn history(shape: Shape, kind: &str, operations: usize, seed: u64) -> Option<Rec
 fn decide(shape: Shape, recording: Recording, judging: bool) -> bool {
     let case = shape.load(recording);
     let verdict = if judging {
-        judge(case.problems(), &Options { core_configurations: 0, ..Options::default() }).verdict
+        judge(case.problems(), &Options { counterexample_configurations: 0, ..Options::default() }).verdict
     } else {
         check(checker("jit-graph"), &case.problems()[0], &Budget::unlimited())
     };

@@ -15,7 +15,7 @@ use clewline_check::relaxed::{
     enumeration::{Enumeration, Plan},
 };
 use clewline_core::{
-    Budget, Case, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall, RawHistory,
+    Budget, ErasedHistory, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall, RawHistory,
     Recording, Specification, Value, Values,
 };
 use clewline_methods::Check;
@@ -206,7 +206,7 @@ fn search(problem: &Problem<'_>, relaxation: &Relaxation, sums: &mut Sums) -> Qu
     quasi
 }
 
-fn load(history: (RawHistory, Values), spoiled: bool) -> Box<dyn Case> {
+fn load(history: (RawHistory, Values), spoiled: bool) -> Box<dyn ErasedHistory> {
     let (mut history, values) = history;
     if spoiled {
         history = spoil(history);

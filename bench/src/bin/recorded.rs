@@ -213,7 +213,7 @@ fn measure(text: &[u8], format: &str, spec: &str, way: Way) -> Figures {
             (figures.parts, figures.configurations) = (1, budget.visited());
             return;
         }
-        let options = Options { core_configurations: 0, budget, ..Options::default() };
+        let options = Options { counterexample_configurations: 0, budget, ..Options::default() };
         let judgement = judge(case.problems(), &options);
         (figures.parts, figures.configurations) = (judgement.parts, judgement.configurations);
         figures.verdict = judgement.verdict.word();

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{Deterministic, Domain};
-use clewline_threads::{Clock, ClockKind, Crew, Settings, Subject};
+use clewline_core::{Deterministic, ValueDomain};
+use clewline_threads::{Clock, ClockKind, Workers, Settings, Subject};
 
 fn main() {
     let seconds = std::env::args().nth(1).map_or(3.0, |it| it.parse().expect("a number of seconds"));
@@ -115,7 +115,7 @@ fn bare() -> Vec<f64> {
 
 fn recorded(clock: Clock, threads: usize) -> Vec<f64> {
     let settings = Settings { threads, clock, ..Settings::default() };
-    let mut crew: Crew<Nothing> = Crew::new(settings).expect("threads");
+    let mut crew: Workers<Nothing> = Workers::new(settings).expect("threads");
     let run = |round| {
         let calls = (0..OPERATIONS as u32).collect();
         let still = Arc::new(Still::new());
@@ -126,9 +126,9 @@ fn recorded(clock: Clock, threads: usize) -> Vec<f64> {
     (0..ROUNDS).map(run).collect()
 }
 
-type Case = (&'static str, &'static str, &'static [(&'static str, u32)]);
+type ErasedHistory = (&'static str, &'static str, &'static [(&'static str, u32)]);
 
-const CASES: [Case; 5] = [
+const CASES: [ErasedHistory; 5] = [
     ("queue", "ms-queue", &[("enq", 1), ("deq", 1)]),
     ("stack", "treiber-stack", &[("push", 1), ("pop", 1)]),
     ("set", "skip-list", &[("add", 1), ("remove", 1), ("contains", 2)]),
@@ -142,8 +142,8 @@ fn end_to_end(time: Duration, only: Option<&str>) {
     println!("|---|---|---|---|---|---|---|");
     for (object, subject, mix) in CASES.into_iter().filter(|it| only.is_none_or(|only| only == it.0)) {
         let values = match object {
-            "set" => [("many", Domain::Below(1_000)), ("few", Domain::Below(20))],
-            _ => [("distinct", Domain::Distinct), ("20", Domain::Below(20))],
+            "set" => [("many", ValueDomain::Below(1_000)), ("few", ValueDomain::Below(20))],
+            _ => [("distinct", ValueDomain::Distinct), ("20", ValueDomain::Below(20))],
         };
         for (name, values) in values {
             for threads in [2, 4, 8] {

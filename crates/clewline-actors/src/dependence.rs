@@ -11,9 +11,9 @@ use std::fmt;
 use crate::{
     actor::ActorId,
     engine::Engine,
+    execution::{Execution, Happened, Kind},
     faults::Mailbox,
     histories::HistoryEvent,
-    walk::{Happened, Kind, Walk},
     world::{Delivery, Rules},
 };
 
@@ -58,7 +58,7 @@ impl Footprint {
             calls: 0,
             returns: 0,
             callers: 0,
-            told: happened.told.iter().fold(0, |set, it| set | bit(*it)),
+            told: happened.notified.iter().fold(0, |set, it| set | bit(*it)),
             receivers: receivers.fold(copy, |set, it| set | it),
         };
         for event in &happened.history {
@@ -79,7 +79,7 @@ impl Footprint {
     ///
     /// If there was none.
     #[must_use]
-    pub fn of_last(walk: &Walk) -> Self {
+    pub fn of_last(walk: &Execution) -> Self {
         Footprint::of(walk.events().last().expect("a step was made"), walk.engine())
     }
 

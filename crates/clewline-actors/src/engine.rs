@@ -23,7 +23,7 @@ use crate::{
     harness::Clients,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
     numbers::{
-        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, Misdeed, Numbers,
+        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, Numbers,
         Start, mix,
     },
     world::{Action, Delivery, Ignored, Rules, World},
@@ -148,7 +148,7 @@ fn start(numbers: &mut dyn Numbers) -> (Vec<Start>, Option<BadHandler>) {
     let both = starts.iter().flat_map(|it| &it.0).zip(again.iter().flat_map(|it| &it.0));
     let at = both.enumerate().find(|(_, (one, other))| one != other).map_or(0, |(at, _)| at);
     let actor = ActorId::new((at % starts[0].0.len()) as u32);
-    (starts, Some(BadHandler { actor, input: "its start".to_owned(), why: Misdeed::NotPure }))
+    (starts, Some(BadHandler { actor, input: "its start".to_owned(), why: HandlerFault::NotPure }))
 }
 
 impl Plan {

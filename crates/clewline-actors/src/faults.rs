@@ -47,7 +47,7 @@ pub enum Mailbox {
 /// Where faults happen, of all the places where they can.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Places {
+pub enum FaultPlacement {
     /// At all of them.
     #[default]
     All,

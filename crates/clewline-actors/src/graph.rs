@@ -25,8 +25,8 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     engine::{Delivered, Engine, lock},
-    faults::{Faults, Places},
-    harness::When,
+    faults::{FaultPlacement, Faults},
+    harness::Modality,
     histories::HistoryId,
     judge::{Judgement, Verdicts},
     numbers::{BadHandler, Fingerprint},
@@ -46,7 +46,7 @@ pub struct Search {
     /// How states are told apart.
     pub compare: Compare,
     /// Where faults happen.
-    pub places: Places,
+    pub places: FaultPlacement,
     /// When to stop before everything was seen.
     pub until: Until,
     /// How many states to visit at most.
@@ -63,7 +63,7 @@ impl Default for Search {
             jobs: 1,
             count: Count::States,
             compare: Compare::Fingerprints,
-            places: Places::All,
+            places: FaultPlacement::All,
             until: Until::Exhausted,
             states_max: u64::MAX,
             bytes_max: usize::MAX,
@@ -77,7 +77,7 @@ impl Default for Search {
 pub enum Count {
     /// States and edges.
     States,
-    /// Paths too, for which all edges are kept. That is done also where something is to be true [eventually](When::Eventually).
+    /// Paths too, for which all edges are kept. That is done also where something is to be true [eventually](Modality::Eventually).
     Schedules,
 }
 
@@ -122,7 +122,7 @@ pub struct Explored {
     /// Why it ended.
     pub ended: Ended,
     /// Where faults happened.
-    pub places: Places,
+    pub places: FaultPlacement,
     /// States that were met, each as often as it was: one more for each state the system may begin in than there are edges.
     pub generated: u64,
     /// Different states.
@@ -182,7 +182,7 @@ pub struct Progress {
 /// `progress` is called now and then.
 pub fn explore_states(
     engine: &Engine,
-    properties: &[When],
+    properties: &[Modality],
     verdicts: &mut Verdicts,
     search: &Search,
     progress: &(dyn Fn(Progress) + Sync),
@@ -206,13 +206,13 @@ pub fn explore_states(
 
 fn explore_once(
     engine: &Engine,
-    properties: &[When],
+    properties: &[Modality],
     verdicts: &mut Verdicts,
     search: &Search,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Explored {
-    let all = Search { places: Places::All, ..search.clone() };
-    if search.places == Places::Few && engine.has_few_places() {
+    let all = Search { places: FaultPlacement::All, ..search.clone() };
+    if search.places == FaultPlacement::Few && engine.has_few_places() {
         let done = search_all(engine, properties, verdicts, search, progress);
         if !lock(&engine.shared.numbers).was_looked_at() {
             return summarize(engine, properties, verdicts, search, done);
@@ -225,12 +225,12 @@ fn explore_once(
 
 fn search_all(
     engine: &Engine,
-    properties: &[When],
+    properties: &[Modality],
     verdicts: &mut Verdicts,
     search: &Search,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Vec<Seen> {
-    let records = properties.contains(&When::Eventually) || search.count == Count::Schedules;
+    let records = properties.contains(&Modality::Eventually) || search.count == Count::Schedules;
     let jobs = search.jobs.max(1);
     let common = Common {
         search,
@@ -259,7 +259,7 @@ fn search_all(
 
 fn summarize(
     engine: &Engine,
-    properties: &[When],
+    properties: &[Modality],
     verdicts: &Verdicts,
     search: &Search,
     done: Vec<Seen>,
@@ -269,7 +269,7 @@ fn summarize(
     let ended = all.ended.unwrap_or(Ended::Exhausted);
     // Paths through a part of the graph tell nothing; a part may show that something need not become true. There is no time for
     // either when time is up.
-    let is_eventual = properties.contains(&When::Eventually);
+    let is_eventual = properties.contains(&Modality::Eventually);
     let needs_graph = match ended {
         Ended::Exhausted => is_eventual || search.count == Count::Schedules,
         Ended::Violated | Ended::States => is_eventual,
@@ -280,19 +280,21 @@ fn summarize(
     for (at, when) in properties.iter().enumerate() {
         let bit = 1 << at;
         let violated = match when {
-            When::Always => (all.failed & bit != 0).then(Vec::new),
-            When::Sometimes => (all.held & bit == 0).then(Vec::new),
-            When::Eventually => recorded.as_ref().and_then(|it| it.avoiding(at)),
+            Modality::Always => (all.failed & bit != 0).then(Vec::new),
+            Modality::Sometimes => (all.held & bit == 0).then(Vec::new),
+            Modality::Eventually => recorded.as_ref().and_then(|it| it.avoiding(at)),
         };
-        let is_unclear = *when == When::Eventually && recorded.is_none();
+        let is_unclear = *when == Modality::Eventually && recorded.is_none();
         found.push(match (violated, when, ended) {
             _ if is_unclear => Found::Unknown,
-            (None, When::Sometimes, _) | (None, _, Ended::Exhausted) => Found::Holds,
-            (Some(_), When::Sometimes, Ended::Exhausted) | (Some(_), When::Always, _) => {
+            (None, Modality::Sometimes, _) | (None, _, Ended::Exhausted) => Found::Holds,
+            (Some(_), Modality::Sometimes, Ended::Exhausted) | (Some(_), Modality::Always, _) => {
                 Found::Violated(Vec::new())
             }
-            (Some(way), When::Eventually, _) => Found::Violated(trace_along(&mut engine.another(), &way)),
-            (None, When::Always | When::Eventually, _) | (Some(_), When::Sometimes, _) => Found::Unknown,
+            (Some(way), Modality::Eventually, _) => Found::Violated(trace_along(&mut engine.another(), &way)),
+            (None, Modality::Always | Modality::Eventually, _) | (Some(_), Modality::Sometimes, _) => {
+                Found::Unknown
+            }
         });
     }
     let mut finals: Vec<HistoryId> =
@@ -325,7 +327,7 @@ fn summarize(
 // What the threads of one search share.
 struct Common<'a> {
     search: &'a Search,
-    properties: &'a [When],
+    properties: &'a [Modality],
     progress: &'a (dyn Fn(Progress) + Sync),
     records: bool,
     visited: RwLock<Visited>,
@@ -532,7 +534,7 @@ impl<'a> Worker<'a> {
     fn expand(&mut self, met: &Met, deliveries: &[Delivered], visited: &Visited) {
         let before = self.seen.generated;
         let world = &met.world;
-        let has_few_places = self.common.search.places == Places::Few;
+        let has_few_places = self.common.search.places == FaultPlacement::Few;
         let deliveries = if has_few_places && self.engine.must_mend(world) { &[] } else { deliveries };
         for delivery in deliveries {
             self.engine.plan_again(world, delivery);
@@ -600,7 +602,7 @@ impl<'a> Worker<'a> {
             self.judge(world.history);
         }
         let held = self.look_at_properties(world);
-        if self.common.properties.contains(&When::Eventually) {
+        if self.common.properties.contains(&Modality::Eventually) {
             self.seen.record.held.push((world.fingerprint as u64, held));
         }
     }
@@ -631,7 +633,7 @@ impl<'a> Worker<'a> {
         for (at, when) in self.common.properties.iter().enumerate() {
             if numbers.holds(at, &world.locals, &world.flying, world.down) {
                 held |= 1 << at;
-            } else if *when == When::Always {
+            } else if *when == Modality::Always {
                 self.violated();
             }
         }

@@ -33,7 +33,7 @@ pub trait Harness: Send + Sync {
 
     /// Whether a response belongs to the call that was asked for by `request`. A client takes no notice of others, such as one to
     /// its previous call that was duplicated on the way. By default every response belongs to the call that is open.
-    fn answers(&self, _request: &Self::Message, _response: &Self::Message) -> bool {
+    fn is_response_to(&self, _request: &Self::Message, _response: &Self::Message) -> bool {
         true
     }
 
@@ -67,14 +67,14 @@ pub struct Property<M> {
     /// What a report calls it.
     pub name: &'static str,
     /// When it is to be true.
-    pub when: When,
+    pub when: Modality,
     /// Whether it is true of a state.
-    pub holds: fn(&Glance<'_, M>) -> bool,
+    pub holds: fn(&GlobalState<'_, M>) -> bool,
 }
 
 /// When a property is to be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
+pub enum Modality {
     /// In every state that can be reached.
     Always,
     /// In some state that can be reached.
@@ -91,29 +91,29 @@ impl<M> fmt::Debug for Property<M> {
 
 /// A global state, as a property sees it.
 #[derive(Debug)]
-pub struct Glance<'a, M> {
+pub struct GlobalState<'a, M> {
     /// The actors, by number; those that were created come after those the system began with.
     pub actors: Vec<(ActorId, &'a dyn AnyActor<M>)>,
     /// The messages on their way: from, to, what.
-    pub in_flight: Watched<(ActorId, ActorId, &'a M)>,
+    pub in_flight: Tracked<(ActorId, ActorId, &'a M)>,
     /// Who is down.
-    pub crashed: Watched<ActorId>,
+    pub crashed: Tracked<ActorId>,
 }
 
 /// A list that knows whether someone has looked at it: what nobody looks at makes no difference, and need not be explored.
-pub struct Watched<T> {
+pub struct Tracked<T> {
     all: Vec<T>,
     was_looked_at: Cell<bool>,
 }
 
-impl<T> Watched<T> {
+impl<T> Tracked<T> {
     /// Whether someone has looked at it.
     pub(crate) fn was_looked_at(&self) -> bool {
         self.was_looked_at.get()
     }
 }
 
-impl<T> Deref for Watched<T> {
+impl<T> Deref for Tracked<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -122,19 +122,19 @@ impl<T> Deref for Watched<T> {
     }
 }
 
-impl<T> FromIterator<T> for Watched<T> {
+impl<T> FromIterator<T> for Tracked<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        Watched { all: all.into_iter().collect(), was_looked_at: Cell::new(false) }
+        Tracked { all: all.into_iter().collect(), was_looked_at: Cell::new(false) }
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Watched<T> {
+impl<T: fmt::Debug> fmt::Debug for Tracked<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<M: 'static> Glance<'_, M> {
+impl<M: 'static> GlobalState<'_, M> {
     /// The actors of type `A`, in order.
     pub fn all<A: 'static>(&self) -> impl Iterator<Item = &A> {
         self.actors.iter().filter_map(|(_, it)| it.as_any().downcast_ref())

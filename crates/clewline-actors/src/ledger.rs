@@ -1,6 +1,6 @@
 //! The ledger: envelopes, slots and reactions, whatever the types of a harness.
 //!
-//! What a [`Cast`](crate::Cast) does that needs no types, so that it compiles once and not once for each harness. It drives the
+//! What a [`ModelTables`](crate::ModelTables) does that needs no types, so that it compiles once and not once for each harness. It drives the
 //! actors through [`Actors`], in which a message, a state and a return are numbers.
 
 use std::{
@@ -15,8 +15,8 @@ use crate::{
     actor::ActorId,
     hashed::Hashed,
     numbers::{
-        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed,
-        Outcome, ReturnId, Start,
+        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId,
+        MessageId, Outcome, ReturnId, Start,
     },
     world::Delivery,
 };
@@ -45,10 +45,10 @@ pub(crate) trait Actors {
     fn enter(&mut self);
 
     /// Starts the actor that was created last, or the next of those with which the system begins. `choose` returns `answers`.
-    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, Misdeed>;
+    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
 
     /// Runs a handler on a copy of an actor. `choose` returns `answers`.
-    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, Misdeed>;
+    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
 
     /// The next output of the last handler whose outputs are not yet used up. `None`, once, at their end.
     fn next_output(&mut self) -> Option<Output>;
@@ -228,7 +228,7 @@ impl Ledger {
             Delivery::FifoPerChannel => *self.lanes.entry((from, to)).or_insert(id),
             Delivery::FifoPerReceiver => *self.lanes.entry((to, to)).or_insert(id),
         };
-        Envelope { from, to, message, is_timer, slot, response, answers, asks: 0, key, hash, lane }
+        Envelope { from, to, message, is_timer, slot, response, responses: answers, asks: 0, key, hash, lane }
     }
 
     // Turns what an actor did into numbers. Actors that it created start at once; `answers` are what `choose` is to
@@ -328,7 +328,7 @@ impl Ledger {
         let outcomes = self.react_every_way(actors, local, input).map_err(|bad| (bad, nothing()))?;
         match self.react_every_way(actors, local, input) {
             Ok(again) if again == outcomes => Ok(outcomes),
-            Ok(_) => Err((self.blame(actors, local, input, Misdeed::NotPure), outcomes)),
+            Ok(_) => Err((self.blame(actors, local, input, HandlerFault::NotPure), outcomes)),
             Err(bad) => Err((bad, outcomes)),
         }
     }
@@ -338,7 +338,7 @@ impl Ledger {
         actors: &dyn Actors,
         local: LocalId,
         input: Input,
-        why: Misdeed,
+        why: HandlerFault,
     ) -> BadHandler {
         BadHandler { actor: actors.id(local), input: self.show(actors, input), why }
     }

@@ -1,13 +1,13 @@
 //! Actor systems: every order of messages, and the histories that clients see.
 //!
 //! Someone who has a system writes [`Actor`]s and a [`Harness`]; with a [`Scenario`] and [`Rules`] that makes an [`ActorSystem`].
-//! Its [`Engine`] knows in numbers what can happen in a [`World`] and what comes of it. A [`Walk`] goes through one
+//! Its [`Engine`] knows in numbers what can happen in a [`World`] and what comes of it. A [`Execution`] goes through one
 //! execution after the other, as schedulers tell it.
 
 mod actor;
-mod cast;
 mod dependence;
 mod engine;
+mod execution;
 mod faults;
 mod graph;
 mod harness;
@@ -16,6 +16,7 @@ mod histories;
 mod judge;
 mod ledger;
 pub mod minimize;
+mod model_tables;
 mod numbers;
 mod paths;
 mod plan;
@@ -23,38 +24,37 @@ mod refute;
 mod schedule;
 pub mod schedulers;
 mod settings;
+mod statistics;
 mod system;
-mod tally;
 mod trace;
 mod visited;
-mod walk;
 mod world;
 
 pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
-pub use cast::{BadScenario, CallOf, Cast, ReturnOf, Returns};
 pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
-pub use faults::{Faults, Mailbox, Places, Restart};
+pub use execution::{Execution, Happened, Identity, Kind, Receive, Snapshots};
+pub use faults::{FaultPlacement, Faults, Mailbox, Restart};
 pub use graph::{Compare, Count, Ended, Explored, Found, Progress, Search, Until, explore_states};
-pub use harness::{ClientCall, Clients, Glance, Harness, Property, Scenario, Watched, When};
+pub use harness::{ClientCall, Clients, GlobalState, Harness, Modality, Property, Scenario, Tracked};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
 pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
+pub use model_tables::{BadScenario, CallOf, ModelTables, ReturnOf, Returns};
 pub use numbers::{
-    BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed, Numbers,
+    BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, MessageId, Numbers,
     Outcome, ReturnId, Start,
 };
 pub use paths::Paths;
 pub use refute::{Difference, Refuted, refute};
 pub use schedule::{Schedule, Unfit};
+pub use statistics::{FirstViolation, Flow, Statistics};
 pub use system::ActorSystem;
-pub use tally::{FirstViolation, Flow, Tally};
 pub use trace::{Reach, Trace, trace};
-pub use walk::{Happened, Identity, Kind, Receive, Snapshots, Walk};
 pub use world::{Action, Delivery, Ignored, Rules, Used, World};
 
 #[cfg(test)]
-mod naive;
+mod random_systems;
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod samples;
-#[cfg(test)]
-mod scrambled;

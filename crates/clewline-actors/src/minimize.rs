@@ -14,12 +14,12 @@ use clewline_core::Budget;
 
 use crate::{
     engine::{Engine, lock},
+    execution::{Execution, Identity, Receive, Snapshots},
     faults::Faults,
     judge::{Judgement, Verdicts},
     schedule::Schedule,
     schedulers::{Entry, Settings, explore},
-    tally::FirstViolation,
-    walk::{Identity, Receive, Snapshots, Walk},
+    statistics::FirstViolation,
 };
 
 /// What is left of a scenario.
@@ -62,7 +62,7 @@ pub fn minimize(case: Case, schedule: Schedule, make: Make<'_>, again: Again<'_>
         best = smaller;
     }
     let (engine, mut verdicts) = make(&best.case)?;
-    let mut walk = Walk::new(engine, Snapshots::Sound);
+    let mut walk = Execution::new(engine, Snapshots::Sound);
     best.schedule = shorten(&mut walk, &mut verdicts, &best.schedule, again.budget)?;
     Some(best)
 }
@@ -70,7 +70,7 @@ pub fn minimize(case: Case, schedule: Schedule, make: Make<'_>, again: Again<'_>
 /// Makes a schedule short whose history is violated, as far as the budget lasts. `None` if it is not, or if the schedule does not
 /// fit.
 pub fn shorten(
-    walk: &mut Walk,
+    walk: &mut Execution,
     verdicts: &mut Verdicts,
     schedule: &Schedule,
     budget: &Budget,
@@ -128,7 +128,7 @@ fn search(case: Case, make: Make<'_>, again: Again<'_>) -> Option<Minimal> {
 /// Makes those of `steps` again that are kept, as far as they can happen, until the history is violated. Answers what was
 /// done, or `None` if it never is.
 fn attempt(
-    walk: &mut Walk,
+    walk: &mut Execution,
     verdicts: &mut Verdicts,
     steps: &[Receive],
     kept: &[bool],

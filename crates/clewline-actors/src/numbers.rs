@@ -1,4 +1,4 @@
-//! Numbers for what actors are and say: all that the exploration below the [`Cast`](super::Cast) sees.
+//! Numbers for what actors are and say: all that the exploration below the [`ModelTables`](super::ModelTables) sees.
 //!
 //! To the left of this file everything is generic in a harness. To its right nothing is: a global state is a few small
 //! integers, and the search compiles once.
@@ -42,7 +42,7 @@ pub struct Envelope {
     /// What it returns to a client.
     pub response: Option<ReturnId>,
     /// The operations it can be an answer to, one bit each.
-    pub answers: u64,
+    pub responses: u64,
     /// The operations it may be the request of, one bit each.
     pub asks: u64,
     /// Which part of the state it is about: see [`Harness::key`](super::Harness::key).
@@ -96,13 +96,13 @@ pub struct BadHandler {
     /// To what, as `Debug` shows it.
     pub input: String,
     /// What is wrong with that.
-    pub why: Misdeed,
+    pub why: HandlerFault,
 }
 
 /// What is wrong with a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Misdeed {
+pub enum HandlerFault {
     /// It is not a pure function: what came of it the second time was not what came of it the first time.
     NotPure,
     /// It panicked, and said this.
@@ -113,18 +113,18 @@ impl fmt::Display for BadHandler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BadHandler { actor, input, why } = self;
         match why {
-            Misdeed::NotPure => write!(
+            HandlerFault::NotPure => write!(
                 f,
                 "the handler of {actor} is not pure: {input} in the same state did something else the second time"
             ),
-            Misdeed::Panicked(told) => write!(f, "the handler of {actor} panicked at {input}: {told}"),
+            HandlerFault::Panicked(told) => write!(f, "the handler of {actor} panicked at {input}: {told}"),
         }
     }
 }
 
 impl std::error::Error for BadHandler {}
 
-/// How actors react, by numbers. [`Cast`](super::Cast) is the only one who knows.
+/// How actors react, by numbers. [`ModelTables`](super::ModelTables) is the only one who knows.
 pub trait Numbers: Send {
     /// The slots of the actors the system begins with, and what may come of starting them all.
     ///
@@ -142,7 +142,7 @@ pub trait Numbers: Send {
     fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)>;
 
     /// Says what is wrong with a reaction.
-    fn blame(&self, local: LocalId, input: Input, why: Misdeed) -> BadHandler;
+    fn blame(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler;
 
     /// The request of an operation.
     fn request(&self, operation: u32) -> EnvelopeId;

@@ -7,7 +7,8 @@ use crate::{
     harness::Clients,
     histories::{HistoryEvent, HistoryId},
     numbers::{
-        ABSENT, Effect, Envelope, EnvelopeId, Fingerprint, Input, LocalId, Misdeed, Outcome, ReturnId, mix,
+        ABSENT, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, Outcome, ReturnId,
+        mix,
     },
     world::{Delivery, Ignored, World},
 };
@@ -187,7 +188,7 @@ impl Engine {
         };
         let bad = match numbers.react(local, input) {
             Ok(outcomes) if is_same(&outcomes) => None,
-            Ok(_) => Some(numbers.blame(local, input, Misdeed::NotPure)),
+            Ok(_) => Some(numbers.blame(local, input, HandlerFault::NotPure)),
             Err((bad, _)) => Some(bad),
         };
         self.bad_handler = self.bad_handler.take().or(bad);
@@ -254,7 +255,7 @@ impl Engine {
     fn plan_return(&mut self, id: EnvelopeId) {
         let envelope = *self.envelope(id);
         let summary = self.summary(self.plan.history);
-        let open = summary.called & !summary.returned & envelope.answers;
+        let open = summary.called & !summary.returned & envelope.responses;
         if envelope.response.is_some() {
             self.plan.told.push(envelope.to);
         }

@@ -10,9 +10,9 @@ use clewline_core::Random;
 
 use crate::{
     dependence::{Dependence, Footprint},
+    execution::{Execution, Identity, Kind},
     schedule::Schedule,
     schedulers::Settings,
-    walk::{Identity, Kind, Walk},
     world::World,
 };
 
@@ -64,7 +64,7 @@ impl fmt::Display for Refuted {
 }
 
 /// Looks for steps that `dependence` wrongly takes to be independent, in as many random executions as `settings` say.
-pub fn refute(walk: &mut Walk, dependence: &dyn Dependence, settings: &Settings) -> Option<Refuted> {
+pub fn refute(walk: &mut Execution, dependence: &dyn Dependence, settings: &Settings) -> Option<Refuted> {
     let mut random = Random::new(settings.seed);
     for _ in 0..settings.schedules {
         walk.rewind();
@@ -85,7 +85,7 @@ pub fn refute(walk: &mut Walk, dependence: &dyn Dependence, settings: &Settings)
     None
 }
 
-fn compare(walk: &mut Walk, pair: [Identity; 2], dependence: &dyn Dependence) -> Option<Refuted> {
+fn compare(walk: &mut Execution, pair: [Identity; 2], dependence: &dyn Dependence) -> Option<Refuted> {
     let [one, other] = pair;
     let (first, after_first) = both(walk, one, other);
     let (second, after_second) = both(walk, other, one);
@@ -108,7 +108,7 @@ fn compare(walk: &mut Walk, pair: [Identity; 2], dependence: &dyn Dependence) ->
 }
 
 // The footprint of `one`, and that of `other` after it with where both lead, if `other` can still happen.
-fn both(walk: &mut Walk, one: Identity, other: Identity) -> (Footprint, Option<(Footprint, World)>) {
+fn both(walk: &mut Execution, one: Identity, other: Identity) -> (Footprint, Option<(Footprint, World)>) {
     take(walk, one).expect("it is enabled");
     let first = Footprint::of_last(walk);
     let second = take(walk, other).map(|()| {
@@ -120,7 +120,7 @@ fn both(walk: &mut Walk, one: Identity, other: Identity) -> (Footprint, Option<(
     (first, second)
 }
 
-fn take(walk: &mut Walk, who: Identity) -> Option<()> {
+fn take(walk: &mut Execution, who: Identity) -> Option<()> {
     let at = walk.enabled().iter().position(|it| it.identity() == who)?;
     walk.take(at);
     Some(())

@@ -99,7 +99,7 @@ pub(crate) fn judge<H>(
 where
     H: Harness<Specification = Register> + 'static,
 {
-    let shared = system.shared_cast();
+    let shared = system.shared_tables();
     move |histories: &Histories, id: HistoryId| {
         let cast = shared.lock().expect("no handler panicked");
         let calls: Vec<Call> = cast.scenario().calls.iter().map(|it| it.call).collect();

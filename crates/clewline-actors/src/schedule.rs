@@ -5,12 +5,12 @@
 
 use std::fmt;
 
-use crate::walk::Walk;
+use crate::execution::Execution;
 
 /// What was picked in one execution, in order: enough to see it again.
 pub type Schedule = clewline_explore::Schedule<u32>;
 
-impl Walk {
+impl Execution {
     /// What was picked to come where this is.
     #[must_use]
     pub fn schedule(&self) -> Schedule {

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use clewline_core::History;
 
 use crate::{
-    cast::{BadScenario, CallOf, Cast, ReturnOf},
     engine::{Engine, Shared, lock},
     harness::{Harness, Scenario},
     histories::{Histories, HistoryEvent, HistoryId},
+    model_tables::{BadScenario, CallOf, ModelTables, ReturnOf},
     numbers::Numbers,
     world::Rules,
 };
@@ -19,7 +19,7 @@ use crate::{
 /// mean is asked here.
 #[derive(Debug)]
 pub struct ActorSystem<H: Harness> {
-    cast: Arc<Mutex<Cast<H>>>,
+    cast: Arc<Mutex<ModelTables<H>>>,
     histories: Arc<Mutex<Histories>>,
     rules: Rules,
 }
@@ -31,7 +31,7 @@ impl<H: Harness + 'static> ActorSystem<H> {
     ///
     /// If the scenario does not fit the system.
     pub fn new(harness: H, scenario: Scenario<CallOf<H>>, rules: Rules) -> Result<Self, BadScenario> {
-        let cast = Cast::new(harness, scenario, rules.delivery)?;
+        let cast = ModelTables::new(harness, scenario, rules.delivery)?;
         let histories = Arc::new(Mutex::new(Histories::new()));
         Ok(ActorSystem { cast: Arc::new(Mutex::new(cast)), histories, rules })
     }
@@ -39,7 +39,7 @@ impl<H: Harness + 'static> ActorSystem<H> {
     /// What explores it.
     #[must_use]
     pub fn engine(&self) -> Engine {
-        let cast = self.cast();
+        let cast = self.tables();
         let owners: Vec<u32> = cast.scenario().calls.iter().map(|it| it.client).collect();
         let (clients, roots) = (cast.scenario().clients, cast.roots());
         drop(cast);
@@ -54,13 +54,13 @@ impl<H: Harness + 'static> ActorSystem<H> {
     }
 
     /// What numbers mean. Nobody explores while this is held.
-    pub fn cast(&self) -> MutexGuard<'_, Cast<H>> {
+    pub fn tables(&self) -> MutexGuard<'_, ModelTables<H>> {
         lock(&self.cast)
     }
 
     /// What numbers mean, for someone who judges histories while others explore.
     #[must_use]
-    pub fn shared_cast(&self) -> Arc<Mutex<Cast<H>>> {
+    pub fn shared_tables(&self) -> Arc<Mutex<ModelTables<H>>> {
         self.cast.clone()
     }
 
@@ -73,12 +73,12 @@ impl<H: Harness + 'static> ActorSystem<H> {
     #[must_use]
     pub fn history(&self, id: HistoryId) -> History<CallOf<H>, ReturnOf<H>> {
         let events = self.histories().events(id);
-        self.cast().chronicle(&events)
+        self.tables().chronicle(&events)
     }
 
     /// A history from its events in the order they happened.
     #[must_use]
     pub fn chronicle(&self, events: &[HistoryEvent]) -> History<CallOf<H>, ReturnOf<H>> {
-        self.cast().chronicle(events)
+        self.tables().chronicle(events)
     }
 }

@@ -16,12 +16,12 @@ use std::{
     ops::Range,
 };
 
-use clewline_core::{Act, Budget, Explanation, Kind, Problem, Verdict, Violation, Witness};
+use clewline_core::{Budget, Explanation, ObjectKind, Problem, RoleKind, Verdict, Violation, Witness};
 
 use crate::{
     checker::{Checker, check},
     minimize,
-    monitor::{self, Columns, Refusal},
+    monitor::{self, Columns, Unsupported},
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented, segments},
 };
 
@@ -35,16 +35,16 @@ const SEGMENT: usize = 1 << 14;
 
 /// Who decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Deciders {
+pub(crate) struct DecidedBy {
     // The monitors that were asked.
     monitors: BTreeSet<&'static str>,
     // Those who judged what no monitor could, and how many operations that were.
     searches: BTreeMap<Cow<'static, str>, usize>,
 }
 
-impl Deciders {
-    pub(crate) fn search(name: impl Into<Cow<'static, str>>, operations: usize) -> Deciders {
-        let mut deciders = Deciders::default();
+impl DecidedBy {
+    pub(crate) fn search(name: impl Into<Cow<'static, str>>, operations: usize) -> DecidedBy {
+        let mut deciders = DecidedBy::default();
         deciders.add_search(name, operations);
         deciders
     }
@@ -53,7 +53,7 @@ impl Deciders {
         *self.searches.entry(name.into()).or_insert(0) += operations;
     }
 
-    pub(crate) fn absorb(&mut self, other: Deciders) {
+    pub(crate) fn absorb(&mut self, other: DecidedBy) {
         self.monitors.extend(other.monitors);
         other.searches.into_iter().for_each(|(name, operations)| self.add_search(name, operations));
     }
@@ -71,7 +71,7 @@ impl Deciders {
 }
 
 /// `queue monitor, then jit-graph on 12 operations`.
-impl fmt::Display for Deciders {
+impl fmt::Display for DecidedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let monitors: Vec<&str> = self.monitors.iter().copied().collect();
         if self.searches.is_empty() {
@@ -91,8 +91,8 @@ impl fmt::Display for Deciders {
 }
 
 /// Decides `problem` with whatever suits it; answers also what that was.
-pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Deciders) {
-    let mut deciders = Deciders::default();
+pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, DecidedBy) {
+    let mut deciders = DecidedBy::default();
     let Some(monitor) = problem.kind().and_then(monitor::find) else {
         return (searched(problem, budget, &mut deciders), deciders);
     };
@@ -125,8 +125,8 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
 }
 
 /// Searches what no monitor judges. A queue is first searched as one.
-fn searched(piece: &Problem<'_>, budget: &Budget, deciders: &mut Deciders) -> Verdict {
-    if piece.kind() == Some(Kind::Queue) {
+fn searched(piece: &Problem<'_>, budget: &Budget, deciders: &mut DecidedBy) -> Verdict {
+    if piece.kind() == Some(ObjectKind::Queue) {
         let steps = STEPS.saturating_mul(piece.len() as u64 + 1);
         let limited = budget.child().with_configurations(budget.configurations().min(steps));
         let verdict = check(&QueueOriented, piece, &limited);
@@ -145,13 +145,13 @@ fn pieces(problem: &Problem<'_>) -> Vec<Range<usize>> {
     let whole = 0..problem.len();
     match Columns::new(problem) {
         Ok(columns) => cut_where_empty(&columns),
-        Err(Refusal::AddedTwice(..) | Refusal::Unfit(_) | Refusal::Other(_)) => vec![whole],
+        Err(Unsupported::AddedTwice(..) | Unsupported::Unfit(_) | Unsupported::Other(_)) => vec![whole],
     }
 }
 
 /// Cuts where nobody is using the object and as many elements have left it as came.
 pub(crate) fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
-    let is_counted = columns.kind.is_container() || columns.kind == Kind::Multiset;
+    let is_counted = columns.kind.is_container() || columns.kind == ObjectKind::Multiset;
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     let mut inside = 0_i64;
@@ -163,10 +163,15 @@ pub(crate) fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
             start = at;
         }
         end = end.max(interval.right);
-        match columns.acts[at] {
-            Act::Add => inside += 1,
-            Act::Remove => inside -= 1,
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        match columns.kinds[at] {
+            RoleKind::Add => inside += 1,
+            RoleKind::Remove => inside -= 1,
+            RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => (),
         }
     }
     pieces.push(start..columns.len());

@@ -29,7 +29,7 @@ pub fn compete(checkers: &[&dyn Checker], problem: &Problem<'_>, budget: &Budget
     let run = |number: usize| {
         let verdict = check(checkers[number], problem, &budgets[number]);
         if !matches!(verdict, Verdict::Unknown(_)) && winner.set(number).is_ok() {
-            budgets.iter().for_each(|it| it.stop(Reason::Outrun));
+            budgets.iter().for_each(|it| it.stop(Reason::Cancelled));
         }
         verdict
     };

@@ -10,10 +10,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use clewline_core::{Budget, Kind, Problem, Reason, Verdict, Witness, parallel};
+use clewline_core::{Budget, ObjectKind, Problem, Reason, Verdict, Witness, parallel};
 
 use crate::{
-    auto::{self, Deciders},
+    auto::{self, DecidedBy},
     checker::Checker,
     competition::compete,
     minimize,
@@ -41,13 +41,13 @@ pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
 }
 
 /// As [`judge`]; answers also who decided.
-pub(crate) fn judge_by(problems: Vec<Problem<'_>>, options: &Options) -> (Judgement, Deciders) {
+pub(crate) fn judge_by(problems: Vec<Problem<'_>>, options: &Options) -> (Judgement, DecidedBy) {
     let visited = options.budget.visited();
     let mut parts: Vec<Problem<'_>> =
         problems.into_iter().flat_map(|it| into_parts(it, &options.algorithm)).collect();
     // The shortest first, so that a long part does not keep a violation in a short one waiting.
     parts.sort_by_key(Problem::len);
-    let deciders = Mutex::new(Deciders::default());
+    let deciders = Mutex::new(DecidedBy::default());
     let verdicts = parallel::until(options.jobs, parts.len(), &options.budget, |number, budget| {
         let (verdict, by) = decide(&parts[number], &options.algorithm, budget);
         deciders.lock().unwrap_or_else(PoisonError::into_inner).absorb(by);
@@ -72,7 +72,7 @@ fn into_parts<'a>(problem: Problem<'a>, algorithm: &Algorithm) -> Vec<Problem<'a
         Algorithm::Auto => true,
         Algorithm::Named(checkers) => checkers.iter().all(|it| it.name() == ByMonitor.name()),
     };
-    if asks_monitor && problem.kind() == Some(Kind::Set) { vec![problem] } else { problem.into_parts() }
+    if asks_monitor && problem.kind() == Some(ObjectKind::Set) { vec![problem] } else { problem.into_parts() }
 }
 
 /// The verdict on the whole: the first violation, or the first thing not known, or all witnesses in one.
@@ -100,14 +100,14 @@ fn merge(parts: &[Problem<'_>], verdicts: Vec<Option<Verdict>>, options: &Option
 }
 
 /// Decides one part; answers also who did.
-fn decide(part: &Problem<'_>, algorithm: &Algorithm, budget: &Budget) -> (Verdict, Deciders) {
+fn decide(part: &Problem<'_>, algorithm: &Algorithm, budget: &Budget) -> (Verdict, DecidedBy) {
     match algorithm {
         Algorithm::Auto => auto::decide(part, budget),
         Algorithm::Named(checkers) => {
             let (verdict, winner) = compete(checkers, part, budget);
             let name = checkers[winner].name();
             let name = if checkers.len() == 1 { name.to_owned() } else { format!("{name} in {algorithm:?}") };
-            (verdict, Deciders::search(name, part.len()))
+            (verdict, DecidedBy::search(name, part.len()))
         }
     }
 }

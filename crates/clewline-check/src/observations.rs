@@ -10,7 +10,7 @@
 //! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
 //! 2010, sections 2 and 3.
 
-use clewline_core::{AnswerId, Specification};
+use clewline_core::{ResultId, Specification};
 
 /// Serial histories of one matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct ObservationSet {
 struct Node {
     operation: u32,
     // `None` if the operation was seen to block here.
-    answer: Option<AnswerId>,
+    answer: Option<ResultId>,
     // The first of those below it, and the next of those beside it; the root is neither, and 0 is none.
     first: u32,
     next: u32,
@@ -37,7 +37,7 @@ struct Node {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SerialHistory {
     /// The operations that returned, with their answers, in order.
-    pub complete: Vec<(u32, AnswerId)>,
+    pub complete: Vec<(u32, ResultId)>,
     /// The operation that was called after them and blocked.
     pub stuck: Option<u32>,
 }
@@ -82,7 +82,7 @@ impl ObservationSet {
     }
 
     /// What follows `at` if the operation answers that, or blocks. It is made if it is not there.
-    fn step_to(&mut self, at: usize, operation: u32, answer: Option<AnswerId>) -> usize {
+    fn step_to(&mut self, at: usize, operation: u32, answer: Option<ResultId>) -> usize {
         let (mut last, mut below) = (None, self.nodes[at].first as usize);
         while below != 0 {
             let node = &self.nodes[below];
@@ -106,7 +106,7 @@ impl ObservationSet {
     }
 
     /// What was answered at `at`, in the order in which it was seen.
-    fn answered(&self, at: usize) -> impl Iterator<Item = (usize, u32, AnswerId)> {
+    fn answered(&self, at: usize) -> impl Iterator<Item = (usize, u32, ResultId)> {
         self.below(at).filter_map(|(below, it)| it.answer.map(|answer| (below, it.operation, answer)))
     }
 
@@ -135,7 +135,7 @@ impl ObservationSet {
         histories
     }
 
-    fn collect(&self, at: usize, prefix: &mut Vec<(u32, AnswerId)>, histories: &mut Vec<SerialHistory>) {
+    fn collect(&self, at: usize, prefix: &mut Vec<(u32, ResultId)>, histories: &mut Vec<SerialHistory>) {
         if self.nodes[at].is_full {
             histories.push(SerialHistory { complete: prefix.clone(), stuck: None });
         }
@@ -154,8 +154,8 @@ impl ObservationSet {
         self.differing(0, &mut Vec::new())
     }
 
-    fn differing(&self, at: usize, prefix: &mut Vec<(u32, AnswerId)>) -> Option<Nondeterminism> {
-        let answered = |operation: u32, answer: AnswerId| {
+    fn differing(&self, at: usize, prefix: &mut Vec<(u32, ResultId)>) -> Option<Nondeterminism> {
+        let answered = |operation: u32, answer: ResultId| {
             let mut complete = prefix.clone();
             complete.push((operation, answer));
             SerialHistory { complete, stuck: None }
@@ -183,7 +183,7 @@ impl ObservationSet {
 #[derive(Clone, Copy, Debug)]
 struct Tiny<'a> {
     /// What each operation answered, if it returned.
-    answers: &'a [Option<AnswerId>],
+    answers: &'a [Option<ResultId>],
     /// Of each operation, those that returned before it was called: a bit each.
     before: &'a [u64],
 }
@@ -194,7 +194,7 @@ impl ObservationSet {
     #[must_use]
     pub fn explains(
         &self,
-        answers: &[Option<AnswerId>],
+        answers: &[Option<ResultId>],
         is_stuck: bool,
         is_called: impl Fn(usize) -> bool,
         precedes: impl Fn(usize, usize) -> bool,
@@ -261,7 +261,7 @@ impl ObservationSet {
     pub fn from_words(
         words: &[u32],
         operations: usize,
-        rename: impl Fn(AnswerId) -> Option<AnswerId>,
+        rename: impl Fn(ResultId) -> Option<ResultId>,
     ) -> Option<ObservationSet> {
         let (quads, rest) = words.as_chunks::<4>();
         let mut set = ObservationSet { nodes: Vec::with_capacity(quads.len()), n_full: 0, n_stuck: 0 };
@@ -273,7 +273,7 @@ impl ObservationSet {
             let node = Node {
                 operation: operation >> 1,
                 answer: match answer.checked_sub(1) {
-                    Some(answer) => Some(rename(AnswerId(answer))?),
+                    Some(answer) => Some(rename(ResultId(answer))?),
                     None => None,
                 },
                 first: link(first)?,
@@ -294,18 +294,18 @@ impl ObservationSet {
 impl Specification for ObservationSet {
     type State = u32;
     type Call = u32;
-    type Return = AnswerId;
+    type Return = ResultId;
 
     fn initial(&self) -> u32 {
         0
     }
 
-    fn step(&self, state: &u32, call: &u32, ret: Option<&AnswerId>, next: &mut Vec<u32>) {
-        let fits = |it: &(usize, u32, AnswerId)| it.1 == *call && ret.is_none_or(|ret| *ret == it.2);
+    fn step(&self, state: &u32, call: &u32, ret: Option<&ResultId>, next: &mut Vec<u32>) {
+        let fits = |it: &(usize, u32, ResultId)| it.1 == *call && ret.is_none_or(|ret| *ret == it.2);
         next.extend(self.answered(*state as usize).filter(fits).map(|it| it.0 as u32));
     }
 
-    fn returns(&self, state: &u32, call: &u32) -> Vec<AnswerId> {
+    fn returns(&self, state: &u32, call: &u32) -> Vec<ResultId> {
         self.answered(*state as usize).filter(|it| it.1 == *call).map(|it| it.2).collect()
     }
 }
@@ -318,7 +318,7 @@ mod tests {
     use crate::{Options, Stuck, judge, stuck};
 
     fn serial(complete: &[(u32, u32)], stuck: Option<u32>) -> SerialHistory {
-        SerialHistory { complete: complete.iter().map(|&(at, it)| (at, AnswerId(it))).collect(), stuck }
+        SerialHistory { complete: complete.iter().map(|&(at, it)| (at, ResultId(it))).collect(), stuck }
     }
 
     /// A queue with `add` twice, then `take` by another process, which blocks while the queue is empty.
@@ -356,7 +356,7 @@ mod tests {
                 other[random.below(words.len())] = random.below(12) as u32;
                 // Whatever it is, asking it comes to an end.
                 if let Some(set) = ObservationSet::from_words(&other, 5, Some) {
-                    let (answers, before) = ([Some(AnswerId(0)); 5], [0; 5]);
+                    let (answers, before) = ([Some(ResultId(0)); 5], [0; 5]);
                     set.has_witness(Tiny { answers: &answers, before: &before }, None);
                 }
             }
@@ -389,14 +389,14 @@ mod tests {
             let events = [
                 Event::call(0, 0),
                 Event::call(1, 2),
-                Event::ret(0, AnswerId(0)),
+                Event::ret(0, ResultId(0)),
                 Event::call(0, 1),
-                Event::ret(0, AnswerId(0)),
-                Event::ret(1, AnswerId(answer)),
+                Event::ret(0, ResultId(0)),
+                Event::ret(1, ResultId(answer)),
             ];
             History::from_events(events).expect("well-formed")
         };
-        let holds = |history: &History<u32, AnswerId>| {
+        let holds = |history: &History<u32, ResultId>| {
             let judgement = judge(Problem::of_objects(&set, history), &options);
             matches!(judgement.verdict, Verdict::Holds(_))
         };
@@ -405,7 +405,7 @@ mod tests {
         // `take` alone blocks rightly; after an `add` has returned it does not.
         let alone = History::from_events([Event::call(1, 2)]).expect("well-formed");
         assert_eq!(stuck(Problem::of_objects(&set, &alone), &options), Stuck::Allowed);
-        let late = [Event::call(0, 0), Event::ret(0, AnswerId(0)), Event::call(1, 2)];
+        let late = [Event::call(0, 0), Event::ret(0, ResultId(0)), Event::call(1, 2)];
         let late = History::from_events(late).expect("well-formed");
         assert!(matches!(stuck(Problem::of_objects(&set, &late), &options), Stuck::Forbidden(_)));
     }
@@ -432,7 +432,7 @@ mod tests {
                 }
                 let earlier = history.complete.last().map_or(0, |it| it.0);
                 let answer = (place * twist + earlier as usize) % 2;
-                history.complete.push((operation, AnswerId(answer as u32)));
+                history.complete.push((operation, ResultId(answer as u32)));
             }
             set.insert(&history);
         }
@@ -440,7 +440,7 @@ mod tests {
     }
 
     /// A random history of the same operations: the last ones may be pending.
-    fn random_history(random: &mut Random) -> (Vec<Event<u32, AnswerId>>, bool) {
+    fn random_history(random: &mut Random) -> (Vec<Event<u32, ResultId>>, bool) {
         let mut left = [vec![0, 1], vec![2, 3], vec![4]];
         let mut open = [false; 3];
         let mut events = Vec::new();
@@ -448,7 +448,7 @@ mod tests {
         while events.len() < length {
             let at = random.below(3);
             if open[at] {
-                events.push(Event::ret(at as u32, AnswerId(random.below(2) as u32)));
+                events.push(Event::ret(at as u32, ResultId(random.below(2) as u32)));
                 open[at] = false;
             } else if !left[at].is_empty() {
                 events.push(Event::call(at as u32, left[at].remove(0)));

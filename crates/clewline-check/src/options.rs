@@ -17,7 +17,7 @@ pub struct Options {
     pub budget: Budget,
     /// How many configurations may be spent, besides, on making the core of a violation small. None: it is left as it was
     /// found, and not explained.
-    pub core_configurations: u64,
+    pub counterexample_configurations: u64,
 }
 
 impl Default for Options {
@@ -26,7 +26,7 @@ impl Default for Options {
             algorithm: Algorithm::Auto,
             jobs: 1,
             budget: Budget::unlimited(),
-            core_configurations: 500_000,
+            counterexample_configurations: 500_000,
         }
     }
 }

@@ -23,10 +23,10 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{Act, Kind, ObjectId, OperationId, Problem, Reason, Start, Verdict, Witness};
+use clewline_core::{ObjectId, ObjectKind, OperationId, Problem, Reason, RoleKind, Start, Verdict, Witness};
 
 use crate::{
-    auto::{Deciders, cut_where_empty},
+    auto::{DecidedBy, cut_where_empty},
     checker::Checker,
     judge::{Judgement, judge, judge_by},
     monitor::{Columns, Interval, Lifetimes, NONE},
@@ -43,28 +43,28 @@ const STEPS: u64 = 8;
 
 /// What is remembered of what was forgotten.
 #[derive(Clone, Debug, Default)]
-pub struct Settled {
+pub struct StreamState {
     // By object and part: what it may be like at the beginning of the window, if not as at first.
     starts: HashMap<Key, Vec<Start>>,
     // Whether an object of which starts are known is carried on as a whole, or part by part.
     is_whole: HashMap<ObjectId, bool>,
-    deciders: Deciders,
+    deciders: DecidedBy,
 }
 
 /// What to do with a window.
 #[derive(Clone, Debug)]
-pub enum Settling {
+pub enum Compaction {
     /// It holds so far. Whether each operation, by its id, still matters.
     Keep(Vec<bool>),
     /// It does not, or nobody knows.
     Stop(Judgement),
 }
 
-impl Settled {
+impl StreamState {
     /// Nothing has been forgotten.
     #[must_use]
-    pub fn new() -> Settled {
-        Settled::default()
+    pub fn new() -> StreamState {
+        StreamState::default()
     }
 
     /// Judges a window, given what was forgotten before it.
@@ -109,33 +109,33 @@ impl Settled {
 
     /// Judges a window and says what of it still matters; what does not is remembered as far as need be.
     #[must_use]
-    pub fn settle(
+    pub fn compact(
         &mut self,
         problems: Vec<Problem<'_>>,
         object: &dyn Fn(OperationId) -> ObjectId,
         options: &Options,
-    ) -> Settling {
+    ) -> Compaction {
         let operations = problems.iter().map(Problem::len).sum();
         let mut keep = vec![true; operations];
         let mut forget = |id: OperationId| keep[id.index()] = false;
         for problem in problems {
             if is_kept_by_operations(&problem) {
                 let (judgement, deciders) = judge_by(vec![problem.clone()], options);
-                let Verdict::Holds(_) = judgement.verdict else { return Settling::Stop(judgement) };
+                let Verdict::Holds(_) = judgement.verdict else { return Compaction::Stop(judgement) };
                 self.deciders.absorb(deciders);
                 let Ok(columns) = Columns::new(&problem) else { continue };
                 settled(&columns).into_iter().for_each(|at| forget(problem.operations()[at]));
                 continue;
             }
-            let Ok(parts) = self.divide(problem, object) else { return Settling::Stop(refused()) };
+            let Ok(parts) = self.divide(problem, object) else { return Compaction::Stop(refused()) };
             for (key, part) in parts {
                 match self.settle_part(key, &part, options) {
                     Part::Settled(count) => part.operations()[..count].iter().for_each(|&id| forget(id)),
-                    Part::Stop(judgement) => return Settling::Stop(judgement),
+                    Part::Stop(judgement) => return Compaction::Stop(judgement),
                 }
             }
         }
-        Settling::Keep(keep)
+        Compaction::Keep(keep)
     }
 
     /// Who has judged, so far.
@@ -177,7 +177,7 @@ impl Settled {
         if let Some(ends) = ends {
             self.starts.insert(key, ends);
             self.is_whole.insert(key.0, key.1.is_none());
-            self.deciders.absorb(Deciders::search(JitGraph.name().to_owned(), settled));
+            self.deciders.absorb(DecidedBy::search(JitGraph.name().to_owned(), settled));
         }
         Part::Settled(settled)
     }
@@ -193,7 +193,7 @@ enum Part {
 
 /// Whether operations are kept of such an object, rather than states.
 fn is_kept_by_operations(problem: &Problem<'_>) -> bool {
-    problem.kind().is_some_and(|it| it.is_container() || it == Kind::Set)
+    problem.kind().is_some_and(|it| it.is_container() || it == ObjectKind::Set)
 }
 
 /// What an object is like is known part by part, and not as a whole.
@@ -210,8 +210,8 @@ fn refused() -> Judgement {
 }
 
 /// Judges a part from each of the states in which it may begin; from the initial one if none are given.
-fn from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> (Judgement, Deciders) {
-    let mut worst: Option<(Judgement, Deciders)> = None;
+fn from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> (Judgement, DecidedBy) {
+    let mut worst: Option<(Judgement, DecidedBy)> = None;
     for start in starts {
         let judged = judge_by(vec![part.clone().starting_at(start)], options);
         match &judged.0.verdict {
@@ -278,20 +278,22 @@ fn merge(one: Judgement, other: Judgement) -> Judgement {
 /// The positions of operations that no longer matter, given that all of them can be ordered.
 fn settled(columns: &Columns) -> Vec<usize> {
     match columns.kind {
-        Kind::Set => settled_elements(columns),
-        Kind::Queue | Kind::PriorityQueue | Kind::Bag => match Lifetimes::new(columns) {
+        ObjectKind::Set => settled_elements(columns),
+        ObjectKind::Queue | ObjectKind::PriorityQueue | ObjectKind::Bag => match Lifetimes::new(columns) {
             Ok(Ok(_)) => settled_values(columns),
             Ok(Err(_)) | Err(_) => settled_pieces(columns),
         },
         // Whoever is gone may have overtaken those who are not.
-        Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
-            settled_pieces(columns)
-        }
-        Kind::Stack => match Lifetimes::new(columns) {
+        ObjectKind::QuasiQueue { .. }
+        | ObjectKind::QuasiStack { .. }
+        | ObjectKind::QuasiPriorityQueue { .. } => settled_pieces(columns),
+        ObjectKind::Stack => match Lifetimes::new(columns) {
             Ok(Ok(lifetimes)) => settled_below(columns, &lifetimes),
             Ok(Err(_)) | Err(_) => settled_pieces(columns),
         },
-        Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => Vec::new(),
+        ObjectKind::Multiset | ObjectKind::Counter | ObjectKind::Register { .. } | ObjectKind::Other(_) => {
+            Vec::new()
+        }
     }
 }
 
@@ -299,10 +301,15 @@ fn settled(columns: &Columns) -> Vec<usize> {
 fn settled_pieces(columns: &Columns) -> Vec<usize> {
     let pieces = cut_where_empty(columns);
     let Some(last) = pieces.last() else { return Vec::new() };
-    let inside = |at: usize| match columns.acts[at] {
-        Act::Add => 1,
-        Act::Remove => -1,
-        Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => 0,
+    let inside = |at: usize| match columns.kinds[at] {
+        RoleKind::Add => 1,
+        RoleKind::Remove => -1,
+        RoleKind::Observe
+        | RoleKind::Absent
+        | RoleKind::Empty
+        | RoleKind::RemoveUnknown
+        | RoleKind::Replace
+        | RoleKind::NoEffect => 0,
     };
     let is_over = |range: std::ops::Range<usize>| {
         range.clone().all(|at| !columns.is_pending(at)) && range.map(inside).sum::<i32>() == 0
@@ -330,21 +337,25 @@ fn settled_values(columns: &Columns) -> Vec<usize> {
     let mut is_open = vec![false; columns.names.len()];
     for at in 0..columns.len() {
         let element = columns.elements[at] as usize;
-        match columns.acts[at] {
-            Act::Add | Act::Remove | Act::See => {
-                is_removed[element] |= columns.acts[at] == Act::Remove;
+        match columns.kinds[at] {
+            RoleKind::Add | RoleKind::Remove | RoleKind::Observe => {
+                is_removed[element] |= columns.kinds[at] == RoleKind::Remove;
                 is_open[element] |= horizon <= columns.intervals[at].right;
             }
-            Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+            RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => (),
         }
     }
-    let is_settled = |&at: &usize| match columns.acts[at] {
-        Act::Add | Act::Remove | Act::See => {
+    let is_settled = |&at: &usize| match columns.kinds[at] {
+        RoleKind::Add | RoleKind::Remove | RoleKind::Observe => {
             let element = columns.elements[at] as usize;
             is_removed[element] && !is_open[element]
         }
-        Act::Empty => columns.intervals[at].right < horizon,
-        Act::Miss | Act::Take | Act::Replace | Act::Nothing => false,
+        RoleKind::Empty => columns.intervals[at].right < horizon,
+        RoleKind::Absent | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
     };
     (0..columns.len()).filter(is_settled).collect()
 }
@@ -355,7 +366,7 @@ fn settled_below(columns: &Columns, lifetimes: &Lifetimes) -> Vec<usize> {
     let horizon = horizon(&columns.intervals, columns.last).min(columns.last);
     let mut is_open = vec![false; columns.names.len()];
     for at in 0..columns.len() {
-        if matches!(columns.acts[at], Act::Add | Act::Remove | Act::See) {
+        if matches!(columns.kinds[at], RoleKind::Add | RoleKind::Remove | RoleKind::Observe) {
             is_open[columns.elements[at] as usize] |= horizon <= columns.intervals[at].right;
         }
     }
@@ -382,10 +393,10 @@ fn settled_below(columns: &Columns, lifetimes: &Lifetimes) -> Vec<usize> {
             && life.remove != NONE
             && last_free.is_some_and(|gap| life.inside_before <= gap)
     };
-    let is_settled = |&at: &usize| match columns.acts[at] {
-        Act::Add | Act::Remove | Act::See => is_below(columns.elements[at]),
-        Act::Empty => columns.intervals[at].right < horizon,
-        Act::Miss | Act::Take | Act::Replace | Act::Nothing => false,
+    let is_settled = |&at: &usize| match columns.kinds[at] {
+        RoleKind::Add | RoleKind::Remove | RoleKind::Observe => is_below(columns.elements[at]),
+        RoleKind::Empty => columns.intervals[at].right < horizon,
+        RoleKind::Absent | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
     };
     (0..columns.len()).filter(is_settled).collect()
 }
@@ -405,7 +416,7 @@ fn settled_elements(columns: &Columns) -> Vec<usize> {
     }
     let none = Element { count: 0, last_add: NONE, end: 0, rest: 0, kept: NONE };
     let mut elements = vec![none; columns.names.len()];
-    let is_about_one = |at: usize| columns.acts[at] != Act::Nothing;
+    let is_about_one = |at: usize| columns.kinds[at] != RoleKind::NoEffect;
     // Nobody knows yet what these are about, or what they will have found.
     let unknown = (0..columns.len()).find(|&at| !is_about_one(at) && columns.is_pending(at));
     let open = unknown.map_or(NONE, |at| columns.intervals[at].left);
@@ -417,10 +428,15 @@ fn settled_elements(columns: &Columns) -> Vec<usize> {
             element.kept = if element.count == 1 { element.last_add } else { NONE };
         }
         element.end = element.end.max(right);
-        match columns.acts[at] {
-            Act::Add => (element.count, element.last_add) = (element.count + 1, at as u32),
-            Act::Remove => element.count -= 1,
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        match columns.kinds[at] {
+            RoleKind::Add => (element.count, element.last_add) = (element.count + 1, at as u32),
+            RoleKind::Remove => element.count -= 1,
+            RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => (),
         }
     }
     for element in elements.iter_mut().filter(|it| it.end < columns.last.min(open)) {

@@ -200,7 +200,7 @@ pub enum Reason {
     /// It was stopped after this long.
     Time(Duration),
     /// It was stopped because its answer was no longer needed.
-    Outrun,
+    Cancelled,
     /// It cannot judge such a problem at all.
     Refused(String),
 }
@@ -211,7 +211,7 @@ impl fmt::Display for Reason {
             Reason::Configurations(limit) => write!(f, "the limit of {limit} configurations was hit"),
             Reason::Memory(limit) => write!(f, "the memory limit of {} was hit", Bytes(*limit)),
             Reason::Time(limit) => write!(f, "the time limit of {limit:?} was hit"),
-            Reason::Outrun => write!(f, "the search was stopped because it was no longer needed"),
+            Reason::Cancelled => write!(f, "the search was stopped because it was no longer needed"),
             Reason::Refused(why) => write!(f, "{why}"),
         }
     }
@@ -238,12 +238,12 @@ mod tests {
     fn a_child_obeys_its_parent_and_not_its_sibling() {
         let parent = Budget::unlimited();
         let (one, other) = (parent.child(), parent.child());
-        one.stop(Reason::Outrun);
-        assert_eq!(one.allow(0), Err(Reason::Outrun));
+        one.stop(Reason::Cancelled);
+        assert_eq!(one.allow(0), Err(Reason::Cancelled));
         assert_eq!(other.allow(0), Ok(()));
         parent.stop(Reason::Time(Duration::from_secs(1)));
         assert_eq!(other.allow(0), Err(Reason::Time(Duration::from_secs(1))));
-        assert_eq!(one.allow(0), Err(Reason::Outrun));
+        assert_eq!(one.allow(0), Err(Reason::Cancelled));
     }
 
     #[test]

@@ -56,5 +56,5 @@ id! {
 }
 id! {
     /// What a call may answer, in the numbering of an [`Automaton`](crate::Automaton). Ids mean nothing outside it.
-    AnswerId, "a"
+    ResultId, "a"
 }

@@ -1,7 +1,7 @@
 //! Calls as people write them: `push(1)`, `pop`, `cas(1, 2)`, `append("x", "y")`.
 
 use crate::{
-    notation::Misfit,
+    codec::CodecError,
     value::{Value, Values},
 };
 
@@ -10,23 +10,23 @@ use crate::{
 /// # Errors
 ///
 /// If it is not written as a call is.
-pub fn read_label<'a>(label: &'a str, values: &mut Values) -> Result<(&'a str, Value), Misfit> {
+pub fn read_label<'a>(label: &'a str, values: &mut Values) -> Result<(&'a str, Value), CodecError> {
     let label = label.trim();
     let (method, arguments) = match label.split_once('(') {
         None => (label, ""),
         Some((method, rest)) => {
             let inside = rest.strip_suffix(')');
-            (method, inside.ok_or_else(|| Misfit(format!("`{label}` lacks a closing bracket")))?)
+            (method, inside.ok_or_else(|| CodecError(format!("`{label}` lacks a closing bracket")))?)
         }
     };
     let is_name = |it: char| it.is_alphanumeric() || it == '-' || it == '_';
     if method.is_empty() || !method.chars().all(is_name) {
-        return Err(Misfit(format!("`{label}` does not begin with the name of a method")));
+        return Err(CodecError(format!("`{label}` does not begin with the name of a method")));
     }
     let mut items = Vec::new();
     for item in split(arguments) {
         items.push(value(item, values).ok_or_else(|| {
-            Misfit(format!("`{item}` in `{label}` is no integer, `true`, `false`, `null` or \"text\""))
+            CodecError(format!("`{item}` in `{label}` is no integer, `true`, `false`, `null` or \"text\""))
         })?);
     }
     let argument = match items[..] {

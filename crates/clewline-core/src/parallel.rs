@@ -205,7 +205,7 @@ impl<R> Race<R> {
             if let Some((other, budget)) = &*lock(busy)
                 && number < *other
             {
-                budget.stop(Reason::Outrun);
+                budget.stop(Reason::Cancelled);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! specification, and its configurations are small integers that hash and compare in a word.
 
 mod beginning;
-mod keep;
+mod retain;
 mod start;
 
 use std::{fmt, sync::Arc};
@@ -14,19 +14,19 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     history::{History, Span},
-    id::{AnswerId, LabelId, ObjectId, OperationId, StateId},
+    id::{LabelId, ObjectId, OperationId, ResultId, StateId},
     intern::Interner,
-    role::{Kind, Roles},
+    role::{ObjectKind, Roles},
     shown::Shown,
     specification::{Footprint, Specification, show_debug},
     witness::Witness,
 };
 
-pub use keep::Keep;
+pub use retain::Retain;
 pub use start::Start;
 
 use beginning::beginning;
-use keep::Known;
+use retain::Known;
 
 /// A specification reduced to a step function on interned states and labels.
 pub trait Automaton {
@@ -44,10 +44,10 @@ pub trait Automaton {
 
     /// Each answer that a call like that of `label` may get in `state`, whatever it did get, with each state to which
     /// that leads: none if it blocks. `None` if the specification does not say.
-    fn answers(&mut self, state: StateId, label: LabelId) -> Option<Vec<Answered>>;
+    fn results(&mut self, state: StateId, label: LabelId) -> Option<Vec<PossibleResult>>;
 
     /// How a report writes an operation with the call of `label` and this answer.
-    fn show(&self, label: LabelId, answer: AnswerId) -> String;
+    fn show(&self, label: LabelId, answer: ResultId) -> String;
 
     /// About how many bytes states and remembered steps take.
     fn bytes(&self) -> usize;
@@ -67,9 +67,9 @@ pub struct Successor {
 
 /// One outcome of a call that may answer as it likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answered {
+pub struct PossibleResult {
     /// What it answers.
-    pub answer: AnswerId,
+    pub result: ResultId,
     /// The state after it.
     pub state: StateId,
 }
@@ -245,16 +245,16 @@ impl<'a> Problem<'a> {
         is_known && self.typed.resets(self.operations[position])
     }
 
-    /// What the object is like after the operation at `position`, wherever that may happen: see [`Specification::leads_to`].
+    /// What the object is like after the operation at `position`, wherever that may happen: see [`Specification::determines_state`].
     #[must_use]
-    pub fn leads_to(&self, position: usize) -> Option<Start> {
+    pub fn determines_state(&self, position: usize) -> Option<Start> {
         let is_known = self.start.is_none() && self.known(position) == Known::All;
-        is_known.then(|| self.typed.leads_to(self.operations[position])).flatten()
+        is_known.then(|| self.typed.determines_state(self.operations[position])).flatten()
     }
 
     /// What kind of object this is about, if that is known and it is at first as its specification says.
     #[must_use]
-    pub fn kind(&self) -> Option<Kind> {
+    pub fn kind(&self) -> Option<ObjectKind> {
         self.typed.kind().filter(|_| self.start.is_none())
     }
 
@@ -353,7 +353,7 @@ impl<'a> Problem<'a> {
     /// A problem that says less. Forgetting is always sound: if the answer is "violated" after it, so it is
     /// for this problem. Leaving operations out is sound only as their [`Footprint`] says.
     #[must_use]
-    pub fn weaken(&self, mut keep: impl FnMut(usize) -> Keep) -> Problem<'a> {
+    pub fn weaken(&self, mut keep: impl FnMut(usize) -> Retain) -> Problem<'a> {
         let mut weaker = Problem {
             typed: Arc::clone(&self.typed),
             operations: Vec::new(),
@@ -364,13 +364,13 @@ impl<'a> Problem<'a> {
         for at in 0..self.len() {
             let span = self.spans[at];
             let (span, known) = match keep(at) {
-                Keep::Whole => (span, self.known(at)),
+                Retain::All => (span, self.known(at)),
                 // What is pending need not have happened anyway.
-                Keep::Doubt if self.is_forgotten(at) || span.is_pending() => (span, self.known(at)),
-                Keep::Doubt => (span, Known::Doubted),
-                Keep::Call => (span.without_return(), Known::Call),
-                Keep::Chance => (Span::new(0, None), Known::Call),
-                Keep::Nothing => continue,
+                Retain::Optional if self.is_forgotten(at) || span.is_pending() => (span, self.known(at)),
+                Retain::Optional => (span, Known::Doubted),
+                Retain::CallOnly => (span.without_return(), Known::Call),
+                Retain::Unconstrained => (Span::new(0, None), Known::Call),
+                Retain::Drop => continue,
             };
             weaker.operations.push(self.operations[at]);
             weaker.spans.push(span);
@@ -437,10 +437,10 @@ trait Typed: Send + Sync {
     fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
     fn may_block(&self, id: OperationId) -> bool;
     fn resets(&self, id: OperationId) -> bool;
-    fn leads_to(&self, id: OperationId) -> Option<Start>;
+    fn determines_state(&self, id: OperationId) -> Option<Start>;
     fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start>;
     fn distinct(&self, starts: Vec<Start>) -> Vec<Start>;
-    fn kind(&self) -> Option<Kind>;
+    fn kind(&self) -> Option<ObjectKind>;
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>>;
     fn shown(&self, id: OperationId) -> Shown;
 }
@@ -502,12 +502,12 @@ where
         ret.is_some_and(|ret| self.specification.resets(self.history.call(id), ret))
     }
 
-    fn leads_to(&self, id: OperationId) -> Option<Start> {
-        let state = self.specification.leads_to(self.history.call(id), self.history.ret(id)?)?;
+    fn determines_state(&self, id: OperationId) -> Option<Start> {
+        let state = self.specification.determines_state(self.history.call(id), self.history.ret(id)?)?;
         Some(Start(Arc::new(state)))
     }
 
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ObjectKind> {
         self.specification.kind()
     }
 
@@ -718,7 +718,7 @@ impl<S: Specification> Automaton for Interned<'_, S> {
         Some(Successor { state, has_more: (nth as usize) < others.len() })
     }
 
-    fn answers(&mut self, state: StateId, label: LabelId) -> Option<Vec<Answered>> {
+    fn results(&mut self, state: StateId, label: LabelId) -> Option<Vec<PossibleResult>> {
         let (call, ..) = self.meanings[label.index()];
         let returns = self.specification.returns(&self.states[state.0], call);
         let mut next = std::mem::take(&mut self.scratch);
@@ -726,20 +726,20 @@ impl<S: Specification> Automaton for Interned<'_, S> {
             self.specification.step(&self.states[state.0], call, None, &mut next);
         }
         // Who lists no answer of a call that may go on does not list answers at all.
-        let is_said = next.is_empty() && !returns.iter().any(|it| self.specification.is_one_of_many(it));
-        let mut all: Vec<Answered> = Vec::new();
+        let is_said = next.is_empty() && !returns.iter().any(|it| self.specification.is_opaque(it));
+        let mut all: Vec<PossibleResult> = Vec::new();
         for ret in returns {
             next.clear();
             self.specification.step(&self.states[state.0], call, Some(&ret), &mut next);
-            let answer = AnswerId(self.answers.intern(ret));
-            all.extend(next.drain(..).map(|it| Answered { answer, state: self.intern(it) }));
+            let answer = ResultId(self.answers.intern(ret));
+            all.extend(next.drain(..).map(|it| PossibleResult { result: answer, state: self.intern(it) }));
         }
         next.clear();
         self.scratch = next;
         is_said.then_some(all)
     }
 
-    fn show(&self, label: LabelId, answer: AnswerId) -> String {
+    fn show(&self, label: LabelId, answer: ResultId) -> String {
         let (call, ..) = self.meanings[label.index()];
         (self.show)(call, Some(&self.answers[answer.0])).to_string()
     }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 /// What kind of object a specification describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ObjectKind {
     /// Elements are there or not, each by itself.
     Set,
     /// Elements leave in the order in which they came.
@@ -39,7 +39,7 @@ pub enum Kind {
     Bag,
     /// Elements are there in a number of copies, each element by itself.
     Multiset,
-    /// Only a sum is there: [`Role::Add`] adds its element to it, [`Role::See`] answers it. Elements are
+    /// Only a sum is there: [`Role::Add`] adds its element to it, [`Role::Observe`] answers it. Elements are
     /// integers, as 64 bits with a sign.
     Counter,
     /// Exactly one element is there, and adding one replaces it.
@@ -52,19 +52,23 @@ pub enum Kind {
     Other(&'static str),
 }
 
-impl Kind {
+impl ObjectKind {
     /// Whether elements are added, and taken from a place that the object chooses.
     #[must_use]
     pub const fn is_container(self) -> bool {
         match self {
-            Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag => true,
-            Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => false,
+            ObjectKind::Queue
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Stack
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::PriorityQueue
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Bag => true,
+            ObjectKind::Set
+            | ObjectKind::Multiset
+            | ObjectKind::Counter
+            | ObjectKind::Register { .. }
+            | ObjectKind::Other(_) => false,
         }
     }
 
@@ -74,7 +78,7 @@ impl Kind {
     pub const fn resets(self, role: Role) -> bool {
         // Of other objects something is known of one element after an operation, and nothing of the others.
         match role {
-            Role::Add(_) => matches!(self, Kind::Register { .. }),
+            Role::Add(_) => matches!(self, ObjectKind::Register { .. }),
             Role::Empty => self.is_container(),
             _ => false,
         }
@@ -91,32 +95,32 @@ pub enum Role {
     /// Took the element away.
     Remove(u64),
     /// Found the element there, where it would look for one, and changed nothing: `peek`, `read`, `contains`.
-    See(u64),
+    Observe(u64),
     /// Found the element absent, and changed nothing. In a register, another one was there.
-    Miss(u64),
+    Absent(u64),
     /// Found no element at all.
     Empty,
     /// Took away whatever was to be taken, or found nothing: a pending `deq`.
-    Take,
+    RemoveUnknown,
     /// Found the first element and put the second in its place: `cas` → true, `swap`.
     Replace(u64, u64),
     /// Changed nothing, and saw nothing that is known: a pending `peek`.
-    Nothing,
+    NoEffect,
 }
 
 impl Role {
     /// What it did, without saying to which element.
     #[must_use]
-    pub const fn act(self) -> Act {
+    pub const fn kind(self) -> RoleKind {
         match self {
-            Role::Add(_) => Act::Add,
-            Role::Remove(_) => Act::Remove,
-            Role::See(_) => Act::See,
-            Role::Miss(_) => Act::Miss,
-            Role::Empty => Act::Empty,
-            Role::Take => Act::Take,
-            Role::Replace(..) => Act::Replace,
-            Role::Nothing => Act::Nothing,
+            Role::Add(_) => RoleKind::Add,
+            Role::Remove(_) => RoleKind::Remove,
+            Role::Observe(_) => RoleKind::Observe,
+            Role::Absent(_) => RoleKind::Absent,
+            Role::Empty => RoleKind::Empty,
+            Role::RemoveUnknown => RoleKind::RemoveUnknown,
+            Role::Replace(..) => RoleKind::Replace,
+            Role::NoEffect => RoleKind::NoEffect,
         }
     }
 
@@ -124,8 +128,12 @@ impl Role {
     #[must_use]
     pub const fn element(self) -> u64 {
         match self {
-            Role::Add(it) | Role::Remove(it) | Role::See(it) | Role::Miss(it) | Role::Replace(it, _) => it,
-            Role::Empty | Role::Take | Role::Nothing => 0,
+            Role::Add(it)
+            | Role::Remove(it)
+            | Role::Observe(it)
+            | Role::Absent(it)
+            | Role::Replace(it, _) => it,
+            Role::Empty | Role::RemoveUnknown | Role::NoEffect => 0,
         }
     }
 }
@@ -133,46 +141,48 @@ impl Role {
 /// What an operation did, without saying to which element. See [`Role`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Act {
+pub enum RoleKind {
     /// See [`Role::Add`].
     Add,
     /// See [`Role::Remove`].
     Remove,
-    /// See [`Role::See`].
-    See,
-    /// See [`Role::Miss`].
-    Miss,
+    /// See [`Role::Observe`].
+    Observe,
+    /// See [`Role::Absent`].
+    Absent,
     /// See [`Role::Empty`].
     Empty,
-    /// See [`Role::Take`].
-    Take,
+    /// See [`Role::RemoveUnknown`].
+    RemoveUnknown,
     /// See [`Role::Replace`].
     Replace,
-    /// See [`Role::Nothing`].
-    Nothing,
+    /// See [`Role::NoEffect`].
+    NoEffect,
 }
 
-impl Act {
+impl RoleKind {
     /// The role of doing this to `element`, if it has one. A replacement puts the element in its own place.
     #[must_use]
     pub const fn on(self, element: u64) -> Role {
         match self {
-            Act::Add => Role::Add(element),
-            Act::Remove => Role::Remove(element),
-            Act::See => Role::See(element),
-            Act::Miss => Role::Miss(element),
-            Act::Empty => Role::Empty,
-            Act::Take => Role::Take,
-            Act::Replace => Role::Replace(element, element),
-            Act::Nothing => Role::Nothing,
+            RoleKind::Add => Role::Add(element),
+            RoleKind::Remove => Role::Remove(element),
+            RoleKind::Observe => Role::Observe(element),
+            RoleKind::Absent => Role::Absent(element),
+            RoleKind::Empty => Role::Empty,
+            RoleKind::RemoveUnknown => Role::RemoveUnknown,
+            RoleKind::Replace => Role::Replace(element, element),
+            RoleKind::NoEffect => Role::NoEffect,
         }
     }
 
     /// Whether it is about one element, or two.
     const fn has_element(self) -> bool {
         match self {
-            Act::Add | Act::Remove | Act::See | Act::Miss | Act::Replace => true,
-            Act::Empty | Act::Take | Act::Nothing => false,
+            RoleKind::Add | RoleKind::Remove | RoleKind::Observe | RoleKind::Absent | RoleKind::Replace => {
+                true
+            }
+            RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::NoEffect => false,
         }
     }
 }
@@ -181,11 +191,11 @@ impl Act {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roles {
     /// What each operation did.
-    pub acts: Vec<Act>,
+    pub kinds: Vec<RoleKind>,
     /// To which element: a number below the length of `names`; 0 where the act has none. Numbers are given in
     /// the order of first mention, after that of a register's initial element, which is 0.
     pub elements: Vec<u32>,
-    /// The second element of each [`Act::Replace`]; empty if there are none.
+    /// The second element of each [`RoleKind::Replace`]; empty if there are none.
     pub seconds: Vec<u32>,
     /// The word that names each element.
     pub names: Vec<u64>,
@@ -197,7 +207,10 @@ impl Roles {
     /// # Errors
     ///
     /// The index of the first that is not known.
-    pub fn collect(kind: Kind, roles: impl ExactSizeIterator<Item = Option<Role>>) -> Result<Roles, usize> {
+    pub fn collect(
+        kind: ObjectKind,
+        roles: impl ExactSizeIterator<Item = Option<Role>>,
+    ) -> Result<Roles, usize> {
         let count = roles.len();
         let mut words = Words {
             acts: Vec::with_capacity(count),
@@ -215,7 +228,7 @@ impl Roles {
 
 /// Roles whose elements have no numbers yet.
 struct Words {
-    acts: Vec<Act>,
+    acts: Vec<RoleKind>,
     words: Vec<u64>,
     seconds: Vec<(u32, u64)>,
     least: u64,
@@ -228,7 +241,7 @@ impl Words {
         if let Role::Replace(_, second) = role {
             self.seconds.push((at as u32, second));
         }
-        let (act, element) = (role.act(), role.element());
+        let (act, element) = (role.kind(), role.element());
         // Without branches: who does what is not predictable.
         self.least = self.least.min(if act.has_element() { element } else { u64::MAX });
         self.greatest = self.greatest.max(element);
@@ -237,11 +250,11 @@ impl Words {
     }
 
     // Not generic, as `collect` is: it compiles once.
-    fn number(self, kind: Kind) -> Roles {
+    fn number(self, kind: ObjectKind) -> Roles {
         let Words { acts, words, seconds, least, greatest } = self;
         let count = acts.len();
         let mut numbers = Numbers::new(least, greatest, count);
-        if let Kind::Register { initial } = kind {
+        if let ObjectKind::Register { initial } = kind {
             numbers.number(initial);
         }
         let mut elements: Vec<u32> = Vec::with_capacity(count);
@@ -253,7 +266,7 @@ impl Words {
         for (at, word) in seconds {
             second_of[at as usize] = numbers.number(word);
         }
-        Roles { acts, elements, seconds: second_of, names: numbers.names }
+        Roles { kinds: acts, elements, seconds: second_of, names: numbers.names }
     }
 }
 
@@ -300,9 +313,10 @@ mod tests {
     #[test]
     fn elements_are_numbered_in_order_however_far_apart_they_are() {
         for factor in [1, 1 << 40] {
-            let roles = [Role::Add(7 * factor), Role::Empty, Role::See(3 * factor), Role::Remove(7 * factor)];
-            let roles = Roles::collect(Kind::Queue, roles.into_iter().map(Some)).unwrap();
-            assert_eq!(roles.acts, [Act::Add, Act::Empty, Act::See, Act::Remove]);
+            let roles =
+                [Role::Add(7 * factor), Role::Empty, Role::Observe(3 * factor), Role::Remove(7 * factor)];
+            let roles = Roles::collect(ObjectKind::Queue, roles.into_iter().map(Some)).unwrap();
+            assert_eq!(roles.kinds, [RoleKind::Add, RoleKind::Empty, RoleKind::Observe, RoleKind::Remove]);
             assert_eq!(roles.elements, [0, 0, 1, 0]);
             assert_eq!(roles.names, [7 * factor, 3 * factor]);
             assert!(roles.seconds.is_empty());
@@ -311,8 +325,8 @@ mod tests {
 
     #[test]
     fn the_initial_element_of_a_register_comes_first() {
-        let roles = [Role::Add(4), Role::Replace(4, 9), Role::See(9), Role::See(1)];
-        let roles = Roles::collect(Kind::Register { initial: 1 }, roles.into_iter().map(Some)).unwrap();
+        let roles = [Role::Add(4), Role::Replace(4, 9), Role::Observe(9), Role::Observe(1)];
+        let roles = Roles::collect(ObjectKind::Register { initial: 1 }, roles.into_iter().map(Some)).unwrap();
         assert_eq!(roles.names, [1, 4, 9]);
         assert_eq!(roles.elements, [1, 1, 2, 0]);
         assert_eq!(roles.seconds, [0, 2, 0, 0]);
@@ -321,6 +335,6 @@ mod tests {
     #[test]
     fn an_operation_without_a_role_is_named() {
         let roles = [Some(Role::Empty), None];
-        assert_eq!(Roles::collect(Kind::Bag, roles.into_iter()), Err(1));
+        assert_eq!(Roles::collect(ObjectKind::Bag, roles.into_iter()), Err(1));
     }
 }

@@ -6,12 +6,12 @@
 //! stays pending.
 
 use crate::{
-    dice::{Dice, Plan},
+    codec::Codec,
     history::{Event, EventLog},
     id::ObjectId,
-    notation::Notation,
     random::Random,
     recording::{Names, RawCall, Recording},
+    sampling::{CallSampler, GeneratorConfig},
     value::{Value, Values},
 };
 
@@ -64,8 +64,8 @@ fn transfer(entry: u32, from: &mut Vec<u32>, to: &mut Vec<u32>) {
 }
 
 /// Simulates `specification` as `plan` describes.
-pub(crate) fn simulate<S: Notation>(specification: &S, plan: &Plan) -> Recording {
-    let mut dice = Dice::new(plan);
+pub(crate) fn simulate<S: Codec>(specification: &S, plan: &GeneratorConfig) -> Recording {
+    let mut dice = CallSampler::new(plan);
     let mut schedule = Random::new(plan.seed ^ 0x5EED_0F5C_4ED0_1E00);
     let objects = plan.objects.max(1);
     let mut states: Vec<Object<S>> = (0..objects).map(|_| Object::new(specification)).collect();
@@ -117,12 +117,12 @@ pub(crate) fn simulate<S: Notation>(specification: &S, plan: &Plan) -> Recording
 /// The state of an object, twice: what a call that blocks has spoiled is restored from the other.
 ///
 /// Letting every call happen twice costs less than a copy of a long queue before each.
-struct Object<S: Notation> {
+struct Object<S: Codec> {
     state: S::State,
     other: S::State,
 }
 
-impl<S: Notation> Object<S> {
+impl<S: Codec> Object<S> {
     fn new(specification: &S) -> Self {
         Object { state: specification.initial(), other: specification.initial() }
     }
@@ -130,11 +130,11 @@ impl<S: Notation> Object<S> {
     /// One of the outcomes of `call`, with its return; `None` if it blocks.
     fn take_effect(&mut self, specification: &S, call: &S::Call, random: &mut Random) -> Option<S::Return> {
         let before = random.clone();
-        let ret = specification.happen(&mut self.state, call, &mut |count| random.below(count));
+        let ret = specification.execute_with(&mut self.state, call, &mut |count| random.below(count));
         match &ret {
             Some(_) => {
                 let mut random = before;
-                specification.happen(&mut self.other, call, &mut |count| random.below(count));
+                specification.execute_with(&mut self.other, call, &mut |count| random.below(count));
             }
             None => {
                 *random = before;
@@ -155,7 +155,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(plan: &Plan, processes: usize) -> Self {
+    fn new(plan: &GeneratorConfig, processes: usize) -> Self {
         Recorder {
             log: EventLog::new(),
             values: Values::new(),
@@ -165,14 +165,14 @@ impl Recorder {
         }
     }
 
-    fn call<S: Notation>(&mut self, specification: &S, process: usize, object: usize, call: &S::Call) {
+    fn call<S: Codec>(&mut self, specification: &S, process: usize, object: usize, call: &S::Call) {
         let (method, arg) = specification.write_call(call);
         let call = RawCall { method: self.values.text(method), arg: arg.store(&mut self.values) };
         let process = crate::id::ProcessId(self.ids[process]);
         self.push(Event::Call(process, ObjectId(object as u32), call));
     }
 
-    fn ret<S: Notation>(
+    fn ret<S: Codec>(
         &mut self,
         specification: &S,
         process: usize,

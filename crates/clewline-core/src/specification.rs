@@ -7,7 +7,7 @@
 use std::{fmt::Debug, hash::Hash};
 
 use crate::{
-    role::{Kind, Role},
+    role::{ObjectKind, Role},
     shown::Shown,
 };
 
@@ -60,7 +60,7 @@ pub trait Specification {
 
     /// Whether `ret` stands for several answers that are not told apart, because nobody gave any of them. A list of what
     /// could have been answered is not complete with it.
-    fn is_one_of_many(&self, _ret: &Self::Return) -> bool {
+    fn is_opaque(&self, _ret: &Self::Return) -> bool {
         false
     }
 
@@ -69,7 +69,7 @@ pub trait Specification {
     /// blocks there is no answer, and `state` is not to be used any more.
     ///
     /// This simulates objects; an implementation that changes the state in place makes that linear.
-    fn happen(
+    fn execute_with(
         &self,
         state: &mut Self::State,
         call: &Self::Call,
@@ -117,14 +117,14 @@ pub trait Specification {
 
     /// The one state to which the operation leads, wherever it may happen: a `read` of a counter tells what the sum is. `None` if
     /// it may lead to several, or nobody says. Reports leave out what came before such an operation, too.
-    fn leads_to(&self, _call: &Self::Call, _ret: &Self::Return) -> Option<Self::State> {
+    fn determines_state(&self, _call: &Self::Call, _ret: &Self::Return) -> Option<Self::State> {
         None
     }
 
     /// What kind of object this is, for checkers that know such objects: see [`Role`].
     ///
     /// An object with independent [parts](Self::part) says what kind each part is.
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ObjectKind> {
         None
     }
 
@@ -177,8 +177,8 @@ pub trait Deterministic {
     /// Applies `call`, or answers `None` if it blocks in `state`. A blocked call's changes are discarded.
     fn apply(&self, state: &mut Self::State, call: &Self::Call) -> Option<Self::Return>;
 
-    /// See [`Specification::is_one_of_many`].
-    fn is_one_of_many(&self, _ret: &Self::Return) -> bool {
+    /// See [`Specification::is_opaque`].
+    fn is_opaque(&self, _ret: &Self::Return) -> bool {
         false
     }
 
@@ -202,13 +202,13 @@ pub trait Deterministic {
         self.kind().zip(self.role(call, Some(ret))).is_some_and(|(kind, role)| kind.resets(role))
     }
 
-    /// See [`Specification::leads_to`].
-    fn leads_to(&self, _call: &Self::Call, _ret: &Self::Return) -> Option<Self::State> {
+    /// See [`Specification::determines_state`].
+    fn determines_state(&self, _call: &Self::Call, _ret: &Self::Return) -> Option<Self::State> {
         None
     }
 
     /// See [`Specification::kind`].
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ObjectKind> {
         None
     }
 
@@ -251,7 +251,7 @@ impl<D: Deterministic> Specification for D {
         self.apply(&mut state.clone(), call).into_iter().collect()
     }
 
-    fn happen(
+    fn execute_with(
         &self,
         state: &mut D::State,
         call: &D::Call,
@@ -264,8 +264,8 @@ impl<D: Deterministic> Specification for D {
         Some(ret)
     }
 
-    fn is_one_of_many(&self, ret: &D::Return) -> bool {
-        Deterministic::is_one_of_many(self, ret)
+    fn is_opaque(&self, ret: &D::Return) -> bool {
+        Deterministic::is_opaque(self, ret)
     }
 
     fn part(&self, call: &D::Call) -> Option<u64> {
@@ -284,11 +284,11 @@ impl<D: Deterministic> Specification for D {
         Deterministic::resets(self, call, ret)
     }
 
-    fn leads_to(&self, call: &D::Call, ret: &D::Return) -> Option<D::State> {
-        Deterministic::leads_to(self, call, ret)
+    fn determines_state(&self, call: &D::Call, ret: &D::Return) -> Option<D::State> {
+        Deterministic::determines_state(self, call, ret)
     }
 
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ObjectKind> {
         Deterministic::kind(self)
     }
 

@@ -67,7 +67,7 @@ impl Verdict {
 pub struct Violation {
     /// A few operations that cannot be ordered, in call order. The others do not help: they come too late, are
     /// about other elements, or would not make a difference had they happened at any time, with any answer.
-    pub core: Vec<OperationId>,
+    pub counterexample: Vec<OperationId>,
     /// Those of the core of which only the call matters: they count as pending, as they returned after all the others of the core.
     pub pending: Box<[OperationId]>,
     /// Whether nothing more can be spared: if any one of the core had happened at any time, with any answer,
@@ -75,7 +75,7 @@ pub struct Violation {
     pub is_minimal: bool,
     /// Operations besides the core, of which it only matters that they may have happened: at any time, with any answer,
     /// or not at all. Every other operation can be left out altogether. Empty as long as nobody has looked for a small core.
-    pub chances: Box<[OperationId]>,
+    pub unconstrained: Box<[OperationId]>,
     /// How it was found.
     pub explanation: Explanation,
     /// What is wrong with the core, given those chances and nothing else. Unknown as long as nobody has looked.
@@ -87,10 +87,10 @@ impl Violation {
     #[must_use]
     pub fn found(core: Vec<OperationId>, explanation: Explanation) -> Violation {
         Violation {
-            core,
+            counterexample: core,
             pending: Box::default(),
             is_minimal: false,
-            chances: Box::default(),
+            unconstrained: Box::default(),
             explanation,
             why: None,
         }
@@ -160,7 +160,7 @@ pub enum Explanation {
 /// need not have had any effect yet; so the next event is a return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Breaking {
+pub struct FailurePoint {
     /// How many events of the part come before: the longest prefix that is linearizable.
     pub events: usize,
     /// The operation whose return comes next.
@@ -169,11 +169,11 @@ pub struct Breaking {
     pub allowed: Allowed,
 }
 
-impl Breaking {
+impl FailurePoint {
     /// After `events` events `operation` returns, and only what is `allowed` is possible there.
     #[must_use]
-    pub fn new(events: usize, operation: OperationId, allowed: Allowed) -> Breaking {
-        Breaking { events, operation, allowed }
+    pub fn new(events: usize, operation: OperationId, allowed: Allowed) -> FailurePoint {
+        FailurePoint { events, operation, allowed }
     }
 }
 
@@ -185,7 +185,7 @@ pub enum Allowed {
     /// None: it should still be waiting.
     Blocked,
     /// Nobody knows.
-    NotKnown(Reason),
+    Unknown(Reason),
 }
 
 /// What every history of some kind of object keeps. Each says which operations break it, in which order.
@@ -293,7 +293,7 @@ pub enum Rule {
     /// One element at a time: an operation found an element; one that had returned before it was called put or found
     /// another one; then all that put the first element there, which had returned before that one was called.
     Stale,
-    /// A rule that only a monitor of a [kind of its own](crate::Kind::Other) knows, as it stands in a report after the
+    /// A rule that only a monitor of a [kind of its own](crate::ObjectKind::Other) knows, as it stands in a report after the
     /// operations that break it and a colon.
     Other(&'static str),
 }

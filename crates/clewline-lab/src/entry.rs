@@ -1,7 +1,7 @@
 //! Entries of the table: subjects with their variants, and how to stress them.
 
-use clewline_core::Domain;
-use clewline_threads::{Noise, Testable};
+use clewline_core::ValueDomain;
+use clewline_threads::{ErasedSubject, Noise};
 
 /// A structure that the command line can name, with its variants.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub struct Variant {
     /// How to stress it, unless something else is said.
     pub recipe: Recipe,
     /// Makes it.
-    pub build: fn() -> Box<dyn Testable>,
+    pub build: fn() -> Box<dyn ErasedSubject>,
 }
 
 /// How to stress a subject.
@@ -52,7 +52,7 @@ pub struct Recipe {
     /// How many keys there are, for maps.
     pub keys: usize,
     /// Where values come from; for sets, the elements.
-    pub values: Domain,
+    pub values: ValueDomain,
     /// How often threads are disturbed.
     pub noise: Noise,
 }
@@ -64,7 +64,7 @@ impl Recipe {
         operations: 2_048,
         mix: &[],
         keys: 8,
-        values: Domain::Distinct,
+        values: ValueDomain::Distinct,
         noise: Noise::NONE,
     };
 }

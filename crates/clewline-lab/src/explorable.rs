@@ -1,8 +1,8 @@
 //! What can be explored: structures and classes, found by their names.
 
-use clewline_core::Misfit;
+use clewline_core::CodecError;
 use clewline_threads::{
-    Explorable, Testable, Trial,
+    ErasedSubject, Explorable, TestProgram,
     control::{Calls, Limits},
 };
 
@@ -88,7 +88,7 @@ pub fn explorables() -> impl Iterator<Item = FoundExplorable> {
 
 /// A structure, with the calls of its table.
 struct Structure {
-    testable: Box<dyn Testable>,
+    testable: Box<dyn ErasedSubject>,
     invocations: &'static [&'static str],
 }
 
@@ -97,7 +97,7 @@ impl Explorable for Structure {
         self.invocations.iter().map(|it| (*it).to_owned()).collect()
     }
 
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         self.testable.explorable().trial(calls, limits)
     }
 }

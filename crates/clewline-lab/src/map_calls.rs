@@ -77,7 +77,7 @@ pub(crate) fn hash(key: Value) -> u64 {
 pub(crate) mod tests {
     use std::collections::BTreeMap;
 
-    use clewline_core::{Deterministic, Dice, Domain, Notation, Plan};
+    use clewline_core::{CallSampler, Codec, Deterministic, GeneratorConfig, ValueDomain};
     use clewline_specs::map::Map;
 
     use super::*;
@@ -86,8 +86,9 @@ pub(crate) mod tests {
     /// with a tree of the standard library.
     #[track_caller]
     pub(crate) fn check_serial(map: &impl Keyed, keys: usize, seed: u64) {
-        let plan = Plan { keys, values: Domain::Below(4), seed, ..Plan::default() };
-        let mut dice = Dice::new(&plan);
+        let plan =
+            GeneratorConfig { keys, values: ValueDomain::Below(4), seed, ..GeneratorConfig::default() };
+        let mut dice = CallSampler::new(&plan);
         let specification = Map::default();
         let mut state = specification.initial();
         let mut tree: BTreeMap<Value, Value> = BTreeMap::new();

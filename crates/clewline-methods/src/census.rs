@@ -14,9 +14,9 @@ use clewline_check::{
         is_displaced,
     },
 };
-use clewline_core::{AnswerId, Budget, Misfit, Problem, Verdict};
+use clewline_core::{Budget, CodecError, Problem, ResultId, Verdict};
 use clewline_explore::{Coverage, Ending, Limit};
-use clewline_threads::{Explorable, Extent, Strategy, Survey, Trial, Visits, control::Outcome};
+use clewline_threads::{Explorable, Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
 
 use crate::{
     line_up::{Options, Specified, Texts, observe},
@@ -92,7 +92,7 @@ pub fn census(
     readings: &Readings,
     counting: Counting,
     options: &Options,
-) -> Result<Census, Misfit> {
+) -> Result<Census, CodecError> {
     let begun = Instant::now();
     let (serial_histories, incomplete) = count_serial(golden, matrix, options)?;
     let serial = begun.elapsed();
@@ -114,7 +114,7 @@ pub fn count_serial(
     golden: &dyn Explorable,
     matrix: &Matrix,
     options: &Options,
-) -> Result<(usize, Option<String>), Misfit> {
+) -> Result<(usize, Option<String>), CodecError> {
     let mut trial = golden.trial(&matrix.to_calls(), &options.limits)?;
     let observed = observe(&mut *trial, &mut Texts::default(), options.executions_max);
     Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
@@ -131,8 +131,8 @@ pub fn count(
     readings: &Readings,
     counting: Counting,
     options: &Options,
-) -> Result<Census, Misfit> {
-    let find = |name: &str| clewline_specs::find(name).map_err(|it| Misfit(it.to_string()));
+) -> Result<Census, CodecError> {
+    let find = |name: &str| clewline_specs::find(name).map_err(|it| CodecError(it.to_string()));
     let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
     trial.set_memory(options.memory);
     trial.keep(false, false);
@@ -217,7 +217,7 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    fn count(&mut self, trial: &dyn Trial, outcome: &Outcome<AnswerId>) {
+    fn count(&mut self, trial: &dyn TestProgram, outcome: &Outcome<ResultId>) {
         let mut key = Vec::new();
         outcome.canonical(&mut key);
         let is_new = self.seen.insert(key);
@@ -229,7 +229,12 @@ impl Counter<'_> {
         }
     }
 
-    fn judge(&mut self, trial: &dyn Trial, outcome: &Outcome<AnswerId>, is_new: bool) -> Result<(), String> {
+    fn judge(
+        &mut self,
+        trial: &dyn TestProgram,
+        outcome: &Outcome<ResultId>,
+        is_new: bool,
+    ) -> Result<(), String> {
         let plain = self.plain.case(trial, outcome)?;
         let problems = plain.problems();
         let begun = Instant::now();
@@ -270,7 +275,7 @@ impl Counter<'_> {
 }
 
 fn holds(problems: Vec<Problem<'_>>) -> Result<bool, String> {
-    let options = JudgeOptions { core_configurations: 0, ..JudgeOptions::default() };
+    let options = JudgeOptions { counterexample_configurations: 0, ..JudgeOptions::default() };
     match judge(problems, &options).verdict {
         Verdict::Holds(_) => Ok(true),
         Verdict::Violated(_) => Ok(false),

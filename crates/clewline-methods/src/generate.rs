@@ -1,6 +1,6 @@
 //! Histories made to order: linearizable ones, and ones with a planted violation.
 //!
-//! A linearizable history comes from [`Catalogued::generate`]. To plant a violation one answer is changed, or
+//! A linearizable history comes from [`ErasedSpec::generate`]. To plant a violation one answer is changed, or
 //! one operation is taken out; whether that makes the history a bad one depends on everything else in it, so
 //! each attempt is judged, and only one that is certainly violated is kept. Places are drawn from a seed, and
 //! attempts are judged within a number of configurations rather than a time, so the same seed gives the same
@@ -12,7 +12,7 @@ mod violate;
 use std::fmt;
 
 use clewline_check::{Options, judge};
-use clewline_core::{Budget, Catalogued, Random, Recording, Verdict};
+use clewline_core::{Budget, ErasedSpec, Random, Recording, Verdict};
 
 use places::Places;
 
@@ -47,7 +47,7 @@ impl std::error::Error for NotPlanted {}
 /// `recording`, a history that is linearizable as `specification` says, with a violation.
 ///
 /// ```
-/// use clewline::internals::{core::Plan, methods::generate::{Violate, plant}};
+/// use clewline::internals::{core::GeneratorConfig, methods::generate::{Violate, plant}};
 ///
 /// let queue = clewline::specs::find("queue")?;
 /// let good = queue.generate(&Plan { operations: 50, ..Plan::default() });
@@ -60,7 +60,7 @@ impl std::error::Error for NotPlanted {}
 ///
 /// If there is no place for such a violation, or none was found in a bounded number of attempts.
 pub fn plant(
-    specification: &dyn Catalogued,
+    specification: &dyn ErasedSpec,
     recording: &Recording,
     kind: Violate,
     seed: u64,
@@ -97,7 +97,7 @@ const LONG: usize = 20_000;
 // Histories as short as this are judged at once, wherever the violation is.
 const SMALL: usize = 1_000;
 
-fn is_violated(specification: &dyn Catalogued, recording: Recording) -> bool {
+fn is_violated(specification: &dyn ErasedSpec, recording: Recording) -> bool {
     let configurations = 50_000 + 4 * recording.history.len() as u64;
     let budget = Budget::unlimited().with_configurations(configurations).with_memory(2 << 30);
     let options = Options { budget, ..Options::default() };

@@ -139,9 +139,9 @@ mod tests {
         let mut input = Metered::new(io::repeat(0), &budget);
         let mut buffer = vec![0; STRIDE];
         input.read_exact(&mut buffer).expect("within the budget");
-        budget.stop(Reason::Outrun);
+        budget.stop(Reason::Cancelled);
         assert!(input.read(&mut buffer).is_err());
-        assert_eq!(input.into_hit(), Some(Reason::Outrun));
+        assert_eq!(input.into_hit(), Some(Reason::Cancelled));
     }
 
     #[cfg(target_os = "linux")]

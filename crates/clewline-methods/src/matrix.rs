@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Range, str::FromStr};
 
-use clewline_core::Misfit;
+use clewline_core::CodecError;
 use clewline_threads::control::Calls;
 
 /// A finite test: columns of calls that are made at the same time, calls before, and calls after.
@@ -131,11 +131,11 @@ impl Matrix {
     }
 
     /// The same operations and `more`, each in a column of its own, so that serial executions make them in every order.
-    pub(super) fn to_apart(&self, more: &[String]) -> Result<Calls<String>, Misfit> {
+    pub(super) fn to_apart(&self, more: &[String]) -> Result<Calls<String>, CodecError> {
         let all = self.initial.iter().chain(self.columns.iter().flatten()).chain(&self.last).chain(more);
         let columns: Vec<Vec<String>> = all.map(|it| vec![it.clone()]).collect();
         if APART < columns.len() {
-            return Err(Misfit(format!(
+            return Err(CodecError(format!(
                 "a golden implementation is called in every order, which is too much for {} calls ({APART} are not); take a \
                  specification",
                 columns.len()

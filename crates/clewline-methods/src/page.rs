@@ -2,7 +2,7 @@
 
 use clewline_core::{Problem, Verdict};
 use clewline_report::render::{
-    Judged,
+    CheckedHistory,
     html::{DeadEnd, Page},
 };
 
@@ -11,16 +11,16 @@ const SHOWN: usize = 8;
 const STEPS: u64 = 200_000;
 
 /// The page of a verdict, with the longest orders that work, one for each operation at which they end.
-pub(crate) fn page_of(judged: &Judged<'_>) -> Page {
+pub(crate) fn page_of(judged: &CheckedHistory<'_>) -> Page {
     let mut page = Page::of(judged);
-    page.tell_dead_ends(judged, &dead_ends(judged));
+    page.add_dead_ends(judged, &dead_ends(judged));
     page
 }
 
 /// The longest orders of the part of the history that is violated.
-fn dead_ends(judged: &Judged<'_>) -> Vec<DeadEnd> {
+fn dead_ends(judged: &CheckedHistory<'_>) -> Vec<DeadEnd> {
     let Verdict::Violated(violation) = judged.verdict else { return Vec::new() };
-    let Some(&first) = violation.core.first() else { return Vec::new() };
+    let Some(&first) = violation.counterexample.first() else { return Vec::new() };
     let parts = judged.case.problems().into_iter().flat_map(Problem::into_parts);
     let Some(part) = parts.into_iter().find(|it| it.position(first).is_some()) else { return Vec::new() };
     let ends = clewline_check::dead_ends(&part, STEPS, SHOWN);

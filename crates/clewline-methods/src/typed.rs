@@ -3,20 +3,21 @@
 use std::fmt;
 
 use clewline_core::{
-    Case, History, Names, ObjectId, OperationId, Problem, ProcessId, Span, Specification, Values, show_debug,
+    ErasedHistory, History, Names, ObjectId, OperationId, Problem, ProcessId, Span, Specification, Values,
+    show_debug,
 };
 
 /// A history with its specification.
-pub(crate) struct TypedCase<'a, S: Specification> {
+pub(crate) struct TypedHistory<'a, S: Specification> {
     specification: &'a S,
     history: &'a History<S::Call, S::Return>,
     names: Names,
     values: Values,
 }
 
-impl<'a, S: Specification> TypedCase<'a, S> {
+impl<'a, S: Specification> TypedHistory<'a, S> {
     pub(crate) fn new(specification: &'a S, history: &'a History<S::Call, S::Return>) -> Self {
-        TypedCase { specification, history, names: Names::default(), values: Values::new() }
+        TypedHistory { specification, history, names: Names::default(), values: Values::new() }
     }
 }
 
@@ -27,13 +28,13 @@ pub(crate) fn name_of<S>() -> &'static str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-impl<S: Specification> fmt::Debug for TypedCase<'_, S> {
+impl<S: Specification> fmt::Debug for TypedHistory<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TypedCase").field("operations", &self.history.len()).finish_non_exhaustive()
+        f.debug_struct("TypedHistory").field("operations", &self.history.len()).finish_non_exhaustive()
     }
 }
 
-impl<S> Case for TypedCase<'_, S>
+impl<S> ErasedHistory for TypedHistory<'_, S>
 where
     S: Specification + Sync,
     S::Call: Sync,
@@ -79,7 +80,7 @@ pub(crate) struct NoCase {
     values: Values,
 }
 
-impl Case for NoCase {
+impl ErasedHistory for NoCase {
     fn problems(&self) -> Vec<Problem<'_>> {
         Vec::new()
     }

@@ -9,19 +9,19 @@ use std::{
     },
 };
 
-use clewline_core::{AnswerId, Case, Misfit};
+use clewline_core::{CodecError, ErasedHistory, ResultId};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, Scheduler, System};
 use clewline_threads::{
-    Explained, Explanation, Explorable, Extent, Strategy, Survey, Trial, Visit, Visits,
+    Explained, Explanation, Explorable, Extent, Strategy, Survey, TestProgram, Visit, Visits,
     control::{Calls, Limits, Memory, Moment, Outcome, Pending, Place, Points},
     survey,
 };
 
 use crate::{
-    asking::answer_asking,
     line::Line,
     message::Message,
     offer::{Offer, Wanted},
+    quasi_query::answer_quasi_query,
     request::{BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, Setup, TRIAL, VISIT},
     results::Heard,
     sites::Known,
@@ -58,7 +58,7 @@ impl Reading for Words {
         self.places.take(from)
     }
 
-    fn take_answer(&mut self, from: &mut Message) -> AnswerId {
+    fn take_answer(&mut self, from: &mut Message) -> ResultId {
         self.results.take(from)
     }
 }
@@ -146,15 +146,15 @@ impl Explorable for Remote {
         self.offer.invocations.clone()
     }
 
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let number = self.trials.fetch_add(1, Ordering::Relaxed);
         let mut request = Message::new(TRIAL);
         request.put(number);
         request.put_calls(calls);
         request.put_limits(limits);
-        let mut reply = self.shared.ask(&request).ok_or_else(|| Misfit(LOST.to_owned()))?;
+        let mut reply = self.shared.ask(&request).ok_or_else(|| CodecError(LOST.to_owned()))?;
         if let Some(told) = reply.take_maybe(Message::take_text) {
-            return Err(Misfit(told));
+            return Err(CodecError(told));
         }
         Ok(Box::new(RemoteTrial {
             shared: Arc::clone(&self.shared),
@@ -252,7 +252,7 @@ impl RemoteTrial {
         let shared = Arc::clone(&self.shared);
         let (line, words) = &mut *shared.line();
         line.send(request)?;
-        let (ending, mut rest) = answer_asking(line, scheduler, DONE)?;
+        let (ending, mut rest) = answer_quasi_query(line, scheduler, DONE)?;
         self.end(&mut rest, words)?;
         Ok(ending)
     }
@@ -267,7 +267,7 @@ impl System for RemoteTrial {
     }
 }
 
-impl Trial for RemoteTrial {
+impl TestProgram for RemoteTrial {
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
         let mut request = self.request(EXPLORE);
         request.put_strategy(strategy);
@@ -295,11 +295,11 @@ impl Trial for RemoteTrial {
         &self.operations
     }
 
-    fn outcome(&self) -> Outcome<AnswerId> {
+    fn outcome(&self) -> Outcome<ResultId> {
         self.kept.outcome.clone()
     }
 
-    fn answer(&self, _operation: usize, answer: AnswerId) -> String {
+    fn show_result(&self, _operation: usize, answer: ResultId) -> String {
         self.shared.line().1.results.text(answer)
     }
 
@@ -331,7 +331,7 @@ impl Trial for RemoteTrial {
         &self.kept.pending
     }
 
-    fn case(&self, _outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>> {
+    fn case(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         None
     }
 }

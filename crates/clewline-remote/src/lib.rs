@@ -8,11 +8,11 @@
 //! The other end may die at any time, since what is explored there may do anything. Then nothing
 //! panics here: what was under way ends early, and [`Remote::is_lost`] says so.
 
-mod asking;
 mod client;
 mod line;
 mod message;
 mod offer;
+mod quasi_query;
 mod request;
 mod results;
 mod seen;
@@ -21,11 +21,11 @@ mod sites;
 mod state;
 mod steps;
 
-pub use asking::{Asking, answer_asking};
 pub use client::Remote;
 pub use line::Line;
 pub use message::Message;
 pub use offer::{DRIVEN_VARIABLE, Offer, Points, Wanted};
+pub use quasi_query::{QuasiQuery, answer_quasi_query};
 pub use server::{Served, serve};
 pub use state::{Kept, Reading, Writing, put_state};
 

@@ -8,7 +8,7 @@ use clewline_threads::{
     control::{Calls, Limits, Memory, MemoryModel, Points},
 };
 
-use crate::{asking::OTHERS, message::Message};
+use crate::{message::Message, quasi_query::OTHERS};
 
 // What is asked.
 pub(crate) const TRIAL: u64 = OTHERS;
@@ -137,13 +137,13 @@ impl Message {
     }
 
     pub(crate) fn put_explanation(&mut self, explanation: &Explanation) {
-        self.put_all(explanation.answers.iter(), |to, it| to.put_text(it));
+        self.put_all(explanation.results.iter(), |to, it| to.put_text(it));
         self.put_all(explanation.words.iter(), |to, it| to.put((*it).into()));
     }
 
     pub(crate) fn take_explanation(&mut self) -> Explanation {
         let answers = self.take_all(Message::take_text);
-        Explanation { words: self.take_all(Message::take_u32), answers }
+        Explanation { words: self.take_all(Message::take_u32), results: answers }
     }
 
     pub(crate) fn put_survey(&mut self, survey: &Survey) {

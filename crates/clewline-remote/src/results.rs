@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{AnswerId, Interner};
-use clewline_threads::{Trial, control::Outcome};
+use clewline_core::{Interner, ResultId};
+use clewline_threads::{TestProgram, control::Outcome};
 use rustc_hash::FxBuildHasher;
 
 use crate::message::Message;
@@ -16,12 +16,12 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    pub(crate) fn intern(&mut self, text: String) -> AnswerId {
-        AnswerId(self.texts.intern(text))
+    pub(crate) fn intern(&mut self, text: String) -> ResultId {
+        ResultId(self.texts.intern(text))
     }
 
     /// Puts a result, and how all are written up to this one that were not put before.
-    pub(crate) fn put(&mut self, to: &mut Message, answer: AnswerId) {
+    pub(crate) fn put(&mut self, to: &mut Message, answer: ResultId) {
         to.put(answer.0.into());
         let end = answer.0 as usize + 1;
         if self.told < end {
@@ -33,21 +33,21 @@ impl Results {
 
 /// The results of one trial in the numbering of all.
 #[derive(Debug, Default)]
-pub(crate) struct Renamed(HashMap<(usize, AnswerId), AnswerId, FxBuildHasher>);
+pub(crate) struct Renamed(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
 
 impl Renamed {
     pub(crate) fn id(
         &mut self,
         results: &mut Results,
-        trial: &dyn Trial,
+        trial: &dyn TestProgram,
         operation: usize,
-        answer: AnswerId,
-    ) -> AnswerId {
-        let new = || results.intern(trial.answer(operation, answer));
+        answer: ResultId,
+    ) -> ResultId {
+        let new = || results.intern(trial.show_result(operation, answer));
         *self.0.entry((operation, answer)).or_insert_with(new)
     }
 
-    pub(crate) fn outcome(&mut self, results: &mut Results, trial: &dyn Trial) -> Outcome<AnswerId> {
+    pub(crate) fn outcome(&mut self, results: &mut Results, trial: &dyn TestProgram) -> Outcome<ResultId> {
         let mut outcome = trial.outcome();
         for (at, operation) in outcome.operations.iter_mut().enumerate() {
             if let Some((_, answer)) = &mut operation.ret {
@@ -63,15 +63,15 @@ impl Renamed {
 pub(crate) struct Heard(Vec<String>);
 
 impl Heard {
-    pub(crate) fn take(&mut self, from: &mut Message) -> AnswerId {
+    pub(crate) fn take(&mut self, from: &mut Message) -> ResultId {
         let answer = from.take_u32();
         while self.0.len() <= answer as usize && !from.is_short() {
             self.0.push(from.take_text());
         }
-        AnswerId(answer)
+        ResultId(answer)
     }
 
-    pub(crate) fn text(&self, answer: AnswerId) -> String {
+    pub(crate) fn text(&self, answer: ResultId) -> String {
         self.0.get(answer.0 as usize).cloned().unwrap_or_default()
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use clewline_check::ObservationSet;
-use clewline_core::AnswerId;
+use clewline_core::ResultId;
 use clewline_explore::Ending;
 use clewline_threads::{
-    Explained, Explanation, Trial, Visits,
+    Explained, Explanation, TestProgram, Visits,
     control::{Outcome, Race},
 };
 use rustc_hash::FxBuildHasher;
@@ -29,9 +29,9 @@ impl Seen {
         operations: usize,
         results: &mut Results,
     ) -> Option<Seen> {
-        let Explanation { words, answers } = explanation;
-        let ids: Vec<AnswerId> = answers.into_iter().map(|it| results.intern(it)).collect();
-        let rename = |it: AnswerId| ids.get(it.0 as usize).copied();
+        let Explanation { words, results: answers } = explanation;
+        let ids: Vec<ResultId> = answers.into_iter().map(|it| results.intern(it)).collect();
+        let rename = |it: ResultId| ids.get(it.0 as usize).copied();
         let serial = ObservationSet::from_words(&words, operations, rename)?;
         Some(Seen { serial: Some(serial), ..Seen::default() })
     }
@@ -40,7 +40,7 @@ impl Seen {
     pub(crate) fn is_visited(
         &mut self,
         visits: Visits,
-        trial: &dyn Trial,
+        trial: &dyn TestProgram,
         ending: &Ending,
         renamed: &mut Renamed,
         results: &mut Results,
@@ -72,7 +72,7 @@ impl Seen {
     }
 }
 
-fn explains(serial: &ObservationSet, outcome: &Outcome<AnswerId>, is_stuck: bool) -> bool {
+fn explains(serial: &ObservationSet, outcome: &Outcome<ResultId>, is_stuck: bool) -> bool {
     let operations = &outcome.operations;
     let answers: Vec<_> = operations.iter().map(|it| it.ret.map(|it| it.1)).collect();
     let is_called = |it: usize| operations[it].call.is_some();

@@ -2,15 +2,15 @@
 
 use std::{collections::HashMap, io, ops::ControlFlow};
 
-use clewline_core::AnswerId;
+use clewline_core::ResultId;
 use clewline_explore::{Coverage, Ending, Limit};
-use clewline_threads::{Explorable, Trial, Visits, control::Place};
+use clewline_threads::{Explorable, TestProgram, Visits, control::Place};
 
 use crate::{
-    asking::Asking,
     line::Line,
     message::Message,
     offer::Offer,
+    quasi_query::QuasiQuery,
     request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, TRIAL, VISIT},
     results::{Renamed, Results},
     seen::Seen,
@@ -60,7 +60,7 @@ pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
 
 struct Server<'a> {
     served: &'a Served<'a>,
-    trials: HashMap<u64, (Box<dyn Trial>, Renamed)>,
+    trials: HashMap<u64, (Box<dyn TestProgram>, Renamed)>,
     told: Told,
     results: Results,
 }
@@ -123,14 +123,14 @@ impl Writing for Words<'_> {
         self.told.put(to, place);
     }
 
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn Trial, operation: usize, answer: AnswerId) {
+    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
         let answer = self.renamed.id(self.results, trial, operation, answer);
         self.results.put(to, answer);
     }
 }
 
 struct Explored<'a> {
-    trial: &'a mut Box<dyn Trial>,
+    trial: &'a mut Box<dyn TestProgram>,
     words: Words<'a>,
     is_shown: bool,
     lost: fn() -> !,
@@ -139,7 +139,7 @@ struct Explored<'a> {
 impl Explored<'_> {
     /// One execution, with the scheduler of the other end.
     fn run(self, line: &mut Line) -> io::Result<()> {
-        let ending = self.trial.run(&mut Asking::new(line, self.lost));
+        let ending = self.trial.run(&mut QuasiQuery::new(line, self.lost));
         let mut message = Message::new(DONE);
         message.put_ending(&ending);
         self.end(message, true, line)
@@ -155,7 +155,7 @@ impl Explored<'_> {
                 None => Seen::default(),
             };
             let mut message = Message::default();
-            let visit = &mut |trial: &mut dyn Trial, ending: &Ending, executions: u64| {
+            let visit = &mut |trial: &mut dyn TestProgram, ending: &Ending, executions: u64| {
                 if !seen.is_visited(extent.visits, trial, ending, words.renamed, words.results) {
                     return ControlFlow::Continue(());
                 }

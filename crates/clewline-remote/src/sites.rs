@@ -7,7 +7,7 @@ use std::{
 
 use clewline_threads::{
     control::Place,
-    front::{Site, set_resolver},
+    instrument::{Site, set_resolver},
 };
 
 use crate::message::Message;

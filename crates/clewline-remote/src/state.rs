@@ -1,9 +1,9 @@
 //! What an execution left, as a message.
 
-use clewline_core::AnswerId;
+use clewline_core::ResultId;
 use clewline_explore::{Pick, Schedule, SharedId, TaskId};
 use clewline_threads::{
-    Trial,
+    TestProgram,
     control::{Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, Touch, Toucher},
 };
 
@@ -14,7 +14,7 @@ pub trait Writing {
     /// Puts a place.
     fn put_place(&mut self, to: &mut Message, place: Place);
     /// Puts a result, which has that number in `trial`.
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn Trial, operation: usize, answer: AnswerId);
+    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId);
 }
 
 /// The same, as it is read.
@@ -22,12 +22,12 @@ pub trait Reading {
     /// Takes a place.
     fn take_place(&mut self, from: &mut Message) -> Place;
     /// Takes a result.
-    fn take_answer(&mut self, from: &mut Message) -> AnswerId;
+    fn take_answer(&mut self, from: &mut Message) -> ResultId;
 }
 
 /// Puts what the last execution of `trial` left;
 /// steps and waiting tasks only if `is_shown`.
-pub fn put_state(to: &mut Message, trial: &mut dyn Trial, is_shown: bool, writing: &mut dyn Writing) {
+pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, writing: &mut dyn Writing) {
     let outcome = trial.outcome();
     to.put(outcome.steps.into());
     to.put_maybe(outcome.panic, |to, (task, panic)| {
@@ -90,7 +90,7 @@ fn schedule_bytes(schedule: &Schedule) -> Message {
 #[derive(Debug)]
 pub struct Kept {
     /// Its operations, and what else came of it.
-    pub outcome: Outcome<AnswerId>,
+    pub outcome: Outcome<ResultId>,
     // What was chosen, if that was kept, as it came: of most executions it is never asked for.
     picks: Option<Vec<u8>>,
     /// Its steps, if they were kept.

@@ -10,13 +10,13 @@ use std::{
 };
 
 use clewline_check::{ObservationSet, SerialHistory};
-use clewline_core::{AnswerId, Interner};
+use clewline_core::{Interner, ResultId};
 use clewline_explore::{
     Coverage, Ending, Limit, TaskId,
     schedulers::{self, Entry, Settings, bounded, replay::Replay},
 };
 use clewline_threads::{
-    Component, Explained, Explanation, Explorable, Extent, Strategy, Survey, Trial, Visits,
+    Component, Explained, Explanation, Explorable, Extent, Strategy, Survey, TestProgram, Visits,
     control::{Calls, Limits, Operation, Panic},
     sync::{
         Mutex,
@@ -84,10 +84,10 @@ type Made = (String, Option<u32>, Option<(u32, String)>);
 /// A visit: how the execution ended, its operations, its panic, its schedule.
 type Visited = (Ending, Vec<Made>, Option<(TaskId, Panic)>, String);
 
-fn visited(trial: &mut dyn Trial, ending: &Ending) -> Visited {
+fn visited(trial: &mut dyn TestProgram, ending: &Ending) -> Visited {
     let outcome = trial.outcome();
     let made = |(at, it): (usize, &Operation<_>)| {
-        let ret = it.ret.map(|(step, answer)| (step, trial.answer(at, answer)));
+        let ret = it.ret.map(|(step, answer)| (step, trial.show_result(at, answer)));
         (trial.operations()[at].1.clone(), it.call, ret)
     };
     let operations = outcome.operations.iter().enumerate().map(made).collect();
@@ -199,14 +199,14 @@ fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
             let mut order: Vec<_> = (0..made.len()).filter(|&at| made[at].1.is_some()).collect();
             order.sort_by_key(|&at| made[at].1);
             let answer = |at: usize| made[at].2.as_ref().map(|it| it.1.clone());
-            let mut complete = |&at: &usize| answer(at).map(|it| (at as u32, AnswerId(texts.intern(it))));
+            let mut complete = |&at: &usize| answer(at).map(|it| (at as u32, ResultId(texts.intern(it))));
             let complete: Vec<_> = order.iter().filter_map(&mut complete).collect();
             let stuck = order.iter().find(|&&at| made[at].2.is_none()).map(|&at| at as u32);
             set.insert(&SerialHistory { complete, stuck });
         }
         // The same question, asked at this end of what was visited there.
         let is_explained = |(ending, made, ..): &Visited| {
-            let id = |it: &Made| it.2.as_ref().map(|it| AnswerId(texts.find(&it.1).unwrap_or(u32::MAX)));
+            let id = |it: &Made| it.2.as_ref().map(|it| ResultId(texts.find(&it.1).unwrap_or(u32::MAX)));
             let precedes = |one: usize, other: usize| match (&made[one].2, made[other].1) {
                 (Some(it), Some(call)) => it.0 < call,
                 _ => false,
@@ -217,7 +217,7 @@ fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
         let (explained, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(is_explained);
         let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
         trial.keep(true, false);
-        trial.explain(&|| Explanation { words: set.to_words(), answers: texts.values().to_vec() });
+        trial.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
         let (extent, mut found) = (Extent::all(10_000, Visits::Unexplained), Vec::new());
         let survey = trial.explore(strategy, &extent, &mut |trial, ending, _| {
             found.push(visited(trial, ending));
@@ -341,7 +341,11 @@ impl Explorable for Gone {
         self.0.invocations()
     }
 
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, clewline_core::Misfit> {
+    fn trial(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, clewline_core::CodecError> {
         assert!(!self.1.swap(true, std::sync::atomic::Ordering::SeqCst), "it dies");
         self.0.trial(calls, limits)
     }

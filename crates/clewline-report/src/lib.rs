@@ -3,12 +3,12 @@
 // What other formats and pages need besides.
 #![cfg_attr(not(all(feature = "files", feature = "html")), allow(dead_code, unused_imports))]
 
+mod event_reader;
+mod event_writer;
 pub mod formats;
-mod log;
 #[cfg(feature = "files")]
-mod maps;
+mod jepsen_events;
 pub mod render;
-mod script;
 mod text;
 
 use std::{

@@ -3,7 +3,7 @@
 //! Its `take` has as many outcomes as there are different elements, so this implements [`Specification`]
 //! itself. Once it is known which element was taken there is one outcome, found in place.
 
-use clewline_core::{Footprint, Kind, Role, Specification, Value};
+use clewline_core::{Footprint, ObjectKind, Role, Specification, Value};
 
 use crate::{
     copies::Copies,
@@ -115,8 +115,8 @@ impl Specification for Bag {
         call.deed().footprint(Capacity::UNBOUNDED, ret)
     }
 
-    fn kind(&self) -> Option<Kind> {
-        Some(Kind::Bag)
+    fn kind(&self) -> Option<ObjectKind> {
+        Some(ObjectKind::Bag)
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {

@@ -1,6 +1,6 @@
 //! A register with compare-and-swap.
 
-use clewline_core::{Deterministic, Elements, Footprint, Kind, Role, Value};
+use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value};
 
 use crate::{
     entry::{Entry, Visitor},
@@ -76,7 +76,7 @@ impl Deterministic for CasRegister {
         }
     }
 
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ObjectKind> {
         Deterministic::kind(&Register)
     }
 
@@ -85,7 +85,7 @@ impl Deterministic for CasRegister {
             (Call::Read, _) => Deterministic::role(&Register, &register::Call::Read, ret),
             (Call::Write(value), _) => Deterministic::role(&Register, &register::Call::Write(*value), ret),
             (Call::Cas(old, new), Some(&Value::TRUE) | None) => Some(Role::Replace(old.word(), new.word())),
-            (Call::Cas(old, _), Some(&Value::FALSE)) => Some(Role::Miss(old.word())),
+            (Call::Cas(old, _), Some(&Value::FALSE)) => Some(Role::Absent(old.word())),
             (Call::Cas(..), Some(_)) => None,
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use clewline_core::{
-    Datum, Deterministic, Dice, Elements, Footprint, Misfit, Notation, Value, Values, Written,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, Value, Values,
 };
 
 use crate::{
@@ -124,30 +124,30 @@ fn says_closed(values: &Values, value: Value) -> bool {
     !value.is_absent() && matches!(values.get(value), Datum::Text(CLOSED))
 }
 
-impl Notation for Channel {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
+impl Codec for Channel {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
         match Call::read(values, method, arg)? {
             Call::Send(value) if says_closed(values, value) => Given::argument(values, method, arg)
-                .misfit("a value other than \"closed\", which is an answer"),
+                .error("a value other than \"closed\", which is an answer"),
             call => Ok(call),
         }
     }
 
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, Misfit> {
+    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, CodecError> {
         if *call == Call::Recv && says_closed(values, ret) {
             return Ok(Return::Closed);
         }
         call.answer().read(values, call.name(), ret).map(Return::Is)
     }
 
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
+    fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
         call.write()
     }
 
-    fn write_return(&self, call: &Call, ret: &Return) -> Written {
+    fn write_return(&self, call: &Call, ret: &Return) -> Encoded {
         match *ret {
             Return::Is(value) => call.answer().write(value),
-            Return::Closed => Written::Text(CLOSED.into()),
+            Return::Closed => Encoded::Text(CLOSED.into()),
         }
     }
 
@@ -155,7 +155,7 @@ impl Notation for Channel {
         Some(ENTRY.name.to_owned())
     }
 
-    fn sample(&self, dice: &mut Dice) -> Call {
+    fn sample(&self, dice: &mut CallSampler) -> Call {
         Call::sample(dice)
     }
 }

@@ -1,7 +1,8 @@
 //! A counter of 64 bits, which wraps around as machine integers do.
 
 use clewline_core::{
-    Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
+    Value, Values,
 };
 
 use crate::{
@@ -77,15 +78,15 @@ impl Deterministic for Counter {
     }
 
     // An answer tells the sum.
-    fn leads_to(&self, _call: &Call, ret: &Return) -> Option<i64> {
+    fn determines_state(&self, _call: &Call, ret: &Return) -> Option<i64> {
         match *ret {
             Return::Sum(sum) => Some(sum),
             Return::Done(_) => None,
         }
     }
 
-    fn kind(&self) -> Option<Kind> {
-        Some(Kind::Counter)
+    fn kind(&self) -> Option<ObjectKind> {
+        Some(ObjectKind::Counter)
     }
 
     fn role(&self, call: &Call, ret: Option<&Return>) -> Option<Role> {
@@ -93,8 +94,8 @@ impl Deterministic for Counter {
             (Call::Inc, Some(Return::Done(true)) | None) => Role::Add(1),
             (Call::Dec, Some(Return::Done(true)) | None) => Role::Add((-1_i64).cast_unsigned()),
             (Call::Add(number), Some(Return::Done(true)) | None) => Role::Add(number.cast_unsigned()),
-            (Call::Read, Some(Return::Sum(sum))) => Role::See(sum.cast_unsigned()),
-            (Call::Read, None) => Role::Nothing,
+            (Call::Read, Some(Return::Sum(sum))) => Role::Observe(sum.cast_unsigned()),
+            (Call::Read, None) => Role::NoEffect,
             // A refusal is never allowed.
             (Call::Inc | Call::Dec | Call::Add(_) | Call::Read, Some(Return::Done(_) | Return::Sum(_))) => {
                 return None;
@@ -103,12 +104,12 @@ impl Deterministic for Counter {
     }
 }
 
-impl Notation for Counter {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
+impl Codec for Counter {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
         Call::read(values, method, arg)
     }
 
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, Misfit> {
+    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, CodecError> {
         let ret = call.answer().read(values, call.name(), ret)?;
         Ok(match values.get(ret) {
             Datum::Int(sum) => Return::Sum(sum),
@@ -116,14 +117,14 @@ impl Notation for Counter {
         })
     }
 
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
+    fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
         call.write()
     }
 
-    fn write_return(&self, call: &Call, ret: &Return) -> Written {
+    fn write_return(&self, call: &Call, ret: &Return) -> Encoded {
         match *ret {
             Return::Done(done) => call.answer().write(Value::bool(done)),
-            Return::Sum(sum) => Written::Int(sum),
+            Return::Sum(sum) => Encoded::Int(sum),
         }
     }
 
@@ -131,7 +132,7 @@ impl Notation for Counter {
         Some(ENTRY.name.to_owned())
     }
 
-    fn sample(&self, dice: &mut Dice) -> Call {
+    fn sample(&self, dice: &mut CallSampler) -> Call {
         Call::sample(dice)
     }
 }

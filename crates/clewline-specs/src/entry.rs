@@ -1,6 +1,6 @@
 //! What the command line knows of a specification.
 
-use clewline_core::{Catalogued, Notation};
+use clewline_core::{Codec, ErasedSpec};
 
 use crate::operation::Operation;
 
@@ -27,10 +27,10 @@ impl Entry {
 }
 
 /// Builds a specification, given what follows its name after a colon.
-pub type Build = fn(Option<&str>) -> Result<Box<dyn Catalogued>, String>;
+pub type Build = fn(Option<&str>) -> Result<Box<dyn ErasedSpec>, String>;
 
 /// A use of specifications whatever their types are.
 pub trait Visitor {
     /// Uses the specification called `name`, with its parameter.
-    fn visit<S: Notation>(&mut self, name: &'static str, specification: S);
+    fn visit<S: Codec>(&mut self, name: &'static str, specification: S);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clewline_core::{Catalogued, NotFound};
+use clewline_core::{ErasedSpec, NotFound};
 
 use crate::{CATALOG, entry::Entry};
 
@@ -11,7 +11,7 @@ use crate::{CATALOG, entry::Entry};
 /// # Errors
 ///
 /// If there is none of that name, or it does not take that parameter.
-pub fn find(name: &str) -> Result<Box<dyn Catalogued>, SpecError> {
+pub fn find(name: &str) -> Result<Box<dyn ErasedSpec>, SpecError> {
     let (name, parameter) = match name.split_once(':') {
         Some((name, parameter)) => (name, Some(parameter)),
         None => (name, None),

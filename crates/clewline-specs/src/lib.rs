@@ -2,7 +2,7 @@
 //!
 //! To add one: write `src/your_object.rs`, declare its operations with [`operations!`], implement
 //! [`Deterministic`](clewline_core::Deterministic) (or [`Specification`](clewline_core::Specification)) and, by [`notation!`],
-//! [`Notation`](clewline_core::Notation) for a type, export an `ENTRY` and a function `visit`, and add the module to the
+//! [`Codec`](clewline_core::Codec) for a type, export an `ENTRY` and a function `visit`, and add the module to the
 //! list below. The conformance suite takes it from there. In a program of one's own the same file, less `visit`, is
 //! [added](clewline_core::Table::extend) to the table.
 //!

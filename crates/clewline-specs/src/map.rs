@@ -18,7 +18,8 @@ use std::{
 };
 
 use clewline_core::{
-    Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
+    Value, Values,
 };
 
 use crate::{
@@ -173,7 +174,7 @@ impl Deterministic for Map {
         matches!(call, Call::Append(..))
     }
 
-    fn is_one_of_many(&self, ret: &Content) -> bool {
+    fn is_opaque(&self, ret: &Content) -> bool {
         matches!(ret, Content::Unread(_))
     }
 
@@ -218,9 +219,9 @@ impl Deterministic for Map {
     }
 
     // A key is a register, unless texts are appended to what it holds.
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ObjectKind> {
         let initial = self.missing.word();
-        self.texts.is_none().then_some(Kind::Register { initial })
+        self.texts.is_none().then_some(ObjectKind::Register { initial })
     }
 
     fn role(&self, call: &Call, ret: Option<&Content>) -> Option<Role> {
@@ -232,23 +233,23 @@ impl Deterministic for Map {
             Some(Content::Text(_) | Content::Unread(_)) => return None,
         };
         Some(match (*call, ret) {
-            (Call::Get(_) | Call::Contains(_), None) => Role::Nothing,
-            (Call::Get(_), Some(value)) => Role::See(value.word()),
+            (Call::Get(_) | Call::Contains(_), None) => Role::NoEffect,
+            (Call::Get(_), Some(value)) => Role::Observe(value.word()),
             (Call::Put(_, value), Some(Value::TRUE) | None) | (Call::Insert(_, value), None) => {
                 Role::Add(word(value))
             }
             (Call::Insert(_, value), Some(old)) => Role::Replace(old.word(), word(value)),
             (Call::Remove(_), None) | (Call::Erase(_), Some(Value::TRUE) | None) => Role::Add(absent),
-            (Call::Remove(_), Some(old)) if old.word() == absent => Role::See(absent),
+            (Call::Remove(_), Some(old)) if old.word() == absent => Role::Observe(absent),
             (Call::Remove(_), Some(old)) => Role::Replace(old.word(), absent),
-            (Call::Contains(_), Some(Value::TRUE)) => Role::Miss(absent),
-            (Call::Contains(_), Some(Value::FALSE)) => Role::See(absent),
+            (Call::Contains(_), Some(Value::TRUE)) => Role::Absent(absent),
+            (Call::Contains(_), Some(Value::FALSE)) => Role::Observe(absent),
             (Call::Cas(_, old, new), Some(Value::TRUE) | None) => Role::Replace(word(old), word(new)),
-            (Call::Cas(_, old, _), Some(Value::FALSE)) => Role::Miss(word(old)),
+            (Call::Cas(_, old, _), Some(Value::FALSE)) => Role::Absent(word(old)),
             (Call::GetOrInsert(_, value), Some(found))
                 if found.word() != word(value) && found.word() != absent =>
             {
-                Role::See(found.word())
+                Role::Observe(found.word())
             }
             // It may have found the value or put it there; it never finds nothing.
             (Call::GetOrInsert(..), _)
@@ -320,29 +321,29 @@ impl Map {
     }
 }
 
-impl Notation for Map {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
+impl Codec for Map {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
         match Call::read(values, method, arg)? {
             Call::Append(_, text) if !matches!(values.get(text), Datum::Text(_)) => {
-                Given::argument(values, method, arg).misfit("[key, text]")
+                Given::argument(values, method, arg).error("[key, text]")
             }
             call => Ok(call),
         }
     }
 
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Content, Misfit> {
+    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Content, CodecError> {
         let ret = call.answer().read(values, call.name(), ret)?;
         Ok(self.content(ret))
     }
 
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
+    fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
         call.write()
     }
 
-    fn write_return(&self, call: &Call, ret: &Content) -> Written {
+    fn write_return(&self, call: &Call, ret: &Content) -> Encoded {
         match ret {
             Content::Is(value) => call.answer().write(*value),
-            Content::Text(text) | Content::Unread(Unread(text)) => Written::Text((**text).into()),
+            Content::Text(text) | Content::Unread(Unread(text)) => Encoded::Text((**text).into()),
         }
     }
 
@@ -351,12 +352,12 @@ impl Notation for Map {
     }
 
     // Appends are not drawn: the values on the dice are integers.
-    fn sample(&self, dice: &mut Dice) -> Call {
+    fn sample(&self, dice: &mut CallSampler) -> Call {
         Call::sample(dice)
     }
 
     // What nobody has read yet may be read later.
-    fn outlives(&self, values: &Values) -> bool {
+    fn is_stable_under_new_values(&self, values: &Values) -> bool {
         values.find_text("append").is_none()
     }
 

@@ -1,13 +1,13 @@
 //! A multiset, judged element by element.
 
-use clewline_core::{Deterministic, Elements, Footprint, Kind, Role, Value};
+use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value};
 
 pub use crate::set::Call;
 use crate::{
     copies::Copies,
     entry::{Entry, Visitor},
     notation,
-    operation::{Answer, Operation},
+    operation::{Operation, ResultKind},
     parameter,
 };
 
@@ -73,8 +73,8 @@ impl Deterministic for Multiset {
         }
     }
 
-    fn kind(&self) -> Option<Kind> {
-        Some(Kind::Multiset)
+    fn kind(&self) -> Option<ObjectKind> {
+        Some(ObjectKind::Multiset)
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
@@ -84,9 +84,9 @@ impl Deterministic for Multiset {
             // A refusal is never allowed.
             (Call::Add(_), Some(false)) => return None,
             (Call::Remove(value), Some(true) | None) => Role::Remove(value.word()),
-            (Call::Contains(value), Some(true)) => Role::See(value.word()),
-            (Call::Contains(value) | Call::Remove(value), Some(false)) => Role::Miss(value.word()),
-            (Call::Contains(_), None) => Role::Nothing,
+            (Call::Contains(value), Some(true)) => Role::Observe(value.word()),
+            (Call::Contains(value) | Call::Remove(value), Some(false)) => Role::Absent(value.word()),
+            (Call::Contains(_), None) => Role::NoEffect,
         })
     }
 
@@ -98,6 +98,6 @@ impl Deterministic for Multiset {
 notation!(Multiset, name: |_| ENTRY.name.to_owned(), answer: |_, call| answer(call), sample: Call::sample);
 
 /// A multiset has room for one more copy.
-fn answer(call: &Call) -> Answer {
-    if matches!(call, Call::Add(_)) { Answer::Nothing } else { call.answer() }
+fn answer(call: &Call) -> ResultKind {
+    if matches!(call, Call::Add(_)) { ResultKind::Nothing } else { call.answer() }
 }

@@ -2,7 +2,7 @@
 //!
 //! Who unlocks is not looked at, as a specification does not see processes.
 
-use clewline_core::{Deterministic, Kind, Role, Value};
+use clewline_core::{Deterministic, ObjectKind, Role, Value};
 
 use crate::{
     entry::{Entry, Visitor},
@@ -67,8 +67,8 @@ impl Deterministic for Mutex {
     }
 
     // A set of one element: the mutex is held, or it is not.
-    fn kind(&self) -> Option<Kind> {
-        Some(Kind::Set)
+    fn kind(&self) -> Option<ObjectKind> {
+        Some(ObjectKind::Set)
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {

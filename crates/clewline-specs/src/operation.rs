@@ -2,9 +2,9 @@
 //!
 //! [`operations!`](crate::operations) makes of one list the type of calls, what is read and written, what errors and
 //! `clewline specs` tell, and what is drawn for random histories. [`notation!`](crate::notation) makes the rest of a
-//! [`Notation`](clewline_core::Notation) of it, for objects that answer plain values.
+//! [`Codec`](clewline_core::Codec) of it, for objects that answer plain values.
 
-use clewline_core::{Datum, Misfit, Value, Values, Written};
+use clewline_core::{CodecError, Datum, Encoded, Value, Values};
 
 use crate::parameter::Capacity;
 
@@ -58,16 +58,16 @@ impl Operation {
 
     /// That none of `operations` is called `found`.
     #[must_use]
-    pub fn unknown(operations: &[Operation], found: &str) -> Misfit {
+    pub fn unknown(operations: &[Operation], found: &str) -> CodecError {
         let known: Vec<String> = operations.iter().map(|it| format!("`{}`", it.name)).collect();
-        Misfit::method(found, &known.join(", "))
+        CodecError::method(found, &known.join(", "))
     }
 }
 
 /// Declares the calls of an object: for each operation its variant, what it is made of, its argument, its names, the
-/// kind of [`Answer`](crate::operation::Answer) and what it does.
+/// kind of [`Answer`](crate::operation::ResultKind) and what it does.
 ///
-/// What a call is made of says what is drawn for it, too, by the method of [`Dice`](clewline_core::Dice) of that
+/// What a call is made of says what is drawn for it, too, by the method of [`Dice`](clewline_core::CallSampler) of that
 /// name: `value`, `old_value`, `int`, `key`. With `key first`, a key is drawn before the operation is. A call made of a `key` and a
 /// `text` is never drawn. An argument is an `element` (any value but null), `anything`, an `integer`, or a
 /// `list` of as many values as the call is made of.
@@ -99,12 +99,12 @@ macro_rules! operations {
     (@read $arg:ident $call:ident::$variant:ident $shape:ident $label:literal $($source:ident)+) => {
         $arg.$shape().map($call::$variant)
     };
-    (@write) => { $crate::core::Written::NOTHING };
+    (@write) => { $crate::core::Encoded::NOTHING };
     (@write list $($source:ident)+) => {
-        $crate::core::Written::List(vec![$($crate::core::Written::Value($source)),+])
+        $crate::core::Encoded::List(vec![$($crate::core::Encoded::Value($source)),+])
     };
-    (@write integer $source:ident) => { $crate::core::Written::Int($source) };
-    (@write $shape:ident $source:ident) => { $crate::core::Written::Value($source) };
+    (@write integer $source:ident) => { $crate::core::Encoded::Int($source) };
+    (@write $shape:ident $source:ident) => { $crate::core::Encoded::Value($source) };
     (
         $(#[$doc:meta])*
         enum $call:ident $(, $key:ident first)?;
@@ -142,7 +142,7 @@ macro_rules! operations {
                 values: &$crate::core::Values,
                 method: &str,
                 arg: $crate::core::Value,
-            ) -> Result<$call, $crate::core::Misfit> {
+            ) -> Result<$call, $crate::core::CodecError> {
                 let arg = $crate::operation::Given::argument(values, method, arg);
                 match method {
                     $($name $(| $alias)* => $crate::operations!(@read arg $call::$variant $($shape $label $($source)+)?),)+
@@ -152,7 +152,7 @@ macro_rules! operations {
 
             /// The name and the argument.
             #[must_use]
-            pub fn write(&self) -> (&'static str, $crate::core::Written) {
+            pub fn write(&self) -> (&'static str, $crate::core::Encoded) {
                 match *self {
                     $($call::$variant $(($($source),+))? => ($name, $crate::operations!(@write $($shape $($source)+)?)),)+
                 }
@@ -168,14 +168,14 @@ macro_rules! operations {
 
             /// What kind of answer it gives.
             #[must_use]
-            pub fn answer(&self) -> $crate::operation::Answer {
+            pub fn answer(&self) -> $crate::operation::ResultKind {
                 match self {
-                    $($call::$variant { .. } => $crate::operation::Answer::$answer,)+
+                    $($call::$variant { .. } => $crate::operation::ResultKind::$answer,)+
                 }
             }
 
             /// Some call, as `dice` will have it.
-            pub fn sample(dice: &mut $crate::core::Dice) -> $call {
+            pub fn sample(dice: &mut $crate::core::CallSampler) -> $call {
                 $(let $key = dice.key();)?
                 let drawn = [$($crate::operations!(@drawn $name $($($source)+)?)),+];
                 match dice.one_of(drawn.into_iter().flatten()) {
@@ -187,26 +187,26 @@ macro_rules! operations {
     };
 }
 
-/// Implements [`Notation`](clewline_core::Notation) for a specification whose calls are a type `Call` that
+/// Implements [`Codec`](clewline_core::Codec) for a specification whose calls are a type `Call` that
 /// [`operations!`](crate::operations) made, and whose answers are [`Value`]s: given its name in the catalog, what kind of
 /// answer a call gives, and how a call is drawn.
 #[macro_export]
 macro_rules! notation {
     ($specification:ty, name: $named:expr, answer: $answer:expr, sample: $sample:expr) => {
         impl $specification {
-            fn kind_of_answer(&self, call: &Call) -> $crate::operation::Answer {
-                let kind: fn(&$specification, &Call) -> $crate::operation::Answer = $answer;
+            fn kind_of_answer(&self, call: &Call) -> $crate::operation::ResultKind {
+                let kind: fn(&$specification, &Call) -> $crate::operation::ResultKind = $answer;
                 kind(self, call)
             }
         }
 
-        impl $crate::core::Notation for $specification {
+        impl $crate::core::Codec for $specification {
             fn read_call(
                 &self,
                 values: &$crate::core::Values,
                 method: &str,
                 arg: $crate::core::Value,
-            ) -> Result<Call, $crate::core::Misfit> {
+            ) -> Result<Call, $crate::core::CodecError> {
                 Call::read(values, method, arg)
             }
 
@@ -215,15 +215,15 @@ macro_rules! notation {
                 values: &$crate::core::Values,
                 call: &Call,
                 ret: $crate::core::Value,
-            ) -> Result<$crate::core::Value, $crate::core::Misfit> {
+            ) -> Result<$crate::core::Value, $crate::core::CodecError> {
                 self.kind_of_answer(call).read(values, call.name(), ret)
             }
 
-            fn write_call(&self, call: &Call) -> (&'static str, $crate::core::Written) {
+            fn write_call(&self, call: &Call) -> (&'static str, $crate::core::Encoded) {
                 call.write()
             }
 
-            fn write_return(&self, call: &Call, ret: &$crate::core::Value) -> $crate::core::Written {
+            fn write_return(&self, call: &Call, ret: &$crate::core::Value) -> $crate::core::Encoded {
                 self.kind_of_answer(call).write(*ret)
             }
 
@@ -232,8 +232,8 @@ macro_rules! notation {
                 Some(name(self))
             }
 
-            fn sample(&self, dice: &mut $crate::core::Dice) -> Call {
-                let sample: fn(&mut $crate::core::Dice) -> Call = $sample;
+            fn sample(&self, dice: &mut $crate::core::CallSampler) -> Call {
+                let sample: fn(&mut $crate::core::CallSampler) -> Call = $sample;
                 sample(dice)
             }
         }
@@ -273,10 +273,10 @@ impl<'a> Given<'a> {
     /// # Errors
     ///
     /// If it is something else.
-    pub fn nothing(self) -> Result<(), Misfit> {
+    pub fn nothing(self) -> Result<(), CodecError> {
         match self.value {
             Value::ABSENT | Value::NIL => Ok(()),
-            _ => self.misfit("no argument"),
+            _ => self.error("no argument"),
         }
     }
 
@@ -285,8 +285,8 @@ impl<'a> Given<'a> {
     /// # Errors
     ///
     /// If it is something else.
-    pub fn anything(self) -> Result<Value, Misfit> {
-        if self.value.is_absent() { self.misfit("a value") } else { Ok(self.value) }
+    pub fn anything(self) -> Result<Value, CodecError> {
+        if self.value.is_absent() { self.error("a value") } else { Ok(self.value) }
     }
 
     /// Any value but null.
@@ -294,10 +294,10 @@ impl<'a> Given<'a> {
     /// # Errors
     ///
     /// If it is something else.
-    pub fn element(self) -> Result<Value, Misfit> {
+    pub fn element(self) -> Result<Value, CodecError> {
         match self.value {
-            Value::ABSENT => self.misfit("a value"),
-            Value::NIL => self.misfit("a value other than null, which means that there is none"),
+            Value::ABSENT => self.error("a value"),
+            Value::NIL => self.error("a value other than null, which means that there is none"),
             value => Ok(value),
         }
     }
@@ -307,10 +307,10 @@ impl<'a> Given<'a> {
     /// # Errors
     ///
     /// If it is something else.
-    pub fn integer(self) -> Result<i64, Misfit> {
+    pub fn integer(self) -> Result<i64, CodecError> {
         match self.values.get(self.value) {
             Datum::Int(int) => Ok(int),
-            _ => self.misfit("an integer of 64 bits"),
+            _ => self.error("an integer of 64 bits"),
         }
     }
 
@@ -319,11 +319,11 @@ impl<'a> Given<'a> {
     /// # Errors
     ///
     /// If it is something else.
-    pub fn integer_or_null(self) -> Result<Option<i64>, Misfit> {
+    pub fn integer_or_null(self) -> Result<Option<i64>, CodecError> {
         match self.values.get(self.value) {
             Datum::Int(int) => Ok(Some(int)),
             Datum::Nil => Ok(None),
-            _ => self.misfit("an integer of 64 bits, or null for none"),
+            _ => self.error("an integer of 64 bits, or null for none"),
         }
     }
 
@@ -332,10 +332,10 @@ impl<'a> Given<'a> {
     /// # Errors
     ///
     /// If it is something else.
-    pub fn list<const N: usize>(self, expected: &str) -> Result<[Value; N], Misfit> {
+    pub fn list<const N: usize>(self, expected: &str) -> Result<[Value; N], CodecError> {
         match self.values.get(self.value) {
-            Datum::List(items) => items.try_into().or_else(|_| self.misfit(expected)),
-            _ => self.misfit(expected),
+            Datum::List(items) => items.try_into().or_else(|_| self.error(expected)),
+            _ => self.error(expected),
         }
     }
 
@@ -344,19 +344,19 @@ impl<'a> Given<'a> {
     /// # Errors
     ///
     /// Always.
-    pub fn misfit<T>(self, expected: &str) -> Result<T, Misfit> {
+    pub fn error<T>(self, expected: &str) -> Result<T, CodecError> {
         let Given { values, method, role, value } = self;
         let what = match role {
             Role::Argument => format!("`{method}`"),
             Role::Answer => format!("the answer of `{method}`"),
         };
-        Err(Misfit::value(&what, expected, values, value))
+        Err(CodecError::value(&what, expected, values, value))
     }
 }
 
 /// What kind of answer an operation gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ResultKind {
     /// None. The normal form is true, and false stands for a refusal that no such operation may give.
     Nothing,
     /// True or false.
@@ -371,11 +371,11 @@ pub enum Answer {
     IntegerOrNull,
 }
 
-impl Answer {
+impl ResultKind {
     /// What an operation of a collection answers that has room for so many: nothing where there is always room.
     #[must_use]
-    pub fn within(self, capacity: Capacity) -> Answer {
-        if self == Answer::Room && capacity.is_unbounded() { Answer::Nothing } else { self }
+    pub fn within(self, capacity: Capacity) -> ResultKind {
+        if self == ResultKind::Room && capacity.is_unbounded() { ResultKind::Nothing } else { self }
     }
 
     /// Reads an answer of `method`, in its normal form.
@@ -383,26 +383,28 @@ impl Answer {
     /// # Errors
     ///
     /// If it is something else.
-    pub fn read(self, values: &Values, method: &str, ret: Value) -> Result<Value, Misfit> {
+    pub fn read(self, values: &Values, method: &str, ret: Value) -> Result<Value, CodecError> {
         let given = Given::answer(values, method, ret);
         match (self, ret) {
-            (Answer::Nothing, Value::ABSENT | Value::NIL) => Ok(Value::TRUE),
-            (Answer::Nothing | Answer::Truth | Answer::Room, Value::TRUE | Value::FALSE) => Ok(ret),
-            (Answer::Nothing, _) => given.misfit("nothing, or true"),
-            (Answer::Truth | Answer::Room, _) => given.misfit("true or false"),
-            (Answer::Value, Value::ABSENT) => given.misfit("a value, or null for none"),
-            (Answer::Value, _) => Ok(ret),
-            (Answer::Integer, _) => given.integer().map(|_| ret),
-            (Answer::IntegerOrNull, _) => given.integer_or_null().map(|_| ret),
+            (ResultKind::Nothing, Value::ABSENT | Value::NIL) => Ok(Value::TRUE),
+            (ResultKind::Nothing | ResultKind::Truth | ResultKind::Room, Value::TRUE | Value::FALSE) => {
+                Ok(ret)
+            }
+            (ResultKind::Nothing, _) => given.error("nothing, or true"),
+            (ResultKind::Truth | ResultKind::Room, _) => given.error("true or false"),
+            (ResultKind::Value, Value::ABSENT) => given.error("a value, or null for none"),
+            (ResultKind::Value, _) => Ok(ret),
+            (ResultKind::Integer, _) => given.integer().map(|_| ret),
+            (ResultKind::IntegerOrNull, _) => given.integer_or_null().map(|_| ret),
         }
     }
 
     /// Writes an answer; `read` undoes it.
     #[must_use]
-    pub fn write(self, ret: Value) -> Written {
+    pub fn write(self, ret: Value) -> Encoded {
         match (self, ret) {
-            (Answer::Nothing, Value::TRUE) => Written::NOTHING,
-            (_, _) => Written::Value(ret),
+            (ResultKind::Nothing, Value::TRUE) => Encoded::NOTHING,
+            (_, _) => Encoded::Value(ret),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What may follow a specification's name after a colon: mostly a capacity.
 
-use clewline_core::{Catalogued, Elements, Footprint, Role, Value};
+use clewline_core::{Elements, ErasedSpec, Footprint, Role, Value};
 
 use crate::deed::Deed;
 
@@ -67,11 +67,11 @@ impl Deed<Value> {
         Some(match (self, ret) {
             (Deed::Add(value), None | Some(&Value::TRUE)) => Role::Add(value.word()),
             (Deed::Add(_), Some(_)) => return None,
-            (Deed::Remove, None) => Role::Take,
-            (Deed::Look, None) => Role::Nothing,
+            (Deed::Remove, None) => Role::RemoveUnknown,
+            (Deed::Look, None) => Role::NoEffect,
             (Deed::Remove | Deed::Look, Some(&Value::NIL)) => Role::Empty,
             (Deed::Remove, Some(value)) => Role::Remove(value.word()),
-            (Deed::Look, Some(value)) => Role::See(value.word()),
+            (Deed::Look, Some(value)) => Role::Observe(value.word()),
         })
     }
 
@@ -85,21 +85,21 @@ impl Deed<Value> {
 /// The specification, with its type forgotten. What that instantiates is most of what this crate costs, so that it is done only
 /// where specifications are found by their names.
 #[cfg(feature = "catalog")]
-pub(crate) fn boxed(specification: impl Catalogued + 'static) -> Result<Box<dyn Catalogued>, String> {
+pub(crate) fn boxed(specification: impl ErasedSpec + 'static) -> Result<Box<dyn ErasedSpec>, String> {
     Ok(Box::new(specification))
 }
 
 /// The specification is there with its type alone.
 #[cfg(not(feature = "catalog"))]
-pub(crate) fn boxed(_specification: impl Catalogued + 'static) -> Result<Box<dyn Catalogued>, String> {
+pub(crate) fn boxed(_specification: impl ErasedSpec + 'static) -> Result<Box<dyn ErasedSpec>, String> {
     Err("is known by its type alone: names of specifications need the feature `catalog`".to_owned())
 }
 
 /// A specification that takes no parameter.
 pub(crate) fn none(
-    specification: impl Catalogued + 'static,
+    specification: impl ErasedSpec + 'static,
     parameter: Option<&str>,
-) -> Result<Box<dyn Catalogued>, String> {
+) -> Result<Box<dyn ErasedSpec>, String> {
     match parameter {
         None => boxed(specification),
         Some(found) => Err(format!("takes no parameter, found `{found}`")),

@@ -1,7 +1,8 @@
 //! A priority queue of integers: the greatest leaves first, or the least.
 
 use clewline_core::{
-    Datum, Deterministic, Dice, Elements, Footprint, Kind, Misfit, Notation, Role, Value, Values, Written,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
+    Value, Values,
 };
 
 use crate::{
@@ -103,8 +104,8 @@ impl Deterministic for PriorityQueue {
         }
     }
 
-    fn kind(&self) -> Option<Kind> {
-        Some(Kind::PriorityQueue)
+    fn kind(&self) -> Option<ObjectKind> {
+        Some(ObjectKind::PriorityQueue)
     }
 
     fn role(&self, call: &Call, ret: Option<&Return>) -> Option<Role> {
@@ -116,10 +117,10 @@ impl Deterministic for PriorityQueue {
         Some(match (call, ret) {
             (Call::Add(int), Some(Return::Done(true)) | None) => Role::Add(element(*int)),
             (Call::Poll, Some(Return::First(Some(int)))) => Role::Remove(element(*int)),
-            (Call::Peek, Some(Return::First(Some(int)))) => Role::See(element(*int)),
+            (Call::Peek, Some(Return::First(Some(int)))) => Role::Observe(element(*int)),
             (Call::Poll | Call::Peek, Some(Return::First(None))) => Role::Empty,
-            (Call::Poll, None) => Role::Take,
-            (Call::Peek, None) => Role::Nothing,
+            (Call::Poll, None) => Role::RemoveUnknown,
+            (Call::Peek, None) => Role::NoEffect,
             (Call::Add(_) | Call::Poll | Call::Peek, Some(Return::Done(_) | Return::First(_))) => {
                 return None;
             }
@@ -131,12 +132,12 @@ impl Deterministic for PriorityQueue {
     }
 }
 
-impl Notation for PriorityQueue {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, Misfit> {
+impl Codec for PriorityQueue {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
         Call::read(values, method, arg)
     }
 
-    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, Misfit> {
+    fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, CodecError> {
         let ret = call.answer().read(values, call.name(), ret)?;
         Ok(match values.get(ret) {
             Datum::Int(first) => Return::First(Some(first)),
@@ -145,14 +146,14 @@ impl Notation for PriorityQueue {
         })
     }
 
-    fn write_call(&self, call: &Call) -> (&'static str, Written) {
+    fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
         call.write()
     }
 
-    fn write_return(&self, call: &Call, ret: &Return) -> Written {
+    fn write_return(&self, call: &Call, ret: &Return) -> Encoded {
         match *ret {
             Return::Done(done) => call.answer().write(Value::bool(done)),
-            Return::First(first) => first.map_or(Written::Value(Value::NIL), Written::Int),
+            Return::First(first) => first.map_or(Encoded::Value(Value::NIL), Encoded::Int),
         }
     }
 
@@ -164,7 +165,7 @@ impl Notation for PriorityQueue {
         Some(name.to_owned())
     }
 
-    fn sample(&self, dice: &mut Dice) -> Call {
+    fn sample(&self, dice: &mut CallSampler) -> Call {
         Call::sample(dice)
     }
 }

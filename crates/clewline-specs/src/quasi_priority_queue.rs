@@ -1,6 +1,6 @@
 //! A priority queue that may answer out of order by a bound: [`Relaxed`]. Equal integers overtake none of each other.
 
-use clewline_core::Kind;
+use clewline_core::ObjectKind;
 
 use crate::{
     entry::{Entry, Visitor},
@@ -75,7 +75,7 @@ impl Ordered for PriorityQueue {
         Equals::Alike
     }
 
-    fn relaxed_kind(&self, factor: u32) -> Option<Kind> {
-        Some(Kind::QuasiPriorityQueue { factor })
+    fn relaxed_kind(&self, factor: u32) -> Option<ObjectKind> {
+        Some(ObjectKind::QuasiPriorityQueue { factor })
     }
 }

@@ -1,6 +1,6 @@
 //! A queue that may answer out of order by a bound: [`Relaxed`].
 
-use clewline_core::{Kind, Value};
+use clewline_core::{ObjectKind, Value};
 
 use crate::{
     entry::{Entry, Visitor},
@@ -64,7 +64,7 @@ impl Ordered for Queue {
         Equals::FirstLeaves
     }
 
-    fn relaxed_kind(&self, factor: u32) -> Option<Kind> {
-        Some(Kind::QuasiQueue { factor })
+    fn relaxed_kind(&self, factor: u32) -> Option<ObjectKind> {
+        Some(ObjectKind::QuasiQueue { factor })
     }
 }

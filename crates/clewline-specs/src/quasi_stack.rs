@@ -1,6 +1,6 @@
 //! A stack that may answer out of order by a bound: [`Relaxed`].
 
-use clewline_core::{Kind, Value};
+use clewline_core::{ObjectKind, Value};
 
 use crate::{
     entry::{Entry, Visitor},
@@ -64,7 +64,7 @@ impl Ordered for Stack {
         Equals::AnyLeaves
     }
 
-    fn relaxed_kind(&self, factor: u32) -> Option<Kind> {
-        Some(Kind::QuasiStack { factor })
+    fn relaxed_kind(&self, factor: u32) -> Option<ObjectKind> {
+        Some(ObjectKind::QuasiStack { factor })
     }
 }

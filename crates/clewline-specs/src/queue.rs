@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use clewline_core::{Deterministic, Footprint, Kind, Role, Value};
+use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
 
 use crate::{
     copies::array_bytes,
@@ -91,8 +91,8 @@ impl Deterministic for Queue {
         call.deed().finds_nothing(ret)
     }
 
-    fn kind(&self) -> Option<Kind> {
-        self.capacity.is_unbounded().then_some(Kind::Queue)
+    fn kind(&self) -> Option<ObjectKind> {
+        self.capacity.is_unbounded().then_some(ObjectKind::Queue)
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {

@@ -1,6 +1,6 @@
 //! A register: a read answers the value written last.
 
-use clewline_core::{Deterministic, Elements, Footprint, Kind, Role, Value};
+use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value};
 
 use crate::{
     entry::{Entry, Visitor},
@@ -63,8 +63,8 @@ impl Deterministic for Register {
         }
     }
 
-    fn kind(&self) -> Option<Kind> {
-        Some(Kind::Register { initial: Value::NIL.word() })
+    fn kind(&self) -> Option<ObjectKind> {
+        Some(ObjectKind::Register { initial: Value::NIL.word() })
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
@@ -72,8 +72,8 @@ impl Deterministic for Register {
             (Call::Write(value), Some(&Value::TRUE) | None) => Role::Add(value.word()),
             // A refusal is never allowed.
             (Call::Write(_), Some(_)) => return None,
-            (Call::Read, Some(value)) => Role::See(value.word()),
-            (Call::Read, None) => Role::Nothing,
+            (Call::Read, Some(value)) => Role::Observe(value.word()),
+            (Call::Read, None) => Role::NoEffect,
         })
     }
 }

@@ -13,13 +13,15 @@
 
 use std::{collections::VecDeque, fmt::Debug, hash::Hash};
 
-use clewline_core::{Dice, Footprint, Kind, Misfit, Notation, Role, Specification, Value, Values, Written};
+use clewline_core::{
+    CallSampler, Codec, CodecError, Encoded, Footprint, ObjectKind, Role, Specification, Value, Values,
+};
 
 pub use crate::deed::Deed;
 use crate::{copies::array_bytes, parameter};
 
 /// A collection of which elements leave in an order, and what it takes to relax that order.
-pub trait Ordered: Notation {
+pub trait Ordered: Codec {
     /// What it holds.
     type Element: Copy + Eq + Hash + Debug + Send + Sync + 'static;
 
@@ -42,7 +44,7 @@ pub trait Ordered: Notation {
     fn equals(&self) -> Equals;
 
     /// What kind of object it is with factor `factor`, which is not 0, for checkers that know such objects.
-    fn relaxed_kind(&self, factor: u32) -> Option<Kind>;
+    fn relaxed_kind(&self, factor: u32) -> Option<ObjectKind>;
 }
 
 /// What equal elements of a collection are to each other.
@@ -221,7 +223,7 @@ impl<P: Ordered> Specification for Relaxed<P> {
         }
     }
 
-    fn happen(
+    fn execute_with(
         &self,
         state: &mut Self::State,
         call: &P::Call,
@@ -251,7 +253,7 @@ impl<P: Ordered> Specification for Relaxed<P> {
         self.plain.footprint(call, ret)
     }
 
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ObjectKind> {
         if self.factor == 0 { self.plain.kind() } else { self.plain.relaxed_kind(self.factor) }
     }
 
@@ -265,24 +267,24 @@ impl<P: Ordered> Specification for Relaxed<P> {
     }
 }
 
-impl<P: Ordered> Notation for Relaxed<P> {
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<P::Call, Misfit> {
+impl<P: Ordered> Codec for Relaxed<P> {
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<P::Call, CodecError> {
         self.plain.read_call(values, method, arg)
     }
 
-    fn read_return(&self, values: &Values, call: &P::Call, ret: Value) -> Result<P::Return, Misfit> {
+    fn read_return(&self, values: &Values, call: &P::Call, ret: Value) -> Result<P::Return, CodecError> {
         self.plain.read_return(values, call, ret)
     }
 
-    fn write_call(&self, call: &P::Call) -> (&'static str, Written) {
+    fn write_call(&self, call: &P::Call) -> (&'static str, Encoded) {
         self.plain.write_call(call)
     }
 
-    fn write_return(&self, call: &P::Call, ret: &P::Return) -> Written {
+    fn write_return(&self, call: &P::Call, ret: &P::Return) -> Encoded {
         self.plain.write_return(call, ret)
     }
 
-    fn sample(&self, dice: &mut Dice) -> P::Call {
+    fn sample(&self, dice: &mut CallSampler) -> P::Call {
         self.plain.sample(dice)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clewline_core::{Act, Deterministic, Elements, Footprint, Kind, Role, Value};
+use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, RoleKind, Value};
 
 use crate::{
     copies::tree_bytes,
@@ -79,16 +79,16 @@ impl Deterministic for Set {
         }
     }
 
-    fn kind(&self) -> Option<Kind> {
-        Some(Kind::Set)
+    fn kind(&self) -> Option<ObjectKind> {
+        Some(ObjectKind::Set)
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         // By method, and by whether it is pending or answered false or true: a table, because nobody can predict which.
-        const ACTS: [[Act; 3]; 3] = [
-            [Act::Add, Act::See, Act::Add],
-            [Act::Remove, Act::Miss, Act::Remove],
-            [Act::Nothing, Act::Miss, Act::See],
+        const ACTS: [[RoleKind; 3]; 3] = [
+            [RoleKind::Add, RoleKind::Observe, RoleKind::Add],
+            [RoleKind::Remove, RoleKind::Absent, RoleKind::Remove],
+            [RoleKind::NoEffect, RoleKind::Absent, RoleKind::Observe],
         ];
         let (method, value) = match call {
             Call::Add(value) => (0, value),

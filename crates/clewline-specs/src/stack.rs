@@ -1,6 +1,6 @@
 //! A stack, unbounded or with a capacity.
 
-use clewline_core::{Deterministic, Footprint, Kind, Role, Value};
+use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
 
 use crate::{
     copies::array_bytes,
@@ -88,8 +88,8 @@ impl Deterministic for Stack {
         call.deed().finds_nothing(ret)
     }
 
-    fn kind(&self) -> Option<Kind> {
-        self.capacity.is_unbounded().then_some(Kind::Stack)
+    fn kind(&self) -> Option<ObjectKind> {
+        self.capacity.is_unbounded().then_some(ObjectKind::Stack)
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {

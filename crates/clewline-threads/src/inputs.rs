@@ -1,20 +1,20 @@
 //! Subjects to be run, their types forgotten.
 //!
-//! A [`Rig`] is a specification, a way to make a subject, and a way to draw calls. Seen as a [`Testable`] it has no types
+//! A [`SubjectFactory`] is a specification, a way to make a subject, and a way to draw calls. Seen as a [`ErasedSubject`] it has no types
 //! any more: inputs go in, cases to be judged come out.
 
 use std::{any::Any, fmt, io, sync::Arc, time::Duration};
 
 use clewline_core::{
-    Case, Dice, History, Misfit, Notation, Plan, Specification, Value, Values, case_noted, case_shown,
-    read_label,
+    CallSampler, Codec, CodecError, ErasedHistory, GeneratorConfig, History, Specification, Value, Values,
+    erase_with_codec, erase_with_debug, read_label,
 };
 
 use crate::{
     control::{Calls, Limits},
-    real::{Crew, Ending, Settings},
+    real::{Ending, Settings, Workers},
     subject::Subject,
-    trial::{Explorable, Trial, Typed as TypedTrial},
+    test_program::{Explorable, TestProgram, Typed as TypedTrial},
 };
 
 /// What the threads of one run are given. The same inputs give the same calls.
@@ -24,11 +24,11 @@ pub struct Inputs {
     pub operations: usize,
     /// What is drawn: the mix, the keys, the values, the seed. Numbers of operations, processes and objects are not
     /// looked at.
-    pub plan: Plan,
+    pub plan: GeneratorConfig,
 }
 
 /// Something that can be run.
-pub trait Testable: Send + Sync {
+pub trait ErasedSubject: Send + Sync {
     /// Starts threads for it.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ pub trait Session {
     fn launch(&mut self, drawn: Drawn);
 
     /// Waits for its end. After a run that got stuck, the session is over.
-    fn wait(&mut self) -> Took;
+    fn wait(&mut self) -> RunResult;
 }
 
 /// The calls of a run.
@@ -68,7 +68,7 @@ impl fmt::Debug for Drawn {
 }
 
 /// What a run took, and left.
-pub struct Took {
+pub struct RunResult {
     /// How it ended.
     pub ending: Ending,
     /// How many operations returned.
@@ -78,10 +78,10 @@ pub struct Took {
     /// Whether each thread stayed on one processor.
     pub is_pinned: bool,
     /// Merges the logs into a history with its specification. This may be done while the next run goes on.
-    pub case: Box<dyn FnOnce() -> Box<dyn Case> + Send>,
+    pub case: Box<dyn FnOnce() -> Box<dyn ErasedHistory> + Send>,
 }
 
-impl fmt::Debug for Took {
+impl fmt::Debug for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Took")
             .field("ending", &self.ending)
@@ -91,7 +91,7 @@ impl fmt::Debug for Took {
 }
 
 /// A specification, a way to make a subject, and a way to draw calls.
-pub struct Rig<S: Specification> {
+pub struct SubjectFactory<S: Specification> {
     specification: S,
     make: Make<S>,
     draw: Draw<S>,
@@ -106,12 +106,13 @@ struct Written<S: Specification> {
     show_return: fn(&S, &Values, &S::Call, &S::Return) -> String,
 }
 
-type ReadCall<S> = fn(&S, &Values, &str, Value) -> Result<<S as Specification>::Call, Misfit>;
+type ReadCall<S> = fn(&S, &Values, &str, Value) -> Result<<S as Specification>::Call, CodecError>;
 type Make<S> = Arc<dyn Fn() -> Arc<dyn Subject<S>> + Send + Sync>;
-type ToCase<S> = fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn Case>;
-type Draw<S> = Arc<dyn Fn(&S, &mut Dice) -> <S as Specification>::Call + Send + Sync>;
+type ToCase<S> =
+    fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn ErasedHistory>;
+type Draw<S> = Arc<dyn Fn(&S, &mut CallSampler) -> <S as Specification>::Call + Send + Sync>;
 
-impl<S> Rig<S>
+impl<S> SubjectFactory<S>
 where
     S: Specification + Clone + Send + Sync + 'static,
     S::Call: Send + Sync,
@@ -120,14 +121,14 @@ where
     /// Calls are those that the specification draws.
     pub fn new<T: Subject<S>>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Self
     where
-        S: Notation,
+        S: Codec,
     {
-        let name = Notation::name(&specification);
-        Rig {
+        let name = Codec::name(&specification);
+        SubjectFactory {
             specification,
             make: Arc::new(move || Arc::new(make())),
             draw: Arc::new(S::sample),
-            case: case_noted::<S>,
+            case: erase_with_codec::<S>,
             name,
             written: Some(Written {
                 read_call: S::read_call,
@@ -142,26 +143,26 @@ where
     pub fn drawing<T: Subject<S>>(
         specification: S,
         make: impl Fn() -> T + Send + Sync + 'static,
-        draw: impl Fn(&mut Dice) -> S::Call + Send + Sync + 'static,
+        draw: impl Fn(&mut CallSampler) -> S::Call + Send + Sync + 'static,
     ) -> Self {
-        Rig {
+        SubjectFactory {
             specification,
             make: Arc::new(move || Arc::new(make())),
             draw: Arc::new(move |_, dice| draw(dice)),
-            case: case_shown::<S>,
+            case: erase_with_debug::<S>,
             name: None,
             written: None,
         }
     }
 }
 
-impl<S: Specification> fmt::Debug for Rig<S> {
+impl<S: Specification> fmt::Debug for SubjectFactory<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rig").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl<S> Testable for Rig<S>
+impl<S> ErasedSubject for SubjectFactory<S>
 where
     S: Specification + Clone + Send + Sync + 'static,
     S::Call: Send + Sync,
@@ -174,7 +175,7 @@ where
             draw: Arc::clone(&self.draw),
             case: self.case,
             threads: settings.threads,
-            crew: Crew::new(settings.clone())?,
+            crew: Workers::new(settings.clone())?,
         }))
     }
 
@@ -187,7 +188,7 @@ where
     }
 }
 
-impl<S> Explorable for Rig<S>
+impl<S> Explorable for SubjectFactory<S>
 where
     S: Specification + Clone + Send + Sync + 'static,
     S::Call: Send + Sync,
@@ -197,9 +198,9 @@ where
         Vec::new()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let Some(written) = &self.written else {
-            return Err(Misfit("the specification does not say how its calls are written".to_owned()));
+            return Err(CodecError("the specification does not say how its calls are written".to_owned()));
         };
         let mut values = Values::new();
         let calls = labels.try_map(|label| {
@@ -227,7 +228,7 @@ struct Typed<S: Specification> {
     draw: Draw<S>,
     case: ToCase<S>,
     threads: usize,
-    crew: Crew<S>,
+    crew: Workers<S>,
 }
 
 impl<S> Session for Typed<S>
@@ -237,8 +238,8 @@ where
     S::Return: Send + Sync + 'static,
 {
     fn draw(&self, inputs: &Inputs) -> Drawn {
-        let plan = Plan { operations: inputs.operations * self.threads, ..inputs.plan.clone() };
-        let mut dice = Dice::new(&plan);
+        let plan = GeneratorConfig { operations: inputs.operations * self.threads, ..inputs.plan.clone() };
+        let mut dice = CallSampler::new(&plan);
         let mut calls =
             || (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect();
         let calls: Vec<Vec<S::Call>> = (0..self.threads).map(|_| calls()).collect();
@@ -250,10 +251,10 @@ where
         self.crew.launch((self.make)(), *calls, drawn.seed);
     }
 
-    fn wait(&mut self) -> Took {
+    fn wait(&mut self) -> RunResult {
         let run = self.crew.wait();
         let (case, specification, logs) = (self.case, self.specification.clone(), run.logs);
-        Took {
+        RunResult {
             ending: run.ending,
             returned: logs.returned(),
             elapsed: run.elapsed,

@@ -4,13 +4,13 @@
 //!
 //! * [`control`] is the engine, and a [`System`](clewline_explore::System) that can be explored.
 //! * [`sync`], [`thread`], [`hint`] and [`choose`](fn@choose) are what tasks use. They mirror `std`; outside of an exploration they are `std`.
-//! * [`front`] is the same engine for code that was not written for it.
-//! * [`Explorable`] and [`Trial`] are how a method explores a subject without knowing its type.
+//! * [`instrument`] is the same engine for code that was not written for it.
+//! * [`Explorable`] and [`TestProgram`] are how a method explores a subject without knowing its type.
 //!
 //! For real, they run on the processors there are, and are recorded without getting in the way:
 //!
 //! * [`Subject`] is what is tested: an object and how a call is made on it.
-//! * [`Crew`] is a number of threads that start together, each with its calls, and leave a history.
+//! * [`Workers`] is a number of threads that start together, each with its calls, and leave a history.
 //! * [`Clock`] is where the stamps come from that say which operation came before which.
 //! * [`Noise`] and [`point`] disturb threads, on request, where disturbing them may bring a bug to light.
 //! * [`sync`] calls [`point`] before each access.
@@ -35,21 +35,21 @@ mod choose;
 pub mod control;
 #[cfg(test)]
 mod explored;
-pub mod front;
 pub mod hint;
 mod inputs;
+pub mod instrument;
 pub mod real;
 mod subject;
 mod survey;
 pub mod sync;
+mod test_program;
 pub mod thread;
-mod trial;
 
 pub use choose::choose;
-pub use inputs::{Inputs, Rig, Session, Testable, Took};
+pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
 pub use real::{
-    Clock, ClockKind, Crew, Doing, Ending, Noise, Panicked, Pinning, Run, Settings, Standing, clock, point,
+    Clock, ClockKind, Doing, Ending, Noise, Panicked, Pinning, Run, Settings, Standing, Workers, clock, point,
 };
 pub use subject::Subject;
 pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits};
-pub use trial::{Component, Explorable, Trial, Visit, survey};
+pub use test_program::{Component, Explorable, TestProgram, Visit, survey};

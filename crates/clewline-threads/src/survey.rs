@@ -52,7 +52,7 @@ pub enum Visits {
     /// cut.
     Histories,
     /// Of the same history the first, whatever its end, and none that is
-    /// [explained](crate::Trial::explain): those may be counted instead.
+    /// [explained](crate::TestProgram::explain): those may be counted instead.
     Unexplained,
 }
 
@@ -63,7 +63,7 @@ pub struct Explanation {
     /// The serial histories.
     pub words: Vec<u32>,
     /// The results as they are written, by number.
-    pub answers: Vec<String>,
+    pub results: Vec<String>,
 }
 
 /// Distinct histories that were counted, and not visited.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clewline_core::Misfit;
+use clewline_core::CodecError;
 use clewline_explore::{Coverage, Limit};
 use clewline_methods::{
     census::{Census, Counting, Readings, count},
@@ -38,8 +38,8 @@ impl Asked {
     /// # Errors
     ///
     /// If the factors are none.
-    pub fn readings(&self) -> Result<Readings, Misfit> {
-        let factors = |text: &str| Quasi::parse(text).map_err(|it| Misfit(it.to_string()));
+    pub fn readings(&self) -> Result<Readings, CodecError> {
+        let factors = |text: &str| Quasi::parse(text).map_err(|it| CodecError(it.to_string()));
         Ok(Readings {
             plain: self.plain.clone(),
             relaxed: self.relaxed.clone(),
@@ -56,7 +56,7 @@ impl Program {
     ///
     /// If it cannot be counted.
     pub fn census(&self, asked: &Asked) -> Result<Census, Error> {
-        let no_count = |misfit: Misfit| Error::Killed { how: misfit.to_string() };
+        let no_count = |misfit: CodecError| Error::Killed { how: misfit.to_string() };
         let options =
             Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
         let readings = asked.readings().map_err(no_count)?;

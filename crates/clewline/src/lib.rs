@@ -60,7 +60,7 @@
 //!
 //! That dozen of lines is all a specification needs: a state, the calls, and a function from one state to the
 //! next. One whose calls may have several outcomes implements [`Specification`] instead of [`Deterministic`];
-//! one that is to be read from files also implements [`Notation`].
+//! one that is to be read from files also implements [`Codec`].
 //!
 //! # Which checker?
 //!
@@ -119,7 +119,7 @@ pub use assert::assert_linearizable;
 pub use clewline_macros::test;
 
 #[doc(inline)]
-pub use clewline_core::{Deterministic, Event, History, Malformed, Notation, Specification, Value, Verdict};
+pub use clewline_core::{Codec, Deterministic, Event, History, Malformed, Specification, Value, Verdict};
 #[doc(inline)]
 pub use clewline_threads::{Subject, choose, hint, sync, thread, thread_local};
 
@@ -133,8 +133,8 @@ pub mod line_up {
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Against, Alphabet, Answer, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Plan,
-        Tested,
+        Alphabet, Answer, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Plan,
+        Reference, Tested,
     };
     #[doc(inline)]
     pub use clewline_threads::{Component, Explorable};
@@ -144,7 +144,7 @@ pub mod line_up {
 #[cfg(feature = "stress")]
 pub mod stress {
     #[doc(inline)]
-    pub use clewline_core::{Dice, Domain};
+    pub use clewline_core::{CallSampler, ValueDomain};
     #[doc(inline)]
     pub use clewline_methods::stress::{
         Cause, CauseKind, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, Workload,
@@ -158,8 +158,8 @@ pub mod stress {
 pub mod actors {
     #[doc(inline)]
     pub use clewline_actors::{
-        Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Glance, Harness, Mailbox,
-        Message, Places, Property, Restart, Rules, Scenario, Watched, When,
+        Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, FaultPlacement, Faults,
+        GlobalState, Harness, Mailbox, Message, Modality, Property, Restart, Rules, Scenario, Tracked,
     };
     #[doc(inline)]
     pub use clewline_methods::actors::{

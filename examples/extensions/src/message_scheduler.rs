@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use clewline_actors::{
-    Flow, Tally, Walk,
+    Flow, Statistics, Execution,
     schedulers::{Entry, MessageScheduler, Soundness},
 };
 use clewline_explore::{Coverage, Limit};
@@ -22,7 +22,7 @@ pub const ENTRY: Entry = Entry {
 struct NewestFirst;
 
 impl MessageScheduler for NewestFirst {
-    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         walk.rewind();
         while !tally.is_end(walk)? {
             walk.take(walk.enabled().len() - 1);

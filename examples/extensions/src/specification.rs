@@ -1,6 +1,6 @@
 //! A latch: once it is set, it stays set.
 
-use clewline_core::{Deterministic, Kind, Role, Value};
+use clewline_core::{Deterministic, ObjectKind, Role, Value};
 use clewline_specs::{Entry, notation, operations};
 
 /// What the command line knows.
@@ -16,7 +16,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// The kind of object, by which [its monitor](crate::monitor) is found.
-pub const KIND: Kind = Kind::Other("latch");
+pub const KIND: ObjectKind = ObjectKind::Other("latch");
 
 /// The specification.
 #[derive(Clone, Copy, Debug)]
@@ -52,16 +52,16 @@ impl Deterministic for Latch {
         false
     }
 
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ObjectKind> {
         Some(KIND)
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         match (call, ret) {
             (Call::Set, None | Some(&Value::TRUE)) => Some(Role::Add(0)),
-            (Call::IsSet, None) => Some(Role::Nothing),
-            (Call::IsSet, Some(&Value::TRUE)) => Some(Role::See(0)),
-            (Call::IsSet, Some(&Value::FALSE)) => Some(Role::Miss(0)),
+            (Call::IsSet, None) => Some(Role::NoEffect),
+            (Call::IsSet, Some(&Value::TRUE)) => Some(Role::Observe(0)),
+            (Call::IsSet, Some(&Value::FALSE)) => Some(Role::Absent(0)),
             (Call::Set | Call::IsSet, Some(_)) => None,
         }
     }

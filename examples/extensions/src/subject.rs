@@ -3,7 +3,7 @@
 use clewline_core::Value;
 use clewline_lab::{Entry, Recipe, Variant};
 use clewline_threads::{
-    Rig, Subject,
+    SubjectFactory, Subject,
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -24,7 +24,7 @@ pub const ENTRY: Entry = Entry {
             quasi: None,
             recipe: RECIPE,
             build: || {
-                Box::new(Rig::new(Latch, || Flags {
+                Box::new(SubjectFactory::new(Latch, || Flags {
                     flags: [AtomicBool::new(false)],
                     turn: AtomicBool::new(false),
                 }))
@@ -36,7 +36,7 @@ pub const ENTRY: Entry = Entry {
             quasi: None,
             recipe: RECIPE,
             build: || {
-                Box::new(Rig::new(Latch, || Flags {
+                Box::new(SubjectFactory::new(Latch, || Flags {
                     flags: [AtomicBool::new(false), AtomicBool::new(false)],
                     turn: AtomicBool::new(false),
                 }))

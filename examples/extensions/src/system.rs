@@ -97,7 +97,7 @@ impl Harness for Servers {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         match (request, response) {
             (Message::Set(asked) | Message::IsSet(asked), Message::Answer(answered, _)) => asked == answered,
             _ => false,

@@ -8,12 +8,12 @@ mod peer;
 use std::sync::{Arc, Mutex};
 
 use clewline_actors::{
-    ActorSystem, Cast, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules,
+    ActorSystem, ModelTables, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules,
     Search, Stepwise, Summary, Verdicts, explore_states,
 };
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};
-use clewline_core::{Notation, Specification};
+use clewline_core::{Codec, Specification};
 use clewline_lab::systems::{ReadsAndWrites, Shape, SystemVisitor, find_system};
 use cpu_time::ProcessTime;
 
@@ -83,7 +83,7 @@ struct Count {
 impl SystemVisitor for Count {
     type Output = Explored;
 
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Explored {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Explored {
         let specification = harness.specification();
         let words = ReadsAndWrites::of(self.shapes, &specification).expect("the system is read and written");
         let scenario = Shape::Clients(self.clients)
@@ -93,7 +93,7 @@ impl SystemVisitor for Count {
         let rules = Rules { ignored: Ignored::Stays, ..Rules::default() };
         let system = ActorSystem::new(harness, scenario, rules).expect("the scenario fits");
         let by_frontier =
-            ByFrontier { cast: system.shared_cast(), frontiers: Frontiers::new(specification, calls) };
+            ByFrontier { tables: system.shared_tables(), frontiers: Frontiers::new(specification, calls) };
         let mut verdicts = Verdicts::new(Box::new(Stepwise::new(by_frontier)));
         let search = Search { jobs: self.jobs as usize, ..Search::default() };
         explore_states(&system.engine(), &[], &mut verdicts, &search, &|_| ())
@@ -101,7 +101,7 @@ impl SystemVisitor for Count {
 }
 
 struct ByFrontier<H: Harness> {
-    cast: Arc<Mutex<Cast<H>>>,
+    tables: Arc<Mutex<ModelTables<H>>>,
     frontiers: Frontiers<H::Specification>,
 }
 
@@ -116,8 +116,8 @@ where
 
     fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32 {
         let HistoryEvent::Return(operation, ret) = event else { return knowledge };
-        let cast = self.cast.lock().expect("nobody panicked");
-        let ret = cast.returned(ret);
+        let tables = self.tables.lock().expect("nobody panicked");
+        let ret = tables.returned(ret);
         self.frontiers.returned(FrontierId(knowledge), before.called, operation, ret).0
     }
 

@@ -13,12 +13,12 @@ use loom::{
     thread,
 };
 
-use crate::{BOUND, Column, Deadline, Kind, Matrix, Tally, Way};
+use crate::{BOUND, Column, Deadline, ObjectKind, Matrix, Statistics, Way};
 
 include!("programs.rs");
 
 /// Runs until there is nothing left to try, or it took too long.
-pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
+pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> {
     let bound = match way {
         Way::Reduced => None,
         Way::BoundedReduced => Some(BOUND as usize),
@@ -27,18 +27,18 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
     let mut builder = Builder::new();
     builder.preemption_bound = bound;
     Some(match matrix.kind {
-        Kind::Counter => go::<Counter>(&builder, patience, matrix.columns),
-        Kind::Locked => go::<Locked>(&builder, patience, matrix.columns),
-        Kind::Treiber => go::<Treiber>(&builder, patience, matrix.columns),
-        Kind::MichaelScott => go::<MichaelScott>(&builder, patience, matrix.columns),
-        Kind::Steps => go::<Steps>(&builder, patience, matrix.columns),
+        ObjectKind::Counter => go::<Counter>(&builder, patience, matrix.columns),
+        ObjectKind::Locked => go::<Locked>(&builder, patience, matrix.columns),
+        ObjectKind::Treiber => go::<Treiber>(&builder, patience, matrix.columns),
+        ObjectKind::MichaelScott => go::<MichaelScott>(&builder, patience, matrix.columns),
+        ObjectKind::Steps => go::<Steps>(&builder, patience, matrix.columns),
     })
 }
 
 /// What the model panics with when it took too long: loom watches the time on the wall, and nothing else ends it.
 struct Over;
 
-fn go<S: Subject + Send + Sync>(builder: &Builder, patience: Duration, columns: &'static [Column]) -> Tally {
+fn go<S: Subject + Send + Sync>(builder: &Builder, patience: Duration, columns: &'static [Column]) -> Statistics {
     let executions = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&executions);
     let deadline = Deadline::new(patience);
@@ -56,5 +56,5 @@ fn go<S: Subject + Send + Sync>(builder: &Builder, patience: Duration, columns: 
         threads.into_iter().for_each(|it| it.join().expect("nobody panics"));
     };
     let is_done = panic::catch_unwind(AssertUnwindSafe(|| builder.check(model))).is_ok();
-    Tally { executions: executions.load(SeqCst), is_done }
+    Statistics { executions: executions.load(SeqCst), is_done }
 }

@@ -46,7 +46,7 @@ pub type Column = &'static [Call];
 
 /// Which structure.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum ObjectKind {
     Counter,
     Locked,
     Treiber,
@@ -59,7 +59,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix {
     name: &'static str,
-    kind: Kind,
+    kind: ObjectKind,
     columns: &'static [Column],
     /// Whether there are too many schedules to try them without a bound.
     is_large: bool,
@@ -82,7 +82,7 @@ const ROUNDS: u32 = 3;
 
 /// What became of one exploration.
 #[derive(Clone, Copy, Debug)]
-pub struct Tally {
+pub struct Statistics {
     executions: u64,
     is_done: bool,
 }
@@ -116,33 +116,33 @@ const MATRICES: &[Matrix] = ALL.split_at(6).0;
 const ALL: &[Matrix] = &[
     Matrix {
         name: "(a) counter, 3 fetch_add x 2",
-        kind: Kind::Counter,
+        kind: ObjectKind::Counter,
         columns: &[THREE, THREE],
         is_large: false,
     },
-    Matrix { name: "(b) Treiber, push pop x 2", kind: Kind::Treiber, columns: PAIRS, is_large: false },
+    Matrix { name: "(b) Treiber, push pop x 2", kind: ObjectKind::Treiber, columns: PAIRS, is_large: false },
     Matrix {
         name: "(c) Michael-Scott, enq deq x 2",
-        kind: Kind::MichaelScott,
+        kind: ObjectKind::MichaelScott,
         columns: PAIRS,
         is_large: false,
     },
     Matrix {
         name: "(d) counter below a lock, 3 x 3",
-        kind: Kind::Locked,
+        kind: ObjectKind::Locked,
         columns: &[THREE, THREE, THREE],
         is_large: false,
     },
-    Matrix { name: "(e) Treiber, 3 x 3", kind: Kind::Treiber, columns: MIXED, is_large: true },
-    Matrix { name: "(f) Michael-Scott, 3 x 3", kind: Kind::MichaelScott, columns: MIXED, is_large: true },
+    Matrix { name: "(e) Treiber, 3 x 3", kind: ObjectKind::Treiber, columns: MIXED, is_large: true },
+    Matrix { name: "(f) Michael-Scott, 3 x 3", kind: ObjectKind::MichaelScott, columns: MIXED, is_large: true },
     steps(&[&[Put(5)], &[Put(5)]]),
     steps(&[&[Put(50)], &[Put(50)]]),
     steps(&[&[Put(100)], &[Put(100)]]),
-    Matrix { kind: Kind::Counter, ..steps(&[&[Put(1); 50], &[Put(1); 50]]) },
+    Matrix { kind: ObjectKind::Counter, ..steps(&[&[Put(1); 50], &[Put(1); 50]]) },
 ];
 
 const fn steps(columns: &'static [Column]) -> Matrix {
-    Matrix { name: "steps", kind: Kind::Steps, columns, is_large: true }
+    Matrix { name: "steps", kind: ObjectKind::Steps, columns, is_large: true }
 }
 
 fn main() {
@@ -162,7 +162,7 @@ fn main() {
 }
 
 /// An engine; `None` if it cannot go through the schedules in this way.
-type Run = fn(&Matrix, Way, Duration) -> Option<Tally>;
+type Run = fn(&Matrix, Way, Duration) -> Option<Statistics>;
 
 const WAYS: [Way; 6] =
     [Way::Exhaustive, Way::Reduced, Way::Bounded, Way::BoundedReduced, Way::Random, Way::Pct];
@@ -192,7 +192,7 @@ impl Way {
 /// One row of a table.
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    tally: Tally,
+    tally: Statistics,
     each: Duration,
     rate: f64,
 }
@@ -243,7 +243,7 @@ fn ask(engine: usize, matrix: usize, way: Way, patience: Duration) -> Option<Row
     let output = String::from_utf8(output.expect("a program can be started again").stdout).ok()?;
     let mut numbers = output.split_whitespace().map(|it| it.parse::<f64>().expect("a number"));
     let mut number = || numbers.next();
-    let tally = Tally { executions: number()? as u64, is_done: number()? == 1.0 };
+    let tally = Statistics { executions: number()? as u64, is_done: number()? == 1.0 };
     Some(Row { tally, each: Duration::from_nanos(number()? as u64), rate: number()? })
 }
 

@@ -11,16 +11,16 @@ use clewline_threads::{
     sync::{Mutex, atomic::AtomicUsize},
 };
 
-use crate::{BOUND, DEPTH, Deadline, Kind, Matrix, Tally, Way};
+use crate::{BOUND, DEPTH, Deadline, ObjectKind, Matrix, Statistics, Way};
 
 include!("programs.rs");
 
 /// Runs until there is nothing left to try, or it took too long.
-pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
+pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> {
     let deadline = Deadline::new(patience);
     let mut is_over = |executions: u64, _| executions % 64 == 0 && deadline.is_over();
     let (coverage, executions) = go(matrix, &mut *scheduler(way), &mut is_over);
-    Some(Tally { executions, is_done: coverage == Coverage::Exhausted })
+    Some(Statistics { executions, is_done: coverage == Coverage::Exhausted })
 }
 
 /// Makes so many executions, or all there are. Answers how many they were, and how many steps they made, but for those that
@@ -62,11 +62,11 @@ type Visit<'a> = &'a mut dyn FnMut(u64, u32) -> bool;
 
 fn go(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: Visit<'_>) -> (Coverage, u64) {
     match matrix.kind {
-        Kind::Counter => go_on::<Counter>(matrix, scheduler, visit),
-        Kind::Locked => go_on::<Locked>(matrix, scheduler, visit),
-        Kind::Treiber => go_on::<Treiber>(matrix, scheduler, visit),
-        Kind::MichaelScott => go_on::<MichaelScott>(matrix, scheduler, visit),
-        Kind::Steps => go_on::<Steps>(matrix, scheduler, visit),
+        ObjectKind::Counter => go_on::<Counter>(matrix, scheduler, visit),
+        ObjectKind::Locked => go_on::<Locked>(matrix, scheduler, visit),
+        ObjectKind::Treiber => go_on::<Treiber>(matrix, scheduler, visit),
+        ObjectKind::MichaelScott => go_on::<MichaelScott>(matrix, scheduler, visit),
+        ObjectKind::Steps => go_on::<Steps>(matrix, scheduler, visit),
     }
 }
 

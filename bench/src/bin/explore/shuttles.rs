@@ -16,12 +16,12 @@ use shuttle::{
     thread,
 };
 
-use crate::{BOUND, Column, DEPTH, Deadline, Kind, Matrix, Tally, Way};
+use crate::{BOUND, Column, DEPTH, Deadline, ObjectKind, Matrix, Statistics, Way};
 
 include!("programs.rs");
 
 /// Runs until there is nothing left to try, or it took too long.
-pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
+pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> {
     let scheduler: Box<dyn Scheduler + Send> = match way {
         Way::Exhaustive => Box::new(DfsScheduler::new(None, false)),
         Way::Bounded => Box::new(Bounded::default()),
@@ -30,11 +30,11 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Tally> {
         Way::Reduced | Way::BoundedReduced => return None,
     };
     Some(match matrix.kind {
-        Kind::Counter => go::<Counter>(scheduler, patience, matrix.columns),
-        Kind::Locked => go::<Locked>(scheduler, patience, matrix.columns),
-        Kind::Treiber => go::<Treiber>(scheduler, patience, matrix.columns),
-        Kind::MichaelScott => go::<MichaelScott>(scheduler, patience, matrix.columns),
-        Kind::Steps => go::<Steps>(scheduler, patience, matrix.columns),
+        ObjectKind::Counter => go::<Counter>(scheduler, patience, matrix.columns),
+        ObjectKind::Locked => go::<Locked>(scheduler, patience, matrix.columns),
+        ObjectKind::Treiber => go::<Treiber>(scheduler, patience, matrix.columns),
+        ObjectKind::MichaelScott => go::<MichaelScott>(scheduler, patience, matrix.columns),
+        ObjectKind::Steps => go::<Steps>(scheduler, patience, matrix.columns),
     })
 }
 
@@ -42,7 +42,7 @@ fn go<S: Subject + Send + Sync>(
     scheduler: Box<dyn Scheduler + Send>,
     patience: Duration,
     columns: &'static [Column],
-) -> Tally {
+) -> Statistics {
     let executions = Arc::new(AtomicU64::new(0));
     let is_done = Arc::new(AtomicBool::new(false));
     let watched = Watched {
@@ -62,7 +62,7 @@ fn go<S: Subject + Send + Sync>(
         let threads: Vec<_> = columns.iter().map(|it| work(it)).collect();
         threads.into_iter().for_each(|it| it.join().expect("nobody panics"));
     });
-    Tally { executions: executions.load(SeqCst), is_done: is_done.load(SeqCst) }
+    Statistics { executions: executions.load(SeqCst), is_done: is_done.load(SeqCst) }
 }
 
 /// A scheduler that counts, and ends in time.

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::{
-    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Delivery, Glance, Harness, Mailbox, Property,
-    Rules, Scenario,
+    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Delivery, GlobalState, Harness, Mailbox,
+    Property, Rules, Scenario,
+    random_systems::{self, PROPERTIES},
     samples::{Call, Register, judge},
-    scrambled::{self, PROPERTIES},
 };
 use clewline_testing::share;
 
 fn explore<H: Harness<Specification = Register> + 'static>(
     system: &ActorSystem<H>,
-    properties: &[When],
+    properties: &[Modality],
     search: &Search,
 ) -> Explored {
     let mut verdicts = Verdicts::new(Box::new(judge(system)));
@@ -38,7 +38,7 @@ fn matters(seen: &Explored) -> (Ended, [u64; 8], &[HistoryId], Vec<bool>) {
 fn faults_at_few_places_show_the_same() {
     let (mut lost, mut crashed, mut apart, mut wrong, mut violated) = (0, 0, 0, [0; 4], 0);
     for seed in 0..share(900) {
-        let (harness, scenario, mut rules) = scrambled::random(seed);
+        let (harness, scenario, mut rules) = random_systems::random(seed);
         if seed % 7 != 0 {
             rules.delivery = Delivery::Unordered;
         }
@@ -55,13 +55,13 @@ fn faults_at_few_places_show_the_same() {
         if all.ended != Ended::Exhausted {
             continue;
         }
-        let few = explore(&system, &when, &Search { places: Places::Few, ..search.clone() });
+        let few = explore(&system, &when, &Search { places: FaultPlacement::Few, ..search.clone() });
         assert_eq!(matters(&few), matters(&all), "seed {seed}, {rules:?}");
-        let two = explore(&system, &when, &Search { places: Places::Few, jobs: 2, ..search });
+        let two = explore(&system, &when, &Search { places: FaultPlacement::Few, jobs: 2, ..search });
         assert_eq!(two, few, "two threads, seed {seed}, {rules:?}");
         assert!(few.unique <= all.unique);
         if few.unique < all.unique {
-            assert_eq!(few.places, Places::Few);
+            assert_eq!(few.places, FaultPlacement::Few);
             lost += u64::from(rules.faults.lose != 0);
             crashed += u64::from(rules.faults.crash != 0);
             apart += u64::from(rules.faults.partition != 0);
@@ -91,7 +91,7 @@ impl Actor for Sender {
     }
 }
 
-struct Watching(fn(&Glance<'_, u8>) -> bool);
+struct Watching(fn(&GlobalState<'_, u8>) -> bool);
 
 impl Harness for Watching {
     type Message = u8;
@@ -114,31 +114,31 @@ impl Harness for Watching {
     }
 
     fn properties(&self) -> Vec<Property<u8>> {
-        vec![Property { name: "", when: When::Always, holds: self.0 }]
+        vec![Property { name: "", when: Modality::Always, holds: self.0 }]
     }
 }
 
 #[track_caller]
-fn check_watching(holds: fn(&Glance<'_, u8>) -> bool, places: Places, found: &Found) {
+fn check_watching(holds: fn(&GlobalState<'_, u8>) -> bool, places: FaultPlacement, found: &Found) {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     let faults = Faults { lose: 1, crash: 1, ..Faults::default() };
     let system = ActorSystem::new(Watching(holds), scenario, Rules { faults, ..Rules::default() }).unwrap();
-    let search = Search { places: Places::Few, ..Search::default() };
-    let seen = explore(&system, &[When::Always], &search);
+    let search = Search { places: FaultPlacement::Few, ..Search::default() };
+    let seen = explore(&system, &[Modality::Always], &search);
     assert_eq!((seen.places, &seen.properties[0]), (places, found));
 }
 
 #[test]
 fn all_places_are_tried_if_a_property_looks_at_what_faults_change() {
-    check_watching(|it| it.all::<Sender>().count() == 2, Places::Few, &Found::Holds);
+    check_watching(|it| it.all::<Sender>().count() == 2, FaultPlacement::Few, &Found::Holds);
     // One message was lost, and the other is still on its way.
     let violated = Found::Violated(Vec::new());
-    check_watching(|it| it.in_flight.len() + told(it) == 2, Places::All, &violated);
+    check_watching(|it| it.in_flight.len() + told(it) == 2, FaultPlacement::All, &violated);
     // One is down, and the other was told.
-    check_watching(|it| it.crashed.is_empty() || told(it) == 0, Places::All, &violated);
-    check_watching(|it| format!("{it:?}") != "", Places::All, &Found::Holds);
+    check_watching(|it| it.crashed.is_empty() || told(it) == 0, FaultPlacement::All, &violated);
+    check_watching(|it| format!("{it:?}") != "", FaultPlacement::All, &Found::Holds);
 }
 
-fn told(glance: &Glance<'_, u8>) -> usize {
+fn told(glance: &GlobalState<'_, u8>) -> usize {
     glance.all::<Sender>().filter(|it| it.0).count()
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering as Order};
 
 use super::*;
 use crate::{
-    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Glance, Harness, Input, Property, Reach, Rules,
-    Scenario, Snapshots, Trace, Walk,
+    Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Execution, GlobalState, Harness, Input,
+    Property, Reach, Rules, Scenario, Snapshots, Trace,
     samples::{Call, Register, hasty, judge},
     trace,
 };
@@ -53,12 +53,12 @@ impl Actor for Lamp {
     }
 }
 
-type Holds = fn(&Glance<'_, u8>) -> bool;
+type Holds = fn(&GlobalState<'_, u8>) -> bool;
 
 #[derive(Clone)]
 struct Alone<A> {
     actor: A,
-    properties: Vec<(When, Holds)>,
+    properties: Vec<(Modality, Holds)>,
 }
 
 impl<A: Actor<Message = u8>> Harness for Alone<A> {
@@ -86,16 +86,16 @@ impl<A: Actor<Message = u8>> Harness for Alone<A> {
     }
 }
 
-fn sum(glance: &Glance<'_, u8>) -> u8 {
+fn sum(glance: &GlobalState<'_, u8>) -> u8 {
     glance.all::<Collector>().next().expect("it is there").0
 }
 
-fn lamp<'a>(glance: &'a Glance<'_, u8>) -> &'a Lamp {
+fn lamp<'a>(glance: &'a GlobalState<'_, u8>) -> &'a Lamp {
     glance.all::<Lamp>().next().expect("it is there")
 }
 
 fn explore<A: Actor<Message = u8>>(harness: Alone<A>, jobs: usize) -> (ActorSystem<Alone<A>>, Explored) {
-    let when: Vec<When> = harness.properties.iter().map(|it| it.0).collect();
+    let when: Vec<Modality> = harness.properties.iter().map(|it| it.0).collect();
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
     let search = Search { jobs, count: Count::Schedules, ..Search::default() };
@@ -114,15 +114,15 @@ fn is_violated(found: &Found) -> bool {
 
 #[test]
 fn properties_are_decided_where_executions_join() {
-    let properties: Vec<(When, Holds)> = vec![
-        (When::Always, |it| sum(it) <= 3),
-        (When::Always, |it| sum(it) != 2),
-        (When::Sometimes, |it| sum(it) == 2),
-        (When::Sometimes, |it| sum(it) == 4),
-        (When::Eventually, |it| sum(it) == 3),
+    let properties: Vec<(Modality, Holds)> = vec![
+        (Modality::Always, |it| sum(it) <= 3),
+        (Modality::Always, |it| sum(it) != 2),
+        (Modality::Sometimes, |it| sum(it) == 2),
+        (Modality::Sometimes, |it| sum(it) == 4),
+        (Modality::Eventually, |it| sum(it) == 3),
         // Only if 1 comes first; both orders end in one state, in which it is not true.
-        (When::Eventually, |it| sum(it) == 1),
-        (When::Eventually, |it| sum(it) == 1 || sum(it) == 2),
+        (Modality::Eventually, |it| sum(it) == 1),
+        (Modality::Eventually, |it| sum(it) == 1 || sum(it) == 2),
     ];
     let harness = Alone { actor: Collector(0), properties };
     for jobs in [1, 2] {
@@ -130,7 +130,7 @@ fn properties_are_decided_where_executions_join() {
         let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
         assert_eq!(violated, [false, true, false, true, false, true, false]);
         let Found::Violated(way) = &seen.properties[5] else { panic!("it is violated") };
-        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
         walk.follow(way);
         assert_eq!(walk.events()[0].receive.ordinal, 1, "2 comes first");
         assert!(walk.enabled().is_empty());
@@ -140,11 +140,11 @@ fn properties_are_decided_where_executions_join() {
 
 #[test]
 fn what_goes_round_for_ever_avoids_a_property() {
-    let properties: Vec<(When, Holds)> = vec![
-        (When::Always, |it| !lamp(it).is_lit || lamp(it).is_told),
-        (When::Eventually, |it| lamp(it).is_lit || lamp(it).is_told),
-        (When::Eventually, |it| lamp(it).is_told),
-        (When::Eventually, |it| !lamp(it).is_lit),
+    let properties: Vec<(Modality, Holds)> = vec![
+        (Modality::Always, |it| !lamp(it).is_lit || lamp(it).is_told),
+        (Modality::Eventually, |it| lamp(it).is_lit || lamp(it).is_told),
+        (Modality::Eventually, |it| lamp(it).is_told),
+        (Modality::Eventually, |it| !lamp(it).is_lit),
     ];
     let harness = Alone { actor: Lamp { is_lit: false, is_told: false }, properties };
     let (_, seen) = explore(harness, 1);
@@ -219,7 +219,7 @@ fn a_shortest_way_to_a_violation_is_found() {
     let Trace::Found(way) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
         panic!("there is one")
     };
-    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+    let mut walk = Execution::new(system.engine(), Snapshots::Sound);
     walk.follow(&way);
     // The write, one replica, its answer; then a read at the other replica.
     assert_eq!(walk.events().len(), 4);
@@ -262,7 +262,7 @@ fn progress_tells_how_deep_the_search_is() {
 fn limited(search: &Search) -> Explored {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
-    explore_states(&system.engine(), &[When::Always; 0], &mut verdicts, search, &|_| ())
+    explore_states(&system.engine(), &[Modality::Always; 0], &mut verdicts, search, &|_| ())
 }
 
 #[test]
@@ -339,10 +339,10 @@ fn a_handler_that_panics_is_named() {
 #[test]
 #[should_panic(expected = "cannot tell")]
 fn a_property_that_panics_leaves_nobody_waiting() {
-    fn is_new(glance: &Glance<'_, u8>) -> bool {
+    fn is_new(glance: &GlobalState<'_, u8>) -> bool {
         glance.all().next() == Some(&Strange::Later(0)) || panic!("cannot tell")
     }
-    explore(Alone { actor: Strange::Later(0), properties: vec![(When::Always, is_new)] }, 2);
+    explore(Alone { actor: Strange::Later(0), properties: vec![(Modality::Always, is_new)] }, 2);
 }
 
 #[test]

@@ -3,11 +3,11 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{
-    ActorId, ActorSystem, ClientCall, Clients, Extend, Harness, HistoryEvent, ReturnId, Rules, Scenario,
-    Snapshots, Stepwise, Summary, Walk,
-    naive::{Found as Enumerated, Naive, Seen as Canonical},
+    ActorId, ActorSystem, ClientCall, Clients, Execution, Extend, Harness, HistoryEvent, ReturnId, Rules,
+    Scenario, Snapshots, Stepwise, Summary,
+    random_systems::random,
+    reference::{Found as Enumerated, Naive, Seen as Canonical},
     samples::{Call, HastyRegister, Register, hasty, is_linearizable, judge},
-    scrambled::random,
 };
 
 fn schedules(jobs: usize) -> Search {
@@ -46,7 +46,7 @@ fn canonical<H: Harness<Specification = Register> + 'static>(
             }
             HistoryEvent::Return(operation, ret) => {
                 returned.insert(operation as usize);
-                seen.get_mut(&(operation as usize)).unwrap().1 = Some(*system.cast().returned(ret));
+                seen.get_mut(&(operation as usize)).unwrap().1 = Some(*system.tables().returned(ret));
             }
         }
     }
@@ -78,10 +78,10 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
         assert_eq!(seen.bad_handler, None);
         for id in &seen.final_histories {
             let events = system.histories().events(*id);
-            let returns = |it| *system.cast().returned(ReturnId(it));
+            let returns = |it| *system.tables().returned(ReturnId(it));
             if is_linearizable(&events, &calls, &returns) { holding += 1 } else { violated += 1 }
         }
-        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
         let walked = walk_all(&mut walk, &mut kinds);
         assert_eq!(walked.0, naive.schedules, "schedules of a walk, {what}");
         assert_eq!(walked.1, seen.final_histories.iter().copied().collect(), "histories of a walk, {what}");
@@ -99,7 +99,7 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
 
 type Walked = (u128, BTreeSet<HistoryId>, BTreeSet<u128>);
 
-fn walk_all(walk: &mut Walk, kinds: &mut BTreeSet<String>) -> Walked {
+fn walk_all(walk: &mut Execution, kinds: &mut BTreeSet<String>) -> Walked {
     let mut all: Walked = (0, BTreeSet::new(), BTreeSet::new());
     if walk.world().is_begun {
         all.2.insert(walk.world().fingerprint());
@@ -154,7 +154,7 @@ impl Extend for Replay {
 #[test]
 fn judging_event_by_event_gives_the_same_verdicts() {
     let system = hasty();
-    let cast = system.shared_cast();
+    let cast = system.shared_tables();
     let calls = cast.lock().unwrap().scenario().calls.iter().map(|it| it.call).collect();
     let returns = Box::new(move |it| *cast.lock().unwrap().returned(ReturnId(it)));
     let mut verdicts = Verdicts::new(Box::new(Stepwise::new(Replay { known: Vec::new(), calls, returns })));

@@ -38,7 +38,7 @@ fn a_violation_among_many_calls_needs_few() {
     assert_eq!(minimal.schedule.0.len(), 4, "{minimal:?}");
     assert!(minimal.schedule.0.len() < schedule.0.len());
     let (system, mut verdicts) = hasty(&CALLS, &minimal.case);
-    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+    let mut walk = Execution::new(system.engine(), Snapshots::Sound);
     walk.replay(&minimal.schedule.to_string().parse().unwrap()).unwrap();
     assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
 }
@@ -52,9 +52,9 @@ fn every_schedule_that_shows_a_violation_can_be_made_short() {
         let settings = Settings { seed, violations: 1, ..Settings::default() };
         let (_, tally) = explore(&random::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
         let schedule = tally.first_violation.unwrap().schedule;
-        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
         let spent = Budget::unlimited();
-        spent.stop(clewline_core::Reason::Outrun);
+        spent.stop(clewline_core::Reason::Cancelled);
         let same = shorten(&mut walk, &mut verdicts, &schedule, &spent).unwrap();
         assert!(schedule.0.starts_with(&same.0), "nothing is left out of {schedule}: {same}");
         let short = shorten(&mut walk, &mut verdicts, &schedule, &Budget::unlimited()).unwrap();
@@ -68,7 +68,7 @@ fn every_schedule_that_shows_a_violation_can_be_made_short() {
 fn what_shows_no_violation_is_not_made_small() {
     let case = Case { calls: vec![1, 2, 4], faults: Faults::default() };
     let (system, mut verdicts) = hasty(&CALLS, &case);
-    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+    let mut walk = Execution::new(system.engine(), Snapshots::Sound);
     assert_eq!(
         shorten(&mut walk, &mut verdicts, &clewline_explore::Schedule(vec![0, 0]), &Budget::unlimited()),
         None

@@ -3,7 +3,7 @@ use crate::{Snapshots, samples::hasty};
 
 #[test]
 fn a_replayed_schedule_gives_the_same_events() {
-    let mut walk = Walk::new(hasty().engine(), Snapshots::Sound);
+    let mut walk = Execution::new(hasty().engine(), Snapshots::Sound);
     let mut turn = 0;
     while !walk.enabled().is_empty() {
         turn += 5;
@@ -11,7 +11,7 @@ fn a_replayed_schedule_gives_the_same_events() {
     }
     let schedule = walk.schedule();
     let events = walk.events().to_vec();
-    let mut other = Walk::new(hasty().engine(), Snapshots::Sound);
+    let mut other = Execution::new(hasty().engine(), Snapshots::Sound);
     other.replay(&schedule).unwrap();
     assert_eq!(other.events(), events);
     other.replay(&schedule).unwrap();
@@ -20,7 +20,7 @@ fn a_replayed_schedule_gives_the_same_events() {
 
 #[test]
 fn a_schedule_of_another_system_is_refused() {
-    let mut walk = Walk::new(hasty().engine(), Snapshots::Sound);
+    let mut walk = Execution::new(hasty().engine(), Snapshots::Sound);
     let unfit = walk.replay(&clewline_explore::Schedule(vec![0, 9])).unwrap_err();
     assert_eq!(
         unfit.to_string(),

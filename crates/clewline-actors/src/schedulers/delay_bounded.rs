@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     actor::ActorId,
-    walk::{Kind, Receive, Walk},
+    execution::{Execution, Kind, Receive},
 };
 
 /// How often an execution may depart from the base order.
@@ -52,7 +52,7 @@ impl Order for Delays {
         self.max
     }
 
-    fn branches(&self, walk: &Walk, left: usize) -> Branches {
+    fn branches(&self, walk: &Execution, left: usize) -> Branches {
         let order = base_order(walk);
         let is_bounded = left < order.len().saturating_sub(1);
         let affordable = order.into_iter().take(left.saturating_add(1)).enumerate();
@@ -60,7 +60,7 @@ impl Order for Delays {
     }
 }
 
-fn base_order(walk: &Walk) -> Vec<usize> {
+fn base_order(walk: &Execution) -> Vec<usize> {
     let enabled = walk.enabled();
     let last = walk.events().last().map(|it| it.receive.to);
     let turn = |to: ActorId| (last.is_some_and(|it| to <= it), to);

@@ -3,15 +3,15 @@
 use clewline_explore::Bound;
 
 use crate::{
+    execution::Execution,
     settings::Settings,
-    tally::{Flow, Tally},
-    walk::Walk,
+    statistics::{Flow, Statistics},
 };
 
 /// Drives a walk from one execution to the next.
 pub trait MessageScheduler {
     /// Explores, until nothing is left to try or the tally breaks.
-    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow;
+    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow;
 }
 
 /// A scheduler the command line can name.

@@ -6,7 +6,7 @@ use super::{
     entry::{Entry, Soundness},
     tree::{Branches, Order, TreeSearch},
 };
-use crate::walk::Walk;
+use crate::execution::Execution;
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -27,7 +27,7 @@ impl Order for All {
         0
     }
 
-    fn branches(&self, walk: &Walk, left: usize) -> Branches {
+    fn branches(&self, walk: &Execution, left: usize) -> Branches {
         Branches { all: (0..walk.enabled().len()).map(|it| (it, left)).collect(), is_bounded: false }
     }
 }

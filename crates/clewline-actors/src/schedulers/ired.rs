@@ -13,7 +13,7 @@ use super::{
     entry::{Entry, Soundness},
     source_sets::{Race, Reducing, Reduction},
 };
-use crate::{dependence::HistoryAware, walk::Identity};
+use crate::{dependence::HistoryAware, execution::Identity};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {

@@ -1,6 +1,6 @@
 //! Schedulers of messages, one file each.
 //!
-//! A scheduler drives a [`Walk`] from one execution to the next and tells a [`Tally`] about each that ended. To add one: write
+//! A scheduler drives a [`Execution`] from one execution to the next and tells a [`Statistics`] about each that ended. To add one: write
 //! its file with an `ENTRY`, and add its name to the list. Being in the table, it owes that it reports no history the system
 //! does not have and, if it says that it is exhaustive, that it leaves out none.
 
@@ -17,9 +17,9 @@ pub use entry::{Entry, MessageScheduler, Soundness};
 
 use crate::{
     engine::Engine,
+    execution::{Execution, Snapshots},
     judge::Verdicts,
-    tally::Tally,
-    walk::{Snapshots, Walk},
+    statistics::Statistics,
 };
 
 /// Every bound that some scheduler has, once.
@@ -35,7 +35,7 @@ pub fn explore<'a>(
     settings: &Settings,
     verdicts: &'a mut Verdicts,
     budget: &Budget,
-) -> (Coverage, Tally<'a>) {
+) -> (Coverage, Statistics<'a>) {
     explore_watched(entry, engine, settings, verdicts, budget, &Arc::default())
 }
 
@@ -47,9 +47,9 @@ pub fn explore_watched<'a>(
     verdicts: &'a mut Verdicts,
     budget: &Budget,
     deepest: &Arc<AtomicU64>,
-) -> (Coverage, Tally<'a>) {
-    let mut walk = Walk::new(engine, Snapshots::Sound);
-    let mut tally = Tally::new(settings, verdicts, budget);
+) -> (Coverage, Statistics<'a>) {
+    let mut walk = Execution::new(engine, Snapshots::Sound);
+    let mut tally = Statistics::new(settings, verdicts, budget);
     tally.deepest = Arc::clone(deepest);
     let flow = (entry.make)(settings).explore(&mut walk, &mut tally);
     tally.executed += walk.taken();
@@ -82,17 +82,17 @@ pub static SCHEDULERS: Table<Entry> = Table::new(
     |it| it.name,
 );
 
-mod crew;
 pub mod delay_bounded;
 pub mod dpor;
-mod drawn;
 mod entry;
 pub mod exhaustive;
 pub mod ired;
 pub mod liviola;
+mod parallel;
 pub mod pct;
 pub mod pos;
 pub mod random;
+mod sampling;
 pub mod source_sets;
 pub mod transdpor;
 mod tree;

@@ -18,13 +18,13 @@ use clewline_explore::{Bound, choosers};
 use rustc_hash::FxHashMap;
 
 use super::{
-    drawn::Drawing,
     entry::{Entry, Soundness},
+    sampling::Drawing,
 };
 use crate::{
+    execution::{Execution, Identity, Receive},
     settings::Settings,
-    tally::{Flow, Tally},
-    walk::{Identity, Receive, Walk},
+    statistics::{Flow, Statistics},
 };
 
 /// How many orderings of steps a bug needs.
@@ -48,11 +48,11 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn draw(
-    walk: &mut Walk,
+    walk: &mut Execution,
     random: &mut Random,
     settings: &Settings,
     longest: usize,
-    tally: &mut Tally<'_>,
+    tally: &mut Statistics<'_>,
 ) -> Flow {
     let depth = settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default);
     let mut places: Vec<usize> = (1..depth).map(|_| random.below(longest)).collect();

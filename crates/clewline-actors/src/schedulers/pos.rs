@@ -13,15 +13,15 @@ use clewline_explore::choosers;
 use rustc_hash::FxHashMap;
 
 use super::{
-    drawn::Drawing,
     entry::{Entry, Soundness},
+    sampling::Drawing,
 };
 use crate::{
     dependence::{Dependence, Footprint, HistoryAware},
+    execution::{Execution, Happened, Identity, Receive},
     histories::HistoryEvent,
     settings::Settings,
-    tally::{Flow, Tally},
-    walk::{Happened, Identity, Receive, Walk},
+    statistics::{Flow, Statistics},
 };
 
 /// This file's line in the table.
@@ -35,7 +35,13 @@ pub const ENTRY: Entry = Entry {
     make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
 };
 
-fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tally: &mut Tally<'_>) -> Flow {
+fn draw(
+    walk: &mut Execution,
+    random: &mut Random,
+    _: &Settings,
+    _longest: usize,
+    tally: &mut Statistics<'_>,
+) -> Flow {
     let mut chooser: choosers::Pos<FxHashMap<Identity, u64>> = choosers::Pos::default();
     while !tally.is_end(walk)? {
         let chosen = chooser.pick(random, walk.enabled().iter().map(Receive::identity));
@@ -52,8 +58,8 @@ fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tal
 }
 
 /// The footprint of a step, as far as it is known before it is made.
-fn foresee(receive: &Receive, walk: &Walk) -> Footprint {
+fn foresee(receive: &Receive, walk: &Execution) -> Footprint {
     let history = receive.calls.map(HistoryEvent::Call).into_iter().collect();
-    let step = Happened { receive: *receive, history, sends: Vec::new(), told: Vec::new() };
+    let step = Happened { receive: *receive, history, sends: Vec::new(), notified: Vec::new() };
     Footprint::of(&step, walk.engine())
 }

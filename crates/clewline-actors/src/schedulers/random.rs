@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use clewline_core::Random;
 
 use super::{
-    drawn::Drawing,
     entry::{Entry, Soundness},
+    sampling::Drawing,
 };
 use crate::{
+    execution::Execution,
     settings::Settings,
-    tally::{Flow, Tally},
-    walk::Walk,
+    statistics::{Flow, Statistics},
 };
 
 /// This file's line in the table.
@@ -25,7 +25,13 @@ pub const ENTRY: Entry = Entry {
     make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
 };
 
-fn draw(walk: &mut Walk, random: &mut Random, _: &Settings, _longest: usize, tally: &mut Tally<'_>) -> Flow {
+fn draw(
+    walk: &mut Execution,
+    random: &mut Random,
+    _: &Settings,
+    _longest: usize,
+    tally: &mut Statistics<'_>,
+) -> Flow {
     while !tally.is_end(walk)? {
         walk.take(random.below(walk.enabled().len()));
     }

@@ -28,15 +28,15 @@ use clewline_explore::Coverage;
 use rustc_hash::FxHashSet;
 
 use super::{
-    crew::{self, Crew, Errand, Given, WORTH},
     entry::MessageScheduler,
+    parallel::{self, Errand, Given, WORTH, Workers},
 };
 use crate::{
     dependence::{Dependence, Footprint},
+    execution::{Execution, Identity, Receive},
     schedule::Schedule,
     settings::Settings,
-    tally::{Flow, Tally},
-    walk::{Identity, Receive, Walk},
+    statistics::{Flow, Statistics},
     world::Ignored,
 };
 
@@ -69,12 +69,12 @@ pub struct Race<'a> {
 ///
 /// Breaks if the tally does.
 pub fn explore(
-    walk: &mut Walk,
+    walk: &mut Execution,
     reduction: Reduction<'_>,
     settings: &Settings,
-    tally: &mut Tally<'_>,
+    tally: &mut Statistics<'_>,
 ) -> Flow {
-    crew::lead(walk, settings, tally, |walk, tally, crew| {
+    parallel::lead(walk, settings, tally, |walk, tally, crew| {
         let mut search = Search::new(reduction);
         search.arrive(walk, Vec::new(), tally)?;
         search.run(walk, tally, crew)
@@ -88,7 +88,7 @@ pub(super) struct Reducing {
 }
 
 impl MessageScheduler for Reducing {
-    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         explore(walk, self.reduction, &self.settings, tally)
     }
 }
@@ -184,7 +184,12 @@ impl<'a> Search<'a> {
     }
 
     /// Tries what is wanted, until nothing is left at nodes of its own.
-    fn run(&mut self, walk: &mut Walk, tally: &mut Tally<'_>, crew: &Crew<'_, Branch<'a>>) -> Flow {
+    fn run(
+        &mut self,
+        walk: &mut Execution,
+        tally: &mut Statistics<'_>,
+        crew: &Workers<'_, Branch<'a>>,
+    ) -> Flow {
         while let Some(top) = self.nodes.last_mut() {
             if let Some(at) = top.next(walk.enabled()) {
                 if top.ways.is_empty() {
@@ -218,7 +223,7 @@ impl<'a> Search<'a> {
     }
 
     /// A step that was made at the last node was tried.
-    fn learn(&mut self, tally: &Tally<'_>) {
+    fn learn(&mut self, tally: &Statistics<'_>) {
         let Some(node) = self.nodes.last() else { return };
         if self.sizes.len() < self.nodes.len() {
             self.sizes.resize(self.nodes.len(), 0);
@@ -228,7 +233,7 @@ impl<'a> Search<'a> {
 
     /// Hands out the next step that is wanted with much below it, if there is one: going by what was below the last one at that
     /// depth. If it is more than a limit allows, it would be for nothing.
-    fn give(&mut self, walk: &Walk, tally: &Tally<'_>, crew: &Crew<'_, Branch<'a>>) {
+    fn give(&mut self, walk: &Execution, tally: &Statistics<'_>, crew: &Workers<'_, Branch<'a>>) {
         let most = tally.left();
         for (depth, node) in self.nodes.iter_mut().enumerate().rev() {
             let size = self.sizes.get(depth).copied().unwrap_or(0);
@@ -275,7 +280,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn arrive(&mut self, walk: &Walk, asleep: Vec<Sleeper>, tally: &mut Tally<'_>) -> Flow {
+    fn arrive(&mut self, walk: &Execution, asleep: Vec<Sleeper>, tally: &mut Statistics<'_>) -> Flow {
         let mut node = Node { asleep, ..Node::default() };
         if !tally.is_end(walk)? {
             let awake = walk.enabled().iter().map(Receive::origin).filter(|it| !node.is_asleep(*it));
@@ -294,7 +299,7 @@ impl<'a> Search<'a> {
     }
 
     /// The last step of `walk` was made at the last node: finds its races. Answers what sleeps afterwards.
-    fn happened(&mut self, walk: &Walk) -> Vec<Sleeper> {
+    fn happened(&mut self, walk: &Execution) -> Vec<Sleeper> {
         let index = self.events.len();
         let receive = &walk.events()[index].receive;
         let footprint = Footprint::of_last(walk);
@@ -323,7 +328,7 @@ impl<'a> Search<'a> {
     }
 
     /// If the last event races with `earlier`, wants what lets them change places.
-    fn race(&mut self, walk: &Walk, earlier: usize) {
+    fn race(&mut self, walk: &Execution, earlier: usize) {
         let last = self.events.len() - 1;
         let event = &self.events[last];
         let led_to = |it: usize| it == earlier || self.events[it].past.has(earlier);
@@ -356,7 +361,7 @@ impl<'a> Search<'a> {
     }
 
     /// Wants, in place of the last event, what can no longer happen because of it.
-    fn want_rivals(&mut self, walk: &Walk) {
+    fn want_rivals(&mut self, walk: &Execution) {
         let last = self.events.len() - 1;
         let before = walk.enabled_before(last).iter().map(Receive::origin);
         let is_gone = |who: &Identity| !walk.enabled().iter().any(|it| it.origin() == *who);
@@ -389,7 +394,7 @@ struct Answer {
 impl Errand for Branch<'_> {
     type Answer = Answer;
 
-    fn run(self, walk: &mut Walk, tally: &mut Tally<'_>) -> ControlFlow<Coverage, Answer> {
+    fn run(self, walk: &mut Execution, tally: &mut Statistics<'_>) -> ControlFlow<Coverage, Answer> {
         let Branch { reduction, prefix, asleep, before, who, most } = self;
         tally.allow(most);
         let mut search = Search::new(reduction);
@@ -411,7 +416,7 @@ impl Errand for Branch<'_> {
         }
         node.wanted.push(who);
         search.nodes.push(node);
-        search.run(walk, tally, &Crew::nobody())?;
+        search.run(walk, tally, &Workers::nobody())?;
         let node = search.nodes.last().expect("its own node is left");
         let ways = node.asleep.iter().filter(|it| it.who == who).copied().collect();
         ControlFlow::Continue(Answer { ways, wishes: search.wishes })
@@ -419,7 +424,7 @@ impl Errand for Branch<'_> {
 }
 
 /// A step that can happen next, in all the ways in which it can go.
-fn all_ways(walk: &mut Walk, who: Identity) -> Vec<Sleeper> {
+fn all_ways(walk: &mut Execution, who: Identity) -> Vec<Sleeper> {
     let enabled = walk.enabled().iter().enumerate();
     let ways: Vec<usize> = enabled.filter(|(_, it)| it.origin() == who).map(|(at, _)| at).collect();
     let footprint = |at: usize| {

@@ -64,12 +64,12 @@ fn someone_else_may_stop_it() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
-    budget.stop(clewline_core::Reason::Outrun);
+    budget.stop(clewline_core::Reason::Cancelled);
     let entry = find("exhaustive").unwrap();
     let (coverage, tally) = explore(entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
     assert_eq!(
         (coverage, tally.schedules),
-        (Coverage::Limited(Limit::Budget(clewline_core::Reason::Outrun)), 0)
+        (Coverage::Limited(Limit::Budget(clewline_core::Reason::Cancelled)), 0)
     );
 }
 
@@ -110,7 +110,7 @@ fn the_first_violation_can_be_seen_again() {
         let (_, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
         let found = tally.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
         let token = found.schedule.to_string();
-        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
         walk.replay(&token.parse().unwrap()).unwrap();
         assert_eq!(walk.history(), found.history, "{} {token}", entry.name);
         assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
@@ -138,8 +138,8 @@ fn the_receiver_alone_is_not_enough_to_find_violations() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
-    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
-    let mut tally = Tally::new(&Settings::default(), &mut verdicts, &budget);
+    let mut walk = Execution::new(system.engine(), Snapshots::Sound);
+    let mut tally = Statistics::new(&Settings::default(), &mut verdicts, &budget);
     let reduction = source_sets::Reduction { dependence: &crate::SameReceiver, ..dpor::REDUCTION };
     assert!(source_sets::explore(&mut walk, reduction, &Settings::default(), &mut tally).is_continue());
     assert_eq!(tally.schedules, 8);
@@ -174,7 +174,7 @@ fn bounds_of_the_same_name_are_the_same_and_each_matters() {
 struct Last;
 
 impl MessageScheduler for Last {
-    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         while !tally.is_end(walk)? {
             walk.take(walk.enabled().len() - 1);
         }

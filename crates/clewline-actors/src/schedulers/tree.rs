@@ -8,14 +8,14 @@ use std::{fmt, ops::ControlFlow};
 use clewline_explore::Coverage;
 
 use super::{
-    crew::{self, Errand, Line},
     entry::MessageScheduler,
+    parallel::{self, Errand, Line},
 };
 use crate::{
+    execution::{Execution, Snapshots},
     schedule::Schedule,
     settings::Settings,
-    tally::{Flow, Tally},
-    walk::{Snapshots, Walk},
+    statistics::{Flow, Statistics},
 };
 
 /// Which steps are tried where, and in which order.
@@ -24,7 +24,7 @@ pub(super) trait Order: fmt::Debug + Sync {
     fn start(&self) -> usize;
 
     /// What is tried next, where so much is left to be spent.
-    fn branches(&self, walk: &Walk, left: usize) -> Branches;
+    fn branches(&self, walk: &Execution, left: usize) -> Branches;
 }
 
 /// What is tried at a node.
@@ -59,14 +59,14 @@ pub(super) struct TreeSearch<O> {
 }
 
 impl<O: Order> MessageScheduler for TreeSearch<O> {
-    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         let TreeSearch { order, settings } = self;
         if settings.jobs <= 1 {
             return below(walk, order.start(), order, tally);
         }
-        crew::lead(walk, settings, tally, |walk, tally, crew| {
+        parallel::lead(walk, settings, tally, |walk, tally, crew| {
             let mut scout = Scout::new(walk, order, settings);
-            crew::in_line(walk, tally, crew, &mut scout)?;
+            parallel::in_line(walk, tally, crew, &mut scout)?;
             tally.executed += scout.walk.taken();
             match scout.walk.bad_handler() {
                 Some(bad_handler) => ControlFlow::Break(tally.blame(bad_handler)),
@@ -77,7 +77,7 @@ impl<O: Order> MessageScheduler for TreeSearch<O> {
 }
 
 /// Goes through all that is below where `walk` is, and brings it back there.
-fn below(walk: &mut Walk, left: usize, order: &dyn Order, tally: &mut Tally<'_>) -> Flow {
+fn below(walk: &mut Execution, left: usize, order: &dyn Order, tally: &mut Statistics<'_>) -> Flow {
     let mut nodes = vec![arrive(walk, left, order, tally)?];
     while let Some(top) = nodes.last_mut() {
         if let Some((pick, left)) = top.next() {
@@ -93,7 +93,12 @@ fn below(walk: &mut Walk, left: usize, order: &dyn Order, tally: &mut Tally<'_>)
     ControlFlow::Continue(())
 }
 
-fn arrive(walk: &Walk, left: usize, order: &dyn Order, tally: &mut Tally<'_>) -> ControlFlow<Coverage, Node> {
+fn arrive(
+    walk: &Execution,
+    left: usize,
+    order: &dyn Order,
+    tally: &mut Statistics<'_>,
+) -> ControlFlow<Coverage, Node> {
     let branches = if tally.is_end(walk)? { Branches::default() } else { order.branches(walk, left) };
     tally.is_bounded |= branches.is_bounded;
     ControlFlow::Continue(Node { branches: branches.all, begun: 0 })
@@ -101,7 +106,7 @@ fn arrive(walk: &Walk, left: usize, order: &dyn Order, tally: &mut Tally<'_>) ->
 
 /// Walks through the upper part of the tree, in order.
 struct Scout<'o> {
-    walk: Walk,
+    walk: Execution,
     order: &'o dyn Order,
     steps_max: usize,
     nodes: Vec<Node>,
@@ -127,9 +132,9 @@ struct Subtree<'o> {
 }
 
 impl<'o> Scout<'o> {
-    fn new(walk: &Walk, order: &'o dyn Order, settings: &Settings) -> Self {
+    fn new(walk: &Execution, order: &'o dyn Order, settings: &Settings) -> Self {
         Scout {
-            walk: Walk::new(walk.engine().another(), Snapshots::Sound),
+            walk: Execution::new(walk.engine().another(), Snapshots::Sound),
             order,
             steps_max: settings.steps,
             nodes: Vec::new(),
@@ -178,7 +183,7 @@ impl<'o> Scout<'o> {
 }
 
 impl<'o> Line<Subtree<'o>> for Scout<'o> {
-    fn next(&mut self, _ahead: usize, _tally: &Tally<'_>) -> Option<Subtree<'o>> {
+    fn next(&mut self, _ahead: usize, _tally: &Statistics<'_>) -> Option<Subtree<'o>> {
         while self.walk.bad_handler().is_none() {
             let left = self.step()?;
             let is_end = self.walk.enabled().is_empty() || self.steps_max <= self.picks.len();
@@ -213,7 +218,7 @@ impl<'o> Line<Subtree<'o>> for Scout<'o> {
 impl Errand for Subtree<'_> {
     type Answer = ();
 
-    fn run(self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+    fn run(self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         walk.replay(&self.prefix).expect("the scout has been there");
         tally.is_bounded |= self.is_bounded;
         below(walk, self.left, self.order, tally)

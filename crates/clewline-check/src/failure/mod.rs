@@ -1,9 +1,9 @@
 //! Where a violated history fails: the first return that no order explains, how far orders get, and which operations may block.
 
 mod partial;
-mod prefix;
+mod point;
 mod stuck;
 
 pub use partial::{DeadEnd, dead_ends};
-pub use prefix::breaking;
+pub use point::failure_point;
 pub use stuck::{Stuck, stuck};

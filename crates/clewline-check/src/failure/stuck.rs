@@ -20,7 +20,7 @@ use clewline_core::{OperationId, Problem, Reason};
 
 use crate::{
     options::Options,
-    search::sweep::{Sweep, Waiting},
+    search::breadth_first::{Sweep, Waiting},
 };
 
 /// Whether a history in which nothing returns any more is allowed.

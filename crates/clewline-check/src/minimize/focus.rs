@@ -1,6 +1,6 @@
 //! Focus: of all elements only those that matter to the operation that cannot come next.
 
-use clewline_core::{Act, Keep, Kind, Roles};
+use clewline_core::{ObjectKind, Retain, RoleKind, Roles};
 
 use super::{
     Shrinking,
@@ -25,8 +25,8 @@ impl Shrinking<'_> {
         };
         let call = self.problem.spans()[next].call();
         let mut keep = self.without_lives(next, |life| is_over(self.problem, &roles, life, call));
-        let is_told = keep[next] == Keep::Whole && is_finder(&roles, next);
-        if self.problem.kind() == Some(Kind::PriorityQueue) && is_told {
+        let is_told = keep[next] == Retain::All && is_finder(&roles, next);
+        if self.problem.kind() == Some(ObjectKind::PriorityQueue) && is_told {
             keep = self.above(&keep, next, &roles);
         }
         if keep != self.keep {
@@ -35,37 +35,49 @@ impl Shrinking<'_> {
     }
 
     /// What is said without reads and without the lives that `goes` says can go, but with those of `next`.
-    fn without_lives(&mut self, next: usize, goes: impl Fn(&[usize]) -> bool) -> Vec<Keep> {
+    fn without_lives(&mut self, next: usize, goes: impl Fn(&[usize]) -> bool) -> Vec<Retain> {
         let told = self.keep.clone();
         let is_read = |&at: &usize| at != next && self.problem.footprint(at).is_read();
         let reads: Vec<usize> = (0..told.len()).filter(is_read).collect();
-        reads.iter().for_each(|&at| self.keep[at] = Keep::Nothing);
+        reads.iter().for_each(|&at| self.keep[at] = Retain::Drop);
         // With the reads gone that see everything, elements may be free to go.
         let lives = self.units(lives).into_iter().filter(|life| !life.contains(&next) && goes(life));
         let gone: Vec<usize> = lives.flatten().collect();
         let mut keep = std::mem::replace(&mut self.keep, told);
-        gone.into_iter().for_each(|at| keep[at] = Keep::Nothing);
+        gone.into_iter().for_each(|at| keep[at] = Retain::Drop);
         keep
     }
 
     /// What `keep` says of a priority queue about the elements that go before the one that `finder` found. That must have been added, at any time; all
     /// else that goes with it or after it, or nothing at all, is found by nobody any more, so it can be left out.
-    pub(super) fn above(&self, keep: &[Keep], finder: usize, roles: &Roles) -> Vec<Keep> {
+    pub(super) fn above(&self, keep: &[Retain], finder: usize, roles: &Roles) -> Vec<Retain> {
         let priority = |at: usize| roles.names[roles.elements[at] as usize].cast_signed();
         let is_added = |&at: &usize| {
-            let is_it = roles.acts[at] == Act::Add && roles.elements[at] == roles.elements[finder];
-            is_it && keep[at] != Keep::Nothing
+            let is_it = roles.kinds[at] == RoleKind::Add && roles.elements[at] == roles.elements[finder];
+            is_it && keep[at] != Retain::Drop
         };
         let spans = self.problem.spans();
         let added = (0..keep.len()).filter(is_added).min_by_key(|&at| spans[at].call());
-        let less = |at: usize| match (keep[at], roles.acts[at]) {
+        let less = |at: usize| match (keep[at], roles.kinds[at]) {
             (keep, _) if at == finder => keep,
-            (_, _) if Some(at) == added => Keep::Chance,
-            (keep, Act::Add | Act::Remove | Act::See) if priority(finder) < priority(at) => keep,
+            (_, _) if Some(at) == added => Retain::Unconstrained,
+            (keep, RoleKind::Add | RoleKind::Remove | RoleKind::Observe)
+                if priority(finder) < priority(at) =>
+            {
+                keep
+            }
             // Whose answer is not told may have taken any.
-            (keep @ (Keep::Call | Keep::Chance), Act::Remove | Act::Empty)
-            | (keep, Act::Take | Act::Nothing) => keep,
-            (_, Act::Add | Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Replace) => Keep::Nothing,
+            (keep @ (Retain::CallOnly | Retain::Unconstrained), RoleKind::Remove | RoleKind::Empty)
+            | (keep, RoleKind::RemoveUnknown | RoleKind::NoEffect) => keep,
+            (
+                _,
+                RoleKind::Add
+                | RoleKind::Remove
+                | RoleKind::Observe
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::Replace,
+            ) => Retain::Drop,
         };
         (0..keep.len()).map(less).collect()
     }
@@ -73,8 +85,13 @@ impl Shrinking<'_> {
 
 /// Whether the operation found an element, or took one away.
 pub(super) fn is_finder(roles: &Roles, at: usize) -> bool {
-    match roles.acts[at] {
-        Act::Remove | Act::See => true,
-        Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => false,
+    match roles.kinds[at] {
+        RoleKind::Remove | RoleKind::Observe => true,
+        RoleKind::Add
+        | RoleKind::Absent
+        | RoleKind::Empty
+        | RoleKind::RemoveUnknown
+        | RoleKind::Replace
+        | RoleKind::NoEffect => false,
     }
 }

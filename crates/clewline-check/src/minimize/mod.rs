@@ -6,7 +6,7 @@
 //!
 //! * *Cutting*: what happened after some return is forgotten. A prefix of a good history is good.
 //! * *Opening*: what happened before an operation that [resets](clewline_core::Specification::resets) the object is
-//!   forgotten, or before one that [tells](clewline_core::Specification::leads_to) what it is like: then that is where the rest begins.
+//!   forgotten, or before one that [tells](clewline_core::Specification::determines_state) what it is like: then that is where the rest begins.
 //!   Whoever overlaps it gets a chance, see below; a read among them can go. The operation itself belongs to the
 //!   core: to say less about it is to give a chance to it and to all that were forgotten.
 //!   Where that does not lead to a small core, only *doubt* is cast on whoever overlaps it: what came before the opening need not
@@ -30,7 +30,9 @@
 
 use std::collections::HashSet;
 
-use clewline_core::{Act, Budget, Explanation, Keep, Kind, OperationId, Problem, Span, Verdict, Violation};
+use clewline_core::{
+    Budget, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Span, Verdict, Violation,
+};
 
 use crate::{
     checker::Checker,
@@ -42,15 +44,15 @@ use crate::{
 mod focus;
 mod opened;
 mod opening;
-mod quick;
+mod rules;
+mod shortcuts;
 mod units;
-mod why;
 
 use opened::{Opening, Overlap};
-use quick::Glance;
+use shortcuts::QuickVerdict;
 use units::{comes_and_goes, lives, reads};
 
-pub(crate) use quick::refute;
+pub(crate) use shortcuts::refute;
 
 /// How many configurations an attempt may visit at first, and how many times as many when it was not enough.
 const ATTEMPT: u64 = 5_000;
@@ -83,7 +85,7 @@ const SEARCHED: usize = 100_000;
 
 /// Shrinks the core of a violation of `problem`, and says what is wrong with it.
 pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
-    if options.core_configurations == 0 {
+    if options.counterexample_configurations == 0 {
         return violation;
     }
     match violation.explanation {
@@ -91,15 +93,16 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
             smallest(problem, next, options).into_violation(problem, violation, options)
         }
         // To a sum everything adds, but since an earlier answer only little.
-        Explanation::Broken { .. } if problem.kind() == Some(Kind::Counter) => {
+        Explanation::Broken { .. } if problem.kind() == Some(ObjectKind::Counter) => {
             let next = last(problem, &violation);
             smallest(problem, next, options).into_violation(problem, violation, options)
         }
         // Whoever found the rule broken knows who breaks it; it remains to be seen who can be spared.
-        Explanation::Broken { .. } if SEARCHED < violation.core.len() => violation,
+        Explanation::Broken { .. } if SEARCHED < violation.counterexample.len() => violation,
         Explanation::Broken { .. } => {
-            let is_kept = |at: usize| violation.core.binary_search(&problem.operations()[at]).is_ok();
-            let core = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
+            let is_kept =
+                |at: usize| violation.counterexample.binary_search(&problem.operations()[at]).is_ok();
+            let core = problem.weaken(|at| if is_kept(at) { Retain::All } else { Retain::Drop });
             let budget = options.budget.child().with_configurations(1 << 20).with_quota(BYTES);
             match decide(&core, &budget) {
                 Verdict::Violated(found) => {
@@ -130,12 +133,12 @@ fn smallest<'a>(problem: &'a Problem<'a>, next: OperationId, options: &Options) 
 /// Searches: a queue as a queue, which the other search may not be able to, as long as nothing forbids it. Where neither
 /// gets on, a monitor may; but who may have taken what is a long story. For a set it never is.
 fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
-    if problem.kind() == Some(Kind::Set)
+    if problem.kind() == Some(ObjectKind::Set)
         && let Ok(verdict) = monitor::decide_weaker(problem, budget)
     {
         return verdict;
     }
-    let is_queue = problem.kind() == Some(Kind::Queue);
+    let is_queue = problem.kind() == Some(ObjectKind::Queue);
     let verdict = if is_queue && QueueOriented.refuses(problem).is_none() {
         QueueOriented.decide(problem, budget)
     } else {
@@ -155,7 +158,7 @@ fn last(problem: &Problem<'_>, violation: &Violation) -> OperationId {
         Explanation::Exhausted { next, .. } => next,
         Explanation::Broken { .. } => {
             let end = |id: &&OperationId| problem.position(**id).and_then(|at| problem.spans()[at].ret());
-            *violation.core.iter().max_by_key(end).expect("what is violated has operations")
+            *violation.counterexample.iter().max_by_key(end).expect("what is violated has operations")
         }
     }
 }
@@ -168,10 +171,10 @@ fn differently_open(problem: &Problem<'_>) -> u64 {
 }
 
 /// Whether so much is said about an operation that it belongs to the core.
-fn is_core(keep: Keep) -> bool {
+fn is_core(keep: Retain) -> bool {
     match keep {
-        Keep::Whole | Keep::Doubt | Keep::Call => true,
-        Keep::Chance | Keep::Nothing => false,
+        Retain::All | Retain::Optional | Retain::CallOnly => true,
+        Retain::Unconstrained | Retain::Drop => false,
     }
 }
 
@@ -180,7 +183,7 @@ struct Shrinking<'a> {
     budget: Budget,
     overlap: Overlap,
     // What is said about each operation. Invariant: this much is violated.
-    keep: Vec<Keep>,
+    keep: Vec<Retain>,
     // The operation that could not come next when it was last judged.
     next: OperationId,
     // How many configurations an attempt may visit, if it is not longer than that.
@@ -196,14 +199,14 @@ impl<'a> Shrinking<'a> {
     fn run(problem: &'a Problem<'a>, next: OperationId, overlap: Overlap, options: &Options) -> Self {
         // Judging anew takes at least a configuration an operation, however little is left out.
         // Of a counter hardly anything can be spared, as everything adds to the sum. Doubts are for what is near.
-        let is_short = problem.kind() == Some(Kind::Counter) || overlap == Overlap::Doubt;
+        let is_short = problem.kind() == Some(ObjectKind::Counter) || overlap == Overlap::Doubt;
         let each = if is_short { 0 } else { PER_OPERATION };
-        let enough = |operations: usize| options.core_configurations.max(each * operations as u64);
+        let enough = |operations: usize| options.counterexample_configurations.max(each * operations as u64);
         let mut shrinking = Shrinking {
             problem,
             budget: options.budget.child(),
             overlap,
-            keep: vec![Keep::Whole; problem.len()],
+            keep: vec![Retain::All; problem.len()],
             next,
             // Few attempts leave out much; they are worth more patience than the many that follow.
             attempt: ATTEMPT * PATIENCE,
@@ -217,11 +220,11 @@ impl<'a> Shrinking<'a> {
         }
         shrinking.zoom();
         shrinking.cut();
-        let is_left = |it: &&Keep| **it != Keep::Nothing;
+        let is_left = |it: &&Retain| **it != Retain::Drop;
         let most = enough(shrinking.keep.iter().filter(is_left).count()).min(shrinking.left);
         shrinking.left = most;
         // The answers of a counter are reads, each of which tells the sum.
-        if problem.kind() != Some(Kind::Counter) {
+        if problem.kind() != Some(ObjectKind::Counter) {
             shrinking.focus();
         }
         if comes_and_goes(problem) {
@@ -233,16 +236,16 @@ impl<'a> Shrinking<'a> {
             shrinking.is_minimal = true;
             let told = shrinking.keep.clone();
             // Elements go first: there are fewer of them.
-            shrinking.pass(lives, Keep::Nothing);
-            shrinking.pass(reads, Keep::Nothing);
+            shrinking.pass(lives, Retain::Drop);
+            shrinking.pass(reads, Retain::Drop);
             // With the reads gone that see everything, elements may be free to go.
-            shrinking.pass(lives, Keep::Nothing);
+            shrinking.pass(lives, Retain::Drop);
             shrinking.cut();
             shrinking.single();
             // Whoever is asked by itself, below, need not be known to be needed together with others.
             shrinking.is_minimal = true;
             shrinking.close();
-            shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Keep::Chance);
+            shrinking.pass(|problem| (0..problem.len()).map(|at| vec![at]).collect(), Retain::Unconstrained);
             // Who has only a chance may no longer hold an element.
             if told != shrinking.keep && shrinking.left != 0 {
                 continue;
@@ -261,18 +264,18 @@ impl<'a> Shrinking<'a> {
 
     /// The violation of what is still said, given how it was found in the `whole` problem.
     fn into_violation(self, whole: &Problem<'_>, found: Violation, options: &Options) -> Violation {
-        let are = |is_it: fn(Keep) -> bool| -> Vec<OperationId> {
+        let are = |is_it: fn(Retain) -> bool| -> Vec<OperationId> {
             let positions = (0..self.keep.len()).filter(|&at| is_it(self.keep[at]));
             positions.map(|at| self.problem.operations()[at]).collect()
         };
         let core = are(is_core);
         let weak = self.weaker(&self.keep, self.opening.as_ref());
-        let why = why::why(whole, &weak, &core, &found.explanation, &options.budget).map(Box::new);
+        let why = rules::why(whole, &weak, &core, &found.explanation, &options.budget).map(Box::new);
         let mut violation = Violation::found(core, found.explanation);
-        violation.pending = are(|it| it == Keep::Call).into();
+        violation.pending = are(|it| it == Retain::CallOnly).into();
         // Without the only one there is nothing to be ordered.
-        violation.is_minimal = self.is_minimal || violation.core.len() == 1;
-        violation.chances = are(|it| it == Keep::Chance).into();
+        violation.is_minimal = self.is_minimal || violation.counterexample.len() == 1;
+        violation.unconstrained = are(|it| it == Retain::Unconstrained).into();
         violation.why = why;
         violation
     }
@@ -283,7 +286,7 @@ impl<'a> Shrinking<'a> {
     /// answers of operations that return later.
     fn cut(&mut self) {
         let spans = self.problem.spans();
-        let is_whole = |at: &usize| matches!(self.keep[*at], Keep::Whole | Keep::Doubt);
+        let is_whole = |at: &usize| matches!(self.keep[*at], Retain::All | Retain::Optional);
         let mut ranks: Vec<u32> =
             (0..spans.len()).filter(is_whole).filter_map(|at| spans[at].ret()).collect();
         // What comes before the opening rests on its return.
@@ -304,11 +307,11 @@ impl<'a> Shrinking<'a> {
     }
 
     /// What is said about what happened up to the return of rank `last`.
-    fn until(&self, last: u32) -> Vec<Keep> {
-        let cut = |(&keep, span): (&Keep, &Span)| match keep {
-            Keep::Whole | Keep::Doubt | Keep::Call if last < span.call() => Keep::Nothing,
-            Keep::Whole | Keep::Doubt if last < span.end() && !span.is_pending() => Keep::Call,
-            Keep::Whole | Keep::Doubt | Keep::Call | Keep::Chance | Keep::Nothing => keep,
+    fn until(&self, last: u32) -> Vec<Retain> {
+        let cut = |(&keep, span): (&Retain, &Span)| match keep {
+            Retain::All | Retain::Optional | Retain::CallOnly if last < span.call() => Retain::Drop,
+            Retain::All | Retain::Optional if last < span.end() && !span.is_pending() => Retain::CallOnly,
+            Retain::All | Retain::Optional | Retain::CallOnly | Retain::Unconstrained | Retain::Drop => keep,
         };
         self.keep.iter().zip(self.problem.spans()).map(cut).collect()
     }
@@ -319,15 +322,20 @@ impl<'a> Shrinking<'a> {
         let Ok(roles) = self.problem.roles() else { return };
         let start = self.opening.as_ref().map(|it| it.start);
         let is_other = |at: usize| {
-            let finds = match roles.acts[at] {
-                Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Replace => true,
-                Act::Add | Act::Take | Act::Nothing => false,
+            let finds = match roles.kinds[at] {
+                RoleKind::Remove
+                | RoleKind::Observe
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::Replace => true,
+                RoleKind::Add | RoleKind::RemoveUnknown | RoleKind::NoEffect => false,
             };
             finds && self.problem.operations()[at] != self.next && Some(at) != start
         };
-        let less =
-            |at: usize| if is_core(self.keep[at]) && is_other(at) { Keep::Chance } else { self.keep[at] };
-        let keep: Vec<Keep> = (0..self.keep.len()).map(less).collect();
+        let less = |at: usize| {
+            if is_core(self.keep[at]) && is_other(at) { Retain::Unconstrained } else { self.keep[at] }
+        };
+        let keep: Vec<Retain> = (0..self.keep.len()).map(less).collect();
         if keep != self.keep && 1 < self.core().count() {
             self.attempt(keep);
         }
@@ -341,7 +349,7 @@ impl<'a> Shrinking<'a> {
     /// Says only `less` about as many as possible of the sets of operations that `units` names.
     ///
     /// Blocks of units are tried first, from large to small.
-    fn pass(&mut self, units: impl Fn(&Problem<'_>) -> Vec<Vec<usize>>, less: Keep) {
+    fn pass(&mut self, units: impl Fn(&Problem<'_>) -> Vec<Vec<usize>>, less: Retain) {
         let mut size = usize::MAX;
         while size != 1 {
             let units = self.units(&units);
@@ -363,7 +371,7 @@ impl<'a> Shrinking<'a> {
     /// The units that there are now, as positions in the whole problem.
     fn units(&self, units: impl Fn(&Problem<'_>) -> Vec<Vec<usize>>) -> Vec<Vec<usize>> {
         let positions: Vec<usize> =
-            (0..self.keep.len()).filter(|&at| self.keep[at] != Keep::Nothing).collect();
+            (0..self.keep.len()).filter(|&at| self.keep[at] != Retain::Drop).collect();
         // Taken from what is still said: an operation whose return is forgotten may see more than it did.
         let now = self.weaker(&self.keep, self.opening.as_ref());
         let mut units = units(&now);
@@ -376,7 +384,7 @@ impl<'a> Shrinking<'a> {
     }
 
     /// Says only as much as `keep`, if that is still violated.
-    fn attempt(&mut self, keep: Vec<Keep>) -> Attempt {
+    fn attempt(&mut self, keep: Vec<Retain>) -> Attempt {
         let opening = self.opening.clone();
         let (attempt, next) = self.judge(&keep, opening.as_ref());
         if attempt == Attempt::Violated {
@@ -387,7 +395,7 @@ impl<'a> Shrinking<'a> {
     }
 
     /// What is said as much as `keep` about, since `opening`.
-    fn weaker(&self, keep: &[Keep], opening: Option<&Opening>) -> Problem<'a> {
+    fn weaker(&self, keep: &[Retain], opening: Option<&Opening>) -> Problem<'a> {
         let weaker = self.problem.weaken(|at| keep[at]);
         match opening.and_then(|it| it.state.as_ref()) {
             Some(state) => weaker.starting_at(state),
@@ -397,14 +405,15 @@ impl<'a> Shrinking<'a> {
 
     /// Whether it holds even if more is said about those who have a chance already: that they happened as they did, or not at all. A search
     /// among few chances is short.
-    fn holds_as_told(&mut self, keep: &[Keep], opening: Option<&Opening>) -> bool {
+    fn holds_as_told(&mut self, keep: &[Retain], opening: Option<&Opening>) -> bool {
         const FEW: usize = 4;
-        let is_old = |at: &usize| keep[*at] == Keep::Chance && self.keep[*at] == Keep::Chance;
+        let is_old =
+            |at: &usize| keep[*at] == Retain::Unconstrained && self.keep[*at] == Retain::Unconstrained;
         let old: Vec<usize> = (0..keep.len()).filter(is_old).collect();
         if old.len() < FEW {
             return false;
         }
-        [Keep::Whole, Keep::Nothing].into_iter().any(|more| {
+        [Retain::All, Retain::Drop].into_iter().any(|more| {
             let mut said = keep.to_vec();
             old.iter().for_each(|&at| said[at] = more);
             let stronger = self.weaker(&said, opening);
@@ -420,7 +429,7 @@ impl<'a> Shrinking<'a> {
     }
 
     /// What becomes of saying only as much as `keep`, and the operation that shows it.
-    fn judge(&mut self, keep: &[Keep], opening: Option<&Opening>) -> (Attempt, OperationId) {
+    fn judge(&mut self, keep: &[Retain], opening: Option<&Opening>) -> (Attempt, OperationId) {
         if self.left == 0 {
             return (Attempt::Undecided, self.next);
         }
@@ -428,11 +437,11 @@ impl<'a> Shrinking<'a> {
         let operations = weaker.len() as u64;
         let told = opening.filter(|it| it.state.is_some()).map(|it| self.problem.operations()[it.start]);
         let told = told.and_then(|it| weaker.position(it));
-        if let Some(glance) = self.problem.kind().and_then(|kind| quick::judge(&weaker, kind, told)) {
+        if let Some(glance) = self.problem.kind().and_then(|kind| shortcuts::judge(&weaker, kind, told)) {
             self.left = self.left.saturating_sub(1 + operations / GLANCES);
             return match glance {
-                Glance::Violated(next) => (Attempt::Violated, next),
-                Glance::Holds => (Attempt::Holds, self.next),
+                QuickVerdict::Violated(next) => (Attempt::Violated, next),
+                QuickVerdict::Holds => (Attempt::Holds, self.next),
             };
         }
         if self.holds_as_told(keep, opening) {

@@ -1,6 +1,6 @@
 //! Openings: what happened before an operation after which it does not matter is forgotten.
 
-use clewline_core::{Elements, Keep};
+use clewline_core::{Elements, Retain};
 
 use super::{
     Attempt, Shrinking, is_core,
@@ -63,16 +63,16 @@ impl Shrinking<'_> {
         let hint = self.hint();
         let is_start = |&at: &usize| {
             let span = self.problem.spans()[at];
-            let tells = || self.problem.resets(at) || self.problem.leads_to(at).is_some();
-            self.keep[at] == Keep::Whole && span.end() < hint && tells()
+            let tells = || self.problem.resets(at) || self.problem.determines_state(at).is_some();
+            self.keep[at] == Retain::All && span.end() < hint && tells()
         };
         (0..self.problem.len()).filter(is_start).collect()
     }
 
     /// Forgets what happened before the operation at `start`, of all that was `told`.
-    fn attempt_since(&mut self, start: usize, told: &[Keep]) -> Attempt {
+    fn attempt_since(&mut self, start: usize, told: &[Retain]) -> Attempt {
         // It may have been forgotten for the sake of an earlier one, and then tells nothing.
-        if self.keep[start] != Keep::Whole {
+        if self.keep[start] != Retain::All {
             return Attempt::Undecided;
         }
         let keep = self.since(start);
@@ -83,7 +83,7 @@ impl Shrinking<'_> {
         before.extend(self.opening.iter().flat_map(|it| &it.before));
         before.sort_unstable();
         before.dedup();
-        let state = if self.problem.resets(start) { None } else { self.problem.leads_to(start) };
+        let state = if self.problem.resets(start) { None } else { self.problem.determines_state(start) };
         let opening = Opening { start, before, state };
         let (attempt, next) = self.judge(&keep, Some(&opening));
         if attempt == Attempt::Violated {
@@ -101,7 +101,7 @@ impl Shrinking<'_> {
         }
         let chance = |of: &[usize]| {
             let mut keep = self.keep.clone();
-            of.iter().chain([&opening.start]).for_each(|&at| keep[at] = Keep::Chance);
+            of.iter().chain([&opening.start]).for_each(|&at| keep[at] = Retain::Unconstrained);
             keep
         };
         // If a few of them explain everything, all of them do, which may take long to find out.
@@ -134,20 +134,22 @@ impl Shrinking<'_> {
     }
 
     /// What is said without anything that came before the operation at `start`, which resets the object.
-    pub(super) fn since(&self, start: usize) -> Vec<Keep> {
+    pub(super) fn since(&self, start: usize) -> Vec<Retain> {
         let first = self.problem.spans()[start];
         let keep = |at: usize| {
             let span = self.problem.spans()[at];
             match self.keep[at] {
                 keep if at == start || first.end() < span.call() => keep,
-                keep if is_core(keep) && span.end() < first.call() => Keep::Nothing,
+                keep if is_core(keep) && span.end() < first.call() => Retain::Drop,
                 // Whether it came before or after the first one is not known.
-                keep if is_core(keep) && self.problem.footprint(at).is_read() => Keep::Nothing,
-                Keep::Whole | Keep::Doubt | Keep::Call if self.overlap == Overlap::Chance => Keep::Chance,
-                Keep::Whole | Keep::Doubt => Keep::Doubt,
-                Keep::Call => Keep::Call,
-                Keep::Chance => Keep::Chance,
-                Keep::Nothing => Keep::Nothing,
+                keep if is_core(keep) && self.problem.footprint(at).is_read() => Retain::Drop,
+                Retain::All | Retain::Optional | Retain::CallOnly if self.overlap == Overlap::Chance => {
+                    Retain::Unconstrained
+                }
+                Retain::All | Retain::Optional => Retain::Optional,
+                Retain::CallOnly => Retain::CallOnly,
+                Retain::Unconstrained => Retain::Unconstrained,
+                Retain::Drop => Retain::Drop,
             }
         };
         (0..self.keep.len()).map(keep).collect()

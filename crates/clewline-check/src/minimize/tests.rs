@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use clewline_core::{Case, Domain, Plan, Random, Rule, Why};
+use clewline_core::{ErasedHistory, GeneratorConfig, Random, Rule, ValueDomain, Why};
 use clewline_specs::{CATALOG, find};
 use clewline_testing::pick;
 
@@ -13,7 +13,7 @@ fn shrinking<'a>(problem: &'a Problem<'a>) -> Shrinking<'a> {
         problem,
         budget: Budget::unlimited(),
         overlap: Overlap::Chance,
-        keep: vec![Keep::Whole; problem.len()],
+        keep: vec![Retain::All; problem.len()],
         next: problem.operations()[0],
         attempt: 0,
         left: 0,
@@ -35,29 +35,29 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
         let specification = find(name).unwrap();
         for seed in 0..400 {
             let mut random = Random::new(seed);
-            let plan = Plan {
+            let plan = GeneratorConfig {
                 operations: 2 + random.below(if seed % 4 == 0 { 13 } else { 9 }),
                 processes: 2 + random.below(3),
                 overlap: if seed % 3 == 0 { 0.4 } else { 0.8 },
-                values: Domain::Below(if seed % 2 == 0 { 2 } else { 3 }),
+                values: ValueDomain::Below(if seed % 2 == 0 { 2 } else { 3 }),
                 keys: 1,
                 pending: 0.2,
                 seed,
-                ..Plan::default()
+                ..GeneratorConfig::default()
             };
             let case = specification.load(specification.generate(&plan)).unwrap();
             let whole = &case.problems()[0];
             let last = random.below(2 * whole.len()) as u32;
             let prefix = whole.weaken(|at| match whole.spans()[at] {
-                span if last < span.call() => Keep::Nothing,
-                span if last < span.end() => Keep::Call,
-                _ => Keep::Whole,
+                span if last < span.call() => Retain::Drop,
+                span if last < span.end() => Retain::CallOnly,
+                _ => Retain::All,
             });
             assert_eq!(word(&prefix), "holds", "{} seed {seed}", name);
             let mut told = shrinking(&prefix);
             told.overlap = if seed % 2 == 0 { Overlap::Chance } else { Overlap::Doubt };
             for start in 0..prefix.len() {
-                let state = prefix.leads_to(start);
+                let state = prefix.determines_state(start);
                 if prefix.spans()[start].is_pending() || !prefix.resets(start) && state.is_none() {
                     continue;
                 }
@@ -74,7 +74,7 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
                 lives_left_out += lives.len();
                 told_apart += lives.len() - elements(&told).len();
                 for unit in reads.into_iter().chain(lives) {
-                    let rest = told.weaken(|at| if unit.contains(&at) { Keep::Nothing } else { Keep::Whole });
+                    let rest = told.weaken(|at| if unit.contains(&at) { Retain::Drop } else { Retain::All });
                     assert_eq!(word(&rest), "holds", "{} seed {seed}: {told:#?} without {unit:?}", name);
                 }
             }
@@ -86,9 +86,15 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
 }
 
 /// A history in which one complete operation answers what another did, which is often wrong.
-fn changed(specification: &str, values: Domain, pending: f64, seed: u64) -> Option<Box<dyn Case>> {
+fn changed(
+    specification: &str,
+    values: ValueDomain,
+    pending: f64,
+    seed: u64,
+) -> Option<Box<dyn ErasedHistory>> {
     let mut random = Random::new(seed);
-    let plan = Plan { operations: 10, values, keys: 1, pending, seed, ..Plan::default() };
+    let plan =
+        GeneratorConfig { operations: 10, values, keys: 1, pending, seed, ..GeneratorConfig::default() };
     let specification = find(specification).unwrap();
     let mut recording = specification.generate(&plan);
     let answers: Vec<_> = recording.history.operations().filter_map(|it| it.ret.copied()).collect();
@@ -110,7 +116,7 @@ fn with_and_without<'a>(problem: &Problem<'a>, seed: u64) -> [Problem<'a>; 2] {
         let is_release = problem.label(problem.operations()[at]).starts_with("release");
         at == one || is_release && random.below(2) == 0
     };
-    [problem.clone(), problem.weaken(|at| if is_lost(at) { Keep::Nothing } else { Keep::Whole })]
+    [problem.clone(), problem.weaken(|at| if is_lost(at) { Retain::Drop } else { Retain::All })]
 }
 
 /// Whatever was found, what goes before it says no more than there was to say.
@@ -120,12 +126,12 @@ fn what_goes_before_the_one_that_was_found_is_not_violated_alone() {
     for name in ["priority-queue", "min-priority-queue"] {
         for seed in 0..3_000 {
             let mut random = Random::new(seed);
-            let Some(case) = changed(name, Domain::Below(4), 0.1, seed) else { continue };
+            let Some(case) = changed(name, ValueDomain::Below(4), 0.1, seed) else { continue };
             let problem = &case.problems()[0];
             let roles = problem.roles().unwrap();
             let keep = random_keep(problem, &mut random);
             let before = word(&problem.weaken(|at| keep[at]));
-            let is_sure = |&at: &usize| is_finder(&roles, at) && keep[at] == Keep::Whole;
+            let is_sure = |&at: &usize| is_finder(&roles, at) && keep[at] == Retain::All;
             for finder in (0..problem.len()).filter(is_sure) {
                 let above = shrinking(problem).above(&keep, finder, &roles);
                 let after = word(&problem.weaken(|at| above[at]));
@@ -150,15 +156,15 @@ fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId, overlap: 
     assert!(shrunk.is_minimal, "{name}: {problem:#?}");
     assert_eq!(word(&shrunk.weaker(keep, shrunk.opening.as_ref())), "violated", "{name}: {problem:#?}");
     // What the rest begins with is said by one of the core.
-    assert!(shrunk.opening.as_ref().is_none_or(|it| keep[it.start] == Keep::Whole), "{name}: {problem:#?}");
+    assert!(shrunk.opening.as_ref().is_none_or(|it| keep[it.start] == Retain::All), "{name}: {problem:#?}");
     let start = shrunk.opening.as_ref().filter(|it| !it.before.is_empty());
     let alone = shrunk.core().filter(|&at| start.is_none_or(|it| it.start != at));
-    let chances = alone.map(|at| (vec![at], Keep::Chance));
+    let chances = alone.map(|at| (vec![at], Retain::Unconstrained));
     // With the opening all that came before it gets a chance.
-    let opening = start.map(|it| ([&it.before[..], &[it.start]].concat(), Keep::Chance));
+    let opening = start.map(|it| ([&it.before[..], &[it.start]].concat(), Retain::Unconstrained));
     let left_out = shrunk.units(reads).into_iter().chain(shrunk.units(lives));
-    for (unit, less) in chances.chain(opening).chain(left_out.map(|unit| (unit, Keep::Nothing))) {
-        let less: Vec<Keep> =
+    for (unit, less) in chances.chain(opening).chain(left_out.map(|unit| (unit, Retain::Drop))) {
+        let less: Vec<Retain> =
             (0..keep.len()).map(|at| if unit.contains(&at) { less } else { keep[at] }).collect();
         // Without the opening nobody tells what it is like at first.
         let told = shrunk.opening.as_ref().filter(|it| !unit.contains(&it.start));
@@ -176,7 +182,7 @@ fn nothing_more_can_be_spared() {
     for entry in &CATALOG {
         let (mut searched, mut ruled, mut held, mut has_monitor) = (0, 0, 0, false);
         for seed in 0..pick(60, 900) {
-            let values = if seed % 3 == 0 { Domain::Distinct } else { Domain::Below(4) };
+            let values = if seed % 3 == 0 { ValueDomain::Distinct } else { ValueDomain::Below(4) };
             let pending = if seed % 2 == 0 { 0.25 } else { 0.05 };
             let Some(case) = changed(entry.name, values, pending, seed) else { continue };
             for problem in &with_and_without(&case.problems()[0], seed) {
@@ -188,15 +194,15 @@ fn nothing_more_can_be_spared() {
                     let shrunk = Shrinking::run(problem, next, Overlap::Chance, &Options::default());
                     opened += usize::from(shrunk.opening.is_some());
                     let shrunk = Shrinking::run(problem, next, Overlap::Doubt, &Options::default());
-                    doubted += usize::from(shrunk.keep.contains(&Keep::Doubt));
+                    doubted += usize::from(shrunk.keep.contains(&Retain::Optional));
                     searched += 1;
                 } else {
                     held += 1;
                 }
                 // What a monitor names is violated without the others, and is made smaller in turn.
                 if let Ok(Verdict::Violated(violation)) = monitor::decide(problem, &Budget::unlimited()) {
-                    let is_named = |at: usize| violation.core.contains(&problem.operations()[at]);
-                    let core = problem.weaken(|at| if is_named(at) { Keep::Whole } else { Keep::Nothing });
+                    let is_named = |at: usize| violation.counterexample.contains(&problem.operations()[at]);
+                    let core = problem.weaken(|at| if is_named(at) { Retain::All } else { Retain::Drop });
                     assert_eq!(word(&core), "violated", "{}: {problem:#?}", entry.name);
                     check_minimal(entry.name, &core, last(&core, &violation), Overlap::Chance);
                     ruled += 1;
@@ -221,21 +227,28 @@ fn nothing_is_said_about_what_holds() {
         let specification = find(entry.name).unwrap();
         for seed in 0..1_000 {
             let mut random = Random::new(seed);
-            let values = Domain::Below(2);
-            let plan =
-                Plan { operations: 6, overlap: 0.7, values, keys: 1, pending: 0.0, seed, ..Plan::default() };
+            let values = ValueDomain::Below(2);
+            let plan = GeneratorConfig {
+                operations: 6,
+                overlap: 0.7,
+                values,
+                keys: 1,
+                pending: 0.0,
+                seed,
+                ..GeneratorConfig::default()
+            };
             let case = specification.load(specification.generate(&plan)).unwrap();
             let whole = &case.problems()[0];
-            let keep: Vec<Keep> = (0..whole.len())
-                .map(|_| if random.below(2) == 0 { Keep::Chance } else { Keep::Whole })
+            let keep: Vec<Retain> = (0..whole.len())
+                .map(|_| if random.below(2) == 0 { Retain::Unconstrained } else { Retain::All })
                 .collect();
             let weak = whole.weaken(|at| keep[at]);
-            let is_whole = |at: &usize| keep[*at] == Keep::Whole;
+            let is_whole = |at: &usize| keep[*at] == Retain::All;
             let core: Vec<OperationId> =
                 (0..whole.len()).filter(is_whole).map(|at| whole.operations()[at]).collect();
             let Some(&next) = core.first() else { continue };
             let found = Explanation::Exhausted { prefix: Vec::new(), next };
-            let why = why::why(whole, &weak, &core, &found, &Budget::unlimited());
+            let why = rules::why(whole, &weak, &core, &found, &Budget::unlimited());
             assert_eq!(why, None, "{} {seed}: {weak:#?}", entry.name);
             asked += 1;
         }
@@ -276,7 +289,7 @@ fn words_are_about_the_whole_core() {
     let (mut rules, mut timed, mut ends) = (0, 0, 0);
     for entry in &CATALOG {
         for seed in 0..600 {
-            let values = if seed % 2 == 0 { Domain::Distinct } else { Domain::Below(4) };
+            let values = if seed % 2 == 0 { ValueDomain::Distinct } else { ValueDomain::Below(4) };
             let Some(case) = changed(entry.name, values, 0.2, seed) else { continue };
             let [whole, lost] = with_and_without(&case.problems()[0], seed);
             let problem = &if seed % 4 < 2 { whole } else { lost };
@@ -287,25 +300,27 @@ fn words_are_about_the_whole_core() {
             match violation.why.as_deref().unwrap_or_else(|| panic!("{}", context())) {
                 Why::Rule { rule: Rule::SumWithin { .. }, .. } => rules += 1,
                 Why::Rule { rule, operations, end: None } => {
-                    for (earlier, later) in claims(*rule, operations, &violation.core) {
+                    for (earlier, later) in claims(*rule, operations, &violation.counterexample) {
                         let span = |it: OperationId| problem.spans()[problem.position(it).unwrap()];
                         assert!(span(earlier).precedes(span(later)), "{}", context());
                         timed += 1;
                     }
                     if let Rule::Left { added } = *rule {
-                        let is_beside = |it: &&OperationId| violation.core.binary_search(it).is_err();
+                        let is_beside =
+                            |it: &&OperationId| violation.counterexample.binary_search(it).is_err();
                         let removers = operations.iter().filter(is_beside).count();
                         assert!(removers < added as usize, "{}", context());
                     }
                     let is_told = |it: &OperationId| operations.contains(it) || is_opening(it);
-                    assert!(violation.core.iter().all(is_told), "{}", context());
+                    assert!(violation.counterexample.iter().all(is_told), "{}", context());
                     rules += 1;
                 }
                 Why::Rule { end: Some(end), .. } | Why::End(end) => {
-                    let is_known =
-                        |it: &OperationId| violation.core.contains(it) || violation.chances.contains(it);
+                    let is_known = |it: &OperationId| {
+                        violation.counterexample.contains(it) || violation.unconstrained.contains(it)
+                    };
                     assert!(
-                        end.prefix.iter().all(is_known) && violation.core.contains(&end.next),
+                        end.prefix.iter().all(is_known) && violation.counterexample.contains(&end.next),
                         "{}",
                         context()
                     );
@@ -319,24 +334,26 @@ fn words_are_about_the_whole_core() {
 }
 
 /// About each operation something is said, or less.
-fn random_keep(problem: &Problem<'_>, random: &mut Random) -> Vec<Keep> {
+fn random_keep(problem: &Problem<'_>, random: &mut Random) -> Vec<Retain> {
     let any = |random: &mut Random| match random.below(8) {
-        0 => Keep::Chance,
-        1 => Keep::Call,
-        _ => Keep::Whole,
+        0 => Retain::Unconstrained,
+        1 => Retain::CallOnly,
+        _ => Retain::All,
     };
     (0..problem.len()).map(|_| any(random)).collect()
 }
 
 /// Of those who found something, only one is sure.
-fn one_finder(problem: &Problem<'_>, keep: &mut [Keep], random: &mut Random) {
+fn one_finder(problem: &Problem<'_>, keep: &mut [Retain], random: &mut Random) {
     let Ok(roles) = problem.roles() else { return };
-    let finds = |at: &usize| matches!(roles.acts[*at], Act::Remove | Act::See | Act::Miss | Act::Empty);
+    let finds = |at: &usize| {
+        matches!(roles.kinds[*at], RoleKind::Remove | RoleKind::Observe | RoleKind::Absent | RoleKind::Empty)
+    };
     let finders: Vec<usize> = (0..problem.len()).filter(finds).collect();
     let sure = random.below(finders.len().max(1));
     for (number, &at) in finders.iter().enumerate() {
-        let less = if random.below(4) == 0 { Keep::Call } else { Keep::Chance };
-        keep[at] = if number == sure { Keep::Whole } else { less };
+        let less = if random.below(4) == 0 { Retain::CallOnly } else { Retain::Unconstrained };
+        keep[at] = if number == sure { Retain::All } else { less };
     }
 }
 
@@ -346,7 +363,7 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
     for entry in &CATALOG {
         for seed in 0..1_200 {
             let mut random = Random::new(seed);
-            let values = if seed % 3 == 0 { Domain::Distinct } else { Domain::Below(3) };
+            let values = if seed % 3 == 0 { ValueDomain::Distinct } else { ValueDomain::Below(3) };
             let Some(case) = changed(entry.name, values, 0.1, seed) else { continue };
             let [whole, lost] = with_and_without(&case.problems()[0], seed);
             let problem = &if seed % 2 == 0 { whole } else { lost };
@@ -360,9 +377,9 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
             if seed % 4 < 2 {
                 one_finder(problem, &mut told.keep, &mut random);
             }
-            let whole: Vec<usize> = (0..problem.len()).filter(|&at| told.keep[at] == Keep::Whole).collect();
+            let whole: Vec<usize> = (0..problem.len()).filter(|&at| told.keep[at] == Retain::All).collect();
             let openings = whole.into_iter().filter_map(|start| {
-                let state = Some(problem.leads_to(start)?);
+                let state = Some(problem.determines_state(start)?);
                 Some(Opening { start, before: Vec::new(), state })
             });
             for opening in openings.map(Some).chain([None]) {
@@ -370,9 +387,11 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
                 let weaker = told.weaker(&keep, opening.as_ref());
                 let start = opening.as_ref().and_then(|it| weaker.position(problem.operations()[it.start]));
                 let word = word(&weaker);
-                match quick::judge(&weaker, kind, start) {
-                    Some(Glance::Holds) => assert_eq!(word, "holds", "{} {seed}: {weaker:#?}", entry.name),
-                    Some(Glance::Violated(_)) => {
+                match shortcuts::judge(&weaker, kind, start) {
+                    Some(QuickVerdict::Holds) => {
+                        assert_eq!(word, "holds", "{} {seed}: {weaker:#?}", entry.name)
+                    }
+                    Some(QuickVerdict::Violated(_)) => {
                         assert_eq!(word, "violated", "{} {seed}: {weaker:#?}", entry.name);
                     }
                     None => continue,
@@ -399,8 +418,9 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
 fn a_long_history_is_looked_at_near_its_violation() {
     for name in ["register", "cas-register", "counter", "queue", "stack", "priority-queue", "bag", "deque:8"]
     {
-        let values = if name == "bag" { Domain::Distinct } else { Domain::Below(8) };
-        let plan = Plan { operations: 20_000, values, keys: 1, seed: 5, ..Plan::default() };
+        let values = if name == "bag" { ValueDomain::Distinct } else { ValueDomain::Below(8) };
+        let plan =
+            GeneratorConfig { operations: 20_000, values, keys: 1, seed: 5, ..GeneratorConfig::default() };
         let specification = find(name).unwrap();
         let mut recording = specification.generate(&plan);
         // In the middle somebody finds what nobody ever put there.
@@ -417,12 +437,12 @@ fn a_long_history_is_looked_at_near_its_violation() {
         let case = specification.load(recording).unwrap();
         let options =
             Options { budget: Budget::unlimited().with_configurations(1 << 20), ..Options::default() };
-        let plain = Options { core_configurations: 0, ..options.clone() };
+        let plain = Options { counterexample_configurations: 0, ..options.clone() };
         let judged = crate::judge(case.problems(), &plain).configurations;
         let shrunk = crate::judge(case.problems(), &options);
         let Verdict::Violated(violation) = shrunk.verdict else { panic!("{name} holds") };
         // Whether anything of a bounded one can be spared may take too long to find out.
-        let (is_bounded, core) = (name.contains(':'), violation.core);
+        let (is_bounded, core) = (name.contains(':'), violation.counterexample);
         assert!(violation.is_minimal || is_bounded, "{name}: {core:?}");
         assert!(core.len() <= if is_bounded { 40 } else { 4 }, "{name}: {core:?}");
         let work = shrunk.configurations - judged;
@@ -434,13 +454,13 @@ fn a_long_history_is_looked_at_near_its_violation() {
 /// few of them are visited, which are counted.
 #[test]
 fn among_many_chances_attempts_are_short() {
-    let plan = Plan {
+    let plan = GeneratorConfig {
         operations: 5_000,
-        values: Domain::Below(20),
+        values: ValueDomain::Below(20),
         processes: 8,
         keys: 1,
         seed: 2,
-        ..Plan::default()
+        ..GeneratorConfig::default()
     };
     let map = find("map").unwrap();
     let mut recording = map.generate(&plan);
@@ -455,11 +475,11 @@ fn among_many_chances_attempts_are_short() {
     };
     recording.history = recording.history.try_map(change).unwrap();
     let case = map.load(recording).unwrap();
-    let plain = Options { core_configurations: 0, ..Options::default() };
+    let plain = Options { counterexample_configurations: 0, ..Options::default() };
     let judged = crate::judge(case.problems(), &plain).configurations;
     let shrunk = crate::judge(case.problems(), &Options::default());
     let Verdict::Violated(violation) = shrunk.verdict else { panic!("holds") };
-    assert!(violation.core.len() <= 3, "{:?}", violation.core);
+    assert!(violation.counterexample.len() <= 3, "{:?}", violation.counterexample);
     let work = shrunk.configurations - judged;
     assert!(work < 40_000, "{work}");
 }
@@ -477,8 +497,13 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
         ("channel", "recv", nothing, 4),
     ];
     for (name, method, answer, most) in cases {
-        let plan =
-            Plan { operations: 20_000, values: Domain::Below(20), processes: 8, seed: 5, ..Plan::default() };
+        let plan = GeneratorConfig {
+            operations: 20_000,
+            values: ValueDomain::Below(20),
+            processes: 8,
+            seed: 5,
+            ..GeneratorConfig::default()
+        };
         let specification = find(name).unwrap();
         let mut recording = specification.generate(&plan);
         let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if it == method);
@@ -498,29 +523,38 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
         let Verdict::Violated(violation) = crate::judge(case.problems(), &options).verdict else {
             panic!("{name}")
         };
-        assert!(violation.is_minimal && violation.core.len() <= most, "{name}: {:?}", violation.core);
+        assert!(
+            violation.is_minimal && violation.counterexample.len() <= most,
+            "{name}: {:?}",
+            violation.counterexample
+        );
     }
 }
 
 /// That a lock was taken too often shows wherever nobody else can have freed it, also if somebody is always busy.
 #[test]
 fn a_lost_unlock_leaves_a_small_core() {
-    let plan = Plan { operations: 20_000, processes: 8, seed: 5, ..Plan::default() };
+    let plan = GeneratorConfig { operations: 20_000, processes: 8, seed: 5, ..GeneratorConfig::default() };
     let mutex = find("mutex").unwrap();
     let case = mutex.load(mutex.generate(&plan)).unwrap();
     let whole = &case.problems()[0];
     let is_unlock = |&at: &usize| case.label(whole.operations()[at]).starts_with("unlock");
     let lost = (10_000..whole.len()).find(is_unlock).unwrap();
-    let problem = whole.weaken(|at| if at == lost { Keep::Nothing } else { Keep::Whole });
+    let problem = whole.weaken(|at| if at == lost { Retain::Drop } else { Retain::All });
     let Verdict::Violated(violation) = crate::judge(vec![problem], &Options::default()).verdict else {
         panic!("holds")
     };
-    assert!(violation.is_minimal && violation.core.len() <= 4, "{:?}", violation.core);
+    assert!(violation.is_minimal && violation.counterexample.len() <= 4, "{:?}", violation.counterexample);
 }
 
 #[test]
 fn a_long_history_shrinks_as_well() {
-    let plan = Plan { operations: 20_000, values: Domain::Below(50), seed: 3, ..Plan::default() };
+    let plan = GeneratorConfig {
+        operations: 20_000,
+        values: ValueDomain::Below(50),
+        seed: 3,
+        ..GeneratorConfig::default()
+    };
     let register = find("register").unwrap();
     let mut recording = register.generate(&plan);
     // The last read of all, long after the others, answers what only the first write wrote.
@@ -538,15 +572,18 @@ fn a_long_history_shrinks_as_well() {
     let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) else {
         panic!("holds")
     };
-    let core = shrink(problem, violation, &Options::default()).core;
+    let core = shrink(problem, violation, &Options::default()).counterexample;
     assert!(core.len() <= 3, "{:?}", core.iter().map(|&it| case.label(it)).collect::<Vec<_>>());
 }
 
 /// A `deq` whose answer is forgotten may have taken any value: it does not go with the one that it did take.
 #[test]
 fn units_are_those_of_what_is_still_said() {
-    let plan =
-        Plan { operations: 40, mix: vec![("enq".to_owned(), 1), ("deq".to_owned(), 1)], ..Plan::default() };
+    let plan = GeneratorConfig {
+        operations: 40,
+        mix: vec![("enq".to_owned(), 1), ("deq".to_owned(), 1)],
+        ..GeneratorConfig::default()
+    };
     let queue = find("queue").unwrap();
     let case = queue.load(queue.generate(&plan)).unwrap();
     let problem = &case.problems()[0];
@@ -554,10 +591,10 @@ fn units_are_those_of_what_is_still_said() {
         case.label(problem.operations()[at]).starts_with("deq") && !problem.footprint(at).is_read()
     });
     let taken = taken.unwrap();
-    let mut keep = vec![Keep::Whole; problem.len()];
+    let mut keep = vec![Retain::All; problem.len()];
     let mut shrinking = shrinking(problem);
     assert!(shrinking.units(lives).iter().flatten().any(|&at| at == taken));
-    keep[taken] = Keep::Call;
+    keep[taken] = Retain::CallOnly;
     shrinking.keep = keep;
     assert!(!shrinking.units(lives).iter().flatten().any(|&at| at == taken));
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use clewline_core::{Act, Elements, Problem, Role, Roles};
+use clewline_core::{Elements, Problem, Role, RoleKind, Roles};
 
 /// Reads, each of which can be left out alone.
 pub(super) fn reads(problem: &Problem<'_>) -> Vec<Vec<usize>> {
@@ -16,7 +16,7 @@ pub(super) fn reads(problem: &Problem<'_>) -> Vec<Vec<usize>> {
 /// Elements, each with all operations on it; linked elements together.
 pub(super) fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     let roles = problem.roles().ok().filter(|_| comes_and_goes(problem));
-    let is_empty = |at: usize| roles.as_ref().is_some_and(|it| it.acts[at] == Act::Empty);
+    let is_empty = |at: usize| roles.as_ref().is_some_and(|it| it.kinds[at] == RoleKind::Empty);
     let mut groups = Groups::default();
     let mut seen: Vec<(usize, u64)> = Vec::new();
     for at in 0..problem.len() {
@@ -69,8 +69,8 @@ pub(super) fn comes_and_goes(problem: &Problem<'_>) -> bool {
 
 /// Whether all that this life added was removed before the moment of rank `by`.
 pub(super) fn is_over(problem: &Problem<'_>, roles: &Roles, life: &[usize], by: u32) -> bool {
-    let number = |act: Act| life.iter().filter(|&&at| roles.acts[at] == act).count();
-    life.iter().all(|&at| problem.spans()[at].end() < by) && number(Act::Add) <= number(Act::Remove)
+    let number = |act: RoleKind| life.iter().filter(|&&at| roles.kinds[at] == act).count();
+    life.iter().all(|&at| problem.spans()[at].end() < by) && number(RoleKind::Add) <= number(RoleKind::Remove)
 }
 
 /// The lives of the element that the operations in `unit` are about.
@@ -87,21 +87,25 @@ fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec
     let (mut added, mut removed, mut seeing) = (0_usize, 0_usize, 0_usize);
     for (_, returns, at) in events {
         // An addition belongs to the life in which it is called, everybody else to that in which they return.
-        let belongs = match roles.acts[at] {
-            Act::Add => !returns,
-            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => {
-                returns
-            }
+        let belongs = match roles.kinds[at] {
+            RoleKind::Add => !returns,
+            RoleKind::Remove
+            | RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => returns,
         };
-        match (roles.acts[at], returns) {
-            (Act::Add, false) => added += 1,
-            (Act::Remove, true) => removed += 1,
-            (Act::See, false) => seeing += 1,
-            (Act::See, true) => seeing -= 1,
-            (Act::Add, true) | (Act::Remove, false) => (),
+        match (roles.kinds[at], returns) {
+            (RoleKind::Add, false) => added += 1,
+            (RoleKind::Remove, true) => removed += 1,
+            (RoleKind::Observe, false) => seeing += 1,
+            (RoleKind::Observe, true) => seeing -= 1,
+            (RoleKind::Add, true) | (RoleKind::Remove, false) => (),
             // Misses do not mind; who takes anything is not about this element.
-            (Act::Miss | Act::Empty | Act::Take | Act::Nothing, _) => (),
-            (Act::Replace, _) => return vec![unit],
+            (RoleKind::Absent | RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::NoEffect, _) => (),
+            (RoleKind::Replace, _) => return vec![unit],
         }
         if belongs {
             lives.last_mut().expect("one at least").push(at);
@@ -112,12 +116,12 @@ fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec
         }
     }
     // Whoever has not returned by the end has not happened before it was last gone.
-    let is_late = |at: &usize| spans[*at].is_pending() && roles.acts[*at] != Act::Add;
+    let is_late = |at: &usize| spans[*at].is_pending() && roles.kinds[*at] != RoleKind::Add;
     lives.last_mut().expect("one at least").extend(unit.iter().copied().filter(is_late));
     // Whoever found it after it was gone is told with those who took it.
     let mut whole: Vec<Vec<usize>> = Vec::with_capacity(lives.len());
     for life in lives {
-        let has_begun = life.iter().any(|&at| roles.acts[at] == Act::Add);
+        let has_begun = life.iter().any(|&at| roles.kinds[at] == RoleKind::Add);
         match whole.last_mut() {
             Some(last) if !has_begun => last.extend(life),
             Some(_) | None => whole.push(life),

@@ -11,13 +11,13 @@
 //! Where values may be there twice *and* some find nothing, neither way of ordering is right, and a search has to
 //! decide. Cost: O(n).
 
-use clewline_core::{Act, Kind, Rule};
+use clewline_core::{ObjectKind, RoleKind, Rule};
 
 use super::{
     columns::{Columns, NONE},
     contract::Monitor,
     lifetimes::{FreeGaps, Lifetime, Lifetimes},
-    ruling::{Breach, Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -32,34 +32,41 @@ impl Monitor for Bag {
         "bag monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        kind == Kind::Bag
+    fn suits(&self, kind: ObjectKind) -> bool {
+        kind == ObjectKind::Bag
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         match Lifetimes::new(columns) {
             Ok(Ok(lifetimes)) => Ok(judge_distinct(columns, &lifetimes, want)),
-            Ok(Err(breach)) => Ok(Ruling::Violated(breach)),
-            Err(refusal @ Refusal::AddedTwice(..)) => {
-                let is_counted = |act| matches!(act, Act::Add | Act::Remove | Act::Take | Act::Nothing);
-                if columns.acts.iter().all(|&it| is_counted(it)) {
+            Ok(Err(breach)) => Ok(MonitorVerdict::Violated(breach)),
+            Err(refusal @ Unsupported::AddedTwice(..)) => {
+                let is_counted = |act| {
+                    matches!(
+                        act,
+                        RoleKind::Add | RoleKind::Remove | RoleKind::RemoveUnknown | RoleKind::NoEffect
+                    )
+                };
+                if columns.kinds.iter().all(|&it| is_counted(it)) {
                     Ok(judge_copies(columns, want))
                 } else {
                     Err(refusal)
                 }
             }
-            Err(refusal @ (Refusal::Unfit(_) | Refusal::Other(_))) => Err(refusal),
+            Err(refusal @ (Unsupported::Unfit(_) | Unsupported::Other(_))) => Err(refusal),
         }
     }
 }
 
 /// Judges values that are there once at a time, and are added and taken in good order each.
-fn judge_distinct(columns: &Columns, lifetimes: &Lifetimes, want: Want) -> Ruling {
+fn judge_distinct(columns: &Columns, lifetimes: &Lifetimes, want: Want) -> MonitorVerdict {
     let free = (!lifetimes.empties.is_empty()).then(|| FreeGaps::new(columns, lifetimes));
     if let Some(breach) = free.as_ref().and_then(|it| it.breach(columns, lifetimes)) {
-        return Ruling::Violated(breach);
+        return MonitorVerdict::Violated(breach);
     }
-    Ruling::Holds((want == Want::Witness).then(|| late_adds_early_takes(columns, lifetimes, free.as_ref())))
+    MonitorVerdict::Holds(
+        (want == Want::Witness).then(|| late_adds_early_takes(columns, lifetimes, free.as_ref())),
+    )
 }
 
 /// What is done in which part of a gap. Between [`TAKE`] and [`ADD`] there is nothing inside that need not be.
@@ -81,68 +88,73 @@ fn late_adds_early_takes(columns: &Columns, lifetimes: &Lifetimes, free: Option<
             // All its operations share a gap in which it comes and goes, or it has to be inside in between.
             (inside_after.min(inside_before), inside_before)
         };
-        match columns.acts[at] {
-            Act::Add => Some((life().0, phase::ADD)),
-            Act::See => match life() {
+        match columns.kinds[at] {
+            RoleKind::Add => Some((life().0, phase::ADD)),
+            RoleKind::Observe => match life() {
                 (added, _) if interval.left <= added => Some((added, phase::SEE_ADDED)),
                 _ => Some((interval.left, phase::SEE)),
             },
-            Act::Remove => match life() {
+            RoleKind::Remove => match life() {
                 (added, taken) if added == taken => Some((taken, phase::TAKE_ADDED)),
                 (_, taken) => Some((taken, phase::TAKE)),
             },
-            Act::Empty => {
+            RoleKind::Empty => {
                 let gap = free.and_then(|it| it.within(interval));
                 Some((gap.expect("no rule is broken, so something is free"), phase::FIND_NOTHING))
             }
-            Act::Miss | Act::Take | Act::Replace | Act::Nothing => None,
+            RoleKind::Absent | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => None,
         }
     };
     in_order(columns, place)
 }
 
 /// Judges by counting copies, where nobody finds nothing.
-fn judge_copies(columns: &Columns, want: Want) -> Ruling {
+fn judge_copies(columns: &Columns, want: Want) -> MonitorVerdict {
     // As soon, and as late, as possible.
-    let order = in_order(columns, |at| match columns.acts[at] {
-        Act::Add => Some((columns.intervals[at].left, phase::ADD)),
-        Act::Remove => Some((columns.intervals[at].right, phase::TAKE_ADDED)),
-        Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => None,
+    let order = in_order(columns, |at| match columns.kinds[at] {
+        RoleKind::Add => Some((columns.intervals[at].left, phase::ADD)),
+        RoleKind::Remove => Some((columns.intervals[at].right, phase::TAKE_ADDED)),
+        RoleKind::Observe
+        | RoleKind::Absent
+        | RoleKind::Empty
+        | RoleKind::RemoveUnknown
+        | RoleKind::Replace
+        | RoleKind::NoEffect => None,
     });
     let mut copies = vec![0_u32; columns.names.len()];
     for (place, &at) in order.iter().enumerate() {
         let copies = &mut copies[columns.elements[at as usize] as usize];
-        if columns.acts[at as usize] == Act::Add {
+        if columns.kinds[at as usize] == RoleKind::Add {
             *copies += 1;
         } else if *copies == 0 {
-            return Ruling::Violated(too_many_taken(columns, &order, place));
+            return MonitorVerdict::Violated(too_many_taken(columns, &order, place));
         } else {
             *copies -= 1;
         }
     }
-    Ruling::Holds((want == Want::Witness).then_some(order))
+    MonitorVerdict::Holds((want == Want::Witness).then_some(order))
 }
 
 /// The operation at `place` returns with a copy that nobody can have added by then.
-fn too_many_taken(columns: &Columns, order: &[u32], place: usize) -> Breach {
+fn too_many_taken(columns: &Columns, order: &[u32], place: usize) -> RuleViolation {
     let taker = order[place];
     let element = columns.elements[taker as usize];
     let is_same = |at: &u32| columns.elements[*at as usize] == element;
-    let is_add = |at: &u32| columns.acts[*at as usize] == Act::Add;
+    let is_add = |at: &u32| columns.kinds[*at as usize] == RoleKind::Add;
     let evidence: Vec<u32> = order[..=place].iter().copied().filter(is_same).collect();
     let added = evidence.iter().filter(|it| is_add(it)).count();
     let next_add = order[place..].iter().find(|it| is_same(it) && is_add(it));
     match (added, next_add) {
-        (0, None) => Breach { rule: Rule::Added, operations: vec![taker], evidence },
+        (0, None) => RuleViolation { rule: Rule::Added, operations: vec![taker], evidence },
         (0, Some(&add)) => {
             let operations = vec![taker, add];
-            Breach { rule: Rule::AddedBefore, evidence: operations.clone(), operations }
+            RuleViolation { rule: Rule::AddedBefore, evidence: operations.clone(), operations }
         }
         (1, None) => {
             let operations = evidence.iter().copied().filter(|it| !is_add(it)).collect();
-            Breach { rule: Rule::TakenOnce, operations, evidence }
+            RuleViolation { rule: Rule::TakenOnce, operations, evidence }
         }
-        (_, _) => Breach { rule: Rule::ThereOrNot, operations: vec![taker], evidence },
+        (_, _) => RuleViolation { rule: Rule::ThereOrNot, operations: vec![taker], evidence },
     }
 }
 

@@ -6,9 +6,9 @@
 //! precedes another if and only if its interval ends before the other's begins. There are at most as many gaps as operations,
 //! equal times are gone, and every sort that follows counts.
 
-use clewline_core::{Act, Kind, Problem, Roles, Span};
+use clewline_core::{ObjectKind, Problem, RoleKind, Roles, Span};
 
-use super::ruling::Refusal;
+use super::verdict::Unsupported;
 use crate::sorting::sort_by_key;
 
 /// The gaps in which an operation may take effect, both ends included.
@@ -32,14 +32,14 @@ impl Interval {
 #[derive(Clone, Debug)]
 pub struct Columns {
     /// The kind of object.
-    pub kind: Kind,
+    pub kind: ObjectKind,
     /// What each operation did.
-    pub acts: Vec<Act>,
+    pub kinds: Vec<RoleKind>,
     /// When.
     pub intervals: Vec<Interval>,
     /// To which element. An element that comes again when it is certainly gone is another one.
     pub elements: Vec<u32>,
-    /// The second element of each [`Act::Replace`]; empty if there are none.
+    /// The second element of each [`RoleKind::Replace`]; empty if there are none.
     pub seconds: Vec<u32>,
     /// The word that names each element.
     pub names: Vec<u64>,
@@ -53,7 +53,7 @@ impl Columns {
     /// # Errors
     ///
     /// If the role of an operation is not known.
-    pub fn new(problem: &Problem<'_>) -> Result<Columns, Refusal> {
+    pub fn new(problem: &Problem<'_>) -> Result<Columns, Unsupported> {
         let mut columns = Columns::with_copies(problem)?;
         if columns.kind.is_container() {
             columns.tell_lives_apart();
@@ -67,17 +67,17 @@ impl Columns {
     /// # Errors
     ///
     /// If the role of an operation is not known.
-    pub fn of_weaker(problem: &Problem<'_>) -> Result<(Columns, Vec<u32>), Refusal> {
+    pub fn of_weaker(problem: &Problem<'_>) -> Result<(Columns, Vec<u32>), Unsupported> {
         let spans = problem.spans();
         let mut order: Vec<u32> = (0..problem.len() as u32).collect();
         sort_by_key(&mut order, |at| spans[at as usize].call());
-        let kind = problem.kind().ok_or(Refusal::Other("no monitor knows this kind of object"))?;
-        let roles = problem.roles().map_err(|_| Refusal::Other("no role describes an operation"))?;
+        let kind = problem.kind().ok_or(Unsupported::Other("no monitor knows this kind of object"))?;
+        let roles = problem.roles().map_err(|_| Unsupported::Other("no role describes an operation"))?;
         let in_order = |column: &[u32]| -> Vec<u32> {
             if column.is_empty() { Vec::new() } else { order.iter().map(|&at| column[at as usize]).collect() }
         };
         let roles = Roles {
-            acts: order.iter().map(|&at| roles.acts[at as usize]).collect(),
+            kinds: order.iter().map(|&at| roles.kinds[at as usize]).collect(),
             elements: in_order(&roles.elements),
             seconds: in_order(&roles.seconds),
             names: roles.names,
@@ -96,12 +96,12 @@ impl Columns {
     /// # Errors
     ///
     /// If the role of an operation is not known.
-    pub fn with_copies(problem: &Problem<'_>) -> Result<Columns, Refusal> {
-        let kind = problem.kind().ok_or(Refusal::Other("no monitor knows this kind of object"))?;
+    pub fn with_copies(problem: &Problem<'_>) -> Result<Columns, Unsupported> {
+        let kind = problem.kind().ok_or(Unsupported::Other("no monitor knows this kind of object"))?;
         let unfit = |id| problem.position(id).map_or(NONE, |at| at as u32);
         let roles = problem.roles().map_err(|it| match it {
-            Some(id) => Refusal::Unfit(unfit(id)),
-            None => Refusal::Other("no monitor knows this kind of object"),
+            Some(id) => Unsupported::Unfit(unfit(id)),
+            None => Unsupported::Other("no monitor knows this kind of object"),
         })?;
         let (intervals, last) = gaps(problem.spans());
         Ok(Columns::with_intervals(kind, roles, intervals, last))
@@ -110,9 +110,9 @@ impl Columns {
     /// The columns of operations with these roles and intervals, in the order of their calls. Pending operations
     /// end in the gap `last`, which is after all others.
     #[must_use]
-    pub fn with_intervals(kind: Kind, roles: Roles, intervals: Vec<Interval>, last: u32) -> Columns {
-        let Roles { acts, elements, seconds, names } = roles;
-        let mut columns = Columns { kind, acts, intervals, elements, seconds, names, last };
+    pub fn with_intervals(kind: ObjectKind, roles: Roles, intervals: Vec<Interval>, last: u32) -> Columns {
+        let Roles { kinds: acts, elements, seconds, names } = roles;
+        let mut columns = Columns { kind, kinds: acts, intervals, elements, seconds, names, last };
         if columns.kind.is_container() {
             columns.forget_unobserved();
         }
@@ -122,13 +122,13 @@ impl Columns {
     /// How many operations there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.acts.len()
+        self.kinds.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.acts.is_empty()
+        self.kinds.is_empty()
     }
 
     /// How many gaps there are, the last one included.
@@ -146,21 +146,21 @@ impl Columns {
     /// Drops pending adds of elements that nobody found: had they happened, nobody would know.
     fn forget_unobserved(&mut self) {
         let pending = |it: &Columns| -> Vec<usize> {
-            (0..it.len()).filter(|&at| it.acts[at] == Act::Add && it.is_pending(at)).collect()
+            (0..it.len()).filter(|&at| it.kinds[at] == RoleKind::Add && it.is_pending(at)).collect()
         };
         let pending = pending(self);
         if pending.is_empty() {
             return;
         }
         let mut is_found = vec![false; self.names.len()];
-        for (&act, &element) in self.acts.iter().zip(&self.elements) {
-            if matches!(act, Act::Remove | Act::See) {
+        for (&act, &element) in self.kinds.iter().zip(&self.elements) {
+            if matches!(act, RoleKind::Remove | RoleKind::Observe) {
                 is_found[element as usize] = true;
             }
         }
         for at in pending {
             if !is_found[self.elements[at] as usize] {
-                self.acts[at] = Act::Nothing;
+                self.kinds[at] = RoleKind::NoEffect;
             }
         }
     }
@@ -169,8 +169,8 @@ impl Columns {
     /// been removed as often as added.
     fn tell_lives_apart(&mut self) {
         let mut adds = vec![0_u8; self.names.len()];
-        for (&act, &element) in self.acts.iter().zip(&self.elements) {
-            if act == Act::Add {
+        for (&act, &element) in self.kinds.iter().zip(&self.elements) {
+            if act == RoleKind::Add {
                 adds[element as usize] = adds[element as usize].saturating_add(1);
             }
         }
@@ -189,18 +189,19 @@ impl Columns {
         let unborn = |number| Life { number: number as u32, is_removed: false, inside: 0, end: 0 };
         let mut lives: Vec<Life> = (0..self.names.len()).map(unborn).collect();
         for at in 0..self.len() {
-            if !matches!(self.acts[at], Act::Add | Act::Remove | Act::See) {
+            if !matches!(self.kinds[at], RoleKind::Add | RoleKind::Remove | RoleKind::Observe) {
                 continue;
             }
             let Interval { left, right } = self.intervals[at];
             let life = &mut lives[self.elements[at] as usize];
-            if self.acts[at] == Act::Add && life.is_removed && life.inside <= 0 && life.end < left {
+            if self.kinds[at] == RoleKind::Add && life.is_removed && life.inside <= 0 && life.end < left {
                 let name = self.names[self.elements[at] as usize];
                 *life = Life { number: self.names.len() as u32, is_removed: false, inside: 0, end: 0 };
                 self.names.push(name);
             }
-            life.is_removed |= self.acts[at] == Act::Remove;
-            life.inside += i32::from(self.acts[at] == Act::Add) - i32::from(self.acts[at] == Act::Remove);
+            life.is_removed |= self.kinds[at] == RoleKind::Remove;
+            life.inside +=
+                i32::from(self.kinds[at] == RoleKind::Add) - i32::from(self.kinds[at] == RoleKind::Remove);
             life.end = life.end.max(right);
             self.elements[at] = life.number;
         }

@@ -14,12 +14,12 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use clewline_core::{Act, Kind, Rule};
+use clewline_core::{ObjectKind, RoleKind, Rule};
 
 use super::{
     columns::{Columns, Interval},
     contract::Monitor,
-    ruling::{Breach, Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -34,16 +34,16 @@ impl Monitor for Counter {
         "counter monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        kind == Kind::Counter
+    fn suits(&self, kind: ObjectKind) -> bool {
+        kind == ObjectKind::Counter
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         let steps = Steps::new(columns)?;
         let mut sweep = Sweep::new(columns, steps, want);
         Ok(match sweep.run() {
-            Ok(()) => Ruling::Holds(sweep.order),
-            Err(stuck) => Ruling::Violated(steps.breach(columns, stuck)),
+            Ok(()) => MonitorVerdict::Holds(sweep.order),
+            Err(stuck) => MonitorVerdict::Violated(steps.breach(columns, stuck)),
         })
     }
 }
@@ -68,15 +68,19 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(columns: &Columns) -> Result<Steps, Refusal> {
+    fn new(columns: &Columns) -> Result<Steps, Unsupported> {
         let mut amount = 0_i64;
         let mut steps = 0_i64;
-        for (at, &act) in (0..).zip(&columns.acts) {
+        for (at, &act) in (0..).zip(&columns.kinds) {
             match act {
-                Act::Add => (),
-                Act::See | Act::Nothing => continue,
-                Act::Remove | Act::Miss | Act::Empty | Act::Take | Act::Replace => {
-                    return Err(Refusal::Unfit(at));
+                RoleKind::Add => (),
+                RoleKind::Observe | RoleKind::NoEffect => continue,
+                RoleKind::Remove
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::Replace => {
+                    return Err(Unsupported::Unfit(at));
                 }
             }
             let added = word(columns, at);
@@ -89,7 +93,7 @@ impl Steps {
             steps += 1;
             // A sum that wraps around is reached by several numbers of steps.
             if added != amount || amount.checked_mul(steps).is_none() {
-                return Err(Refusal::Other(
+                return Err(Unsupported::Other(
                     "a monitor needs all to add the same amount to a counter, without overflow",
                 ));
             }
@@ -99,11 +103,16 @@ impl Steps {
 
     fn step(self, columns: &Columns, at: u32) -> Step {
         let word = || word(columns, at);
-        match columns.acts[at as usize] {
-            Act::Add if word() == 0 => Step::Stay,
-            Act::Add => Step::Up,
-            Act::See => Step::Read(self.number(word())),
-            Act::Remove | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => Step::Nothing,
+        match columns.kinds[at as usize] {
+            RoleKind::Add if word() == 0 => Step::Stay,
+            RoleKind::Add => Step::Up,
+            RoleKind::Observe => Step::Read(self.number(word())),
+            RoleKind::Remove
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => Step::Nothing,
         }
     }
 
@@ -246,7 +255,7 @@ impl Steps {
     /// called after that one returned. It never takes two earlier reads: the last step that was taken early,
     /// though its operation returns late, was taken because all that had to return sooner had been; from
     /// there on, it is enough to count.
-    fn breach(self, columns: &Columns, stuck: u32) -> Breach {
+    fn breach(self, columns: &Columns, stuck: u32) -> RuleViolation {
         let Interval { left, right } = columns.intervals[stuck as usize];
         let ups = || {
             let all = (0..).zip(&columns.intervals);
@@ -272,7 +281,7 @@ impl Steps {
         }
         evidence.push(stuck);
         evidence.sort_unstable();
-        Breach { rule: Rule::Sum, operations: vec![stuck], evidence }
+        RuleViolation { rule: Rule::Sum, operations: vec![stuck], evidence }
     }
 
     /// A read, and what it found, such that with all who were called after it, and returned before `gap`,

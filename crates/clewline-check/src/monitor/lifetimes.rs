@@ -4,11 +4,11 @@
 //! the last call of an operation on it. Its *critical gaps* lie strictly between. An operation that finds nothing needs a
 //! gap that is critical for no element.
 
-use clewline_core::{Act, Rule};
+use clewline_core::{RoleKind, Rule};
 
 use super::{
     columns::{Columns, Interval, NONE},
-    ruling::{Breach, Refusal},
+    verdict::{RuleViolation, Unsupported},
 };
 
 /// What is known about one element. An element that is never removed is removed in the last gap.
@@ -82,20 +82,20 @@ impl Lifetimes {
     /// # Errors
     ///
     /// If an element is added twice.
-    pub fn new(columns: &Columns) -> Result<Result<Lifetimes, Breach>, Refusal> {
+    pub fn new(columns: &Columns) -> Result<Result<Lifetimes, RuleViolation>, Unsupported> {
         let mut all = vec![Lifetime::UNKNOWN; columns.names.len()];
         let mut empties: Vec<u32> = Vec::new();
         let mut twice: Option<(u32, u32)> = None;
         let mut has_sees = false;
-        for (at, &act) in (0_u32..).zip(&columns.acts) {
+        for (at, &act) in (0_u32..).zip(&columns.kinds) {
             let is_about_one = match act {
-                Act::Add | Act::Remove | Act::See => true,
-                Act::Empty => {
+                RoleKind::Add | RoleKind::Remove | RoleKind::Observe => true,
+                RoleKind::Empty => {
                     empties.push(at);
                     false
                 }
-                Act::Take | Act::Nothing => false,
-                Act::Miss | Act::Replace => return Err(Refusal::Unfit(at)),
+                RoleKind::RemoveUnknown | RoleKind::NoEffect => false,
+                RoleKind::Absent | RoleKind::Replace => return Err(Unsupported::Unfit(at)),
             };
             if !is_about_one {
                 continue;
@@ -105,14 +105,14 @@ impl Lifetimes {
             life.inside_after = life.inside_after.min(right);
             life.inside_before = life.inside_before.max(left);
             match act {
-                Act::Add => {
+                RoleKind::Add => {
                     if life.add != NONE {
-                        return Err(Refusal::AddedTwice(life.add, at));
+                        return Err(Unsupported::AddedTwice(life.add, at));
                     }
                     life.add = at;
                     life.added_from = left;
                 }
-                Act::Remove => {
+                RoleKind::Remove => {
                     if life.remove != NONE {
                         twice = twice.or(Some((life.remove, at)));
                     }
@@ -120,7 +120,12 @@ impl Lifetimes {
                     life.removed_by = right;
                     life.found_by = life.found_by.min(right);
                 }
-                Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => {
+                RoleKind::Observe
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::Replace
+                | RoleKind::NoEffect => {
                     has_sees = true;
                     life.sees += 1;
                     life.found_by = life.found_by.min(right);
@@ -132,13 +137,17 @@ impl Lifetimes {
     }
 
     /// Removes what is never removed in the last gap, and looks for elements that were not there.
-    fn completed(mut self, columns: &Columns, twice: Option<(u32, u32)>) -> Result<Lifetimes, Breach> {
+    fn completed(mut self, columns: &Columns, twice: Option<(u32, u32)>) -> Result<Lifetimes, RuleViolation> {
         if let Some((first, second)) = twice {
             let add = self.all[columns.elements[first as usize] as usize].add;
             let operations = vec![first, second];
             // Without an add, that is the simpler complaint; it follows.
             if add != NONE {
-                return Err(Breach { rule: Rule::TakenOnce, evidence: vec![add, first, second], operations });
+                return Err(RuleViolation {
+                    rule: Rule::TakenOnce,
+                    evidence: vec![add, first, second],
+                    operations,
+                });
             }
         }
         for (element, life) in (0..).zip(&mut self.all) {
@@ -164,7 +173,11 @@ impl Lifetimes {
                 let begin = life.inside_before;
                 let late = position(columns, element, |it| it.left == begin).unwrap_or(life.remove);
                 let evidence = vec![life.add, life.remove, late];
-                return Err(Breach { rule: Rule::Gone, operations: vec![life.remove, late], evidence });
+                return Err(RuleViolation {
+                    rule: Rule::Gone,
+                    operations: vec![life.remove, late],
+                    evidence,
+                });
             }
         }
         Ok(self)
@@ -179,7 +192,9 @@ impl Lifetimes {
         let mut bounds = vec![(NONE, NONE); elements.len()];
         for at in 0..columns.len() {
             let element = columns.elements[at] as usize;
-            if place[element] == NONE || !matches!(columns.acts[at], Act::Add | Act::Remove | Act::See) {
+            if place[element] == NONE
+                || !matches!(columns.kinds[at], RoleKind::Add | RoleKind::Remove | RoleKind::Observe)
+            {
                 continue;
             }
             let (first, last) = &mut bounds[place[element] as usize];
@@ -217,7 +232,7 @@ impl Lifetimes {
         operation: u32,
         interval: Interval,
         among: impl Fn(u32) -> bool,
-    ) -> Breach {
+    ) -> RuleViolation {
         let mut critical: Vec<(Interval, u32)> = Vec::new();
         for (element, life) in (0..).zip(&self.all) {
             if let Some(it) = life.critical().filter(|_| among(element))
@@ -231,11 +246,11 @@ impl Lifetimes {
         let mut operations = vec![operation];
         self.bounds(columns, &chain).into_iter().for_each(|(first, last)| operations.extend([first, last]));
         let mut elements = chain;
-        if columns.acts[operation as usize] != Act::Empty {
+        if columns.kinds[operation as usize] != RoleKind::Empty {
             elements.push(columns.elements[operation as usize]);
         }
         let evidence = self.evidence(&elements, &operations);
-        Breach { rule, operations, evidence }
+        RuleViolation { rule, operations, evidence }
     }
 }
 
@@ -265,14 +280,14 @@ fn cover(mut intervals: Vec<(Interval, u32)>, whole: Interval) -> Vec<u32> {
 fn position(columns: &Columns, element: u32, is_asked: impl Fn(Interval) -> bool) -> Option<u32> {
     let is_it = |&at: &usize| {
         columns.elements[at] == element
-            && matches!(columns.acts[at], Act::Add | Act::Remove | Act::See)
+            && matches!(columns.kinds[at], RoleKind::Add | RoleKind::Remove | RoleKind::Observe)
             && is_asked(columns.intervals[at])
     };
     (0..columns.len()).find(is_it).map(|at| at as u32)
 }
 
-fn breach(rule: Rule, operations: &[u32]) -> Breach {
-    Breach { rule, operations: operations.to_vec(), evidence: operations.to_vec() }
+fn breach(rule: Rule, operations: &[u32]) -> RuleViolation {
+    RuleViolation { rule, operations: operations.to_vec(), evidence: operations.to_vec() }
 }
 
 /// Gaps in which nothing need be inside.
@@ -317,7 +332,7 @@ impl FreeGaps {
 
     /// The first operation that finds nothing though something is inside all the time.
     #[must_use]
-    pub fn breach(&self, columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
+    pub fn breach(&self, columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
         let has_none = |&&at: &&u32| self.within(columns.intervals[at as usize]).is_none();
         let at = *lifetimes.empties.iter().find(has_none)?;
         let interval = columns.intervals[at as usize];

@@ -29,8 +29,8 @@ mod columns;
 mod contract;
 pub mod counter;
 mod lifetimes;
-mod looks;
 pub mod multiset;
+mod observers;
 mod overtaking;
 mod pending;
 pub mod priority_queue;
@@ -39,18 +39,18 @@ pub mod quasi_queue;
 pub mod quasi_stack;
 pub mod queue;
 pub mod register;
-mod ruling;
 pub mod set;
 pub mod stack;
+mod verdict;
 
 use clewline_core::{
-    Budget, Explanation, Kind, OperationId, Problem, Reason, Table, Verdict, Violation, Witness,
+    Budget, Explanation, ObjectKind, OperationId, Problem, Reason, Table, Verdict, Violation, Witness,
 };
 
 pub use columns::{Columns, Interval, NONE};
 pub use contract::Monitor;
 pub use lifetimes::{FreeGaps, Lifetime, Lifetimes};
-pub use ruling::{Breach, Refusal, Ruling, Want};
+pub use verdict::{MonitorVerdict, RuleViolation, Unsupported, Want};
 
 use crate::checker::Checker;
 
@@ -74,7 +74,7 @@ pub static MONITORS: Table<&dyn Monitor> = Table::new(
 
 /// The monitor for objects of that kind.
 #[must_use]
-pub fn find(kind: Kind) -> Option<&'static dyn Monitor> {
+pub fn find(kind: ObjectKind) -> Option<&'static dyn Monitor> {
     MONITORS.iter().copied().find(|it| it.suits(kind))
 }
 
@@ -83,7 +83,7 @@ pub fn find(kind: Kind) -> Option<&'static dyn Monitor> {
 /// # Errors
 ///
 /// If there is no such monitor or it cannot decide.
-pub fn judge(problem: &Problem<'_>, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
+pub fn judge(problem: &Problem<'_>, want: Want, budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
     judge_columns(&Columns::new(problem)?, want, budget)
 }
 
@@ -92,10 +92,10 @@ pub fn judge(problem: &Problem<'_>, want: Want, budget: &Budget) -> Result<Rulin
 /// # Errors
 ///
 /// If there is no monitor for their kind or it cannot decide.
-pub fn judge_columns(columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
-    let monitor = find(columns.kind).ok_or(Refusal::Other("no monitor knows this kind of object"))?;
+pub fn judge_columns(columns: &Columns, want: Want, budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
+    let monitor = find(columns.kind).ok_or(Unsupported::Other("no monitor knows this kind of object"))?;
     match columns.kind {
-        Kind::Other(_) => monitor.judge_within(columns, want, budget),
+        ObjectKind::Other(_) => monitor.judge_within(columns, want, budget),
         _ => pending::judge(monitor, columns, want, budget),
     }
 }
@@ -122,25 +122,25 @@ impl Checker for ByMonitor {
 }
 
 /// The verdict of the monitor, with its evidence.
-pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Refusal> {
+pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Unsupported> {
     Ok(verdict(problem, judge(problem, Want::Witness, budget)?, |at| at))
 }
 
 /// The same for a problem of which some operations may have happened at any time.
-pub(crate) fn decide_weaker(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Refusal> {
+pub(crate) fn decide_weaker(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Unsupported> {
     let (columns, order) = Columns::of_weaker(problem)?;
     let ruling = judge_columns(&columns, Want::Witness, budget)?;
     Ok(verdict(problem, ruling, |column| order[column as usize]))
 }
 
-fn verdict(problem: &Problem<'_>, ruling: Ruling, position: impl Fn(u32) -> u32) -> Verdict {
+fn verdict(problem: &Problem<'_>, ruling: MonitorVerdict, position: impl Fn(u32) -> u32) -> Verdict {
     let id = |at: u32| problem.operations()[position(at) as usize];
     match ruling {
-        Ruling::Holds(order) => {
+        MonitorVerdict::Holds(order) => {
             let order: Vec<OperationId> = order.into_iter().flatten().map(id).collect();
             Verdict::Holds(Witness { order })
         }
-        Ruling::Violated(Breach { rule, operations, evidence }) => {
+        MonitorVerdict::Violated(RuleViolation { rule, operations, evidence }) => {
             let mut core: Vec<OperationId> = evidence.into_iter().map(id).collect();
             core.sort_unstable();
             core.dedup();

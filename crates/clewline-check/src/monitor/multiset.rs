@@ -18,13 +18,13 @@
 //!
 //! Source: none known. Cost: O(n).
 
-use clewline_core::{Act, Kind, Rule};
+use clewline_core::{ObjectKind, RoleKind, Rule};
 
 use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
-    ruling::{Breach, Refusal, Ruling, Want},
     set,
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -39,17 +39,17 @@ impl Monitor for Multiset {
         "multiset monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        kind == Kind::Multiset
+    fn suits(&self, kind: ObjectKind) -> bool {
+        kind == ObjectKind::Multiset
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         let Some((first, second)) = added_twice(columns) else { return set::judge(columns, want) };
         let mut sweep = Sweep::new(columns, want);
         Ok(match sweep.run()? {
-            Some(stuck) => Ruling::Violated(breach(columns, stuck)),
-            None if sweep.is_undecided => return Err(Refusal::AddedTwice(first, second)),
-            None => Ruling::Holds(sweep.order),
+            Some(stuck) => MonitorVerdict::Violated(breach(columns, stuck)),
+            None if sweep.is_undecided => return Err(Unsupported::AddedTwice(first, second)),
+            None => MonitorVerdict::Holds(sweep.order),
         })
     }
 }
@@ -64,22 +64,27 @@ fn added_twice(columns: &Columns) -> Option<(u32, u32)> {
         end: u32,
     }
     let mut seen = vec![Seen { add: NONE, copies: 0, end: 0 }; columns.names.len()];
-    for (at, &act) in (0_u32..).zip(&columns.acts) {
-        if act == Act::Nothing {
+    for (at, &act) in (0_u32..).zip(&columns.kinds) {
+        if act == RoleKind::NoEffect {
             continue;
         }
         let Interval { left, right } = columns.intervals[at as usize];
         let element = &mut seen[columns.elements[at as usize] as usize];
         match act {
-            Act::Add => {
+            RoleKind::Add => {
                 if element.add != NONE && (element.copies != 0 || left <= element.end) {
                     return Some((element.add, at));
                 }
                 element.add = at;
                 element.copies += 1;
             }
-            Act::Remove => element.copies -= 1,
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+            RoleKind::Remove => element.copies -= 1,
+            RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => (),
         }
         element.end = element.end.max(right);
     }
@@ -126,7 +131,7 @@ impl<'c> Sweep<'c> {
     }
 
     /// Reads all events; answers the first operation that has to return and cannot, in any order.
-    fn run(&mut self) -> Result<Option<u32>, Refusal> {
+    fn run(&mut self) -> Result<Option<u32>, Unsupported> {
         let columns = self.columns;
         let (starts, by_return) = set::columns_by_return(columns);
         let mut called = 0_usize;
@@ -137,11 +142,13 @@ impl<'c> Sweep<'c> {
             }
             // Those who find no copy may do so before the adds.
             (first..called).try_for_each(|at| self.call(at as u32))?;
-            (first..called).filter(|&at| columns.acts[at] == Act::Add).for_each(|at| self.add(at as u32));
+            (first..called)
+                .filter(|&at| columns.kinds[at] == RoleKind::Add)
+                .for_each(|at| self.add(at as u32));
             let returning = &by_return[starts[gap as usize] as usize..starts[gap as usize + 1] as usize];
             // Removes come first: somebody may wait for them.
-            for act in [Act::Remove, Act::See, Act::Miss, Act::Add] {
-                for &at in returning.iter().filter(|&&at| columns.acts[at as usize] == act) {
+            for act in [RoleKind::Remove, RoleKind::Observe, RoleKind::Absent, RoleKind::Add] {
+                for &at in returning.iter().filter(|&&at| columns.kinds[at as usize] == act) {
                     if !self.finish(at) {
                         return Ok(Some(at));
                     }
@@ -155,16 +162,18 @@ impl<'c> Sweep<'c> {
         &mut self.all[self.columns.elements[at as usize] as usize]
     }
 
-    fn call(&mut self, at: u32) -> Result<(), Refusal> {
+    fn call(&mut self, at: u32) -> Result<(), Unsupported> {
         let copies = &mut self.all[self.columns.elements[at as usize] as usize];
-        match self.columns.acts[at as usize] {
-            Act::Add | Act::Nothing => (),
-            Act::Remove => copies.least -= 1,
-            Act::See if 0 < copies.most => self.happen(at),
-            Act::Miss if copies.most == 0 => self.happen(at),
-            Act::See => self.next[at as usize] = std::mem::replace(&mut copies.sees, at),
-            Act::Miss => self.next[at as usize] = std::mem::replace(&mut copies.misses, at),
-            Act::Empty | Act::Take | Act::Replace => return Err(Refusal::Unfit(at)),
+        match self.columns.kinds[at as usize] {
+            RoleKind::Add | RoleKind::NoEffect => (),
+            RoleKind::Remove => copies.least -= 1,
+            RoleKind::Observe if 0 < copies.most => self.happen(at),
+            RoleKind::Absent if copies.most == 0 => self.happen(at),
+            RoleKind::Observe => self.next[at as usize] = std::mem::replace(&mut copies.sees, at),
+            RoleKind::Absent => self.next[at as usize] = std::mem::replace(&mut copies.misses, at),
+            RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::Replace => {
+                return Err(Unsupported::Unfit(at));
+            }
         }
         Ok(())
     }
@@ -194,24 +203,28 @@ impl<'c> Sweep<'c> {
         let Interval { left, right } = self.columns.intervals[at as usize];
         let is_done = self.is_done[at as usize];
         let copies = &mut self.all[self.columns.elements[at as usize] as usize];
-        match self.columns.acts[at as usize] {
-            Act::Remove if copies.most == 0 => return false,
-            Act::Remove => self.remove(at),
-            Act::See => return is_done,
-            Act::Miss if !is_done => {
+        match self.columns.kinds[at as usize] {
+            RoleKind::Remove if copies.most == 0 => return false,
+            RoleKind::Remove => self.remove(at),
+            RoleKind::Observe => return is_done,
+            RoleKind::Absent if !is_done => {
                 let was_missing = copies.missing_until != NONE && left <= copies.missing_until;
                 if 0 < copies.least && !was_missing {
                     return false;
                 }
                 self.is_undecided = true;
             }
-            Act::Add => {
+            RoleKind::Add => {
                 copies.least += 1;
                 if copies.least == 1 {
                     copies.missing_until = right;
                 }
             }
-            Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+            RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => (),
         }
         true
     }
@@ -233,11 +246,12 @@ impl<'c> Sweep<'c> {
 
 /// The adds and removes on the element since they were last at rest, as many adds as there were copies then,
 /// and `stuck`.
-fn breach(columns: &Columns, stuck: u32) -> Breach {
+fn breach(columns: &Columns, stuck: u32) -> RuleViolation {
     let element = columns.elements[stuck as usize];
     let now = columns.intervals[stuck as usize].right;
-    let is_change =
-        |at: usize| columns.elements[at] == element && matches!(columns.acts[at], Act::Add | Act::Remove);
+    let is_change = |at: usize| {
+        columns.elements[at] == element && matches!(columns.kinds[at], RoleKind::Add | RoleKind::Remove)
+    };
     let called = columns.intervals.iter().take_while(|it| it.left <= now).count();
     let mut start = 0;
     let mut copies_at_start = 0_i64;
@@ -249,16 +263,21 @@ fn breach(columns: &Columns, stuck: u32) -> Breach {
             (start, copies_at_start) = (at, copies);
         }
         end = end.max(Some(right));
-        match columns.acts[at] {
-            Act::Add => copies += 1,
-            Act::Remove => copies -= 1,
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+        match columns.kinds[at] {
+            RoleKind::Add => copies += 1,
+            RoleKind::Remove => copies -= 1,
+            RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => (),
         }
     }
-    let earlier = (0..start).rev().filter(|&at| is_change(at) && columns.acts[at] == Act::Add);
+    let earlier = (0..start).rev().filter(|&at| is_change(at) && columns.kinds[at] == RoleKind::Add);
     let mut evidence: Vec<u32> = earlier.take(copies_at_start.max(0) as usize).map(|at| at as u32).collect();
     evidence.reverse();
     let later = (start..called).filter(|&at| is_change(at) || at == stuck as usize);
     evidence.extend(later.map(|at| at as u32));
-    Breach { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
+    RuleViolation { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
 }

@@ -29,8 +29,8 @@ use clewline_core::{Budget, Rule};
 use super::{
     columns::Columns,
     lifetimes::{FreeGaps, Lifetimes},
-    looks::{self, Line},
-    ruling::{Breach, Refusal, Ruling, Want},
+    observers::{self, Line},
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 use exact::Exact;
 use moving::Moved;
@@ -50,17 +50,17 @@ pub(super) fn judge(
     (discipline, factor): (Discipline, u32),
     want: Want,
     budget: &Budget,
-) -> Result<Ruling, Refusal> {
+) -> Result<MonitorVerdict, Unsupported> {
     let lifetimes = match Lifetimes::new(columns)? {
         Ok(lifetimes) => lifetimes,
-        Err(breach) => return Ok(Ruling::Violated(breach)),
+        Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
     };
     if let Some(breach) = FreeGaps::new(columns, &lifetimes).breach(columns, &lifetimes) {
-        return Ok(Ruling::Violated(breach));
+        return Ok(MonitorVerdict::Violated(breach));
     }
     let scene = Scene::new(columns, &lifetimes, discipline, factor);
     if let Some(breach) = certain::breach(&scene) {
-        return Ok(Ruling::Violated(breach));
+        return Ok(MonitorVerdict::Violated(breach));
     }
     let holds = |order: Vec<u32>| {
         debug_assert!(scene.allows(&order), "an order that was found is one");
@@ -69,7 +69,7 @@ pub(super) fn judge(
             Discipline::LastIn => Line::LastIn,
             Discipline::Greatest => Line::Greatest,
         };
-        looks::held(columns, positions, &lifetimes, (line, factor), want)
+        observers::held(columns, positions, &lifetimes, (line, factor), want)
     };
     match moving::search(&scene, budget) {
         Moved::Order(order) => return holds(order),
@@ -77,21 +77,21 @@ pub(super) fn judge(
             for operation in stuck.into_iter().take(PLACES) {
                 match scene.decide_about(operation, budget) {
                     Local::Order(order) => return holds(order),
-                    Local::Violated(breach) => return Ok(Ruling::Violated(breach)),
+                    Local::Violated(breach) => return Ok(MonitorVerdict::Violated(breach)),
                     Local::Unknown => (),
                 }
             }
         }
         Moved::Stopped => (),
     }
-    Err(Refusal::Other("too many orders of this container are possible"))
+    Err(Unsupported::Other("too many orders of this container are possible"))
 }
 
 /// What the operations near one of them tell.
 enum Local {
     /// All of them were near, and this is an order.
     Order(Vec<u32>),
-    Violated(Breach),
+    Violated(RuleViolation),
     Unknown,
 }
 
@@ -106,7 +106,7 @@ impl Scene {
                 Exact::None => {
                     let evidence: Vec<u32> = part.operations.iter().map(|it| it.at).collect();
                     let rule = Rule::OutOfOrder { allowed: self.factor };
-                    return Local::Violated(Breach { rule, operations: evidence.clone(), evidence });
+                    return Local::Violated(RuleViolation { rule, operations: evidence.clone(), evidence });
                 }
                 Exact::Order(order) if is_whole => return Local::Order(order),
                 Exact::Order(_) => reach *= 2,

@@ -7,12 +7,12 @@
 //!
 //! Cost: one or two runs of the monitor, and more only where removals that never returned matter, which is rare.
 
-use clewline_core::{Act, Budget};
+use clewline_core::{Budget, RoleKind};
 
 use super::{
     columns::{Columns, Interval},
     contract::Monitor,
-    ruling::{Breach, Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
 /// How often a monitor may be run to find out who took what.
@@ -24,17 +24,18 @@ pub(super) fn judge(
     columns: &Columns,
     want: Want,
     budget: &Budget,
-) -> Result<Ruling, Refusal> {
-    let takes: Vec<u32> = (0..).zip(&columns.acts).filter(|it| *it.1 == Act::Take).map(|it| it.0).collect();
+) -> Result<MonitorVerdict, Unsupported> {
+    let takes: Vec<u32> =
+        (0..).zip(&columns.kinds).filter(|it| *it.1 == RoleKind::RemoveUnknown).map(|it| it.0).collect();
     let ruling = monitor.judge_within(columns, want, budget)?;
-    let Ruling::Violated(breach) = ruling else { return Ok(ruling) };
+    let MonitorVerdict::Violated(breach) = ruling else { return Ok(ruling) };
     if takes.is_empty() {
-        return Ok(Ruling::Violated(breach));
+        return Ok(MonitorVerdict::Violated(breach));
     }
     let mut left_over = LeftOver::new(columns);
     let all_taken = left_over.all_taken(columns, takes[0]);
-    if let Ruling::Violated(breach) = monitor.judge_within(&all_taken, Want::Verdict, budget)? {
-        return Ok(Ruling::Violated(with_takes(breach, columns.len(), &takes)));
+    if let MonitorVerdict::Violated(breach) = monitor.judge_within(&all_taken, Want::Verdict, budget)? {
+        return Ok(MonitorVerdict::Violated(with_takes(breach, columns.len(), &takes)));
     }
     let mut trial =
         Trial { monitor, columns: columns.clone(), want, budget, takes, left_over: &mut left_over, runs: 0 };
@@ -42,12 +43,16 @@ pub(super) fn judge(
 }
 
 /// A breach in which removals that were made up stand for the first pending one.
-fn with_takes(breach: Breach, operations: usize, takes: &[u32]) -> Breach {
+fn with_takes(breach: RuleViolation, operations: usize, takes: &[u32]) -> RuleViolation {
     let real = |at: u32| if (at as usize) < operations { at } else { takes[0] };
     let mut evidence: Vec<u32> = breach.evidence.into_iter().map(real).chain(takes.iter().copied()).collect();
     evidence.sort_unstable();
     evidence.dedup();
-    Breach { rule: breach.rule, operations: breach.operations.into_iter().map(real).collect(), evidence }
+    RuleViolation {
+        rule: breach.rule,
+        operations: breach.operations.into_iter().map(real).collect(),
+        evidence,
+    }
 }
 
 /// The elements that were added and that nobody is known to have removed.
@@ -59,9 +64,9 @@ struct LeftOver {
 impl LeftOver {
     fn new(columns: &Columns) -> LeftOver {
         let mut is_in = vec![false; columns.names.len()];
-        let acts = || columns.acts.iter().zip(&columns.elements);
-        acts().filter(|it| *it.0 == Act::Add).for_each(|it| is_in[*it.1 as usize] = true);
-        acts().filter(|it| *it.0 == Act::Remove).for_each(|it| is_in[*it.1 as usize] = false);
+        let acts = || columns.kinds.iter().zip(&columns.elements);
+        acts().filter(|it| *it.0 == RoleKind::Add).for_each(|it| is_in[*it.1 as usize] = true);
+        acts().filter(|it| *it.0 == RoleKind::Remove).for_each(|it| is_in[*it.1 as usize] = false);
         LeftOver { is_in }
     }
 
@@ -70,7 +75,7 @@ impl LeftOver {
         let mut relaxed = columns.clone();
         let left = columns.intervals[first as usize].left;
         for element in (0..).zip(&self.is_in).filter(|it| *it.1).map(|it| it.0) {
-            relaxed.acts.push(Act::Remove);
+            relaxed.kinds.push(RoleKind::Remove);
             relaxed.intervals.push(Interval { left, right: columns.last });
             relaxed.elements.push(element);
         }
@@ -92,11 +97,11 @@ struct Trial<'t> {
 
 impl Trial<'_> {
     /// Mends `breach` by letting a pending removal take one of its elements, in every way.
-    fn search(&mut self, breach: Breach) -> Result<Ruling, Refusal> {
+    fn search(&mut self, breach: RuleViolation) -> Result<MonitorVerdict, Unsupported> {
         let mut candidates: Vec<u32> = Vec::new();
         for &at in &breach.evidence {
             let element = self.columns.elements[at as usize];
-            if self.columns.acts[at as usize] == Act::Add && self.left_over.is_in[element as usize] {
+            if self.columns.kinds[at as usize] == RoleKind::Add && self.left_over.is_in[element as usize] {
                 candidates.push(element);
             }
         }
@@ -106,32 +111,33 @@ impl Trial<'_> {
             // The latest first: it constrains the others least.
             for number in (0..self.takes.len()).rev() {
                 if TRIALS <= self.runs || self.budget.stopped().is_some() {
-                    return Err(Refusal::Other("too many pending operations may have removed something"));
+                    return Err(Unsupported::Other("too many pending operations may have removed something"));
                 }
                 self.runs += 1;
                 let take = self.takes.remove(number);
-                self.columns.acts[take as usize] = Act::Remove;
+                self.columns.kinds[take as usize] = RoleKind::Remove;
                 self.columns.elements[take as usize] = element;
                 self.left_over.is_in[element as usize] = false;
                 let ruling = match self.monitor.judge_within(&self.columns, self.want, self.budget)? {
-                    Ruling::Violated(next) => self.search(next)?,
-                    holds @ Ruling::Holds(_) => holds,
+                    MonitorVerdict::Violated(next) => self.search(next)?,
+                    holds @ MonitorVerdict::Holds(_) => holds,
                 };
                 match ruling {
-                    Ruling::Holds(_) => return Ok(ruling),
-                    Ruling::Violated(other) => evidence.extend(other.evidence),
+                    MonitorVerdict::Holds(_) => return Ok(ruling),
+                    MonitorVerdict::Violated(other) => evidence.extend(other.evidence),
                 }
                 self.left_over.is_in[element as usize] = true;
-                self.columns.acts[take as usize] = Act::Take;
+                self.columns.kinds[take as usize] = RoleKind::RemoveUnknown;
                 self.columns.elements[take as usize] = 0;
                 self.takes.insert(number, take);
             }
         }
         // So are the removals.
-        let takes = (0..).zip(&self.columns.acts).filter(|it| *it.1 == Act::Take).map(|it| it.0);
+        let takes =
+            (0..).zip(&self.columns.kinds).filter(|it| *it.1 == RoleKind::RemoveUnknown).map(|it| it.0);
         evidence.extend(takes);
         evidence.sort_unstable();
         evidence.dedup();
-        Ok(Ruling::Violated(Breach { evidence, ..breach }))
+        Ok(MonitorVerdict::Violated(RuleViolation { evidence, ..breach }))
     }
 }

@@ -24,13 +24,13 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use clewline_core::{Act, Kind, Rule};
+use clewline_core::{ObjectKind, RoleKind, Rule};
 
 use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
     lifetimes::{Lifetime, Lifetimes},
-    ruling::{Breach, Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -45,24 +45,24 @@ impl Monitor for PriorityQueue {
         "priority queue monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        kind == Kind::PriorityQueue
+    fn suits(&self, kind: ObjectKind) -> bool {
+        kind == ObjectKind::PriorityQueue
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         let greatest_first = greatest_first(&columns.names);
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
-            Err(breach) => return Ok(Ruling::Violated(breach)),
+            Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
         };
         let sees = Sees::new(columns, &lifetimes);
         let painting =
             Painting { columns, lifetimes: &lifetimes, sees: &sees, greatest_first: &greatest_first };
         let mut moments: Option<Vec<u32>> = (want == Want::Witness).then(|| vec![NONE; lifetimes.all.len()]);
         if let Some(breach) = painting.run(moments.as_deref_mut()) {
-            return Ok(Ruling::Violated(breach));
+            return Ok(MonitorVerdict::Violated(breach));
         }
-        Ok(Ruling::Holds(
+        Ok(MonitorVerdict::Holds(
             moments.map(|it| Sweep::new(columns, &lifetimes, &sees, &greatest_first, &it).run()),
         ))
     }
@@ -125,7 +125,7 @@ impl Sees {
         }
         starts.push(before);
         let mut positions = vec![0_u32; before as usize];
-        for at in (0..columns.len()).rev().filter(|&at| columns.acts[at] == Act::See) {
+        for at in (0..columns.len()).rev().filter(|&at| columns.kinds[at] == RoleKind::Observe) {
             let start = &mut starts[columns.elements[at] as usize];
             *start -= 1;
             positions[*start as usize] = at as u32;
@@ -152,7 +152,7 @@ struct Painting<'p> {
 impl Painting<'_> {
     /// Somebody who has no gap, if there is anybody. Writes down in which gap each element is added, if
     /// asked.
-    fn run(&self, mut moments: Option<&mut [u32]>) -> Option<Breach> {
+    fn run(&self, mut moments: Option<&mut [u32]>) -> Option<RuleViolation> {
         let mut gaps = Gaps::new(self.columns.gaps());
         for &element in self.greatest_first {
             let life = &self.lifetimes.all[element as usize];
@@ -196,7 +196,7 @@ impl Painting<'_> {
         has_none.then_some((life.remove, interval))
     }
 
-    fn passed_over(&self, operation: u32, interval: Interval) -> Breach {
+    fn passed_over(&self, operation: u32, interval: Interval) -> RuleViolation {
         let integer = |element: u32| self.columns.names[element as usize].cast_signed();
         let found = integer(self.columns.elements[operation as usize]);
         let is_greater = |element| found < integer(element);

@@ -3,13 +3,13 @@
 //! x overtakes y if y is greater, and inside when x is removed. So nobody is hurt by being added later, or removed earlier unless
 //! somebody greater is inside then. How orders are found is told in `overtaking.rs`.
 
-use clewline_core::{Budget, Kind};
+use clewline_core::{Budget, ObjectKind};
 
 use super::{
     columns::Columns,
     contract::Monitor,
     overtaking::{self, Discipline},
-    ruling::{Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -24,17 +24,22 @@ impl Monitor for QuasiPriorityQueue {
         "quasi priority queue monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::QuasiPriorityQueue { .. })
+    fn suits(&self, kind: ObjectKind) -> bool {
+        matches!(kind, ObjectKind::QuasiPriorityQueue { .. })
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         self.judge_within(columns, want, &Budget::unlimited())
     }
 
-    fn judge_within(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
-        let Kind::QuasiPriorityQueue { factor } = columns.kind else {
-            return Err(Refusal::Other("this is not a priority queue out of order by a bound"));
+    fn judge_within(
+        &self,
+        columns: &Columns,
+        want: Want,
+        budget: &Budget,
+    ) -> Result<MonitorVerdict, Unsupported> {
+        let ObjectKind::QuasiPriorityQueue { factor } = columns.kind else {
+            return Err(Unsupported::Other("this is not a priority queue out of order by a bound"));
         };
         overtaking::judge(columns, (Discipline::Greatest, factor), want, budget)
     }

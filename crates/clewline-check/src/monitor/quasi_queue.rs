@@ -24,14 +24,14 @@
 mod elements;
 mod rows;
 
-use clewline_core::{Budget, Kind, Rule};
+use clewline_core::{Budget, ObjectKind, Rule};
 
 use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
     lifetimes::Lifetimes,
-    looks::{self, Line},
-    ruling::{Breach, Refusal, Ruling, Want},
+    observers::{self, Line},
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 pub use elements::MOST_DEAD;
 
@@ -56,34 +56,41 @@ impl Monitor for QuasiQueue {
         "quasi queue monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::QuasiQueue { .. })
+    fn suits(&self, kind: ObjectKind) -> bool {
+        matches!(kind, ObjectKind::QuasiQueue { .. })
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         self.judge_within(columns, want, &Budget::unlimited())
     }
 
-    fn judge_within(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
-        let Kind::QuasiQueue { factor } = columns.kind else {
-            return Err(Refusal::Other("this is not a queue out of order by a bound"));
+    fn judge_within(
+        &self,
+        columns: &Columns,
+        want: Want,
+        budget: &Budget,
+    ) -> Result<MonitorVerdict, Unsupported> {
+        let ObjectKind::QuasiQueue { factor } = columns.kind else {
+            return Err(Unsupported::Other("this is not a queue out of order by a bound"));
         };
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
-            Err(breach) => return Ok(Ruling::Violated(breach)),
+            Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
         };
         let elements = Elements::new(columns, &lifetimes);
         if let Some(breach) = elements.certain(factor) {
-            return Ok(Ruling::Violated(breach));
+            return Ok(MonitorVerdict::Violated(breach));
         }
         let steps = FEWEST_STEPS.max(STEPS * columns.len() as u64);
         match Rows::new(&elements, factor).search(steps, budget) {
-            Found::Rows(_) if want == Want::Verdict && !lifetimes.has_sees => Ok(Ruling::Holds(None)),
+            Found::Rows(_) if want == Want::Verdict && !lifetimes.has_sees => Ok(MonitorVerdict::Holds(None)),
             Found::Rows(rows) => {
-                looks::held(columns, rows.merge(&elements), &lifetimes, (Line::FirstIn, factor), want)
+                observers::held(columns, rows.merge(&elements), &lifetimes, (Line::FirstIn, factor), want)
             }
-            Found::None { reached } => Ok(Ruling::Violated(elements.breach_about(reached, factor, budget))),
-            Found::GaveUp => Err(Refusal::Other("too many orders of this queue are possible")),
+            Found::None { reached } => {
+                Ok(MonitorVerdict::Violated(elements.breach_about(reached, factor, budget)))
+            }
+            Found::GaveUp => Err(Unsupported::Other("too many orders of this queue are possible")),
         }
     }
 }
@@ -115,7 +122,7 @@ impl Elements {
     }
 
     /// An element that certainly overtakes more than `factor`, or is overtaken more often.
-    fn certain(&self, factor: u32) -> Option<Breach> {
+    fn certain(&self, factor: u32) -> Option<RuleViolation> {
         let factor_len = factor as usize;
         if let Some(passing) = self.passing(factor_len) {
             let is_passed = |other: usize| self.passes(passing, other);
@@ -176,7 +183,7 @@ impl Elements {
     }
 
     /// `element` and as many of those that `goes_with` says as break the rule.
-    fn breach(&self, element: usize, goes_with: impl Fn(usize) -> bool, rule: Rule) -> Breach {
+    fn breach(&self, element: usize, goes_with: impl Fn(usize) -> bool, rule: Rule) -> RuleViolation {
         let (Rule::OvertakesMany { allowed } | Rule::OvertakenOften { allowed }) = rule else {
             unreachable!("only these rules count");
         };
@@ -187,12 +194,12 @@ impl Elements {
             operations.extend(self.removed_by.get(it));
         }
         let evidence = operations.clone();
-        Breach { rule, operations, evidence }
+        RuleViolation { rule, operations, evidence }
     }
 
     /// What cannot be ordered though nobody is certainly out of order: as few as suffice of those near the place which the search
     /// reached.
-    fn breach_about(&self, reached: Reached, factor: u32, budget: &Budget) -> Breach {
+    fn breach_about(&self, reached: Reached, factor: u32, budget: &Budget) -> RuleViolation {
         let mut reach = 4 * (factor as usize + 4);
         loop {
             let part = self.near(reached, reach);
@@ -203,7 +210,7 @@ impl Elements {
                 let rows = part.added_by.iter().chain(&part.removed_by).chain(&part.empty_to);
                 let evidence: Vec<u32> = rows.copied().collect();
                 let rule = Rule::OutOfOrder { allowed: factor };
-                return Breach { rule, operations: evidence.clone(), evidence };
+                return RuleViolation { rule, operations: evidence.clone(), evidence };
             }
             reach *= 4;
         }

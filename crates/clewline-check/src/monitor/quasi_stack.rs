@@ -3,13 +3,13 @@
 //! Elements are intervals of time, from being added to being removed, and x overtakes y if the two cross and x begins first: an element
 //! crosses at most k that begin later, and at most k that begin earlier. How orders are found is told in `overtaking.rs`.
 
-use clewline_core::{Budget, Kind};
+use clewline_core::{Budget, ObjectKind};
 
 use super::{
     columns::Columns,
     contract::Monitor,
     overtaking::{self, Discipline},
-    ruling::{Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -24,17 +24,22 @@ impl Monitor for QuasiStack {
         "quasi stack monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::QuasiStack { .. })
+    fn suits(&self, kind: ObjectKind) -> bool {
+        matches!(kind, ObjectKind::QuasiStack { .. })
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         self.judge_within(columns, want, &Budget::unlimited())
     }
 
-    fn judge_within(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<Ruling, Refusal> {
-        let Kind::QuasiStack { factor } = columns.kind else {
-            return Err(Refusal::Other("this is not a stack out of order by a bound"));
+    fn judge_within(
+        &self,
+        columns: &Columns,
+        want: Want,
+        budget: &Budget,
+    ) -> Result<MonitorVerdict, Unsupported> {
+        let ObjectKind::QuasiStack { factor } = columns.kind else {
+            return Err(Unsupported::Other("this is not a stack out of order by a bound"));
         };
         overtaking::judge(columns, (Discipline::LastIn, factor), want, budget)
     }

@@ -20,13 +20,13 @@
 //! linearizability proofs", 2013, for queues without looks. H. Lee and U. Mathur, "Efficient decrease-and-conquer
 //! linearizability monitoring", 2024, peel elements off from the back instead. Cost: O(n).
 
-use clewline_core::{Act, Kind, Rule};
+use clewline_core::{ObjectKind, RoleKind, Rule};
 
 use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
     lifetimes::{FreeGaps, Lifetime, Lifetimes},
-    ruling::{Breach, Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -41,18 +41,18 @@ impl Monitor for Queue {
         "queue monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        kind == Kind::Queue
+    fn suits(&self, kind: ObjectKind) -> bool {
+        kind == ObjectKind::Queue
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
-            Err(breach) => return Ok(Ruling::Violated(breach)),
+            Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
         };
         let free = (!lifetimes.empties.is_empty()).then(|| FreeGaps::new(columns, &lifetimes));
         if let Some(breach) = free.as_ref().and_then(|it| it.breach(columns, &lifetimes)) {
-            return Ok(Ruling::Violated(breach));
+            return Ok(MonitorVerdict::Violated(breach));
         }
         let mut breach = overtaking(columns, &lifetimes);
         if lifetimes.has_sees {
@@ -61,15 +61,15 @@ impl Monitor for Queue {
             breach = breach.or_else(|| circle(columns, &lifetimes));
         }
         Ok(match (breach, want) {
-            (Some(breach), _) => Ruling::Violated(breach),
-            (None, Want::Verdict) => Ruling::Holds(None),
-            (None, Want::Witness) => Ruling::Holds(Some(witness(columns, &lifetimes, free.as_ref()))),
+            (Some(breach), _) => MonitorVerdict::Violated(breach),
+            (None, Want::Verdict) => MonitorVerdict::Holds(None),
+            (None, Want::Witness) => MonitorVerdict::Holds(Some(witness(columns, &lifetimes, free.as_ref()))),
         })
     }
 }
 
 /// One was added before another and is found after it.
-fn overtaking(columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
+fn overtaking(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
     let all = &lifetimes.all;
     // By gap: the last call on an element that was certainly added before.
     let mut last_call = vec![0_u32; columns.gaps() + 1];
@@ -91,11 +91,11 @@ fn overtaking(columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
     let mut operations = vec![passed.touched, later.add, passing.found];
     operations.extend(passed.last_after(columns, passing.found));
     let evidence = lifetimes.evidence(&[first, second], &operations);
-    Some(Breach { rule: Rule::FirstInFirstOut, operations, evidence })
+    Some(RuleViolation { rule: Rule::FirstInFirstOut, operations, evidence })
 }
 
 /// Two are each in front before the other has left.
-fn both_in_front(columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
+fn both_in_front(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
     let all = &lifetimes.all;
     // By gap: the last calls on those that were in front before.
     let mut last_calls = vec![Two::default(); columns.gaps() + 1];
@@ -124,11 +124,11 @@ fn both_in_front(columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
         (None, None) => vec![a.found, b.found],
     };
     let evidence = lifetimes.evidence(&[one, other], &operations);
-    Some(Breach { rule: Rule::OneInFront, operations, evidence })
+    Some(RuleViolation { rule: Rule::OneInFront, operations, evidence })
 }
 
 /// b was in front before c, c was added before a, a was in front before b. No two of them are in each other's way.
-fn circle(columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
+fn circle(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
     let all = &lifetimes.all;
     // By gap: when at the latest one may be added that was in front before, and when at the earliest one was certainly
     // inside that is found after.
@@ -156,7 +156,7 @@ fn circle(columns: &Columns, lifetimes: &Lifetimes) -> Option<Breach> {
     let mut operations = vec![of_b.found, last_of_c, of_c.touched, all[a as usize].add, of_a.found];
     operations.extend(of_b.last_after(columns, of_a.found));
     let evidence = lifetimes.evidence(&[a, b, c], &operations);
-    Some(Breach { rule: Rule::FrontInTurn, operations, evidence })
+    Some(RuleViolation { rule: Rule::FrontInTurn, operations, evidence })
 }
 
 fn raise(entry: &mut u32, to: u32) {
@@ -226,10 +226,14 @@ impl Ends {
         let interval = |at: u32| columns.intervals[at as usize];
         let ends_first = |at: u32, best: u32| best == NONE || interval(at).right < interval(best).right;
         for at in (0..columns.len() as u32).filter(|&at| columns.elements[at as usize] == element) {
-            let finds = match columns.acts[at as usize] {
-                Act::Add => false,
-                Act::Remove | Act::See => true,
-                Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => continue,
+            let finds = match columns.kinds[at as usize] {
+                RoleKind::Add => false,
+                RoleKind::Remove | RoleKind::Observe => true,
+                RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::Replace
+                | RoleKind::NoEffect => continue,
             };
             if ends_first(at, ends.touched) {
                 ends.touched = at;
@@ -428,7 +432,7 @@ impl Sees {
         }
         let mut places = starts.clone();
         let mut positions = vec![0; count as usize];
-        for (at, _) in (0..).zip(&columns.acts).filter(|it| *it.1 == Act::See) {
+        for (at, _) in (0..).zip(&columns.kinds).filter(|it| *it.1 == RoleKind::Observe) {
             let place = &mut places[columns.elements[at as usize] as usize];
             positions[*place as usize] = at;
             *place += 1;

@@ -31,13 +31,13 @@ mod values;
 
 use std::borrow::Cow;
 
-use clewline_core::{Act, Kind};
+use clewline_core::{ObjectKind, RoleKind};
 
 use self::values::{Broken, Chain, INITIAL, Value, Values};
 use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
-    ruling::{Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -52,14 +52,16 @@ impl Monitor for Register {
         "register monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::Register { .. })
+    fn suits(&self, kind: ObjectKind) -> bool {
+        matches!(kind, ObjectKind::Register { .. })
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
-        let fits = |act: &Act| matches!(act, Act::Add | Act::See | Act::Replace | Act::Nothing);
-        if let Some(at) = columns.acts.iter().position(|it| !fits(it)) {
-            return Err(Refusal::Unfit(at as u32));
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+        let fits = |act: &RoleKind| {
+            matches!(act, RoleKind::Add | RoleKind::Observe | RoleKind::Replace | RoleKind::NoEffect)
+        };
+        if let Some(at) = columns.kinds.iter().position(|it| !fits(it)) {
+            return Err(Unsupported::Unfit(at as u32));
         }
         let mut columns = Cow::Borrowed(columns);
         if lives::has_idle(&columns) {
@@ -75,7 +77,7 @@ impl Monitor for Register {
                 Values::new(&columns)?
             }
         };
-        let broken = |it: Broken| Ok(Ruling::Violated(it.breach(&columns, &values)));
+        let broken = |it: Broken| Ok(MonitorVerdict::Violated(it.breach(&columns, &values)));
         if let Some(it) = values.broken.or_else(|| values.unwritten()) {
             return broken(it);
         }
@@ -87,7 +89,7 @@ impl Monitor for Register {
             Ok(zones) => zones,
             Err(it) => return broken(it),
         };
-        Ok(Ruling::Holds(match want {
+        Ok(MonitorVerdict::Holds(match want {
             Want::Witness => Some(witness(&columns, &values, &chains, &zones)),
             Want::Verdict => None,
         }))
@@ -96,20 +98,20 @@ impl Monitor for Register {
 
 impl Values {
     /// Reads all operations; refuses values that are written twice.
-    fn new(columns: &Columns) -> Result<Values, Refusal> {
+    fn new(columns: &Columns) -> Result<Values, Unsupported> {
         let unknown = Value { write: NONE, next: NONE, found_by: NONE, found_from: 0 };
         let mut values = Values { all: vec![unknown; columns.names.len()], written: 0, broken: None };
-        for (at, &act) in (0_u32..).zip(&columns.acts) {
+        for (at, &act) in (0_u32..).zip(&columns.kinds) {
             let element = columns.elements[at as usize];
             match act {
-                Act::Add => values.write(at, element)?,
-                Act::See => {
+                RoleKind::Add => values.write(at, element)?,
+                RoleKind::Observe => {
                     let Interval { left, right } = columns.intervals[at as usize];
                     let value = &mut values.all[element as usize];
                     value.found_by = value.found_by.min(right);
                     value.found_from = value.found_from.max(left);
                 }
-                Act::Replace => {
+                RoleKind::Replace => {
                     let second = columns.seconds[at as usize];
                     values.write(at, second)?;
                     let next = &mut values.all[element as usize].next;
@@ -119,20 +121,22 @@ impl Values {
                         values.broken = Some(Broken::ReplacedTwice(*next, second));
                     }
                 }
-                Act::Remove | Act::Miss | Act::Empty | Act::Take => return Err(Refusal::Unfit(at)),
-                Act::Nothing => (),
+                RoleKind::Remove | RoleKind::Absent | RoleKind::Empty | RoleKind::RemoveUnknown => {
+                    return Err(Unsupported::Unfit(at));
+                }
+                RoleKind::NoEffect => (),
             }
         }
         Ok(values)
     }
 
-    fn write(&mut self, at: u32, value: u32) -> Result<(), Refusal> {
+    fn write(&mut self, at: u32, value: u32) -> Result<(), Unsupported> {
         let write = &mut self.all[value as usize].write;
         if *write != NONE {
-            return Err(Refusal::AddedTwice(*write, at));
+            return Err(Unsupported::AddedTwice(*write, at));
         }
         if value == INITIAL {
-            return Err(Refusal::Other("the initial value is written again"));
+            return Err(Unsupported::Other("the initial value is written again"));
         }
         *write = at;
         self.written += 1;
@@ -160,7 +164,7 @@ impl Chains {
         let initial = follow(columns, values, INITIAL, &mut followed)?;
         let mut others: Vec<Chain> = Vec::with_capacity(values.written);
         for (head, value) in (0_u32..).zip(&values.all) {
-            if value.write != NONE && columns.acts[value.write as usize] == Act::Add {
+            if value.write != NONE && columns.kinds[value.write as usize] == RoleKind::Add {
                 others.push(follow(columns, values, head, &mut followed)?);
             }
         }
@@ -311,8 +315,9 @@ struct Reads {
 impl Reads {
     fn new(columns: &Columns) -> Reads {
         let reads = || {
-            let all = (0_u32..).zip(columns.acts.iter().zip(&columns.elements));
-            all.filter(|(_, (act, _))| **act == Act::See).map(|(at, (_, &element))| (at, element as usize))
+            let all = (0_u32..).zip(columns.kinds.iter().zip(&columns.elements));
+            all.filter(|(_, (act, _))| **act == RoleKind::Observe)
+                .map(|(at, (_, &element))| (at, element as usize))
         };
         // Shifted by one, so that placing the reads moves each value's start to its place.
         let mut starts = vec![0_u32; columns.names.len() + 2];

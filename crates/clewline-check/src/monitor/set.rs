@@ -11,17 +11,17 @@
 //! allows each element to be added and removed once. Cost: O(n), and for the operations that wait on one element at a
 //! time and will return, their number.
 
-mod breach;
 mod once;
+mod violation;
 
-use clewline_core::{Act, Kind};
+use clewline_core::{ObjectKind, RoleKind};
 
-use self::{breach::breach, once::Once};
+use self::{once::Once, violation::breach};
 
 use super::{
     columns::{Columns, NONE},
     contract::Monitor,
-    ruling::{Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -36,32 +36,33 @@ impl Monitor for Set {
         "set monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        kind == Kind::Set
+    fn suits(&self, kind: ObjectKind) -> bool {
+        kind == ObjectKind::Set
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         judge(columns, want)
     }
 }
 
 /// Judges operations each of which concerns one bit.
-pub(super) fn judge(columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
-    let is_unfit = |act: &Act| matches!(act, Act::Empty | Act::Take | Act::Replace);
-    if let Some(at) = columns.acts.iter().position(is_unfit) {
-        return Err(Refusal::Unfit(at as u32));
+pub(super) fn judge(columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    let is_unfit =
+        |act: &RoleKind| matches!(act, RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::Replace);
+    if let Some(at) = columns.kinds.iter().position(is_unfit) {
+        return Err(Unsupported::Unfit(at as u32));
     }
     if want == Want::Verdict && once::judge(columns) == Once::Holds {
-        return Ok(Ruling::Holds(None));
+        return Ok(MonitorVerdict::Holds(None));
     }
     let mut sweep = Sweep::new(columns, want);
     Ok(match sweep.run() {
-        None => Ruling::Holds(sweep.order),
-        Some(stuck) => Ruling::Violated(breach(columns, stuck)),
+        None => MonitorVerdict::Holds(sweep.order),
+        Some(stuck) => MonitorVerdict::Violated(breach(columns, stuck)),
     })
 }
 
-/// Operations that wait, by what they do: a list for each of [`Act::Add`], `Remove`, `See` and `Miss`.
+/// Operations that wait, by what they do: a list for each of [`RoleKind::Add`], `Remove`, `See` and `Miss`.
 #[derive(Clone, Copy)]
 struct Bit {
     waiting: [u32; 4],
@@ -110,16 +111,16 @@ impl<'c> Sweep<'c> {
     }
 
     fn call(&mut self, at: u32) {
-        let act = self.columns.acts[at as usize];
-        if act == Act::Nothing {
+        let act = self.columns.kinds[at as usize];
+        if act == RoleKind::NoEffect {
             self.is_done[at as usize] = true;
             return;
         }
         let bit = &mut self.bits[self.columns.elements[at as usize] as usize];
         match act {
-            Act::See if bit.is_set => self.done(at),
-            Act::Miss if !bit.is_set => self.done(at),
-            Act::Add | Act::Remove if self.columns.is_pending(at as usize) => {
+            RoleKind::Observe if bit.is_set => self.done(at),
+            RoleKind::Absent if !bit.is_set => self.done(at),
+            RoleKind::Add | RoleKind::Remove if self.columns.is_pending(at as usize) => {
                 let list = &mut bit.pending[act as usize];
                 self.next[at as usize] = std::mem::replace(list, at);
             }
@@ -135,11 +136,11 @@ impl<'c> Sweep<'c> {
         let element = self.columns.elements[at as usize] as usize;
         let is_set = self.bits[element].is_set;
         // An operation that changes the bit may first have to wait for its contrary.
-        match self.columns.acts[at as usize] {
-            Act::Add => (!is_set || self.flip(element, NONE)) && self.flip(element, at),
-            Act::Remove => (is_set || self.flip(element, NONE)) && self.flip(element, at),
-            Act::See | Act::Miss => self.flip(element, NONE),
-            Act::Empty | Act::Take | Act::Replace | Act::Nothing => true,
+        match self.columns.kinds[at as usize] {
+            RoleKind::Add => (!is_set || self.flip(element, NONE)) && self.flip(element, at),
+            RoleKind::Remove => (is_set || self.flip(element, NONE)) && self.flip(element, at),
+            RoleKind::Observe | RoleKind::Absent => self.flip(element, NONE),
+            RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => true,
         }
     }
 
@@ -147,14 +148,14 @@ impl<'c> Sweep<'c> {
     /// first. False if there is none.
     fn flip(&mut self, element: usize, at: u32) -> bool {
         let Bit { waiting, pending, is_set } = self.bits[element];
-        let act = if is_set { Act::Remove } else { Act::Add };
+        let act = if is_set { RoleKind::Remove } else { RoleKind::Add };
         if waiting[act as usize] == NONE && pending[act as usize] == NONE {
             return false;
         }
         let first = self.take(element, act, at);
         self.done(first);
         self.bits[element].is_set = !is_set;
-        let readers = if is_set { Act::Miss } else { Act::See };
+        let readers = if is_set { RoleKind::Absent } else { RoleKind::Observe };
         let mut reader = std::mem::replace(&mut self.bits[element].waiting[readers as usize], NONE);
         while reader != NONE {
             self.done(reader);
@@ -164,7 +165,7 @@ impl<'c> Sweep<'c> {
     }
 
     /// Takes an operation off a list: `wanted`, or else the one that has to return first.
-    fn take(&mut self, element: usize, act: Act, wanted: u32) -> u32 {
+    fn take(&mut self, element: usize, act: RoleKind, wanted: u32) -> u32 {
         let end = |at: u32| (at != wanted, self.columns.intervals[at as usize].right);
         let head = self.bits[element].waiting[act as usize];
         if head == NONE {

@@ -17,13 +17,13 @@ mod reach;
 mod shrink;
 mod weave;
 
-use clewline_core::Kind;
+use clewline_core::ObjectKind;
 
 use super::{
     columns::Columns,
     contract::Monitor,
     lifetimes::{FreeGaps, Lifetimes},
-    ruling::{Breach, Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
 /// See the [module](self).
@@ -38,30 +38,30 @@ impl Monitor for Stack {
         "stack monitor"
     }
 
-    fn suits(&self, kind: Kind) -> bool {
-        kind == Kind::Stack
+    fn suits(&self, kind: ObjectKind) -> bool {
+        kind == ObjectKind::Stack
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<Ruling, Refusal> {
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
-            Err(breach) => return Ok(Ruling::Violated(breach)),
+            Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
         };
         let empties = match place_empties(columns, &lifetimes) {
             Ok(empties) => empties,
-            Err(breach) => return Ok(Ruling::Violated(breach)),
+            Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
         };
         Ok(match peeling::peel(columns, &lifetimes, want) {
             Ok(peeled) => {
-                Ruling::Holds(peeled.map(|peeled| weave::weave(columns, &lifetimes, peeled, empties)))
+                MonitorVerdict::Holds(peeled.map(|peeled| weave::weave(columns, &lifetimes, peeled, empties)))
             }
-            Err(left) => Ruling::Violated(shrink::breach(columns, &lifetimes, &left)),
+            Err(left) => MonitorVerdict::Violated(shrink::breach(columns, &lifetimes, &left)),
         })
     }
 }
 
 /// The operations that find nothing, with a gap for each; or why one has none.
-fn place_empties(columns: &Columns, lifetimes: &Lifetimes) -> Result<Vec<(u32, u32)>, Breach> {
+fn place_empties(columns: &Columns, lifetimes: &Lifetimes) -> Result<Vec<(u32, u32)>, RuleViolation> {
     if lifetimes.empties.is_empty() {
         return Ok(Vec::new());
     }

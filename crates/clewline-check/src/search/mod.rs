@@ -23,6 +23,7 @@
 //! To add one: write its file, implement [`Checker`], export an `ENTRY`, add its name to the list. The
 //! conformance suite takes it from there.
 
+pub(crate) mod breadth_first;
 mod configurations;
 mod engine;
 pub mod jit_graph;
@@ -30,7 +31,6 @@ pub mod jit_tree;
 pub mod oracle;
 pub mod queue_oriented;
 pub(crate) mod segments;
-pub(crate) mod sweep;
 pub mod wg_graph;
 pub mod wg_tree;
 

@@ -28,7 +28,9 @@
 
 use std::collections::HashSet;
 
-use clewline_core::{Act, Budget, Charge, Explanation, Kind, Problem, Reason, Verdict, Violation, Witness};
+use clewline_core::{
+    Budget, Charge, Explanation, ObjectKind, Problem, Reason, RoleKind, Verdict, Violation, Witness,
+};
 
 use crate::{
     checker::Checker,
@@ -78,22 +80,24 @@ impl Checker for QueueOriented {
 
 /// The columns of a queue, or why this search does not judge it.
 fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
-    if problem.kind() != Some(Kind::Queue) {
+    if problem.kind() != Some(ObjectKind::Queue) {
         return Err("the queue-oriented search judges queues only".to_owned());
     }
     let label = |at: usize| problem.label(problem.operations()[at]);
     let refused = |at: usize, why: &str| Err(format!("the queue-oriented search {why} {}", label(at)));
     let columns = match Columns::with_copies(problem) {
         Ok(columns) => columns,
-        Err(crate::monitor::Refusal::Unfit(at)) => return refused(at as usize, "does not know"),
+        Err(crate::monitor::Unsupported::Unfit(at)) => return refused(at as usize, "does not know"),
         Err(_) => return Err("the queue-oriented search does not know some operation".to_owned()),
     };
-    for (at, act) in columns.acts.iter().enumerate() {
+    for (at, act) in columns.kinds.iter().enumerate() {
         match act {
-            Act::Add | Act::Remove | Act::Empty | Act::Nothing => (),
-            Act::See => return refused(at, "pairs each enq with one deq, and cannot place"),
-            Act::Take => return refused(at, "has to know what each deq took, unlike the pending"),
-            Act::Miss | Act::Replace => return refused(at, "does not know"),
+            RoleKind::Add | RoleKind::Remove | RoleKind::Empty | RoleKind::NoEffect => (),
+            RoleKind::Observe => return refused(at, "pairs each enq with one deq, and cannot place"),
+            RoleKind::RemoveUnknown => {
+                return refused(at, "has to know what each deq took, unlike the pending");
+            }
+            RoleKind::Absent | RoleKind::Replace => return refused(at, "does not know"),
         }
     }
     Ok(columns)
@@ -218,7 +222,7 @@ impl<'c> Search<'c> {
             reported: 0,
             charge: budget.charge(),
         };
-        let is_real = |at: &u32| columns.acts[*at as usize] != Act::Nothing;
+        let is_real = |at: &u32| columns.kinds[*at as usize] != RoleKind::NoEffect;
         let by_call = positions_by_call(columns);
         for at in by_call.iter().copied().filter(is_real) {
             search.kinds_by_call.push(search.kind(at), at);
@@ -409,14 +413,19 @@ impl<'c> Search<'c> {
 
     /// Whether it took place: not a pending enq of a value that nobody found.
     fn is_real(&self, at: u32) -> bool {
-        self.columns.acts[at as usize] != Act::Nothing
+        self.columns.kinds[at as usize] != RoleKind::NoEffect
     }
 
     fn kind(&self, at: u32) -> u32 {
-        match self.columns.acts[at as usize] {
-            Act::Add => ENQ,
-            Act::Empty => NIL,
-            Act::Remove | Act::See | Act::Miss | Act::Take | Act::Replace | Act::Nothing => DEQ,
+        match self.columns.kinds[at as usize] {
+            RoleKind::Add => ENQ,
+            RoleKind::Empty => NIL,
+            RoleKind::Remove
+            | RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => DEQ,
         }
     }
 

@@ -130,7 +130,7 @@ fn pieces(problem: &Problem<'_>, length: usize) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use clewline_core::{Domain, Plan};
+    use clewline_core::{GeneratorConfig, ValueDomain};
     use clewline_specs::{CATALOG, find};
 
     use super::*;
@@ -142,15 +142,15 @@ mod tests {
         for entry in &CATALOG {
             for seed in 0..200 {
                 let specification = find(entry.name).unwrap();
-                let mut recording = specification.generate(&Plan {
+                let mut recording = specification.generate(&GeneratorConfig {
                     operations: 30,
                     processes: 3,
                     overlap: 0.4,
-                    values: Domain::Below(3),
+                    values: ValueDomain::Below(3),
                     keys: 1,
                     pending: if seed % 5 == 0 { 0.02 } else { 0.0 },
                     seed,
-                    ..Plan::default()
+                    ..GeneratorConfig::default()
                 });
                 let chosen = (10 + seed as usize % 20).min(recording.history.len() - 1);
                 let history = recording.history.clone();

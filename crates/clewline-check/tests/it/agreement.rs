@@ -91,7 +91,7 @@ fn check_violation(problem: &Problem<'_>, violation: &Violation, about: &str) {
         left[at(*next)] && problem.spans()[at(*next)].end() == first_return(&left),
         "{about}: {violation:?}"
     );
-    assert!(!violation.core.is_empty());
+    assert!(!violation.counterexample.is_empty());
 }
 
 #[track_caller]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use clewline_check::{Options, breaking, check, judge, search::SEARCHES};
+use clewline_check::{Options, check, failure_point, judge, search::SEARCHES};
 use clewline_core::{
-    Allowed, Breaking, Budget, Case, Catalogued, Datum, Domain, Keep, OperationId, Plan, Problem, Reason,
-    Span, Value, Values, Verdict, Violation,
+    Allowed, Budget, Datum, ErasedHistory, ErasedSpec, FailurePoint, GeneratorConfig, OperationId, Problem,
+    Reason, Retain, Span, Value, ValueDomain, Values, Verdict, Violation,
 };
 use clewline_specs::{CATALOG, find};
 use clewline_testing::{pick, share};
@@ -17,7 +17,7 @@ fn holds(problem: &Problem<'_>) -> bool {
     matches!(check(*oracle, problem, &Budget::unlimited()), Verdict::Holds(_))
 }
 
-fn violation(case: &dyn Case) -> Option<Violation> {
+fn violation(case: &dyn ErasedHistory) -> Option<Violation> {
     match judge(case.problems(), &Options::default()).verdict {
         Verdict::Violated(violation) => Some(violation),
         Verdict::Holds(_) => None,
@@ -25,7 +25,7 @@ fn violation(case: &dyn Case) -> Option<Violation> {
     }
 }
 
-fn part_of(case: &dyn Case, id: OperationId) -> Problem<'_> {
+fn part_of(case: &dyn ErasedHistory, id: OperationId) -> Problem<'_> {
     let parts = case.problems().into_iter().flat_map(Problem::into_parts);
     parts.into_iter().find(|it| it.position(id).is_some()).unwrap()
 }
@@ -33,9 +33,9 @@ fn part_of(case: &dyn Case, id: OperationId) -> Problem<'_> {
 /// The events of `part` up to the one of rank `last`.
 fn until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
     part.weaken(|at| match part.spans()[at] {
-        span if last < span.call() => Keep::Nothing,
-        span if last < span.end() => Keep::Call,
-        _ => Keep::Whole,
+        span if last < span.call() => Retain::Drop,
+        span if last < span.end() => Retain::CallOnly,
+        _ => Retain::All,
     })
 }
 
@@ -50,8 +50,8 @@ fn first_break(part: &Problem<'_>) -> (usize, OperationId) {
 }
 
 /// The texts that such an object answers, as far as a history shows them: a channel says `closed`.
-fn words_of(specification: &dyn Catalogued, values: &mut Values) -> Vec<Value> {
-    let shown = specification.generate(&Plan { operations: 200, ..Plan::default() });
+fn words_of(specification: &dyn ErasedSpec, values: &mut Values) -> Vec<Value> {
+    let shown = specification.generate(&GeneratorConfig { operations: 200, ..GeneratorConfig::default() });
     let answers: BTreeSet<Value> = shown.history.operations().filter_map(|it| it.ret.copied()).collect();
     let text = |it: &Value| match shown.values.get(*it) {
         Datum::Text(text) => Some(values.text(text)),
@@ -61,7 +61,7 @@ fn words_of(specification: &dyn Catalogued, values: &mut Values) -> Vec<Value> {
 }
 
 /// Every answer with which `operation` may return at the end of its history, tried one by one.
-fn every_answer(spec: &str, case: &dyn Case, operation: OperationId) -> Vec<String> {
+fn every_answer(spec: &str, case: &dyn ErasedHistory, operation: OperationId) -> Vec<String> {
     let mut recording = case.recording().unwrap();
     let specification = find(spec).unwrap();
     let words = words_of(&*specification, &mut recording.values);
@@ -100,20 +100,20 @@ struct Seen {
 
 /// Compares `breaking` with trying everything.
 #[track_caller]
-fn check_breaking(spec: &str, case: &dyn Case, seen: &mut Seen) {
+fn check_breaking(spec: &str, case: &dyn ErasedHistory, seen: &mut Seen) {
     let Some(violation) = violation(case) else {
         seen.hold += 1;
         return;
     };
-    let Breaking { events, operation, allowed, .. } =
-        breaking(case.problems(), &violation, &Options::default()).unwrap();
-    let part = part_of(case, violation.core[0]);
+    let FailurePoint { events, operation, allowed, .. } =
+        failure_point(case.problems(), &violation, &Options::default()).unwrap();
+    let part = part_of(case, violation.counterexample[0]);
     assert_eq!((events, operation), first_break(&part), "{spec}: {part:#?}");
     let expected = every_answer(spec, case, operation);
     let mut found = match allowed {
         Allowed::These(answers) => answers,
         Allowed::Blocked => Vec::new(),
-        Allowed::NotKnown(reason) => panic!("{spec}: {reason}: {part:#?}"),
+        Allowed::Unknown(reason) => panic!("{spec}: {reason}: {part:#?}"),
     };
     found.sort_unstable();
     assert_eq!(found, expected, "{spec}: {operation:?} in {part:#?}");
@@ -134,7 +134,7 @@ fn may_block(spec: &str) -> bool {
 
 /// Whether every operation returns true, false or nothing.
 fn returns_only_truth(spec: &str) -> bool {
-    let recording = find(spec).unwrap().generate(&Plan::default());
+    let recording = find(spec).unwrap().generate(&GeneratorConfig::default());
     let truths = [Value::TRUE, Value::FALSE, Value::ABSENT];
     recording.history.operations().all(|it| it.ret.is_none_or(|it| truths.contains(it)))
 }
@@ -184,7 +184,7 @@ fn every_small_history_breaks_where_the_oracle_says() {
 #[track_caller]
 fn check_drawing(spec: &str, drawing: &str, events: usize, operation: &str, allowed: &[&str]) {
     let case = drawn(spec, drawing);
-    let found = breaking(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    let found = failure_point(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
     assert_eq!((found.events, &*case.label(found.operation)), (events, operation));
     let allowed: Vec<String> = allowed.iter().map(|&it| it.to_owned()).collect();
     assert_eq!(found.allowed, if allowed.is_empty() { Allowed::Blocked } else { Allowed::These(allowed) });
@@ -255,13 +255,13 @@ fn a_lock_that_should_wait_has_no_answer() {
 fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
     let specification = find(spec).unwrap();
     let mix = mix.iter().map(|&(method, weight)| (method.to_owned(), weight)).collect();
-    let mut recording = specification.generate(&Plan {
+    let mut recording = specification.generate(&GeneratorConfig {
         operations: pick(2_000, 10_000),
-        values: Domain::Distinct,
+        values: ValueDomain::Distinct,
         keys: 3,
         mix,
         seed: 5,
-        ..Plan::default()
+        ..GeneratorConfig::default()
     });
     let name = recording.values.text(method);
     let operations = recording.history.operations();
@@ -274,7 +274,7 @@ fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
     };
     recording.history = recording.history.try_map(change).unwrap();
     let case = specification.load(recording).unwrap();
-    let found = breaking(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    let found = failure_point(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
     assert_eq!(found.operation, chosen, "{spec}");
     let Allowed::These(answers) = found.allowed else { panic!("{spec}: {:?}", found.allowed) };
     assert!(answers.contains(&before), "{spec}: {before} is not among {answers:?}");
@@ -295,8 +295,8 @@ fn a_sweep_that_takes_too_long_lists_nothing() {
     let case = drawn("register", "A: |-write 1-| |-write 2-| |-read → 1-|");
     let violation = violation(&*case).unwrap();
     let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
-    let found = breaking(case.problems(), &violation, &options).unwrap();
-    assert_eq!(found.allowed, Allowed::NotKnown(Reason::Configurations(1)));
+    let found = failure_point(case.problems(), &violation, &options).unwrap();
+    assert_eq!(found.allowed, Allowed::Unknown(Reason::Configurations(1)));
     assert_eq!(found.events, 5);
 }
 
@@ -305,7 +305,7 @@ fn a_prefix_that_cannot_be_judged_is_not_known() {
     let case = drawn("deque", "A: |-push_back 1-| |-push_back 2-| |-pop_front → 2-|");
     let violation = violation(&*case).unwrap();
     let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
-    let found = breaking(case.problems(), &violation, &options);
+    let found = failure_point(case.problems(), &violation, &options);
     assert_eq!(found, Err(Reason::Configurations(1)));
 }
 
@@ -319,8 +319,8 @@ fn answers_that_are_not_told_apart_are_not_listed() {
         B: |-append [0 y]-|  |-get 0 → z-|
         ",
     );
-    let found = breaking(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
-    assert!(matches!(found.allowed, Allowed::NotKnown(Reason::Refused(_))), "{found:?}");
+    let found = failure_point(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
+    assert!(matches!(found.allowed, Allowed::Unknown(Reason::Refused(_))), "{found:?}");
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn a_violation_of_another_history_is_refused() {
     let violation = violation(&*case).unwrap();
     let good = drawn("queue", "A: |-enq 1-| |-enq 2-| |-deq → 1-|");
     for other in [good.problems(), Vec::new()] {
-        let found = breaking(other, &violation, &Options::default());
+        let found = failure_point(other, &violation, &Options::default());
         assert!(matches!(found, Err(Reason::Refused(_))), "{found:?}");
     }
 }

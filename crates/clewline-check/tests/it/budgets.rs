@@ -1,19 +1,19 @@
 //! A limit that is hit is named, and never looks like an answer.
 
 use clewline_check::{Algorithm, Options, check, compete, judge, search::SEARCHES};
-use clewline_core::{Budget, Case, Domain, Plan, Reason, Verdict};
+use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Reason, ValueDomain, Verdict};
 use clewline_specs::find;
 
 /// A queue that many processes fill at once and nobody empties in order: hopeless for a search.
-fn hard() -> Box<dyn Case> {
-    let plan = Plan {
+fn hard() -> Box<dyn ErasedHistory> {
+    let plan = GeneratorConfig {
         operations: 400,
         processes: 12,
         overlap: 1.0,
-        values: Domain::Distinct,
+        values: ValueDomain::Distinct,
         mix: vec![("enq".to_owned(), 6), ("deq".to_owned(), 4)],
         seed: 5,
-        ..Plan::default()
+        ..GeneratorConfig::default()
     };
     let queue = find("queue").unwrap();
     queue.load(queue.generate(&plan)).unwrap()
@@ -86,7 +86,9 @@ fn a_limit_in_one_part_makes_the_whole_unknown() {
 #[test]
 fn a_competition_waits_for_someone_who_knows() {
     let register = find("register").unwrap();
-    let case = register.load(register.generate(&Plan { operations: 5_000, ..Plan::default() })).unwrap();
+    let case = register
+        .load(register.generate(&GeneratorConfig { operations: 5_000, ..GeneratorConfig::default() }))
+        .unwrap();
     let named = |name: &str| SEARCHES.iter().copied().find(|it| it.name() == name).unwrap();
     let pair = [named("oracle"), named("jit-graph")];
     let (verdict, winner) = compete(&pair, &case.problems()[0], &Budget::unlimited());

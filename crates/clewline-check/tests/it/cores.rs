@@ -1,7 +1,7 @@
 //! Cores: small, sound, and minimal where they say so.
 
 use clewline_check::{Options, check, judge, search::SEARCHES};
-use clewline_core::{Budget, Keep, Verdict};
+use clewline_core::{Budget, Retain, Verdict};
 use clewline_specs::CATALOG;
 use clewline_testing::share;
 
@@ -13,7 +13,7 @@ fn check_core(spec: &str, drawing: &str, expected: &[&str]) {
     let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
         panic!("not violated")
     };
-    let core: Vec<String> = violation.core.iter().map(|&it| case.label(it)).collect();
+    let core: Vec<String> = violation.counterexample.iter().map(|&it| case.label(it)).collect();
     assert_eq!(core, expected);
     assert!(violation.is_minimal);
 }
@@ -85,13 +85,14 @@ fn cores_are_violated_by_themselves() {
             let case = random_history(entry.name, seed);
             let problems = case.problems();
             let Verdict::Violated(violation) = judge(problems, &Options::default()).verdict else { continue };
-            let object = case.object(violation.core[0]);
+            let object = case.object(violation.counterexample[0]);
             let problem = case.problems().into_iter().find(|it| case.object(it.operations()[0]) == object);
             let problem = problem.unwrap();
-            let alone = problem.weaken(|at| match violation.core.contains(&problem.operations()[at]) {
-                true => Keep::Whole,
-                false => Keep::Nothing,
-            });
+            let alone =
+                problem.weaken(|at| match violation.counterexample.contains(&problem.operations()[at]) {
+                    true => Retain::All,
+                    false => Retain::Drop,
+                });
             let word = check(*oracle, &alone, &Budget::unlimited()).word();
             assert_eq!(word, "violated", "{} seed {seed}: {violation:?} {problem:#?}", entry.name);
             assert!(violation.is_minimal, "{} seed {seed}", entry.name);

@@ -1,8 +1,8 @@
 //! Histories for tests: drawn by hand, all small ones, and random ones.
 
 use clewline_core::{
-    Case, Event, EventLog, Names, ObjectId, Plan, ProcessId, Random, RawCall, RawHistory, Recording, Value,
-    Values,
+    ErasedHistory, Event, EventLog, GeneratorConfig, Names, ObjectId, ProcessId, Random, RawCall, RawHistory,
+    Recording, Value, Values,
 };
 use clewline_specs::find;
 use clewline_testing::pick;
@@ -50,7 +50,7 @@ fn value(values: &mut Values, text: &str) -> Value {
 }
 
 /// Loads a raw history as one of `spec`'s.
-pub(crate) fn load(spec: &str, history: RawHistory, values: Values) -> Box<dyn Case> {
+pub(crate) fn load(spec: &str, history: RawHistory, values: Values) -> Box<dyn ErasedHistory> {
     let spec = find(spec).unwrap();
     spec.load(Recording::new(history, values, Names::default())).unwrap()
 }
@@ -63,7 +63,7 @@ pub(crate) fn load(spec: &str, history: RawHistory, values: Values) -> Box<dyn C
 /// B:     |--deq → 1--|
 /// ```
 #[track_caller]
-pub(crate) fn drawn(spec: &str, drawing: &str) -> Box<dyn Case> {
+pub(crate) fn drawn(spec: &str, drawing: &str) -> Box<dyn ErasedHistory> {
     let mut values = Values::new();
     let mut events: Vec<(usize, bool, Event<RawCall, Value>)> = Vec::new();
     for (process, line) in (0..).map(ProcessId).zip(drawing.lines().filter(|it| it.contains(':'))) {
@@ -99,7 +99,7 @@ pub(crate) fn drawn(spec: &str, drawing: &str) -> Box<dyn Case> {
 /// the next call; the order of neighbouring returns tells nothing. A pending deed has no return.
 ///
 /// In `./test` only some of those of four operations and more are taken, at equal distances.
-pub(crate) fn every_history(spec: &str, n: usize, deeds: &[&str], mut each: impl FnMut(&dyn Case)) {
+pub(crate) fn every_history(spec: &str, n: usize, deeds: &[&str], mut each: impl FnMut(&dyn ErasedHistory)) {
     let mut values = Values::new();
     let deeds: Vec<Deed> = deeds.iter().map(|it| deed(&mut values, it)).collect();
     // For operation i: which deed, and after how many further calls it returns.
@@ -151,17 +151,17 @@ pub(crate) fn history_of(choice: &[(usize, usize)], deeds: &[Deed]) -> RawHistor
 }
 
 /// A random history of `spec`: linearizable, or with some answers changed, which often makes it violated.
-pub(crate) fn random_history(spec: &str, seed: u64) -> Box<dyn Case> {
+pub(crate) fn random_history(spec: &str, seed: u64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
-    let plan = Plan {
+    let plan = GeneratorConfig {
         operations: 2 + random.below(13),
         processes: 2 + random.below(4),
         overlap: [0.3, 0.6, 1.0][random.below(3)],
-        values: clewline_core::Domain::Below(1 + random.below(4) as u32),
+        values: clewline_core::ValueDomain::Below(1 + random.below(4) as u32),
         keys: 1 + random.below(2),
         pending: [0.0, 0.1, 0.3][random.below(3)],
         seed: random.next(),
-        ..Plan::default()
+        ..GeneratorConfig::default()
     };
     let catalogued = find(spec).unwrap();
     let mut recording = catalogued.generate(&plan);
@@ -200,7 +200,7 @@ fn change_an_operation(recording: Recording, random: &mut Random) -> Recording {
 }
 
 /// A history of these deeds, called in this order, that return at random times. A pending deed has no return.
-pub(crate) fn random_times(spec: &str, deeds: &[&str], random: &mut Random) -> Box<dyn Case> {
+pub(crate) fn random_times(spec: &str, deeds: &[&str], random: &mut Random) -> Box<dyn ErasedHistory> {
     let mut values = Values::new();
     let deeds: Vec<Deed> = deeds.iter().map(|it| deed(&mut values, it)).collect();
     let longest = 1 + random.below(4);

@@ -1,13 +1,13 @@
 //! Whole histories: objects and keys apart, in any number of threads, with one and the same answer.
 
 use clewline_check::{Algorithm, Options, check, judge, search::SEARCHES};
-use clewline_core::{Budget, Case, Plan, Problem, Verdict};
+use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Problem, Verdict};
 use clewline_specs::{CATALOG, find};
 
 use crate::histories::random_history;
 
-fn map(seed: u64, objects: usize) -> Box<dyn Case> {
-    let plan = Plan { operations: 300, objects, keys: 5, seed, ..Plan::default() };
+fn map(seed: u64, objects: usize) -> Box<dyn ErasedHistory> {
+    let plan = GeneratorConfig { operations: 300, objects, keys: 5, seed, ..GeneratorConfig::default() };
     let map = find("map").unwrap();
     map.load(map.generate(&plan)).unwrap()
 }

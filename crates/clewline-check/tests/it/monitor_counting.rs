@@ -2,7 +2,8 @@
 
 use clewline_check::{Options, check, judge, monitor};
 use clewline_core::{
-    Budget, Case, Explanation, Keep, OperationId, Plan, Problem, Random, Recording, Rule, Value, Verdict,
+    Budget, ErasedHistory, Explanation, GeneratorConfig, OperationId, Problem, Random, Recording, Retain,
+    Rule, Value, Verdict,
 };
 use clewline_specs::find;
 use clewline_testing::share;
@@ -34,7 +35,7 @@ fn check_core(spec: &str, drawing: &str, operation: &str, core: &[&str]) {
     assert!(matches!(rule, Rule::Sum | Rule::ThereOrNot));
     let labels = |ids: &[_]| -> Vec<String> { ids.iter().map(|&it| case.label(it)).collect() };
     assert_eq!(labels(&operations), [operation]);
-    assert_eq!(labels(&violation.core), core);
+    assert_eq!(labels(&violation.counterexample), core);
 }
 
 mod counters {
@@ -145,17 +146,17 @@ mod counters {
         }
     }
 
-    fn random_history(seed: u64, operations: usize) -> Box<dyn Case> {
+    fn random_history(seed: u64, operations: usize) -> Box<dyn ErasedHistory> {
         let mut random = Random::new(seed);
         let change = ["inc", "dec"][random.below(2)];
-        let plan = Plan {
+        let plan = GeneratorConfig {
             operations: 2 + random.below(operations),
             processes: 2 + random.below(6),
             overlap: [0.3, 0.6, 1.0][random.below(3)],
             mix: vec![(change.to_owned(), 1), ("read".to_owned(), 1 + random.below(3) as u32)],
             pending: [0.0, 0.1, 0.3][random.below(3)],
             seed: random.next(),
-            ..Plan::default()
+            ..GeneratorConfig::default()
         };
         let spec = find("counter").unwrap();
         let mut recording = spec.generate(&plan);
@@ -192,19 +193,19 @@ mod counters {
         let is_violated =
             |it: &Problem<'_>| check(search("jit-graph"), it, &Budget::unlimited()).word() == "violated";
         let helped = problem.weaken(|at| match (is_kept(at), spans[at].call() < end) {
-            (true, _) => Keep::Whole,
-            (false, true) => Keep::Chance,
-            (false, false) => Keep::Nothing,
+            (true, _) => Retain::All,
+            (false, true) => Retain::Unconstrained,
+            (false, false) => Retain::Drop,
         });
         // Or one of them tells what came of all that was before it.
         let told = |&start: &usize| {
-            let state = problem.leads_to(start)?;
+            let state = problem.determines_state(start)?;
             let opened = problem.weaken(|at| match (is_kept(at), spans[at].call() < end) {
-                _ if at == start => Keep::Whole,
-                _ if spans[at].end() < spans[start].call() => Keep::Nothing,
-                (true, _) if spans[start].end() < spans[at].call() => Keep::Whole,
-                (_, true) => Keep::Chance,
-                (_, false) => Keep::Nothing,
+                _ if at == start => Retain::All,
+                _ if spans[at].end() < spans[start].call() => Retain::Drop,
+                (true, _) if spans[start].end() < spans[at].call() => Retain::All,
+                (_, true) => Retain::Unconstrained,
+                (_, false) => Retain::Drop,
             });
             Some(opened.starting_at(&state))
         };
@@ -221,10 +222,10 @@ mod counters {
             let problem = case.problems().remove(0);
             let decided = check(&monitor::ByMonitor, &problem, &Budget::unlimited());
             let Verdict::Violated(evidence) = decided else { continue };
-            check_fairness(&problem, &evidence.core);
+            check_fairness(&problem, &evidence.counterexample);
             let judged = judge(vec![problem.clone()], &Options::default()).verdict;
             let Verdict::Violated(core) = judged else { panic!("{judged:?}") };
-            check_fairness(&problem, &core.core);
+            check_fairness(&problem, &core.counterexample);
             assert!(core.is_minimal, "seed {seed}");
             seen += 1;
         }

@@ -1,7 +1,7 @@
 //! The monitors for stacks and priority queues out of order by a bound: rules, evidence, and agreement with a search.
 
 use clewline_check::{Checker, monitor::ByMonitor};
-use clewline_core::{Budget, Domain, Plan, Reason, Verdict};
+use clewline_core::{Budget, GeneratorConfig, Reason, ValueDomain, Verdict};
 use clewline_specs::find;
 use clewline_testing::pick;
 
@@ -74,7 +74,13 @@ fn on_random_histories_the_monitors_agree_with_a_search() {
 fn long_histories_are_decided_whether_they_hold_or_not() {
     for object in OBJECTS {
         for (seed, factor) in [(1, 1), (2, 3), (3, 7)] {
-            let plan = Plan { operations: 12_000, processes: 4, overlap: 0.6, seed, ..Plan::default() };
+            let plan = GeneratorConfig {
+                operations: 12_000,
+                processes: 4,
+                overlap: 0.6,
+                seed,
+                ..GeneratorConfig::default()
+            };
             let recording = generated(object, factor, plan);
             for (judged_by, expected) in
                 [(factor, "holds"), (factor - 1, "violated"), (factor / 2, "violated")]
@@ -95,9 +101,15 @@ fn long_histories_are_decided_whether_they_hold_or_not() {
 #[test]
 fn where_no_change_of_two_helps_all_around_are_put_elsewhere() {
     let mix = vec![("push".to_owned(), 1), ("pop".to_owned(), 1)];
-    let plan = Plan { operations: 3_000, processes: 4, overlap: 0.9, seed: 247, ..Plan::default() };
+    let plan = GeneratorConfig {
+        operations: 3_000,
+        processes: 4,
+        overlap: 0.9,
+        seed: 247,
+        ..GeneratorConfig::default()
+    };
     let specification = find("quasi-stack:8").unwrap();
-    let recording = specification.generate(&Plan { mix, values: Domain::Distinct, ..plan });
+    let recording = specification.generate(&GeneratorConfig { mix, values: ValueDomain::Distinct, ..plan });
     let case = specification.load(recording).unwrap();
     let verdict = ByMonitor.decide(&case.problems()[0], &Budget::unlimited());
     assert_eq!(verdict.word(), "holds");
@@ -106,10 +118,16 @@ fn where_no_change_of_two_helps_all_around_are_put_elsewhere() {
 #[test]
 fn a_monitor_that_may_take_long_stops_when_it_is_told_to() {
     for object in [OBJECTS[0], OBJECTS[1], ("quasi-queue", ["enq", "deq"])] {
-        let plan = Plan { operations: 20_000, processes: 6, overlap: 0.9, seed: 5, ..Plan::default() };
+        let plan = GeneratorConfig {
+            operations: 20_000,
+            processes: 6,
+            overlap: 0.9,
+            seed: 5,
+            ..GeneratorConfig::default()
+        };
         let case = find(&format!("{}:3", object.0)).unwrap().load(generated(object, 3, plan)).unwrap();
         let budget = Budget::unlimited();
-        budget.stop(Reason::Outrun);
+        budget.stop(Reason::Cancelled);
         let verdict = ByMonitor.decide(&case.problems()[0], &budget);
         assert_eq!(verdict.word(), "unknown", "{}", object.0);
     }

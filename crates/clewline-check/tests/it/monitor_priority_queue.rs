@@ -1,7 +1,9 @@
 //! The monitor for priority queues.
 
 use clewline_check::{Options, check, judge, monitor};
-use clewline_core::{Budget, Case, Domain, Explanation, Plan, Random, Recording, Rule, Value, Verdict};
+use clewline_core::{
+    Budget, ErasedHistory, Explanation, GeneratorConfig, Random, Recording, Rule, Value, ValueDomain, Verdict,
+};
 use clewline_specs::find;
 use clewline_testing::share;
 
@@ -80,7 +82,7 @@ fn names_are_integers_with_a_sign() {
     assert_eq!(monitor_word(&*drawn("min-priority-queue", extremes)), "violated");
 }
 
-fn monitor_word(case: &dyn Case) -> &'static str {
+fn monitor_word(case: &dyn ErasedHistory) -> &'static str {
     let problem = case.problems().remove(0);
     check(&monitor::ByMonitor, &problem, &Budget::unlimited()).word()
 }
@@ -229,17 +231,17 @@ fn all_small_histories_are_judged_as_the_oracle_does() {
 }
 
 /// Priorities in no order, few of them twice; some answers changed.
-fn random_history(spec: &str, seed: u64, operations: usize) -> Box<dyn Case> {
+fn random_history(spec: &str, seed: u64, operations: usize) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
-    let plan = Plan {
+    let plan = GeneratorConfig {
         operations: 2 + random.below(operations),
         processes: 2 + random.below(5),
         overlap: [0.3, 0.6, 1.0][random.below(3)],
         mix: [vec![], vec![("add".to_owned(), 3), ("poll".to_owned(), 4)]][random.below(2)].clone(),
-        values: Domain::Below(200),
+        values: ValueDomain::Below(200),
         pending: [0.0, 0.0, 0.1, 0.3][random.below(4)],
         seed: random.next(),
-        ..Plan::default()
+        ..GeneratorConfig::default()
     };
     let catalogued = find(spec).unwrap();
     let mut recording = catalogued.generate(&plan);
@@ -297,15 +299,15 @@ fn random_histories_are_judged_as_a_search_does() {
 fn long_histories_have_witnesses() {
     for seed in 0..60 {
         let mut random = Random::new(seed);
-        let plan = Plan {
+        let plan = GeneratorConfig {
             operations: 3_000,
             processes: 1 + random.below(16),
             mix: [vec![("add".to_owned(), 3), ("poll".to_owned(), 2), ("peek".to_owned(), 1)], vec![]]
                 [random.below(2)]
             .clone(),
-            values: Domain::Below(100_000_000),
+            values: ValueDomain::Below(100_000_000),
             seed,
-            ..Plan::default()
+            ..GeneratorConfig::default()
         };
         let spec = find("priority-queue").unwrap();
         let case = spec.load(spec.generate(&plan)).unwrap();

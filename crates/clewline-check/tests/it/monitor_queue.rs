@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use clewline_check::{
     Checker, Options, check, judge,
-    monitor::{self, ByMonitor, Ruling, Want},
+    monitor::{self, ByMonitor, MonitorVerdict, Want},
     search::SEARCHES,
 };
 use clewline_core::{
-    Budget, Case, Domain, Explanation, Keep, OperationId, Plan, Problem, Random, RawCall, Reason, Recording,
-    Rule, Value, Values, Verdict, Violation,
+    Budget, ErasedHistory, Explanation, GeneratorConfig, OperationId, Problem, Random, RawCall, Reason,
+    Recording, Retain, Rule, Value, ValueDomain, Values, Verdict, Violation,
 };
 use clewline_specs::find;
 use clewline_testing::{pick, share};
@@ -65,13 +65,13 @@ fn check_monitor(problem: &Problem<'_>, expected: &dyn Checker, tally: &mut Tall
     match verdict {
         Verdict::Holds(witness) => {
             tally.holds += 1;
-            assert_eq!(quick, Ok(Ruling::Holds(None)), "{about}");
+            assert_eq!(quick, Ok(MonitorVerdict::Holds(None)), "{about}");
             if let Err(error) = witness.verify(problem) {
                 panic!("{about}: {error}: {witness:?} of {problem:#?}");
             }
         }
         Verdict::Violated(violation) => {
-            assert!(matches!(quick, Ok(Ruling::Violated(_))), "{about}");
+            assert!(matches!(quick, Ok(MonitorVerdict::Violated(_))), "{about}");
             let Explanation::Broken { rule, operations } = &violation.explanation else {
                 panic!("a monitor names a rule: {violation:?}");
             };
@@ -90,11 +90,11 @@ fn check_proof(
     operations: &[OperationId],
     about: &str,
 ) {
-    let is_kept = |at: usize| violation.core.contains(&problem.operations()[at]);
-    let alone = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
+    let is_kept = |at: usize| violation.counterexample.contains(&problem.operations()[at]);
+    let alone = problem.weaken(|at| if is_kept(at) { Retain::All } else { Retain::Drop });
     let word = check(search("jit-graph"), &alone, &Budget::unlimited()).word();
     assert_eq!(word, "violated", "{about}: {violation:?} of {problem:#?}");
-    assert!(operations.iter().all(|it| violation.core.contains(it)), "{about}: {violation:?}");
+    assert!(operations.iter().all(|it| violation.counterexample.contains(it)), "{about}: {violation:?}");
     let span = |place: usize| problem.spans()[problem.position(operations[place]).unwrap()];
     let pairs: &[usize] = match (rule, operations.len()) {
         (Rule::FirstInFirstOut | Rule::OneInFront, 4) => &[0, 2],
@@ -275,7 +275,7 @@ fn every_small_bag() {
 }
 
 /// A history of `deeds` in some order, each open for a while.
-fn shuffled(spec: &str, deeds: &[String], random: &mut Random) -> Box<dyn Case> {
+fn shuffled(spec: &str, deeds: &[String], random: &mut Random) -> Box<dyn ErasedHistory> {
     let mut values = Values::new();
     let deeds: Vec<_> = deeds.iter().map(|it| deed(&mut values, it)).collect();
     let open = [1, 2, 4, 6][random.below(4)];
@@ -372,16 +372,16 @@ fn circles_of_three_are_found() {
 }
 
 /// A history of up to 30 operations in which, perhaps, some answers have changed places.
-fn nearly_right(spec: &str, values: Domain, seed: u64) -> Box<dyn Case> {
+fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
-    let plan = Plan {
+    let plan = GeneratorConfig {
         operations: 4 + random.below(27),
         processes: 2 + random.below(3),
         overlap: [0.3, 0.6, 1.0][random.below(3)],
         values,
         pending: [0.0, 0.05, 0.2][random.below(3)],
         seed: random.next(),
-        ..Plan::default()
+        ..GeneratorConfig::default()
     };
     let catalogued = find(spec).unwrap();
     let Recording { mut history, values, names, missing } = catalogued.generate(&plan);
@@ -415,7 +415,7 @@ fn nearly_right(spec: &str, values: Domain, seed: u64) -> Box<dyn Case> {
 fn random_queues_agree_with_a_search() {
     let mut tally = Tally::default();
     for seed in 0..share(30_000) {
-        let case = nearly_right("queue", Domain::Distinct, seed);
+        let case = nearly_right("queue", ValueDomain::Distinct, seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
         }
@@ -428,7 +428,7 @@ fn random_queues_agree_with_a_search() {
 fn random_bags_agree_with_a_search() {
     let mut tally = Tally::default();
     for seed in 0..pick(8_000, 20_000) {
-        let case = nearly_right("bag", Domain::Distinct, seed);
+        let case = nearly_right("bag", ValueDomain::Distinct, seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
         }
@@ -436,7 +436,7 @@ fn random_bags_agree_with_a_search() {
     assert_eq!(tally.refused, 0);
     tally.expect(&["AddedBefore 2", "Empty 3", "Empty 5"]);
     for seed in 0..share(20_000) {
-        let case = nearly_right("bag", Domain::Below(3), seed);
+        let case = nearly_right("bag", ValueDomain::Below(3), seed);
         for problem in case.problems() {
             check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
         }
@@ -484,10 +484,10 @@ fn a_bag_keeps_no_order() {
 fn cores_of_queues_are_small() {
     let mut sizes = [0_usize; 40];
     for seed in 0..share(1_500) {
-        let case = nearly_right("queue", Domain::Distinct, seed);
+        let case = nearly_right("queue", ValueDomain::Distinct, seed);
         if let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict {
             assert!(violation.is_minimal, "seed {seed}");
-            sizes[violation.core.len()] += 1;
+            sizes[violation.counterexample.len()] += 1;
         }
     }
     let all: usize = sizes.iter().sum();

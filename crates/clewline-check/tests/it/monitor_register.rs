@@ -2,11 +2,11 @@
 
 use clewline_check::{
     Checker, check,
-    monitor::{Breach, ByMonitor, Refusal, Ruling, Want, judge},
+    monitor::{ByMonitor, MonitorVerdict, RuleViolation, Unsupported, Want, judge},
     search::{SEARCHES, jit_graph::JitGraph},
 };
 use clewline_core::{
-    Budget, Case, Explanation, Keep, OperationId, Problem, Random, Reason, Rule, Verdict, Witness,
+    Budget, ErasedHistory, Explanation, OperationId, Problem, Random, Reason, Retain, Rule, Verdict, Witness,
 };
 use clewline_testing::{pick, share};
 
@@ -39,18 +39,18 @@ fn check_problem(problem: &Problem<'_>, tally: &mut Tally, about: &str) {
     let expected = check(oracle(), problem, &budget);
     let fast = judge(problem, Want::Verdict, &budget).unwrap();
     match ruling {
-        Ruling::Holds(order) => {
+        MonitorVerdict::Holds(order) => {
             assert_eq!(expected.word(), "holds", "{about}: {problem:#?}");
-            assert_eq!(fast, Ruling::Holds(None));
+            assert_eq!(fast, MonitorVerdict::Holds(None));
             let order = order.unwrap().into_iter().map(|at| problem.operations()[at as usize]).collect();
             let witness = Witness { order };
             assert_eq!(witness.verify(problem), Ok(()), "{about}: {witness:?} of {problem:#?}");
             tally.holds += 1;
         }
-        Ruling::Violated(breach) => {
+        MonitorVerdict::Violated(breach) => {
             assert_eq!(expected.word(), "violated", "{about}: {breach:?} of {problem:#?}");
             check_breach(problem, &breach, about);
-            assert_eq!(fast, Ruling::Violated(breach.clone()));
+            assert_eq!(fast, MonitorVerdict::Violated(breach.clone()));
             if !tally.rules.contains(&breach.rule) {
                 tally.rules.push(breach.rule);
             }
@@ -60,10 +60,10 @@ fn check_problem(problem: &Problem<'_>, tally: &mut Tally, about: &str) {
 }
 
 /// What a report says about the breach is true, and the evidence suffices.
-fn check_breach(problem: &Problem<'_>, breach: &Breach, about: &str) {
+fn check_breach(problem: &Problem<'_>, breach: &RuleViolation, about: &str) {
     let alone = problem.weaken(|at| match breach.evidence.contains(&(at as u32)) {
-        true => Keep::Whole,
-        false => Keep::Nothing,
+        true => Retain::All,
+        false => Retain::Drop,
     });
     let word = check(oracle(), &alone, &Budget::unlimited()).word();
     assert_eq!(word, "violated", "{about}: {breach:?} of {problem:#?}");
@@ -228,7 +228,7 @@ fn check_drawn(spec: &str, drawing: &str, expected: &str) {
     assert_eq!(told, expected);
 }
 
-fn labels(case: &dyn Case, operations: &[OperationId]) -> String {
+fn labels(case: &dyn ErasedHistory, operations: &[OperationId]) -> String {
     operations.iter().map(|&it| case.label(it)).collect::<Vec<_>>().join(", ")
 }
 
@@ -378,7 +378,7 @@ fn failed_replacements_are_refused() {
 fn refusals_are_not_verdicts() {
     let case = drawn("register", "A: |-write 1----| \nB: |-write 1-|\nC: |-read → 1-|");
     let problem = &case.problems()[0];
-    assert_eq!(judge(problem, Want::Verdict, &Budget::unlimited()), Err(Refusal::AddedTwice(0, 1)));
+    assert_eq!(judge(problem, Want::Verdict, &Budget::unlimited()), Err(Unsupported::AddedTwice(0, 1)));
     assert_eq!(check(&JitGraph, problem, &Budget::unlimited()).word(), "holds");
 }
 

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use clewline_check::{
     Checker, check,
-    monitor::{Breach, Columns, Refusal, Ruling, Want, judge},
+    monitor::{Columns, MonitorVerdict, RuleViolation, Unsupported, Want, judge},
     search::SEARCHES,
 };
 use clewline_core::{
-    Budget, Case, Domain, Keep, OperationId, Plan, Problem, Random, Recording, Rule, Value, Verdict, Witness,
+    Budget, ErasedHistory, GeneratorConfig, OperationId, Problem, Random, Recording, Retain, Rule, Value,
+    ValueDomain, Verdict, Witness,
 };
 use clewline_specs::find;
 use clewline_testing::share;
@@ -39,21 +40,21 @@ impl Tally {
 
 /// The monitor says what `expected` says, and shows why.
 #[track_caller]
-fn check_ruling(problem: &Problem<'_>, expected: &Verdict, tally: &mut Tally) -> Ruling {
+fn check_ruling(problem: &Problem<'_>, expected: &Verdict, tally: &mut Tally) -> MonitorVerdict {
     let budget = Budget::unlimited();
     let ruling = judge(problem, Want::Witness, &budget).unwrap();
     let only_verdict = judge(problem, Want::Verdict, &budget).unwrap();
     match &ruling {
-        Ruling::Holds(order) => {
+        MonitorVerdict::Holds(order) => {
             tally.holds += 1;
             assert_eq!(expected.word(), "holds", "{problem:#?}");
-            assert_eq!(only_verdict, Ruling::Holds(None));
+            assert_eq!(only_verdict, MonitorVerdict::Holds(None));
             let ids = |it: &Vec<u32>| it.iter().map(|&at| problem.operations()[at as usize]).collect();
             let order: Vec<OperationId> = order.as_ref().map(ids).unwrap();
             let witness = Witness { order };
             assert_eq!(witness.verify(problem), Ok(()), "{witness:?} of {problem:#?}");
         }
-        Ruling::Violated(breach) => {
+        MonitorVerdict::Violated(breach) => {
             tally.violated += 1;
             tally.pairs += usize::from(breach.rule == Rule::LastInFirstOut);
             tally.others += usize::from(breach.rule == Rule::NoneBelow);
@@ -67,10 +68,10 @@ fn check_ruling(problem: &Problem<'_>, expected: &Verdict, tally: &mut Tally) ->
 
 /// The evidence is violated by itself, and what the operations of a pair are said to do they do.
 #[track_caller]
-fn check_breach(problem: &Problem<'_>, breach: &Breach) {
+fn check_breach(problem: &Problem<'_>, breach: &RuleViolation) {
     let is_kept = |at: usize| breach.evidence.contains(&(at as u32));
     assert!(breach.operations.iter().all(|&at| is_kept(at as usize)), "{breach:?}");
-    let alone = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
+    let alone = problem.weaken(|at| if is_kept(at) { Retain::All } else { Retain::Drop });
     let verdict = check(search("jit-graph"), &alone, &Budget::unlimited());
     assert_eq!(verdict.word(), "violated", "{breach:?} of {problem:#?}");
     if breach.rule == Rule::LastInFirstOut {
@@ -83,10 +84,10 @@ fn check_breach(problem: &Problem<'_>, breach: &Breach) {
     }
 }
 
-fn rule(ruling: &Ruling) -> Option<Rule> {
+fn rule(ruling: &MonitorVerdict) -> Option<Rule> {
     match ruling {
-        Ruling::Holds(_) => None,
-        Ruling::Violated(breach) => Some(breach.rule),
+        MonitorVerdict::Holds(_) => None,
+        MonitorVerdict::Violated(breach) => Some(breach.rule),
     }
 }
 
@@ -99,8 +100,8 @@ fn check_drawing(drawing: &str, expected: Option<Rule>) -> Vec<String> {
     let ruling = check_ruling(&problem, &verdict, &mut Tally::default());
     assert_eq!(rule(&ruling), expected, "{ruling:?}");
     match ruling {
-        Ruling::Holds(_) => Vec::new(),
-        Ruling::Violated(breach) => {
+        MonitorVerdict::Holds(_) => Vec::new(),
+        MonitorVerdict::Violated(breach) => {
             let label = |&at: &u32| problem.label(problem.operations()[at as usize]);
             breach.operations.iter().map(label).collect()
         }
@@ -166,7 +167,7 @@ fn what_only_lies_above_is_left_out() {
     times.push(("pop → 5", now, now + 1));
     let case = drawn("stack", &at_times(&times));
     let problem = case.problems().remove(0);
-    let Ok(Ruling::Violated(breach)) = judge(&problem, Want::Verdict, &Budget::unlimited()) else {
+    let Ok(MonitorVerdict::Violated(breach)) = judge(&problem, Want::Verdict, &Budget::unlimited()) else {
         panic!("three values are violated, whatever lies above them");
     };
     check_breach(&problem, &breach);
@@ -232,7 +233,7 @@ fn a_pending_pop_may_have_taken_the_upper() {
 fn values_pushed_twice_are_refused() {
     let case = drawn("stack", "A: |--push 1--| |--push 1--| |--pop → 1--|");
     let refusal = judge(&case.problems()[0], Want::Witness, &Budget::unlimited()).unwrap_err();
-    assert_eq!(refusal, Refusal::AddedTwice(0, 1));
+    assert_eq!(refusal, Unsupported::AddedTwice(0, 1));
 }
 
 #[track_caller]
@@ -264,20 +265,20 @@ fn every_small_history() {
 }
 
 /// A random history of distinct values in which some neighbouring answers have been exchanged.
-fn random_distinct(seed: u64) -> Box<dyn Case> {
+fn random_distinct(seed: u64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
     let mix = |weights: [u32; 3]| {
         ["push", "pop", "peek"].iter().map(|&it| it.to_owned()).zip(weights).collect::<Vec<_>>()
     };
-    let plan = Plan {
+    let plan = GeneratorConfig {
         operations: 4 + random.below(57),
         processes: 2 + random.below(5),
         overlap: [0.2, 0.5, 0.8, 1.0][random.below(4)],
         mix: mix([[3, 2, 0], [2, 2, 1], [3, 3, 4], [4, 1, 2]][random.below(4)]),
-        values: Domain::Distinct,
+        values: ValueDomain::Distinct,
         pending: [0.0, 0.0, 0.05, 0.2][random.below(4)],
         seed: random.next(),
-        ..Plan::default()
+        ..GeneratorConfig::default()
     };
     let catalogued = find("stack").unwrap();
     let Recording { mut history, values, names, missing } = catalogued.generate(&plan);

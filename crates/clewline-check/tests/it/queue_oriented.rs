@@ -4,7 +4,10 @@ use clewline_check::{
     Checker, Options, check, judge,
     search::{SEARCHES, jit_graph::JitGraph, queue_oriented::QueueOriented},
 };
-use clewline_core::{Budget, Case, Domain, Explanation, Plan, Problem, Random, Reason, Recording, Verdict};
+use clewline_core::{
+    Budget, ErasedHistory, Explanation, GeneratorConfig, Problem, Random, Reason, Recording, ValueDomain,
+    Verdict,
+};
 use clewline_specs::find;
 use clewline_testing::share;
 
@@ -168,7 +171,7 @@ fn a_nil_can_be_in_the_way_of_the_pair_that_returns_first() {
 }
 
 /// A history of a queue in which some answers were exchanged.
-fn generated(plan: &Plan, swaps: usize) -> Box<dyn Case> {
+fn generated(plan: &GeneratorConfig, swaps: usize) -> Box<dyn ErasedHistory> {
     let queue = find("queue").unwrap();
     let Recording { history, values, names, missing } = queue.generate(plan);
     let mut answers: Vec<_> = history.operations().map(|it| it.ret.copied()).collect();
@@ -193,14 +196,14 @@ fn random_histories_with_few_values() {
     let mut tally = Tally::default();
     for seed in 0..6_000 {
         let mut random = Random::new(seed);
-        let plan = Plan {
+        let plan = GeneratorConfig {
             operations: 4 + random.below(37),
             processes: 2 + random.below(4),
             overlap: [0.3, 0.6, 1.0][random.below(3)],
             mix: mix(30 + random.below(30) as u32),
-            values: Domain::Below(1 + random.below(3) as u32),
+            values: ValueDomain::Below(1 + random.below(3) as u32),
             seed,
-            ..Plan::default()
+            ..GeneratorConfig::default()
         };
         let case = generated(&plan, random.below(3));
         check_problem(&case.problems()[0], &JitGraph, &mut tally);
@@ -212,13 +215,13 @@ fn random_histories_with_few_values() {
 #[test]
 fn long_histories_with_few_values() {
     for (processes, values) in [(4, 20), (8, 3), (16, 2)] {
-        let plan = Plan {
+        let plan = GeneratorConfig {
             operations: 32_768,
             processes,
             mix: mix(50),
-            values: Domain::Below(values),
+            values: ValueDomain::Below(values),
             seed: 9,
-            ..Plan::default()
+            ..GeneratorConfig::default()
         };
         let case = generated(&plan, 0);
         let problem = &case.problems()[0];
@@ -233,13 +236,13 @@ fn long_histories_with_few_values() {
 fn long_histories_with_one_wrong_answer() {
     let mut violated = 0;
     for seed in 0..6 {
-        let plan = Plan {
+        let plan = GeneratorConfig {
             operations: 8_192,
             processes: 4,
             mix: mix(50),
-            values: Domain::Below(20),
+            values: ValueDomain::Below(20),
             seed,
-            ..Plan::default()
+            ..GeneratorConfig::default()
         };
         let case = generated(&plan, 1);
         let budget = Budget::unlimited().with_configurations(64 * 8_192);
@@ -252,7 +255,12 @@ fn long_histories_with_one_wrong_answer() {
 
 #[test]
 fn budgets_are_kept() {
-    let plan = Plan { operations: 5_000, mix: mix(50), values: Domain::Below(2), ..Plan::default() };
+    let plan = GeneratorConfig {
+        operations: 5_000,
+        mix: mix(50),
+        values: ValueDomain::Below(2),
+        ..GeneratorConfig::default()
+    };
     let case = generated(&plan, 0);
     let problem = &case.problems()[0];
     let budget = Budget::unlimited().with_configurations(100);
@@ -261,8 +269,8 @@ fn budgets_are_kept() {
     let budget = Budget::unlimited().with_memory(1 << 10);
     assert_eq!(check(&QueueOriented, problem, &budget), Verdict::Unknown(Reason::Memory(1 << 10)));
     let budget = Budget::unlimited();
-    budget.stop(Reason::Outrun);
-    assert_eq!(check(&QueueOriented, problem, &budget), Verdict::Unknown(Reason::Outrun));
+    budget.stop(Reason::Cancelled);
+    assert_eq!(check(&QueueOriented, problem, &budget), Verdict::Unknown(Reason::Cancelled));
 }
 
 #[track_caller]
@@ -288,13 +296,13 @@ fn what_it_cannot_judge_is_refused_with_a_reason() {
 
 #[test]
 fn a_judgement_uses_it_and_says_so() {
-    let plan = Plan {
+    let plan = GeneratorConfig {
         operations: 2_000,
         processes: 4,
         mix: mix(50),
-        values: Domain::Below(10),
+        values: ValueDomain::Below(10),
         seed: 4,
-        ..Plan::default()
+        ..GeneratorConfig::default()
     };
     let case = generated(&plan, 0);
     let judgement = judge(case.problems(), &Options::default());
@@ -311,6 +319,6 @@ fn a_judgement_uses_it_and_says_so() {
     let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
         panic!("violated")
     };
-    let core: Vec<String> = violation.core.iter().map(|&it| case.label(it)).collect();
+    let core: Vec<String> = violation.counterexample.iter().map(|&it| case.label(it)).collect();
     assert!(violation.is_minimal && core.len() == 3, "{core:?}");
 }

@@ -2,10 +2,12 @@
 
 use clewline_check::{
     Checker,
-    monitor::{ByMonitor, Ruling, Want, judge},
+    monitor::{ByMonitor, MonitorVerdict, Want, judge},
     search::jit_graph::JitGraph,
 };
-use clewline_core::{Budget, Domain, Keep, OperationId, Plan, Problem, Recording, Rule, Verdict};
+use clewline_core::{
+    Budget, GeneratorConfig, OperationId, Problem, Recording, Retain, Rule, ValueDomain, Verdict,
+};
 use clewline_specs::find;
 
 use crate::histories::drawn;
@@ -18,8 +20,8 @@ pub(crate) fn check_drawn(spec: &str, drawing: &str, expected: &str) {
     let case = drawn(spec, drawing);
     let problem = &case.problems()[0];
     let told = match judge(problem, Want::Witness, &Budget::unlimited()).unwrap() {
-        Ruling::Holds(_) => "holds".to_owned(),
-        Ruling::Violated(breach) => match breach.rule {
+        MonitorVerdict::Holds(_) => "holds".to_owned(),
+        MonitorVerdict::Violated(breach) => match breach.rule {
             Rule::OvertakesMany { allowed } => format!("more than {allowed} are overtaken"),
             Rule::OvertakenOften { allowed } => format!("overtaken more than {allowed} times"),
             Rule::OutOfOrder { allowed } => format!("out of order by more than {allowed}"),
@@ -32,16 +34,20 @@ pub(crate) fn check_drawn(spec: &str, drawing: &str, expected: &str) {
 }
 
 /// A history with factor `factor`, of distinct values.
-pub(crate) fn generated(object: Object, factor: u32, plan: Plan) -> Recording {
+pub(crate) fn generated(object: Object, factor: u32, plan: GeneratorConfig) -> Recording {
     let (name, [add, remove]) = object;
     let mix = vec![(add.to_owned(), 6), (remove.to_owned(), 5)];
-    find(&format!("{name}:{factor}")).unwrap().generate(&Plan { mix, values: Domain::Distinct, ..plan })
+    find(&format!("{name}:{factor}")).unwrap().generate(&GeneratorConfig {
+        mix,
+        values: ValueDomain::Distinct,
+        ..plan
+    })
 }
 
 /// The operations that a violation names are violated without the others.
 fn check_core(problem: &Problem<'_>, core: &[OperationId], about: &str) {
     let keep = |at: usize| core.contains(&problem.operations()[at]);
-    let core = problem.weaken(|at| if keep(at) { Keep::Whole } else { Keep::Nothing });
+    let core = problem.weaken(|at| if keep(at) { Retain::All } else { Retain::Drop });
     let again = JitGraph.decide(&core, &Budget::unlimited().with_configurations(400_000));
     assert_ne!(again.word(), "holds", "{about}: {core:?}");
 }
@@ -62,13 +68,13 @@ pub(crate) fn compare(object: Object, seeds: u32, configurations: u64) -> Tally 
     let mut tally = Tally::default();
     for seed in 0..seeds {
         let factor = seed % 4 + 1;
-        let plan = Plan {
+        let plan = GeneratorConfig {
             operations: 8 + (seed as usize * 7) % 24,
             processes: 2 + (seed as usize / 3) % 3,
             overlap: [0.4, 0.7, 0.95][(seed as usize / 5) % 3],
             pending: if seed % 7 == 0 { 0.05 } else { 0.0 },
             seed: 1_000 + u64::from(seed),
-            ..Plan::default()
+            ..GeneratorConfig::default()
         };
         let recording = generated(object, factor, plan);
         for judged_by in 1..=factor {
@@ -89,7 +95,7 @@ pub(crate) fn compare(object: Object, seeds: u32, configurations: u64) -> Tally 
                 }
                 Verdict::Violated(violation) => {
                     tally.violated += 1;
-                    check_core(problem, &violation.core, &about);
+                    check_core(problem, &violation.counterexample, &about);
                 }
                 Verdict::Unknown(_) => tally.refused += 1,
             }

@@ -2,10 +2,10 @@
 
 use clewline_check::{
     Checker, check,
-    monitor::{Breach, Refusal, Ruling, Want, judge},
+    monitor::{MonitorVerdict, RuleViolation, Unsupported, Want, judge},
     search::SEARCHES,
 };
-use clewline_core::{Budget, Keep, OperationId, Problem, Verdict, Witness};
+use clewline_core::{Budget, OperationId, Problem, Retain, Verdict, Witness};
 
 /// How often a monitor said what.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(crate) fn check_ruling(
         let ruling = match judge(&part, Want::Witness, &budget) {
             Ok(ruling) => ruling,
             Err(refusal) => {
-                assert_ne!(refusal, Refusal::Other("no monitor knows this kind of object"));
+                assert_ne!(refusal, Unsupported::Other("no monitor knows this kind of object"));
                 rulings.refused += 1;
                 continue;
             }
@@ -40,10 +40,10 @@ pub(crate) fn check_ruling(
         let expected = check(reference, &part, &budget);
         let verdict = judge(&part, Want::Verdict, &budget).unwrap();
         match ruling {
-            Ruling::Holds(order) => {
+            MonitorVerdict::Holds(order) => {
                 rulings.holds += 1;
                 assert_eq!(expected.word(), "holds", "{about}: {part:#?}");
-                assert_eq!(verdict, Ruling::Holds(None), "{about}: {part:#?}");
+                assert_eq!(verdict, MonitorVerdict::Holds(None), "{about}: {part:#?}");
                 let order = order.expect("a witness was wanted");
                 let order: Vec<OperationId> =
                     order.iter().map(|&at| part.operations()[at as usize]).collect();
@@ -51,10 +51,10 @@ pub(crate) fn check_ruling(
                     panic!("{about}: {error} of {part:#?}");
                 }
             }
-            Ruling::Violated(breach) => {
+            MonitorVerdict::Violated(breach) => {
                 rulings.violated += 1;
                 assert_eq!(expected.word(), "violated", "{about}: {breach:?} of {part:#?}");
-                assert_eq!(verdict, Ruling::Violated(breach.clone()), "{about}: {part:#?}");
+                assert_eq!(verdict, MonitorVerdict::Violated(breach.clone()), "{about}: {part:#?}");
                 check_breach(&part, &breach, about);
             }
         }
@@ -62,11 +62,11 @@ pub(crate) fn check_ruling(
 }
 
 #[track_caller]
-fn check_breach(problem: &Problem<'_>, breach: &Breach, about: &dyn std::fmt::Display) {
-    let Breach { operations, evidence, .. } = breach;
+fn check_breach(problem: &Problem<'_>, breach: &RuleViolation, about: &dyn std::fmt::Display) {
+    let RuleViolation { operations, evidence, .. } = breach;
     assert!(operations.iter().all(|it| evidence.contains(it)), "{about}: {breach:?} of {problem:#?}");
     let is_kept = |at: usize| evidence.contains(&(at as u32));
-    let alone = problem.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
+    let alone = problem.weaken(|at| if is_kept(at) { Retain::All } else { Retain::Drop });
     let verdict = check(search("jit-graph"), &alone, &Budget::unlimited());
     assert!(matches!(verdict, Verdict::Violated(_)), "{about}: {breach:?} alone holds, of {problem:#?}");
 }

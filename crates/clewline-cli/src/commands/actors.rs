@@ -10,7 +10,7 @@ use clewline_lab::{
 };
 use clewline_methods::{
     actors::{
-        Coverage, Error, Options, Outcome, Presented, Progress, Scheduler, StuckCalls, Telling, Token,
+        Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, Scheduler, StuckCalls, Token,
         Wanted, explore, replay,
     },
     available_memory,
@@ -215,7 +215,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         Verdict::Violated(_) => Status::Violated,
         Verdict::Unknown(_) => Status::Unknown,
     };
-    let telling = Telling {
+    let telling = ReportContext {
         system: &args.system,
         harness: &harness,
         spec: found.system.spec,
@@ -223,7 +223,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         is_replay: args.replay.is_some(),
         next: &next(args, &outcome),
     };
-    let presented = Presented { telling, outcome: &outcome };
+    let presented = Presented { context: telling, outcome: &outcome };
     Stdout::new().print(written(&presented, args.format, WitnessShown::Not).as_bytes())?;
     args.summaries.write(&nouns(&outcome).summary(vec![presented.entry()]))?;
     args.drawings.write(|| presented.page(), || presented.svg())?;

@@ -99,7 +99,7 @@ fn draw(
             name: path.display().to_string(),
             verdict: Word::Unreadable,
             headline: error.to_string(),
-            told: Vec::new(),
+            blocks: Vec::new(),
             work: None,
             algorithm: String::new(),
             elapsed: Duration::ZERO,

@@ -101,7 +101,7 @@ impl Drawings {
 /// A page that tells what became of everything.
 fn page_of_all(summary: Summary, summaries: &Summaries) -> Page {
     let word = summary.word().as_str();
-    let mut page = Page::new(format!("{word}: {}", summary.tally()), word, summary.tally());
+    let mut page = Page::new(format!("{word}: {}", summary.totals()), word, summary.totals());
     page.words = vec!["Each history has a page of its own, which its name leads to.".to_owned()];
     page.summary = Some((summary, summaries.clock()));
     page

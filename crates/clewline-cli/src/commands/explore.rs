@@ -21,7 +21,7 @@ use clewline_methods::{
         Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check_all,
         observations::{observe, violation},
         replay, shrink,
-        text::{Reader, Shown, Summary, Telling},
+        text::{Reader, ReportContext, Shown, Summary},
     },
     relaxed::Roles,
 };
@@ -121,7 +121,7 @@ impl Args {
     }
 }
 
-fn misfit(misfit: clewline_core::Misfit) -> Failure {
+fn misfit(misfit: clewline_core::CodecError) -> Failure {
     Failure::Told(misfit.to_string())
 }
 
@@ -231,7 +231,7 @@ impl Exploration<'_> {
         }
         self.summary.add(&checked);
         let presented =
-            PresentedMatrix { telling: self.telling(&[]), checked: &checked, smallest: smallest.as_ref() };
+            PresentedMatrix { context: self.telling(&[]), checked: &checked, smallest: smallest.as_ref() };
         let line =
             (self.args.format == Output::Json).then(|| written(&presented, Output::Json, WitnessShown::Not));
         let is_listed = self.args.summaries.are_asked_for() || self.args.drawings.have_page();
@@ -246,8 +246,8 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    fn telling<'t>(&'t self, next: &'t [String]) -> Telling<'t> {
-        Telling {
+    fn telling<'t>(&'t self, next: &'t [String]) -> ReportContext<'t> {
+        ReportContext {
             subject: &self.args.subject,
             reader: Reader::Shell,
             is_replay: self.args.replay.is_some(),
@@ -274,7 +274,7 @@ impl Exploration<'_> {
         let found = worst.as_ref().map(|it| &it.0.matrix);
         if self.args.format == Output::Text {
             let telling = self.telling(&next);
-            let presented = Presented { telling, summary: &self.summary, shown, found };
+            let presented = Presented { context: telling, summary: &self.summary, shown, found };
             let text = written(&presented, Output::Text, WitnessShown::Not);
             self.out.print(text.as_bytes())?;
         }
@@ -284,7 +284,7 @@ impl Exploration<'_> {
         }
         let entries = NOUNS.summary(entries);
         self.args.summaries.write(&entries)?;
-        let presented = Presented { telling: self.telling(&next), summary: &self.summary, shown, found };
+        let presented = Presented { context: self.telling(&next), summary: &self.summary, shown, found };
         let page = || {
             let mut page = presented.page();
             // One matrix is told of by the rest of the page.

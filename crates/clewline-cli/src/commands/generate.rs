@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, str::FromStr};
 
-use clewline_core::{Domain, ParseError, Plan};
+use clewline_core::{GeneratorConfig, ParseError, ValueDomain};
 use clewline_methods::generate::{Violate, plant};
 use clewline_specs::{check_mix, find};
 
@@ -46,7 +46,7 @@ pub(super) struct Args {
 
     /// Values are the integers below N; or `distinct`: 1, 2, 3, … and none twice; or `shuffled`: none twice, in no order
     #[arg(long, value_name = "N|distinct|shuffled", default_value = "20", value_parser = domain)]
-    values: Domain,
+    values: ValueDomain,
 
     /// How many keys there are, for maps
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let format = format_of(args.output.as_deref(), &args.out)?;
     let specification = find(&args.spec).map_err(|it| Failure::Told(it.to_string()))?;
     check_mix(&args.spec, &args.mix).map_err(|it| Failure::at("--mix", it))?;
-    let plan = Plan {
+    let plan = GeneratorConfig {
         operations: args.operations,
         processes: args.processes,
         overlap: args.overlap,
@@ -115,12 +115,12 @@ pub(super) fn weight(text: &str) -> Result<(String, u32), ParseError> {
     pair.ok_or_else(|| ParseError::new("METHOD=WEIGHT, as in enq=3", text))
 }
 
-pub(super) fn domain(text: &str) -> Result<Domain, ParseError> {
+pub(super) fn domain(text: &str) -> Result<ValueDomain, ParseError> {
     match text {
-        "distinct" => return Ok(Domain::Distinct),
-        "shuffled" => return Ok(Domain::Shuffled),
+        "distinct" => return Ok(ValueDomain::Distinct),
+        "shuffled" => return Ok(ValueDomain::Shuffled),
         _ => (),
     }
-    let bound = text.parse::<u32>().ok().filter(|&it| it != 0).map(Domain::Below);
+    let bound = text.parse::<u32>().ok().filter(|&it| it != 0).map(ValueDomain::Below);
     bound.ok_or_else(|| ParseError::new("`distinct`, `shuffled` or a number from 1", text))
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_core::{Domain, ParseError};
+use clewline_core::{ParseError, ValueDomain};
 use clewline_lab as subjects;
 use clewline_methods::stress::{Phase, Progress, Stress};
 use clewline_report::render::{Publish, WitnessShown, grouped};
@@ -65,7 +65,7 @@ pub(super) struct Args {
 
     /// Values are the integers below N; or `distinct`: 1, 2, 3, … and none twice; or `shuffled`: none twice, in no order
     #[arg(long, value_name = "N|distinct|shuffled", value_parser = generate::domain)]
-    values: Option<Domain>,
+    values: Option<ValueDomain>,
 
     /// Disturb threads before a share of the operations, or at a share of the points inside them [default: what suits
     /// the subject]

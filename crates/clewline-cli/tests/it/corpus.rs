@@ -11,7 +11,7 @@ use std::{
 };
 
 use clewline_check::{Algorithm, Checker, Options, checkers, judge};
-use clewline_core::{Budget, Case, Reason, Verdict, Witness};
+use clewline_core::{Budget, ErasedHistory, Reason, Verdict, Witness};
 use clewline_methods::Check;
 use clewline_specs::{CATALOG, find};
 
@@ -39,7 +39,7 @@ impl Sample {
         Sample { spec: spec.to_owned(), expected, path }
     }
 
-    fn load(&self) -> Box<dyn Case> {
+    fn load(&self) -> Box<dyn ErasedHistory> {
         let name = self.path.display().to_string();
         let file = File::open(&self.path).expect("readable");
         let recording = Check::new().recording(&name, file).unwrap_or_else(|error| panic!("{error}"));
@@ -67,11 +67,11 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether `checker` decided; it must, unless it refuses or is a tree search on a history that is not small.
-fn decided(checker: &'static dyn Checker, sample: &Sample, case: &dyn Case) -> bool {
+fn decided(checker: &'static dyn Checker, sample: &Sample, case: &dyn ErasedHistory) -> bool {
     let options = Options {
         algorithm: Algorithm::Named(vec![checker]),
         budget: Budget::unlimited().with_configurations(CONFIGURATIONS),
-        core_configurations: 0,
+        counterexample_configurations: 0,
         ..Options::default()
     };
     let context = || format!("{} by {}", sample.path.display(), checker.name());
@@ -94,7 +94,7 @@ fn decided(checker: &'static dyn Checker, sample: &Sample, case: &dyn Case) -> b
 }
 
 /// Linearizability is local: an order is a witness if it is one for each object.
-fn verify(case: &dyn Case, witness: &Witness, context: &dyn Fn() -> String) {
+fn verify(case: &dyn ErasedHistory, witness: &Witness, context: &dyn Fn() -> String) {
     let mut placed = 0;
     for problem in case.problems() {
         let own = witness.order.iter().copied().filter(|&it| problem.position(it).is_some());

@@ -3,7 +3,7 @@
 use clewline_explore::schedulers;
 use clewline_methods::line_up::{
     Checked, LineUp, Matrix, Options, Presented, check, shrink,
-    text::{Reader, Shown, Summary, Telling},
+    text::{Reader, ReportContext, Shown, Summary},
 };
 use clewline_report::render::{present, text::Style};
 use clewline_threads::{
@@ -85,7 +85,7 @@ fn told_of(
     let checked = check(subject, &matrix, &options).unwrap();
     let summary = Summary::of(&checked);
     let next = ["clewline explore …".to_owned()];
-    let telling = Telling {
+    let telling = ReportContext {
         subject: "it",
         reader: Reader::Shell,
         is_replay: false,
@@ -94,7 +94,8 @@ fn told_of(
         shown,
     };
     let small = checked.finding().is_some().then(|| smaller(checked, &options));
-    let presented = Presented { telling, summary: &summary, shown: small.as_ref(), found: Some(&matrix) };
+    let presented =
+        Presented { context: telling, summary: &summary, shown: small.as_ref(), found: Some(&matrix) };
     redacted(&present::text(&presented, &Style::default()))
 }
 

@@ -1,6 +1,6 @@
 //! `clewline generate`.
 
-use clewline_core::Plan;
+use clewline_core::GeneratorConfig;
 use clewline_specs::{CATALOG, find};
 
 use crate::run::{Folder, clewline};
@@ -29,7 +29,7 @@ fn what_is_generated_holds_for_every_specification() {
 fn a_planted_violation_is_found_for_every_specification() {
     let folder = Folder::new("plant-all");
     for entry in &CATALOG {
-        let drawn = find(entry.name).unwrap().generate(&Plan::default());
+        let drawn = find(entry.name).unwrap().generate(&GeneratorConfig::default());
         let has_results = drawn.history.operations().any(|it| it.ret.is_some_and(|it| !it.is_absent()));
         // A lock returns nothing, so no result can be wrong; but an unlock can be missing, if none is to spare.
         let (spec, kind) = match (has_results, entry.parameter) {

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, sync::Arc};
 use clewline_core::Verdict;
 use clewline_lab::{self, classes::CLASSES};
 use clewline_methods::line_up::{
-    self, Against, Cause, Checked, Entry, Matrix, Options, Plan, check, check_all, replay, shrink,
+    self, Cause, Checked, Entry, Matrix, Options, Plan, Reference, check, check_all, replay, shrink,
 };
 use clewline_threads::{
     Component, Explorable,
@@ -106,7 +106,7 @@ fn structures_are_explored_against_their_specification_too() {
     let aba = clewline_lab::find("treiber-stack:aba").unwrap();
     let testable = (aba.variant.build)();
     let right = (clewline_lab::find("treiber-stack").unwrap().variant.build)();
-    for against in [Against::Serial, Against::Specification] {
+    for against in [Reference::Serial, Reference::Specification] {
         let options = Options { against, ..Options::default() };
         let checked = check(right.explorable(), &matrix("push(1) pop | push(2) pop"), &options).unwrap();
         expect(&checked, None);
@@ -144,7 +144,7 @@ fn a_specification_or_another_implementation_may_say_what_is_right() {
         .call("get", |it: &AtomicU32| it.load(SeqCst));
     // It is linearizable, but does not begin at 0.
     expect(&check(&wrong, &two, &Options::default()).unwrap(), None);
-    let against = Against::Golden(Arc::new(counter(true)));
+    let against = Reference::Golden(Arc::new(counter(true)));
     let checked = check(&wrong, &two, &Options { against, ..Options::default() }).unwrap();
     expect(&checked, Some(Cause::NotLinearizable));
 
@@ -153,11 +153,11 @@ fn a_specification_or_another_implementation_may_say_what_is_right() {
             .call("write(1)", |it: &AtomicU32| it.store(1, SeqCst))
             .call("read", |it: &AtomicU32| Some(it.load(SeqCst)).filter(|it| *it != 0))
     };
-    let options = Options { against: Against::Named("register".to_owned()), ..Options::default() };
+    let options = Options { against: Reference::Named("register".to_owned()), ..Options::default() };
     expect(&check(&register(0), &matrix("write(1) read | read"), &options).unwrap(), None);
     let checked = check(&register(2), &matrix("write(1) | read"), &options).unwrap();
     expect(&checked, Some(Cause::NotLinearizable));
-    let unknown = Options { against: Against::Named("regster".to_owned()), ..Options::default() };
+    let unknown = Options { against: Reference::Named("regster".to_owned()), ..Options::default() };
     assert!(check(&register(0), &matrix("read"), &unknown).is_err());
 }
 

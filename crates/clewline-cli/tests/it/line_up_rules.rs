@@ -10,7 +10,7 @@ use clewline_explore::{
 use clewline_methods::{
     Quasi,
     line_up::{
-        Against, Cause, Checked, Matrix, Options, calls, check, observations::observe, scheduler, shrink,
+        Cause, Checked, Matrix, Options, Reference, calls, check, observations::observe, scheduler, shrink,
     },
     relaxed::{Judging, WellFormed},
 };
@@ -29,7 +29,7 @@ fn matrix(text: &str) -> Matrix {
 }
 
 fn golden<T: 'static>(it: Component<T>) -> Options {
-    Options { against: Against::Golden(Arc::new(it)), ..Options::default() }
+    Options { against: Reference::Golden(Arc::new(it)), ..Options::default() }
 }
 
 #[track_caller]
@@ -134,7 +134,7 @@ fn answers_that_differ_are_wrong_unless_they_are_allowed() {
 #[test]
 fn observations_of_another_matrix_are_refused() {
     let seen = observe(&looks(1), &matrix("look | look"), &Options::default()).unwrap();
-    let options = Options { against: Against::Observed(Arc::new(seen)), ..Options::default() };
+    let options = Options { against: Reference::Observed(Arc::new(seen)), ..Options::default() };
     assert_eq!(cause(&check(&looks(1), &matrix("look | look"), &options).unwrap()), None);
     assert!(check(&looks(1), &matrix("look look"), &options).is_err());
 }
@@ -255,7 +255,7 @@ fn histories_of_many_operations_are_told_apart() {
             it.load(SeqCst);
             it.load(SeqCst);
         });
-    let mut options = Options { against: Against::Anything, ..Options::default() };
+    let mut options = Options { against: Reference::Anything, ..Options::default() };
     options.settings.bounds.set(&PREEMPTIONS, None);
     let text = format!("{} | two", ["one"; 33].join(" "));
     let checked = check(&subject, &matrix(&text), &options).unwrap();
@@ -306,7 +306,7 @@ fn a_program_that_ends_does_not_hide_that_it_may_wait_for_ever() {
             });
             it.store(1, SeqCst);
         });
-    let options = Options { against: Against::Anything, ..Options::default() };
+    let options = Options { against: Reference::Anything, ..Options::default() };
     let checked = check(&subject, &matrix("start"), &options).unwrap();
     assert_eq!((cause(&checked), checked.executions), (Some(Cause::Blocking), 2));
 }

@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use clewline_check::{Options, judge};
-use clewline_core::{Case, Catalogued, Kind, Plan, Recording, Verdict};
+use clewline_core::{ErasedHistory, ErasedSpec, GeneratorConfig, ObjectKind, Recording, Verdict};
 use clewline_methods::generate::{Violate, plant};
 use clewline_specs::{CATALOG, find};
 use clewline_testing::{pick, pick_of_three};
@@ -26,14 +26,23 @@ fn answers(recording: &Recording) -> bool {
 
 /// Whether what is wrong can be shown by a few operations. That there is one lock, or one increment, too few is a
 /// matter of counting, and each of them counts.
-fn has_small_cores(recording: &Recording, kind: Option<Kind>) -> bool {
-    answers(recording) && kind != Some(Kind::Counter)
+fn has_small_cores(recording: &Recording, kind: Option<ObjectKind>) -> bool {
+    answers(recording) && kind != Some(ObjectKind::Counter)
 }
 
 /// Histories that the monitor for the specification decides.
-fn plan(decided: &Decided, operations: usize, seed: u64) -> Plan {
+fn plan(decided: &Decided, operations: usize, seed: u64) -> GeneratorConfig {
     let (values, mix) = (decided.values(50), decided.mix(4));
-    Plan { operations, processes: 8, overlap: 0.6, values, mix, keys: 50, seed, ..Plan::default() }
+    GeneratorConfig {
+        operations,
+        processes: 8,
+        overlap: 0.6,
+        values,
+        mix,
+        keys: 50,
+        seed,
+        ..GeneratorConfig::default()
+    }
 }
 
 /// Whether a violation of that kind can be planted at all.
@@ -41,7 +50,7 @@ fn fits(recording: &Recording, kind: Violate) -> bool {
     answers(recording) || kind == Violate::Lost
 }
 
-fn load(spec: &dyn Catalogued, recording: Recording) -> Box<dyn Case> {
+fn load(spec: &dyn ErasedSpec, recording: Recording) -> Box<dyn ErasedHistory> {
     spec.load(recording).expect("a specification reads what it generated")
 }
 
@@ -75,7 +84,7 @@ fn check_planted(
         let Verdict::Violated(violation) = judgement.verdict else {
             panic!("{about}: {}", judgement.verdict.word());
         };
-        let size = violation.core.len();
+        let size = violation.counterexample.len();
         eprintln!("{about}: a core of {size} in {:?}, planted in {planted:?}", start.elapsed());
         assert!(0 < size && (size <= SMALL || !is_small), "{about}: a core of {size}");
         *cores.entry(size).or_default() += 1;

@@ -15,7 +15,7 @@ use clewline_methods::{
 };
 use clewline_report::render::{
     Publish, WitnessShown,
-    block::{Block, told},
+    block::{Block, wrap},
     present,
     text::Style,
 };
@@ -48,7 +48,7 @@ fn check_presented(shown: &dyn Publish, word: &str) {
     for paragraph in &page.words {
         assert!(unwrapped(&text).contains(&unwrapped(paragraph)), "{paragraph:?} is not in\n{text}");
     }
-    assert!(text.contains(&told(&entry.told, style.width)), "{:?}\n{text}", entry.told);
+    assert!(text.contains(&wrap(&entry.blocks, style.width)), "{:?}\n{text}", entry.blocks);
     assert_eq!((page.next.as_slice(), entry.next.as_slice()), (&shown.next()[..], &shown.next()[..]));
     // A page that only draws would say nothing to those who cannot see it.
     let has_words = |it: &Block| matches!(it, Block::Paragraph(_) | Block::Where(_) | Block::List(_));
@@ -128,7 +128,7 @@ fn a_check_of_matrices_is_told_everywhere_alike() {
         assert_eq!(tested.to_string(), present::text(&tested, &Style::default()));
     }
     let options = line_up::Options::default();
-    let telling = line_up::text::Telling {
+    let telling = line_up::text::ReportContext {
         subject: "counter",
         reader: Reader::Shell,
         is_replay: false,
@@ -141,7 +141,7 @@ fn a_check_of_matrices_is_told_everywhere_alike() {
     for (checked, smallest, word) in
         [(&found, Some(&smallest), "violated"), (&found, None, "violated"), (&right, None, "holds")]
     {
-        check_presented(&PresentedMatrix { telling, checked, smallest }, word);
+        check_presented(&PresentedMatrix { context: telling, checked, smallest }, word);
     }
 }
 
@@ -159,7 +159,7 @@ fn an_exploration_of_actors_is_told_everywhere_alike() {
         let options = actors::Options { states, stuck, ..actors::Options::default() };
         let harness = named.harness(&options).unwrap();
         let outcome = actors::explore(&harness, &options, &Progress::default()).unwrap();
-        let telling = actors::Telling {
+        let telling = actors::ReportContext {
             system,
             harness: found.variant.calls,
             spec: found.system.spec,
@@ -167,6 +167,6 @@ fn an_exploration_of_actors_is_told_everywhere_alike() {
             is_replay: false,
             next: &["clewline actors …".to_owned()],
         };
-        check_presented(&actors::Presented { telling, outcome: &outcome }, word);
+        check_presented(&actors::Presented { context: telling, outcome: &outcome }, word);
     }
 }

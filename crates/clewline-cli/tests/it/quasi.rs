@@ -1,6 +1,6 @@
 //! Quasi linearizability of recorded histories: both readings, the least factor, and where they differ.
 
-use clewline_core::{Domain, Event, History, Plan, Value, Verdict};
+use clewline_core::{Event, GeneratorConfig, History, Value, ValueDomain, Verdict};
 use clewline_methods::{Check, LineOrder, Quasi, QuasiReading, Report};
 use clewline_specs::{
     self,
@@ -175,8 +175,9 @@ fn what_makes_no_sense_ends_with_2() {
 
 #[test]
 fn a_long_history_of_a_relaxed_queue_is_judged_by_its_monitor() {
-    let plan = Plan { operations: 20_000, values: Domain::Distinct, ..Plan::default() };
-    let plan = Plan { mix: vec![("enq".to_owned(), 1), ("deq".to_owned(), 1)], ..plan };
+    let plan =
+        GeneratorConfig { operations: 20_000, values: ValueDomain::Distinct, ..GeneratorConfig::default() };
+    let plan = GeneratorConfig { mix: vec![("enq".to_owned(), 1), ("deq".to_owned(), 1)], ..plan };
     let recording = clewline_specs::find("quasi-queue:8").unwrap().generate(&plan);
     for (spec, is_right) in [("quasi-queue:8", true), ("quasi-queue:2", false)] {
         let case = clewline_specs::find(spec).unwrap().load(recording.clone()).unwrap();

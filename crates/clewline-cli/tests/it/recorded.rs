@@ -44,7 +44,7 @@ fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
             assert_eq!(report.verdict().word(), expected, "{} by {algorithm}", path.display());
         }
         if let Verdict::Violated(violation) = report.verdict() {
-            assert!(!violation.core.is_empty(), "{} by {algorithm}: no evidence", path.display());
+            assert!(!violation.counterexample.is_empty(), "{} by {algorithm}: no evidence", path.display());
         }
         report.operations()
     };

@@ -1,6 +1,6 @@
 //! What is judged as it comes gets the verdict that it gets as a whole, and is forgotten in between.
 
-use clewline_core::{Domain, Event, ObjectId, Plan, ProcessId, Recording, Value, Verdict};
+use clewline_core::{Event, GeneratorConfig, ObjectId, ProcessId, Recording, Value, ValueDomain, Verdict};
 use clewline_methods::{Check, LineOrder, Report, Watch};
 use clewline_report::{
     formats,
@@ -40,15 +40,15 @@ fn lines(recording: &Recording, as_events: bool) -> String {
     events.iter().map(|it| format!("{}\n", it.2)).collect()
 }
 
-fn plan(seed: u64) -> Plan {
-    Plan {
+fn plan(seed: u64) -> GeneratorConfig {
+    GeneratorConfig {
         operations: 300 + seed as usize % 100,
         processes: [1, 2, 3, 4, 8][seed as usize % 5],
         overlap: [0.3, 0.6, 0.9][seed as usize % 3],
-        values: if seed.is_multiple_of(3) { Domain::Below(4) } else { Domain::Distinct },
+        values: if seed.is_multiple_of(3) { ValueDomain::Below(4) } else { ValueDomain::Distinct },
         pending: if seed.is_multiple_of(7) { 0.005 } else { 0.0 },
         seed,
-        ..Plan::default()
+        ..GeneratorConfig::default()
     }
 }
 
@@ -260,14 +260,14 @@ fn what_a_stack_forgets_does_not_matter() {
     let object = clewline_specs::find("stack").unwrap();
     let (mut held, mut violated, mut forgetful) = (0, 0, 0);
     for seed in 0..share(6_000_u64) {
-        let recording = object.generate(&Plan {
+        let recording = object.generate(&GeneratorConfig {
             operations: 12 + seed as usize % 30,
             processes: 2 + seed as usize % 5,
             overlap: [0.3, 0.6, 0.9][seed as usize % 3],
-            values: Domain::Distinct,
+            values: ValueDomain::Distinct,
             pending: if seed.is_multiple_of(11) { 0.05 } else { 0.0 },
             seed,
-            ..Plan::default()
+            ..GeneratorConfig::default()
         });
         let recording = if seed.is_multiple_of(3) { recording } else { broken(recording, seed) };
         let text = lines(&recording, seed.is_multiple_of(2));
@@ -349,7 +349,8 @@ fn a_process_may_give_up_any_number_of_operations() {
 
 #[test]
 fn the_last_moments_that_there_are_count() {
-    let holding = clewline_specs::find("queue").unwrap().generate(&Plan { operations: 60, ..plan(1) });
+    let holding =
+        clewline_specs::find("queue").unwrap().generate(&GeneratorConfig { operations: 60, ..plan(1) });
     let times = [("call", i64::MAX - 1), ("call", i64::MAX)];
     for (member, call) in times {
         let last = format!(

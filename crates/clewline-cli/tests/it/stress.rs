@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_core::{Deterministic, Domain, Value};
+use clewline_core::{Deterministic, Value, ValueDomain};
 use clewline_lab::subjects;
 use clewline_methods::stress::{Cause, Outcome, Stress};
 use clewline_specs::{
@@ -111,7 +111,7 @@ fn inputs_follow_from_the_seed() {
         let stress = Stress::new(Queue::default(), move || Seen(Arc::clone(&subject)))
             .with_threads(1)
             .with_operations(20)
-            .with_values(Domain::Below(5))
+            .with_values(ValueDomain::Below(5))
             .with_mix([("enq", 1), ("deq", 1)])
             .with_seed(seed)
             .with_runs(run);
@@ -179,7 +179,7 @@ fn a_history_that_is_not_judged_is_no_success() {
     let stress = Stress::new(Queue::default(), Locked::default)
         .with_algorithm("jit-graph")
         .unwrap()
-        .with_values(Domain::Below(2))
+        .with_values(ValueDomain::Below(2))
         .with_configurations(10)
         .with_runs(2);
     let outcome = outcome_of(&stress);

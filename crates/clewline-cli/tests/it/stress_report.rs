@@ -25,7 +25,7 @@ use clewline_specs::{
 };
 use clewline_threads::{Subject, point};
 
-use clewline_core::{Stamped, case_noted};
+use clewline_core::{Stamped, erase_with_codec};
 
 use crate::run::{Folder, clewline};
 
@@ -137,11 +137,14 @@ fn the_saved_history_is_judged_the_same_way() {
     let again = check_file(path, "queue").expect("readable");
     let Verdict::Violated(violation) = again.verdict() else { panic!("{again}") };
     let finding = outcome.shown().expect("it was found");
-    let labels = |case: &dyn clewline_core::Case, core: &[clewline_core::OperationId]| -> Vec<String> {
-        core.iter().map(|&it| case.label(it)).collect()
-    };
-    assert_eq!(violation.core, finding.core());
-    assert_eq!(labels(again.case(), &violation.core), labels(finding.report.case(), finding.core()));
+    let labels = |case: &dyn clewline_core::ErasedHistory,
+                  core: &[clewline_core::OperationId]|
+     -> Vec<String> { core.iter().map(|&it| case.label(it)).collect() };
+    assert_eq!(violation.counterexample, finding.counterexample());
+    assert_eq!(
+        labels(again.case(), &violation.counterexample),
+        labels(finding.report.case(), finding.counterexample())
+    );
     assert_eq!(again.operations(), finding.report.operations());
     let told = outcome.to_string();
     assert!(
@@ -176,7 +179,7 @@ fn a_history_with_equal_stamps_can_be_read_again() {
     let spans = history.spans().to_vec();
     // Drawn with one row a process, though that has two at a time.
     assert!(check(&Register, &history).to_string().starts_with("violated"));
-    let case = case_noted(Register, history);
+    let case = erase_with_codec(Register, history);
     let folder = Folder::new("stress-equal-stamps");
     let path = folder.path("run.jsonl");
     let format = formats::find("jsonl").expect("it is the native format");
@@ -210,7 +213,7 @@ fn a_smaller_workload_is_found() {
     assert!((3..400).contains(&smallest.operations), "{smallest:?}");
     assert_ne!(*attempts, 0);
     let first = outcome.finding.as_ref().expect("it was found");
-    assert!(outcome.shown().expect("it was found").core().len() <= first.core().len());
+    assert!(outcome.shown().expect("it was found").counterexample().len() <= first.counterexample().len());
     let told = outcome.to_string();
     assert!(told.contains("\nsmaller:  it was found with 1 thread × "), "{told}");
 }

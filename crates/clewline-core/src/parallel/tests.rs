@@ -97,7 +97,7 @@ fn what_is_behind_a_break_is_stopped() {
         Continue(budget.stopped())
     });
     assert_eq!(results[0], Some(None));
-    assert!([None, Some(Some(Reason::Outrun))].contains(&results[1]));
+    assert!([None, Some(Some(Reason::Cancelled))].contains(&results[1]));
 }
 
 #[test]

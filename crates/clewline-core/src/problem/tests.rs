@@ -93,7 +93,7 @@ fn a_forgotten_return_may_be_anything() {
     let history = History::from_events([Event::call(0, Call::Read(0)), Event::ret(0, 9)]).unwrap();
     let problem = Problem::new(&Register, &history);
     assert_eq!(witness(&[0]).verify(&problem), Err(WitnessError::NotAllowed(OperationId(0))));
-    let weaker = problem.weaken(|_| Keep::Call);
+    let weaker = problem.weaken(|_| Retain::CallOnly);
     assert_eq!(witness(&[0]).verify(&weaker), Ok(()));
     assert_eq!(witness(&[]).verify(&weaker), Ok(()));
 }
@@ -119,7 +119,7 @@ fn equal_operations_share_a_label_and_steps_lead_to_interned_states() {
 #[test]
 fn verdicts_merge_to_the_worse() {
     let holds = || Verdict::Holds(witness(&[0]));
-    let unknown = || Verdict::Unknown(crate::Reason::Outrun);
+    let unknown = || Verdict::Unknown(crate::Reason::Cancelled);
     assert_eq!(holds().merge(unknown()).word(), "unknown");
     assert_eq!(unknown().merge(holds()).word(), "unknown");
     assert_eq!(holds().merge(Verdict::Holds(witness(&[1]))), Verdict::Holds(witness(&[0, 1])));

@@ -50,7 +50,6 @@ pub mod bounded;
 pub mod bounded_dpor;
 pub mod causality;
 pub mod dpor;
-mod drawn;
 mod entry;
 pub mod exhaustive;
 pub mod iterative;
@@ -58,6 +57,7 @@ pub mod pct;
 pub mod pos;
 pub mod random;
 pub mod replay;
+mod sampling;
 pub mod serial;
 #[cfg(test)]
 mod tests;

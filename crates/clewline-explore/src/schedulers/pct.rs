@@ -10,8 +10,8 @@
 //! Source: S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", 2010.
 
 use super::{
-    drawn::Drawn,
     entry::{Entry, Settings},
+    sampling::Drawn,
 };
 use crate::{
     bounds::Bound,

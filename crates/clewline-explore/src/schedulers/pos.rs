@@ -6,8 +6,8 @@
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
 use super::{
-    drawn::Drawn,
     entry::{Entry, Settings},
+    sampling::Drawn,
 };
 use crate::{
     choosers,

@@ -1,8 +1,8 @@
 //! A random enabled step, every time.
 
 use super::{
-    drawn::Drawn,
     entry::{Entry, Settings},
+    sampling::Drawn,
 };
 use crate::{
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},

@@ -1,7 +1,7 @@
 //! The unbounded queue of `concurrent-queue`.
 
 use clewline_specs::queue::Queue;
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 use concurrent_queue::ConcurrentQueue;
 
 use super::adapter::AsQueue;
@@ -23,7 +23,9 @@ pub const ENTRY: Entry = Entry {
         build: || {
             let enq = |queue: &ConcurrentQueue<u64>, word| queue.push(word).is_ok();
             let deq = |queue: &ConcurrentQueue<u64>| queue.pop().ok();
-            Box::new(Rig::new(Queue::default(), move || AsQueue::new(ConcurrentQueue::unbounded(), enq, deq)))
+            Box::new(SubjectFactory::new(Queue::default(), move || {
+                AsQueue::new(ConcurrentQueue::unbounded(), enq, deq)
+            }))
         },
     }],
 };

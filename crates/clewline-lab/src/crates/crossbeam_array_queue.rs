@@ -1,7 +1,7 @@
 //! The bounded queue of `crossbeam-queue`.
 
 use clewline_specs::{Capacity, queue::Queue};
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 use crossbeam_queue::ArrayQueue;
 
 use super::adapter::AsQueue;
@@ -23,7 +23,9 @@ pub const ENTRY: Entry = Entry {
         build: || {
             let queue = Queue { capacity: Capacity::bounded(4) };
             let enq = |queue: &ArrayQueue<u64>, word| queue.push(word).is_ok();
-            Box::new(Rig::new(queue, move || AsQueue::new(ArrayQueue::new(4), enq, ArrayQueue::pop)))
+            Box::new(SubjectFactory::new(queue, move || {
+                AsQueue::new(ArrayQueue::new(4), enq, ArrayQueue::pop)
+            }))
         },
     }],
 };

@@ -8,7 +8,7 @@
 //! says whether it was still there.
 
 use clewline_specs::map::Map;
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 use crossbeam_skiplist::SkipMap;
 
 use super::adapter::{AsMap, Previous, Words};
@@ -28,21 +28,21 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
-            build: || Box::new(Rig::new(Map::default(), || AsMap(Skips::new(by_entry)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_entry)))),
         },
         Variant {
             name: "0.1.3-insert",
             flaw: Some("insert over a key lets others find it absent for a while (crossbeam issue 1023)"),
             quasi: None,
             recipe: Recipe { mix: &[("get", 4), ("put", 4), ("remove", 1)], ..Recipe::PLAIN },
-            build: || Box::new(Rig::new(Map::default(), || AsMap(Skips::new(by_entry)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_entry)))),
         },
         Variant {
             name: "0.1.3-remove",
             flaw: Some("two calls of remove answer the same entry"),
             quasi: None,
             recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
-            build: || Box::new(Rig::new(Map::default(), || AsMap(Skips::new(by_key)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_key)))),
         },
     ],
 };

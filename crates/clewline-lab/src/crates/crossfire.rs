@@ -4,7 +4,7 @@
 //! again, so what was sent in between, by a sender that is gone now, is passed over.
 
 use clewline_specs::channel::Channel;
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 
 use super::adapter::{ASKS, AsChannel, Received};
 use crate::entry::{Entry, Recipe, Variant};
@@ -32,7 +32,9 @@ pub const ENTRY: Entry = Entry {
                     Err(TryRecvError::Disconnected) => Received::Closed,
                 };
                 let recv = move |receiver: &MRx<u64>| ask_often(|| ask(receiver));
-                Box::new(Rig::new(Channel, move || AsChannel::new(mpmc::unbounded_blocking(), send, recv)))
+                Box::new(SubjectFactory::new(Channel, move || {
+                    AsChannel::new(mpmc::unbounded_blocking(), send, recv)
+                }))
             },
         },
         Variant {
@@ -51,7 +53,9 @@ pub const ENTRY: Entry = Entry {
                     Err(TryRecvError::Disconnected) => Received::Closed,
                 };
                 let recv = move |receiver: &MRx<mpmc::List<u64>>| ask_often(|| ask(receiver));
-                Box::new(Rig::new(Channel, move || AsChannel::new(mpmc::unbounded_blocking(), send, recv)))
+                Box::new(SubjectFactory::new(Channel, move || {
+                    AsChannel::new(mpmc::unbounded_blocking(), send, recv)
+                }))
             },
         },
     ],

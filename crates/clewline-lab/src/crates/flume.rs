@@ -10,7 +10,7 @@ use std::{
 };
 
 use clewline_specs::channel::Channel;
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 
 use super::adapter::{ASKS, AsChannel, Received};
 use crate::entry::{Entry, Recipe, Variant};
@@ -33,7 +33,7 @@ pub const ENTRY: Entry = Entry {
                 use flume::{Receiver, Sender, unbounded};
                 let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
                 let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
-                Box::new(Rig::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
+                Box::new(SubjectFactory::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
             },
         },
         Variant {
@@ -47,7 +47,7 @@ pub const ENTRY: Entry = Entry {
                 use flume_010::{Receiver, Sender, unbounded};
                 let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
                 let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
-                Box::new(Rig::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
+                Box::new(SubjectFactory::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
             },
         },
     ],

@@ -1,7 +1,7 @@
 //! An unbounded channel of `flume`, as a queue: send and try to receive.
 
 use clewline_specs::queue::Queue;
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 use flume::{Receiver, Sender};
 
 use super::adapter::AsQueue;
@@ -23,7 +23,9 @@ pub const ENTRY: Entry = Entry {
         build: || {
             let enq = |ends: &(Sender<u64>, Receiver<u64>), word| ends.0.send(word).is_ok();
             let deq = |ends: &(Sender<u64>, Receiver<u64>)| ends.1.try_recv().ok();
-            Box::new(Rig::new(Queue::default(), move || AsQueue::new(flume::unbounded(), enq, deq)))
+            Box::new(SubjectFactory::new(Queue::default(), move || {
+                AsQueue::new(flume::unbounded(), enq, deq)
+            }))
         },
     }],
 };

@@ -7,7 +7,7 @@
 //! The crate says so in its documentation, and calls the queue deprecated.
 
 use clewline_specs::{Capacity, queue::Queue};
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 use heapless::mpmc;
 
 use super::adapter::AsQueue;
@@ -33,7 +33,7 @@ pub const ENTRY: Entry = Entry {
             let deq = |queue: &mpmc::Queue<u64, 4>| queue.dequeue();
             #[expect(deprecated, reason = "it is here for what it is deprecated for")]
             let new = mpmc::Queue::new;
-            Box::new(Rig::new(queue, move || AsQueue::new(new(), enq, deq)))
+            Box::new(SubjectFactory::new(queue, move || AsQueue::new(new(), enq, deq)))
         },
     }],
 };

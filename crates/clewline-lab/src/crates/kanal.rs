@@ -17,7 +17,7 @@ use std::{
 
 use clewline_core::Value;
 use clewline_specs::channel::{Call, Channel, Return};
-use clewline_threads::{Rig, Subject};
+use clewline_threads::{Subject, SubjectFactory};
 use kanal::{Receiver, Sender, unbounded};
 
 use super::adapter::value;
@@ -36,7 +36,7 @@ pub const ENTRY: Entry = Entry {
         flaw: Some("a receiver that waits is not told that the channel was closed (kanal issue 8)"),
         quasi: None,
         recipe: Recipe { operations: 8, mix: &[("send", 4), ("recv", 6), ("close", 1)], ..Recipe::PLAIN },
-        build: || Box::new(Rig::new(Channel, Waiting::new)),
+        build: || Box::new(SubjectFactory::new(Channel, Waiting::new)),
     }],
 };
 

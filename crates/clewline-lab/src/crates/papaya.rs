@@ -1,7 +1,7 @@
 //! The map of `papaya`.
 
 use clewline_specs::map::Map;
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 use papaya::HashMap;
 
 use super::adapter::{AsMap, Previous, Words};
@@ -20,7 +20,7 @@ pub const ENTRY: Entry = Entry {
         flaw: None,
         quasi: None,
         recipe: Recipe { mix: &[("get", 4), ("insert", 3), ("remove", 2), ("contains", 1)], ..Recipe::PLAIN },
-        build: || Box::new(Rig::new(Map::default(), AsMap::<HashMap<u64, u64>>::default)),
+        build: || Box::new(SubjectFactory::new(Map::default(), AsMap::<HashMap<u64, u64>>::default)),
     }],
 };
 

@@ -1,7 +1,7 @@
 //! The queue of `scc`.
 
 use clewline_specs::queue::Queue;
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
@@ -25,7 +25,9 @@ pub const ENTRY: Entry = Entry {
                 true
             };
             let deq = |queue: &scc::Queue<u64>| queue.pop().map(|it| **it);
-            Box::new(Rig::new(Queue::default(), move || AsQueue::new(scc::Queue::default(), enq, deq)))
+            Box::new(SubjectFactory::new(Queue::default(), move || {
+                AsQueue::new(scc::Queue::default(), enq, deq)
+            }))
         },
     }],
 };

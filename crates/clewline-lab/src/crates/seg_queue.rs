@@ -1,7 +1,7 @@
 //! The unbounded queue of `crossbeam-queue`.
 
 use clewline_specs::queue::Queue;
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 use crossbeam_queue::SegQueue;
 
 use super::adapter::AsQueue;
@@ -25,7 +25,9 @@ pub const ENTRY: Entry = Entry {
                 queue.push(word);
                 true
             };
-            Box::new(Rig::new(Queue::default(), move || AsQueue::new(SegQueue::new(), enq, SegQueue::pop)))
+            Box::new(SubjectFactory::new(Queue::default(), move || {
+                AsQueue::new(SegQueue::new(), enq, SegQueue::pop)
+            }))
         },
     }],
 };

@@ -9,7 +9,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use clewline_specs::{Capacity, queue::Queue};
-use clewline_threads::Rig;
+use clewline_threads::SubjectFactory;
 use thingbuf::ThingBuf;
 
 use super::adapter::AsQueue;
@@ -32,7 +32,7 @@ pub const ENTRY: Entry = Entry {
         recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
         build: || {
             let queue = Queue { capacity: Capacity::bounded(4) };
-            Box::new(Rig::new(queue, || AsQueue::new(Counted::new(), Counted::push, Counted::pop)))
+            Box::new(SubjectFactory::new(queue, || AsQueue::new(Counted::new(), Counted::push, Counted::pop)))
         },
     }],
 };

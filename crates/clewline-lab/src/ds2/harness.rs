@@ -48,8 +48,8 @@ impl<H: Harness> Harness for AsPublished<H> {
         self.harness.response(message)
     }
 
-    fn answers(&self, request: &H::Message, response: &H::Message) -> bool {
-        self.harness.answers(request, response)
+    fn is_response_to(&self, request: &H::Message, response: &H::Message) -> bool {
+        self.harness.is_response_to(request, response)
     }
 
     fn key(&self, message: &H::Message) -> Option<u64> {

@@ -10,7 +10,7 @@
 //! * With [aliased snapshots](Snapshots::Aliased), which is what some of its systems amount to, actors are not brought back to what
 //!   they were.
 //! * [`Random`](Published::Random) picks somebody, and not a message.
-//! * Incomplete histories are not judged: see [`Tally::unique_complete_violated`].
+//! * Incomplete histories are not judged: see [`Statistics::unique_complete_violated`].
 //!
 //! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based systems",
 //! 2021, sections 2 and 3; the order in which receivers take turns, and the rules where text and tables differ, follow the tables.
@@ -22,7 +22,7 @@ mod random;
 use std::ops::ControlFlow;
 
 use clewline_actors::{
-    Flow, Identity, Receive, Snapshots, Tally, Walk,
+    Execution, Flow, Identity, Receive, Snapshots, Statistics,
     schedulers::{Entry, MessageScheduler, Settings, Soundness},
 };
 use clewline_explore::{Coverage, Limit};
@@ -92,8 +92,8 @@ struct Ds2 {
 }
 
 impl MessageScheduler for Ds2 {
-    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
-        let mut walk = Walk::new(walk.engine().another(), self.snapshots);
+    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
+        let mut walk = Execution::new(walk.engine().another(), self.snapshots);
         let flow = match self.published {
             Published::Random => random::explore(&mut walk, &self.settings, tally),
             published @ (Published::Exhaustive
@@ -178,7 +178,7 @@ struct Node {
 }
 
 impl Node {
-    fn new(walk: &Walk) -> Self {
+    fn new(walk: &Execution) -> Self {
         let mut enabled = walk.enabled().to_vec();
         // Requests come before what actors sent when they started.
         enabled.sort_by_key(|it| (it.sent_by.is_some(), it.sent_by.is_none() && !it.from.is_client()));
@@ -197,7 +197,7 @@ impl Node {
 }
 
 impl Search {
-    fn run(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+    fn run(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         let mut root = Node::new(walk);
         let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(Receive::identity);
         root.backtrack = match self.published {
@@ -244,7 +244,7 @@ impl Search {
         }
     }
 
-    fn receive(&mut self, walk: &mut Walk, receive: Receive) {
+    fn receive(&mut self, walk: &mut Execution, receive: Receive) {
         let top = self.nodes.last_mut().expect("something is received at a node");
         top.explored.push(receive.identity());
         top.taken = Some(receive);

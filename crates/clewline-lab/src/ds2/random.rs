@@ -8,14 +8,16 @@
 
 use std::collections::VecDeque;
 
-use clewline_actors::{ActorId, Flow, HistoryEvent, Identity, Receive, Tally, Walk, schedulers::Settings};
+use clewline_actors::{
+    ActorId, Execution, Flow, HistoryEvent, Identity, Receive, Statistics, schedulers::Settings,
+};
 use clewline_core::Random;
 
 /// There are as many in each of DS2's harnesses, whoever of them calls.
 const CLIENTS: usize = 6;
 
 /// Draws one schedule after the other.
-pub(super) fn explore(walk: &mut Walk, settings: &Settings, tally: &mut Tally<'_>) -> Flow {
+pub(super) fn explore(walk: &mut Execution, settings: &Settings, tally: &mut Statistics<'_>) -> Flow {
     let mut random = Random::new(settings.seed);
     loop {
         walk.rewind();
@@ -25,7 +27,7 @@ pub(super) fn explore(walk: &mut Walk, settings: &Settings, tally: &mut Tally<'_
 }
 
 /// One schedule, and what clients saw of it.
-fn draw(walk: &mut Walk, random: &mut Random, steps: usize) -> Vec<HistoryEvent> {
+fn draw(walk: &mut Execution, random: &mut Random, steps: usize) -> Vec<HistoryEvent> {
     let actors = walk.engine().roots();
     let (requests, begun): (Vec<&Receive>, Vec<&Receive>) =
         walk.enabled().iter().partition(|it| it.from.is_client());

@@ -7,9 +7,9 @@ mod cases;
 
 use std::time::{Duration, Instant};
 
-use clewline_core::{Misfit, Verdict};
+use clewline_core::{CodecError, Verdict};
 use clewline_explore::{Coverage, schedulers::bounded};
-use clewline_methods::line_up::{Against, Checked, Matrix, Options as CheckOptions, check};
+use clewline_methods::line_up::{Checked, Matrix, Options as CheckOptions, Reference, check};
 use clewline_report::render::table::{Cell, Column, Table};
 
 use self::cases::{CASES, Case, Known, RIGHT, Right};
@@ -33,7 +33,7 @@ fn check_options(size: Size) -> CheckOptions {
         Size::Quick => 20,
     };
     let time = Some(Duration::from_secs(seconds));
-    let mut options = CheckOptions { time, against: Against::Anything, ..CheckOptions::default() };
+    let mut options = CheckOptions { time, against: Reference::Anything, ..CheckOptions::default() };
     options.settings.bounds.set(&bounded::PREEMPTIONS, Some(2));
     options
 }
@@ -160,7 +160,7 @@ impl Explorer<'_> {
         let matrix = Matrix { columns: vec![vec!["main".to_owned()]], ..Matrix::default() };
         let checked = check(&**session.remote(), &matrix, self.options);
         session.finish()?;
-        checked.map_err(|Misfit(how)| Error::Killed { how })
+        checked.map_err(|CodecError(how)| Error::Killed { how })
     }
 }
 

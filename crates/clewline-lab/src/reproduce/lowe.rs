@@ -10,7 +10,7 @@ use std::{
 };
 
 use clewline_check::{Algorithm, Options as Judging, compete, judge};
-use clewline_core::{Budget, Case, Reason, Verdict, Witness};
+use clewline_core::{Budget, ErasedHistory, Reason, Verdict, Witness};
 use clewline_threads::Ending;
 
 use super::entry::{Size, caution};
@@ -73,7 +73,7 @@ impl Tester {
     }
 
     /// The verdict on a history, and which competitor had it.
-    fn judge(&self, algorithm: &Algorithm, case: &dyn Case, budget: &Budget) -> (Verdict, usize) {
+    fn judge(&self, algorithm: &Algorithm, case: &dyn ErasedHistory, budget: &Budget) -> (Verdict, usize) {
         let checkers = match algorithm {
             Algorithm::Named(checkers) => checkers,
             Algorithm::Auto => {
@@ -187,13 +187,13 @@ pub(super) fn notes() -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use clewline_core::Domain;
+    use clewline_core::ValueDomain;
 
     use super::*;
 
     fn register() -> Stress {
         let stress = crate::stress("register").unwrap();
-        stress.with_threads(2).with_operations(20).with_values(Domain::Below(2)).with_seed(1)
+        stress.with_threads(2).with_operations(20).with_values(ValueDomain::Below(2)).with_seed(1)
     }
 
     const LONG: Duration = Duration::from_secs(3_600);

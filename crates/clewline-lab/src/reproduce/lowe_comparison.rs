@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use clewline_core::Domain;
+use clewline_core::ValueDomain;
 use clewline_report::render::{
     plot::{Axis, Plot, Scale, Series, Stroke},
     table::{Cell, Column, Table, digits},
@@ -65,13 +65,13 @@ const QUICK_TIME: Duration = Duration::from_secs(1);
 /// Four workers call the four kinds of operations of the paper's map alike.
 pub(super) fn map(keys: usize, operations: usize, options: &Options) -> Stress {
     let mix = [("get", 1), ("put", 1), ("erase", 1), ("get-or-insert", 1)];
-    let stress = lowe::subject(lowe::MAP).with_keys(keys).with_values(Domain::Below(4));
+    let stress = lowe::subject(lowe::MAP).with_keys(keys).with_values(ValueDomain::Below(4));
     workers(stress, operations, options).with_mix(mix)
 }
 
 /// Four workers enqueue 20 values, in so many of a hundred operations, and dequeue.
 pub(super) fn queue(enqueues: u32, operations: usize, options: &Options) -> Stress {
-    let stress = lowe::subject(lowe::QUEUE).with_values(Domain::Below(20));
+    let stress = lowe::subject(lowe::QUEUE).with_values(ValueDomain::Below(20));
     workers(stress, operations, options).with_mix([("enq", enqueues), ("deq", 100 - enqueues)])
 }
 

@@ -6,8 +6,8 @@
 
 use std::{hint::black_box, time::Duration};
 
-use clewline_check::monitor::{self, Ruling, Want};
-use clewline_core::{Budget, Case, Domain, Plan};
+use clewline_check::monitor::{self, MonitorVerdict, Want};
+use clewline_core::{Budget, ErasedHistory, GeneratorConfig, ValueDomain};
 use clewline_report::render::{
     plot::{Axis, Plot, Scale, Series, Stroke},
     table::{Cell, Column},
@@ -24,10 +24,10 @@ pub(super) const PAPER: &str = "Z. H. Lee and U. Mathur, \"Efficient Linearizabi
 
 /// The objects of the paper: the specification, and what is produced and consumed.
 const OBJECTS: [Object; 4] = [
-    Object { spec: "set", mix: [("add", 1), ("remove", 1)], values: Domain::Distinct },
-    Object { spec: "queue", mix: [("enq", 1), ("deq", 1)], values: Domain::Distinct },
-    Object { spec: "priority-queue", mix: [("add", 1), ("poll", 1)], values: Domain::Shuffled },
-    Object { spec: "stack", mix: [("push", 1), ("pop", 1)], values: Domain::Distinct },
+    Object { spec: "set", mix: [("add", 1), ("remove", 1)], values: ValueDomain::Distinct },
+    Object { spec: "queue", mix: [("enq", 1), ("deq", 1)], values: ValueDomain::Distinct },
+    Object { spec: "priority-queue", mix: [("add", 1), ("poll", 1)], values: ValueDomain::Shuffled },
+    Object { spec: "stack", mix: [("push", 1), ("pop", 1)], values: ValueDomain::Distinct },
 ];
 
 // Of so many runs the fastest counts: whatever else the machine does only ever adds to a time.
@@ -36,14 +36,21 @@ const RUNS: usize = 3;
 struct Object {
     spec: &'static str,
     mix: [(&'static str, u32); 2],
-    values: Domain,
+    values: ValueDomain,
 }
 
 impl Object {
-    fn history(&self, operations: usize, processes: usize, seed: u64) -> Box<dyn Case> {
+    fn history(&self, operations: usize, processes: usize, seed: u64) -> Box<dyn ErasedHistory> {
         let mix = self.mix.map(|(name, weight)| (name.to_owned(), weight)).to_vec();
-        let plan =
-            Plan { operations, processes, overlap: 0.9, mix, values: self.values, seed, ..Plan::default() };
+        let plan = GeneratorConfig {
+            operations,
+            processes,
+            overlap: 0.9,
+            mix,
+            values: self.values,
+            seed,
+            ..GeneratorConfig::default()
+        };
         let specification = clewline_specs::find(self.spec).expect("the objects are in the catalogue");
         specification.load(specification.generate(&plan)).expect("a specification reads what it generated")
     }
@@ -83,13 +90,13 @@ pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Fn(Ste
     measured
 }
 
-fn fastest(case: &dyn Case, want: Want) -> Option<Duration> {
+fn fastest(case: &dyn ErasedHistory, want: Want) -> Option<Duration> {
     let judge = |_run| {
         let watch = Stopwatch::start();
         let problems = case.problems();
         for problem in &problems {
             let ruling = monitor::judge(problem, want, &Budget::unlimited()).ok()?;
-            assert!(matches!(ruling, Ruling::Holds(_)), "a simulated history is linearizable");
+            assert!(matches!(ruling, MonitorVerdict::Holds(_)), "a simulated history is linearizable");
             black_box(ruling);
         }
         Some(watch.elapsed())

@@ -40,7 +40,7 @@ use clewline_specs::{
     queue::{Call, Queue},
 };
 use clewline_threads::{
-    Rig, Subject,
+    Subject, SubjectFactory,
     sync::atomic::{AtomicU64, Ordering},
     thread,
 };
@@ -61,28 +61,28 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(SPEC, || ArrayQueue::new(Helping::LooksAgain))),
+            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(Helping::LooksAgain))),
         },
         Variant {
             name: "shann",
             flaw: Some("who helps has looked at the slot too early, and moves the front past an element"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(SPEC, || ArrayQueue::new(Helping::AtOnce))),
+            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(Helping::AtOnce))),
         },
         Variant {
             name: "counted",
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(SPEC, || CountedQueue::new(Helping::LooksAgain))),
+            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(Helping::LooksAgain))),
         },
         Variant {
             name: "counted-shann",
             flaw: Some("as shann, and whoever knows that there is an element waits for it for ever"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(SPEC, || CountedQueue::new(Helping::AtOnce))),
+            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(Helping::AtOnce))),
         },
     ],
 };

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 use clewline_core::Value;
 use clewline_specs::{queue::Queue, relaxed::Relaxed};
 use clewline_threads::{
-    Noise, Rig,
+    Noise, SubjectFactory,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
@@ -46,7 +46,11 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::LooksAgain)))),
+            build: || {
+                Box::new(SubjectFactory::new(SPEC, || {
+                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::LooksAgain))
+                }))
+            },
         },
         Variant {
             name: "k0",
@@ -54,7 +58,7 @@ pub const ENTRY: Entry = Entry {
             quasi: None,
             recipe: QUEUE_RECIPE,
             build: || {
-                Box::new(Rig::new(Queue::default(), || {
+                Box::new(SubjectFactory::new(Queue::default(), || {
                     AsQueue(BkQueue::<1>::new(SEGMENTS, Late::LooksAgain))
                 }))
             },
@@ -64,7 +68,11 @@ pub const ENTRY: Entry = Entry {
             flaw: Some("an enqueuer does not look whether the head has passed its value"),
             quasi: Some(("deq", FACTOR)),
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..QUEUE_RECIPE },
-            build: || Box::new(Rig::new(SPEC, || AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::Returns)))),
+            build: || {
+                Box::new(SubjectFactory::new(SPEC, || {
+                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::Returns))
+                }))
+            },
         },
     ],
 };

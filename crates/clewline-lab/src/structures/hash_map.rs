@@ -27,10 +27,10 @@
 
 use std::sync::OnceLock;
 
-use clewline_core::{Domain, Value};
+use clewline_core::{Value, ValueDomain};
 use clewline_specs::map::{Call, Content, Map};
 use clewline_threads::{
-    Noise, Rig, Subject, hint,
+    Noise, Subject, SubjectFactory, hint,
     sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
     thread,
 };
@@ -55,21 +55,21 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RESIZING,
-            build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::None))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || HashMap::new(Flaw::None))),
         },
         Variant {
             name: "delete-stores",
             flaw: Some("a removal stores its mark where it should compare and swap"),
             quasi: None,
             recipe: DELETING,
-            build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::DeleteStores))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || HashMap::new(Flaw::DeleteStores))),
         },
         Variant {
             name: "resize-marks",
             flaw: Some("resizing stores its mark where it should compare and swap"),
             quasi: None,
             recipe: RESIZING,
-            build: || Box::new(Rig::new(Map::default(), || HashMap::new(Flaw::ResizeMarks))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || HashMap::new(Flaw::ResizeMarks))),
         },
     ],
 };
@@ -79,7 +79,7 @@ const RESIZING: Recipe = Recipe {
     operations: 128,
     mix: &[("get", 3), ("put", 4), ("remove", 1), ("get-or-insert", 1)],
     keys: 32,
-    values: Domain::Distinct,
+    values: ValueDomain::Distinct,
     ..Recipe::PLAIN
 };
 
@@ -89,7 +89,7 @@ const DELETING: Recipe = Recipe {
     operations: 512,
     mix: &[("get", 1), ("put", 1), ("erase", 1)],
     keys: 2,
-    values: Domain::Distinct,
+    values: ValueDomain::Distinct,
     noise: Noise { between: 0.0, inside: 0.02 },
     ..Recipe::PLAIN
 };

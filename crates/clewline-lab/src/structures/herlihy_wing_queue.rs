@@ -16,7 +16,7 @@
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
 use clewline_threads::{
-    Noise, Rig,
+    Noise, SubjectFactory,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
@@ -40,14 +40,22 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Queue::default(), || AsQueue(HerlihyWingQueue::new(Searches::Two)))),
+            build: || {
+                Box::new(SubjectFactory::new(Queue::default(), || {
+                    AsQueue(HerlihyWingQueue::new(Searches::Two))
+                }))
+            },
         },
         Variant {
             name: "one-search",
             flaw: Some("deq answers null after one search, though a value came to a place that was passed"),
             quasi: None,
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..RECIPE },
-            build: || Box::new(Rig::new(Queue::default(), || AsQueue(HerlihyWingQueue::new(Searches::One)))),
+            build: || {
+                Box::new(SubjectFactory::new(Queue::default(), || {
+                    AsQueue(HerlihyWingQueue::new(Searches::One))
+                }))
+            },
         },
     ],
 };

@@ -11,7 +11,7 @@
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
 use clewline_threads::{
-    Noise, Rig,
+    Noise, SubjectFactory,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
@@ -42,7 +42,7 @@ pub const ENTRY: Entry = Entry {
             noise: Noise { between: 0.0, inside: 0.01 },
             ..Recipe::PLAIN
         },
-        build: || Box::new(Rig::new(Queue::default(), || AsQueue(IQueue::new()))),
+        build: || Box::new(SubjectFactory::new(Queue::default(), || AsQueue(IQueue::new()))),
     }],
 };
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use clewline_core::Value;
 use clewline_specs::{relaxed::Relaxed, stack::Stack};
 use clewline_threads::{
-    Noise, Rig,
+    Noise, SubjectFactory,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
@@ -48,14 +48,16 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("pop", FACTOR)),
             recipe: STACK_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Once)))),
+            build: || Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Once)))),
         },
         Variant {
             name: "k0",
             flaw: None,
             quasi: None,
             recipe: STACK_RECIPE,
-            build: || Box::new(Rig::new(Stack::default(), || AsStack(KStack::<1>::new(Look::Once)))),
+            build: || {
+                Box::new(SubjectFactory::new(Stack::default(), || AsStack(KStack::<1>::new(Look::Once))))
+            },
         },
         Variant {
             name: "scal",
@@ -65,7 +67,7 @@ pub const ENTRY: Entry = Entry {
             quasi: Some(("pop", FACTOR)),
             // Two threads have to lose time in turns.
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..STACK_RECIPE },
-            build: || Box::new(Rig::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Twice)))),
+            build: || Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Twice)))),
         },
     ],
 };

@@ -13,10 +13,10 @@
 //! * `list-set:sees-removed` does not look at the mark when it has found an element. That would do if whoever marks a node
 //!   had always taken it out when it returns; but if the list has changed there meanwhile, it leaves the node to others.
 
-use clewline_core::{Domain, Value};
+use clewline_core::{Value, ValueDomain};
 use clewline_specs::set::{Call, Set};
 use clewline_threads::{
-    Rig, Subject,
+    Subject, SubjectFactory,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -40,28 +40,31 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Set, || ListSet::new(Way::Sound))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::Sound))),
         },
         Variant {
             name: "sees-removed",
             flaw: Some("contains finds elements that are marked as removed"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Set, || ListSet::new(Way::SeesRemoved))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::SeesRemoved))),
         },
         Variant {
             name: "unmarked",
             flaw: Some("remove takes a node out without marking it first"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Set, || ListSet::new(Way::Unmarked))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::Unmarked))),
         },
     ],
 };
 
 // Few elements, so that threads meet at neighbours.
-const RECIPE: Recipe =
-    Recipe { mix: &[("add", 1), ("remove", 1), ("contains", 1)], values: Domain::Below(8), ..Recipe::PLAIN };
+const RECIPE: Recipe = Recipe {
+    mix: &[("add", 1), ("remove", 1), ("contains", 1)],
+    values: ValueDomain::Below(8),
+    ..Recipe::PLAIN
+};
 
 struct ListSet {
     nodes: Arena<Node>,

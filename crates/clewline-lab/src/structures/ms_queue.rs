@@ -18,7 +18,7 @@
 use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};
 use clewline_threads::{
-    Noise, Rig, Subject,
+    Noise, Subject, SubjectFactory,
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
@@ -41,7 +41,7 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Queue::default(), || MsQueue::new(Linking::First))),
+            build: || Box::new(SubjectFactory::new(Queue::default(), || MsQueue::new(Linking::First))),
         },
         Variant {
             name: "unlinked-tail",
@@ -49,7 +49,7 @@ pub const ENTRY: Entry = Entry {
             // A thread has to lose time in the gap. Runs are short, since losing time takes time.
             quasi: None,
             recipe: Recipe { operations: 256, noise: Noise { between: 0.0, inside: 0.01 }, ..RECIPE },
-            build: || Box::new(Rig::new(Queue::default(), || MsQueue::new(Linking::Last))),
+            build: || Box::new(SubjectFactory::new(Queue::default(), || MsQueue::new(Linking::Last))),
         },
     ],
 };

@@ -16,7 +16,7 @@ use clewline_specs::{
     relaxed::Relaxed,
 };
 use clewline_threads::{
-    Rig,
+    SubjectFactory,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
 
@@ -41,7 +41,9 @@ pub const ENTRY: Entry = Entry {
             quasi: Some(("poll", FACTOR)),
             recipe: RECIPE,
             build: || {
-                Box::new(Rig::new(SPEC, || AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::Right))))
+                Box::new(SubjectFactory::new(SPEC, || {
+                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::Right))
+                }))
             },
         },
         Variant {
@@ -49,7 +51,11 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(PLAIN, || AsPriorityQueue(QuasiPriorityQueue::new(0, Reach::Right)))),
+            build: || {
+                Box::new(SubjectFactory::new(PLAIN, || {
+                    AsPriorityQueue(QuasiPriorityQueue::new(0, Reach::Right))
+                }))
+            },
         },
         Variant {
             name: "b2",
@@ -57,7 +63,9 @@ pub const ENTRY: Entry = Entry {
             quasi: Some(("poll", FACTOR)),
             recipe: RECIPE,
             build: || {
-                Box::new(Rig::new(SPEC, || AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::TooFar))))
+                Box::new(SubjectFactory::new(SPEC, || {
+                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::TooFar))
+                }))
             },
         },
     ],

@@ -21,7 +21,7 @@
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
 use clewline_threads::{
-    Noise, Rig,
+    Noise, SubjectFactory,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
 
@@ -45,21 +45,33 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("deq", 2)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(relaxed_queue(2), || AsQueue(QuasiQueue::new(2, Dequeuer::Right)))),
+            build: || {
+                Box::new(SubjectFactory::new(relaxed_queue(2), || {
+                    AsQueue(QuasiQueue::new(2, Dequeuer::Right))
+                }))
+            },
         },
         Variant {
             name: "k0",
             flaw: None,
             quasi: None,
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(Queue::default(), || AsQueue(QuasiQueue::new(0, Dequeuer::Right)))),
+            build: || {
+                Box::new(SubjectFactory::new(Queue::default(), || {
+                    AsQueue(QuasiQueue::new(0, Dequeuer::Right))
+                }))
+            },
         },
         Variant {
             name: "k3",
             flaw: None,
             quasi: Some(("deq", 3)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(relaxed_queue(3), || AsQueue(QuasiQueue::new(3, Dequeuer::Right)))),
+            build: || {
+                Box::new(SubjectFactory::new(relaxed_queue(3), || {
+                    AsQueue(QuasiQueue::new(3, Dequeuer::Right))
+                }))
+            },
         },
         Variant {
             name: "b1",
@@ -67,7 +79,9 @@ pub const ENTRY: Entry = Entry {
             quasi: Some(("deq", 2)),
             recipe: QUEUE_RECIPE,
             build: || {
-                Box::new(Rig::new(relaxed_queue(2), || AsQueue(QuasiQueue::new(2, Dequeuer::TwoSegments))))
+                Box::new(SubjectFactory::new(relaxed_queue(2), || {
+                    AsQueue(QuasiQueue::new(2, Dequeuer::TwoSegments))
+                }))
             },
         },
         Variant {
@@ -75,14 +89,22 @@ pub const ENTRY: Entry = Entry {
             flaw: Some("deq removes a value that has been removed before"),
             quasi: Some(("deq", 2)),
             recipe: NOISY,
-            build: || Box::new(Rig::new(relaxed_queue(2), || AsQueue(QuasiQueue::new(2, Dequeuer::Stores)))),
+            build: || {
+                Box::new(SubjectFactory::new(relaxed_queue(2), || {
+                    AsQueue(QuasiQueue::new(2, Dequeuer::Stores))
+                }))
+            },
         },
         Variant {
             name: "b3",
             flaw: Some("deq answers null though the queue is not empty, when someone else was faster"),
             quasi: Some(("deq", 2)),
             recipe: NOISY,
-            build: || Box::new(Rig::new(relaxed_queue(2), || AsQueue(QuasiQueue::new(2, Dequeuer::GivesUp)))),
+            build: || {
+                Box::new(SubjectFactory::new(relaxed_queue(2), || {
+                    AsQueue(QuasiQueue::new(2, Dequeuer::GivesUp))
+                }))
+            },
         },
     ],
 };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use clewline_core::Value;
 use clewline_specs::{relaxed::Relaxed, stack::Stack};
 use clewline_threads::{
-    Noise, Rig,
+    Noise, SubjectFactory,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
 
@@ -36,21 +36,23 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Stack::default(), || AsStack(QuasiStack::new(Popper::Right)))),
+            build: || {
+                Box::new(SubjectFactory::new(Stack::default(), || AsStack(QuasiStack::new(Popper::Right))))
+            },
         },
         Variant {
             name: "b1",
             flaw: Some("pop answers null though the stack is not empty, when someone else was faster"),
             quasi: Some(("pop", FACTOR)),
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..STACK_RECIPE },
-            build: || Box::new(Rig::new(SPEC, || AsStack(QuasiStack::new(Popper::GivesUp)))),
+            build: || Box::new(SubjectFactory::new(SPEC, || AsStack(QuasiStack::new(Popper::GivesUp)))),
         },
         Variant {
             name: "b2",
             flaw: Some("pop removes a value more than k away from the top"),
             quasi: Some(("pop", FACTOR)),
             recipe: STACK_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsStack(QuasiStack::new(Popper::ReachesTooFar)))),
+            build: || Box::new(SubjectFactory::new(SPEC, || AsStack(QuasiStack::new(Popper::ReachesTooFar)))),
         },
     ],
 };

@@ -15,7 +15,7 @@
 use clewline_core::Value;
 use clewline_specs::{queue::Queue, relaxed::Relaxed};
 use clewline_threads::{
-    Rig,
+    SubjectFactory,
     sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
 };
 
@@ -39,14 +39,16 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsQueue(RdQueue::new(FACTOR, Window::OfNodes)))),
+            build: || Box::new(SubjectFactory::new(SPEC, || AsQueue(RdQueue::new(FACTOR, Window::OfNodes)))),
         },
         Variant {
             name: "k0",
             flaw: None,
             quasi: None,
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(Queue::default(), || AsQueue(RdQueue::new(0, Window::OfNodes)))),
+            build: || {
+                Box::new(SubjectFactory::new(Queue::default(), || AsQueue(RdQueue::new(0, Window::OfNodes))))
+            },
         },
         Variant {
             name: "no-window",
@@ -55,7 +57,7 @@ pub const ENTRY: Entry = Entry {
             ),
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsQueue(RdQueue::new(FACTOR, Window::OfValues)))),
+            build: || Box::new(SubjectFactory::new(SPEC, || AsQueue(RdQueue::new(FACTOR, Window::OfValues)))),
         },
     ],
 };

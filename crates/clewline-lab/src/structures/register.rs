@@ -4,10 +4,10 @@
 //! the processor's store buffer, and a read on another processor that is called after the write has returned finds the
 //! old value. Lowe's example is a Java variable that is not volatile.
 
-use clewline_core::{Domain, Value};
+use clewline_core::{Value, ValueDomain};
 use clewline_specs::register::{Call, Register};
 use clewline_threads::{
-    Rig, Subject,
+    Subject, SubjectFactory,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -27,20 +27,20 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Register, || Word::new(Ordering::SeqCst))),
+            build: || Box::new(SubjectFactory::new(Register, || Word::new(Ordering::SeqCst))),
         },
         Variant {
             name: "unsynchronized",
             flaw: Some("reads and writes are not ordered between processors"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Register, || Word::new(Ordering::Relaxed))),
+            build: || Box::new(SubjectFactory::new(Register, || Word::new(Ordering::Relaxed))),
         },
     ],
 };
 
 const RECIPE: Recipe =
-    Recipe { threads: 2, mix: &[("read", 6), ("write", 4)], values: Domain::Below(10), ..Recipe::PLAIN };
+    Recipe { threads: 2, mix: &[("read", 6), ("write", 4)], values: ValueDomain::Below(10), ..Recipe::PLAIN };
 
 /// The register.
 struct Word {

@@ -19,10 +19,10 @@
 
 use std::sync::OnceLock;
 
-use clewline_core::{Domain, Value};
+use clewline_core::{Value, ValueDomain};
 use clewline_specs::map::{Call, Content, Map};
 use clewline_threads::{
-    Rig, Subject,
+    Subject, SubjectFactory,
     sync::{
         Mutex,
         atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
@@ -49,14 +49,16 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Map::default(), || ShardedMap::new(Publishing::WrittenValues))),
+            build: || {
+                Box::new(SubjectFactory::new(Map::default(), || ShardedMap::new(Publishing::WrittenValues)))
+            },
         },
         Variant {
             name: "publishes-early",
             flaw: Some("an update says that the key is there before it writes the value"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Map::default(), || ShardedMap::new(Publishing::Early))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || ShardedMap::new(Publishing::Early))),
         },
     ],
 };
@@ -66,7 +68,7 @@ const RECIPE: Recipe = Recipe {
     operations: 512,
     mix: &[("get", 4), ("put", 2), ("remove", 2), ("get-or-insert", 1)],
     keys: 2,
-    values: Domain::Distinct,
+    values: ValueDomain::Distinct,
     ..Recipe::PLAIN
 };
 

@@ -17,10 +17,10 @@
 //! random. And a node that is being linked into the upper lists is led to the nodes that the last search found, not
 //! to those that the first one did, and only for as long as nobody removes it.
 
-use clewline_core::{Domain, Value};
+use clewline_core::{Value, ValueDomain};
 use clewline_specs::set::{Call, Set};
 use clewline_threads::{
-    Rig, Subject,
+    Subject, SubjectFactory,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -44,20 +44,23 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Set, || SkipList::new(Order::HashThenElement, one_bit))),
+            build: || Box::new(SubjectFactory::new(Set, || SkipList::new(Order::HashThenElement, one_bit))),
         },
         Variant {
             name: "skips-equal-hashes",
             flaw: Some("a search skips elements of equal hash that do not appear on a higher level"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Set, || SkipList::new(Order::Hash, one_bit))),
+            build: || Box::new(SubjectFactory::new(Set, || SkipList::new(Order::Hash, one_bit))),
         },
     ],
 };
 
-const RECIPE: Recipe =
-    Recipe { mix: &[("add", 1), ("remove", 1), ("contains", 1)], values: Domain::Below(16), ..Recipe::PLAIN };
+const RECIPE: Recipe = Recipe {
+    mix: &[("add", 1), ("remove", 1), ("contains", 1)],
+    values: ValueDomain::Below(16),
+    ..Recipe::PLAIN
+};
 
 /// How many lists there are.
 const LEVELS: usize = 8;

@@ -12,7 +12,7 @@
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
 use clewline_threads::{
-    Rig,
+    SubjectFactory,
     sync::atomic::{AtomicU32, Ordering::SeqCst},
 };
 
@@ -37,7 +37,7 @@ pub const ENTRY: Entry = Entry {
         ),
         quasi: None,
         recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
-        build: || Box::new(Rig::new(Queue::default(), || AsQueue(SlQueue::new()))),
+        build: || Box::new(SubjectFactory::new(Queue::default(), || AsQueue(SlQueue::new()))),
     }],
 };
 

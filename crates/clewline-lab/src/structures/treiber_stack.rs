@@ -12,7 +12,7 @@
 use clewline_core::Value;
 use clewline_specs::stack::{Call, Stack};
 use clewline_threads::{
-    Noise, Rig, Subject,
+    Noise, Subject, SubjectFactory,
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
@@ -35,7 +35,7 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Stack::default(), || TreiberStack::new(Reuse::Never))),
+            build: || Box::new(SubjectFactory::new(Stack::default(), || TreiberStack::new(Reuse::Never))),
         },
         Variant {
             name: "aba",
@@ -45,7 +45,7 @@ pub const ENTRY: Entry = Entry {
             // A pop has to lose time while others pop twice and push. Runs are short, since losing time takes time.
             quasi: None,
             recipe: Recipe { operations: 256, noise: Noise { between: 0.0, inside: 0.02 }, ..RECIPE },
-            build: || Box::new(Rig::new(Stack::default(), || TreiberStack::new(Reuse::AtOnce))),
+            build: || Box::new(SubjectFactory::new(Stack::default(), || TreiberStack::new(Reuse::AtOnce))),
         },
     ],
 };

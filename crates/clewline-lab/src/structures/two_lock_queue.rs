@@ -13,7 +13,7 @@
 use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};
 use clewline_threads::{
-    Rig, Subject,
+    Subject, SubjectFactory,
     sync::{
         Mutex, MutexGuard,
         atomic::{AtomicU32, AtomicU64, Ordering},
@@ -40,14 +40,16 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Queue::default(), || TwoLockQueue::new(HeadLock::Taken))),
+            build: || Box::new(SubjectFactory::new(Queue::default(), || TwoLockQueue::new(HeadLock::Taken))),
         },
         Variant {
             name: "one-lock-missing",
             flaw: Some("dequeuers take no lock"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(Rig::new(Queue::default(), || TwoLockQueue::new(HeadLock::Forgotten))),
+            build: || {
+                Box::new(SubjectFactory::new(Queue::default(), || TwoLockQueue::new(HeadLock::Forgotten)))
+            },
         },
     ],
 };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use clewline_core::Value;
 use clewline_specs::{queue::Queue, relaxed::Relaxed};
 use clewline_threads::{
-    Noise, Rig,
+    Noise, SubjectFactory,
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
@@ -39,14 +39,18 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(SPEC, || AsQueue(UbkQueue::<SLOTS>::new(Marking::First)))),
+            build: || Box::new(SubjectFactory::new(SPEC, || AsQueue(UbkQueue::<SLOTS>::new(Marking::First)))),
         },
         Variant {
             name: "k0",
             flaw: None,
             quasi: None,
             recipe: QUEUE_RECIPE,
-            build: || Box::new(Rig::new(Queue::default(), || AsQueue(UbkQueue::<1>::new(Marking::First)))),
+            build: || {
+                Box::new(SubjectFactory::new(Queue::default(), || {
+                    AsQueue(UbkQueue::<1>::new(Marking::First))
+                }))
+            },
         },
         Variant {
             name: "late-mark",
@@ -55,7 +59,7 @@ pub const ENTRY: Entry = Entry {
             ),
             quasi: Some(("deq", FACTOR)),
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.05 }, ..QUEUE_RECIPE },
-            build: || Box::new(Rig::new(SPEC, || AsQueue(UbkQueue::<SLOTS>::new(Marking::Last)))),
+            build: || Box::new(SubjectFactory::new(SPEC, || AsQueue(UbkQueue::<SLOTS>::new(Marking::Last)))),
         },
     ],
 };

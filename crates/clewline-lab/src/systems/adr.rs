@@ -243,7 +243,7 @@ impl Harness for Adr {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::Write(asked, _), Message::WriteAck(answered))

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Property, When};
+use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Harness, Modality, Property};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
@@ -159,7 +159,7 @@ impl Actor for Node {
     }
 }
 
-fn copies_are_equal(glance: &Glance<'_, Message>) -> bool {
+fn copies_are_equal(glance: &GlobalState<'_, Message>) -> bool {
     let mut values = glance.all::<Node>().map(|it| it.value);
     let first = values.next();
     !glance.in_flight.is_empty() || values.all(|it| Some(it) == first)
@@ -206,7 +206,7 @@ impl Harness for Chain {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
@@ -215,6 +215,6 @@ impl Harness for Chain {
     }
 
     fn properties(&self) -> Vec<Property<Message>> {
-        vec![Property { name: COPIES, when: When::Always, holds: copies_are_equal }]
+        vec![Property { name: COPIES, when: Modality::Always, holds: copies_are_equal }]
     }
 }

@@ -250,7 +250,7 @@ impl Harness for Dr {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))

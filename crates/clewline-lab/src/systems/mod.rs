@@ -3,7 +3,7 @@
 //! A system is one file: the messages, the actors, a harness that says how calls and returns look among the messages, and an
 //! `ENTRY` with its variants. Read [`single_copy`] first, then [`dr`]. To add one: write its file, export `ENTRY` and a
 //! function `visit` that hands the harness of each variant to a visitor, declare it and add its name to the list. Its
-//! specification may be any that has a [notation](clewline_core::Notation). Being in the table it owes that variants without
+//! specification may be any that has a [notation](clewline_core::Codec). Being in the table it owes that variants without
 //! a flaw hold, and that each flaw shows. A program of its own [adds](clewline_core::Table::extend) entries, and needs no `visit`.
 
 pub mod abd;

@@ -313,7 +313,7 @@ impl Harness for MultiPaxos {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered

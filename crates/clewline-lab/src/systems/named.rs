@@ -1,7 +1,7 @@
 //! Systems that are built in, used as a shape such as `2r+1w` or a file says.
 
 use clewline_actors::{ClientCall, Harness, Ignored, Scenario};
-use clewline_core::Notation;
+use clewline_core::Codec;
 use clewline_methods::actors::{ErasedHarness, Error, HarnessFile, Options};
 use clewline_report::ReadError;
 
@@ -95,10 +95,7 @@ impl Usage<'_> {
     /// # Errors
     ///
     /// If they do not fit it.
-    pub fn of<H: Harness<Specification: Notation> + 'static>(
-        self,
-        harness: H,
-    ) -> Result<ErasedHarness, Error> {
+    pub fn of<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Result<ErasedHarness, Error> {
         let name = self.named.found.system.name;
         let has_properties = !harness.properties().is_empty();
         let (scenario, is_as_published) = self.scenario(&harness.specification(), has_properties)?;
@@ -110,7 +107,7 @@ impl Usage<'_> {
 
     /// The calls, and whether DS2's keys are wanted. Generic in the specification alone, of which there are fewer than
     /// harnesses.
-    fn scenario<S: Notation>(
+    fn scenario<S: Codec>(
         self,
         specification: &S,
         has_properties: bool,
@@ -154,7 +151,7 @@ impl Usage<'_> {
 impl SystemVisitor for Usage<'_> {
     type Output = Result<ErasedHarness, Error>;
 
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
         self.of(harness)
     }
 }

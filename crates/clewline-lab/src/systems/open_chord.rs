@@ -18,7 +18,7 @@
 
 use std::collections::BTreeMap;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Property, When};
+use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Harness, Modality, Property};
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content, Map};
 
@@ -250,7 +250,7 @@ impl Actor for Node {
 
 const FIRST: ActorId = ActorId::new(0);
 
-fn know_their_predecessors(glance: &Glance<'_, Message>) -> bool {
+fn know_their_predecessors(glance: &GlobalState<'_, Message>) -> bool {
     let is_about_the_ring = |message: &Message| {
         matches!(message, Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor)
     };
@@ -321,11 +321,12 @@ impl Harness for OpenChord {
     }
 
     fn properties(&self) -> Vec<Property<Message>> {
-        let neighbours = Property { name: NEIGHBOURS, when: When::Always, holds: know_their_predecessors };
+        let neighbours =
+            Property { name: NEIGHBOURS, when: Modality::Always, holds: know_their_predecessors };
         if self.defects.copy_resets { vec![neighbours] } else { Vec::new() }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::UploadEntry(Asker::Client(asked), ..), Message::WriteResponse(answered))

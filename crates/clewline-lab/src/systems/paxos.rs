@@ -270,7 +270,7 @@ impl Harness for Px {
         key.as_small().map(i64::cast_unsigned)
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::ProposeCommand(asked, _), Message::ClientWriteResponse(answered))

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Property, When};
+use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Harness, Modality, Property};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
@@ -287,11 +287,11 @@ impl Actor for Server {
     }
 }
 
-fn leaders<'a>(glance: &'a Glance<'_, Message>) -> impl Iterator<Item = &'a Server> {
+fn leaders<'a>(glance: &'a GlobalState<'_, Message>) -> impl Iterator<Item = &'a Server> {
     glance.all::<Server>().filter(|it| matches!(it.role, Role::Leader { .. }))
 }
 
-fn terms_have_one_leader(glance: &Glance<'_, Message>) -> bool {
+fn terms_have_one_leader(glance: &GlobalState<'_, Message>) -> bool {
     let mut terms = BTreeSet::new();
     leaders(glance).all(|it| terms.insert(it.term))
 }
@@ -338,7 +338,7 @@ impl Harness for Raft {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
@@ -347,8 +347,8 @@ impl Harness for Raft {
 
     fn properties(&self) -> Vec<Property<Message>> {
         vec![
-            Property { name: ONE_LEADER, when: When::Always, holds: terms_have_one_leader },
-            Property { name: ELECTED, when: When::Sometimes, holds: |it| leaders(it).next().is_some() },
+            Property { name: ONE_LEADER, when: Modality::Always, holds: terms_have_one_leader },
+            Property { name: ELECTED, when: Modality::Sometimes, holds: |it| leaders(it).next().is_some() },
         ]
     }
 }

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use clewline_actors::{ActorId, ClientCall, Clients, Scenario};
-use clewline_core::{Misfit, Notation, ParseError, Values, read_label};
+use clewline_core::{Codec, CodecError, ParseError, Values, read_label};
 
 /// How an object is read and written, in whole or key by key: calls as they are typed, of which shapes are made.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl ReadsAndWrites {
     };
 
     /// The first of `shapes` that is made of calls on such an object.
-    pub fn of<'s>(shapes: &'s [ReadsAndWrites], specification: &impl Notation) -> Option<&'s ReadsAndWrites> {
+    pub fn of<'s>(shapes: &'s [ReadsAndWrites], specification: &impl Codec) -> Option<&'s ReadsAndWrites> {
         shapes.iter().find(|it| {
             let mut values = Values::new();
             let read = read_label(it.read_shared, &mut values);
@@ -78,13 +78,13 @@ impl Shape {
     /// # Errors
     ///
     /// If the object has no such calls.
-    pub fn scenario<S: Notation>(
+    pub fn scenario<S: Codec>(
         self,
         specification: &S,
         words: &ReadsAndWrites,
         actors: u32,
         clients: Clients,
-    ) -> Result<Scenario<S::Call>, Misfit> {
+    ) -> Result<Scenario<S::Call>, CodecError> {
         let typed = self.typed(words, actors).into_iter();
         let calls = typed.map(|(client, to, label)| {
             let mut values = Values::new();

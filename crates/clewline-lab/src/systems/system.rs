@@ -1,7 +1,7 @@
 //! Entries of the table: actor systems with their variants, and how to use one whose types are not known.
 
 use clewline_actors::{Clients, Harness, Ignored};
-use clewline_core::Notation;
+use clewline_core::Codec;
 use clewline_methods::actors::{ErasedHarness, Error, HarnessFile};
 
 use super::shape::{ReadsAndWrites, Shape};
@@ -111,7 +111,7 @@ pub trait SystemVisitor {
     type Output;
 
     /// Uses the system.
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output;
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output;
 }
 
 /// A system that is built in, and how it is used.

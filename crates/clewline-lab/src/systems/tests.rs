@@ -5,10 +5,10 @@ mod states;
 use std::collections::BTreeSet;
 
 use clewline_actors::{
-    ActorSystem, Clients, Found, Harness, Histories, HistoryId, Ignored, Judgement, Rules, Scenario, Search,
-    Verdicts, When, explore_states,
+    ActorSystem, Clients, Found, Harness, Histories, HistoryId, Ignored, Judgement, Modality, Rules,
+    Scenario, Search, Verdicts, explore_states,
 };
-use clewline_core::{Notation, Value};
+use clewline_core::{Codec, Value};
 use clewline_methods::actors::HarnessFile;
 use clewline_specs::map;
 use clewline_testing::pick;
@@ -36,7 +36,7 @@ enum Calls {
 }
 
 impl Everything {
-    fn scenario<S: Notation>(&self, specification: &S) -> Scenario<S::Call> {
+    fn scenario<S: Codec>(&self, specification: &S) -> Scenario<S::Call> {
         let Everything { calls, clients, actors, .. } = self;
         match calls {
             Calls::Shape(shape, shapes) => {
@@ -53,7 +53,7 @@ impl Everything {
 impl SystemVisitor for Everything {
     type Output = Seen;
 
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Seen {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Seen {
         let scenario = self.scenario(&harness.specification());
         explore(&harness, &scenario, self.ignored, 20_000)
     }
@@ -68,7 +68,7 @@ struct States {
 impl SystemVisitor for States {
     type Output = Counted;
 
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counted {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counted {
         let scenario = self.everything.scenario(&harness.specification());
         let rules = Rules { ignored: self.everything.ignored, ..Rules::default() };
         count(harness, scenario, rules, self.until, 5_000_000)
@@ -206,15 +206,15 @@ struct Properties(Everything);
 impl SystemVisitor for Properties {
     type Output = Vec<(&'static str, Found)>;
 
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output {
-        let properties: Vec<(&str, When)> =
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
+        let properties: Vec<(&str, Modality)> =
             harness.properties().iter().map(|it| (it.name, it.when)).collect();
         let scenario = self.0.scenario(&harness.specification());
         let rules = Rules { ignored: self.0.ignored, ..Rules::default() };
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
         let mut verdicts = Verdicts::new(Box::new(|_: &Histories, _: HistoryId| Judgement::Holds));
         let search = Search { states_max: 100_000, ..Search::default() };
-        let whens: Vec<When> = properties.iter().map(|it| it.1).collect();
+        let whens: Vec<Modality> = properties.iter().map(|it| it.1).collect();
         let explored = explore_states(&system.engine(), &whens, &mut verdicts, &search, &|_| ());
         properties.iter().map(|it| it.0).zip(explored.properties).collect()
     }
@@ -262,7 +262,7 @@ struct Wandering(Everything);
 impl SystemVisitor for Wandering {
     type Output = BTreeSet<&'static str>;
 
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Self::Output {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
         let scenario = self.0.scenario(&harness.specification());
         wander(&harness, &scenario, self.0.ignored, 500)
     }

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use clewline_actors::{Actor, ActorId, AnyActor, Context, Glance, Harness, Property, When};
+use clewline_actors::{Actor, ActorId, AnyActor, Context, GlobalState, Harness, Modality, Property};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
@@ -181,7 +181,7 @@ impl Actor for Participant {
     }
 }
 
-fn states<'a>(glance: &'a Glance<'_, Message>) -> impl Iterator<Item = State> + 'a {
+fn states<'a>(glance: &'a GlobalState<'_, Message>) -> impl Iterator<Item = State> + 'a {
     glance.all::<Participant>().map(|it| it.state)
 }
 
@@ -220,21 +220,21 @@ impl Harness for TwoPhaseCommit {
     }
 
     fn properties(&self) -> Vec<Property<Message>> {
-        let agree = |glance: &Glance<'_, Message>| {
+        let agree = |glance: &GlobalState<'_, Message>| {
             let is = |state| states(glance).any(|it| it == state);
             !(is(State::Committed) && is(State::Aborted))
         };
-        let decided = |glance: &Glance<'_, Message>| {
+        let decided = |glance: &GlobalState<'_, Message>| {
             states(glance).all(|it| matches!(it, State::Committed | State::Aborted))
         };
         vec![
-            Property { name: AGREE, when: When::Always, holds: agree },
+            Property { name: AGREE, when: Modality::Always, holds: agree },
             Property {
                 name: COMMITS,
-                when: When::Sometimes,
+                when: Modality::Sometimes,
                 holds: |it| states(it).all(|it| it == State::Committed),
             },
-            Property { name: DECIDED, when: When::Eventually, holds: decided },
+            Property { name: DECIDED, when: Modality::Eventually, holds: decided },
         ]
     }
 }

@@ -13,7 +13,7 @@ use super::{
     play::{Staged, Style},
     present::Presented,
     run,
-    text::Telling,
+    text::ReportContext,
     token::Token,
 };
 use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
@@ -278,7 +278,7 @@ impl<H: Harness + 'static> Explore<H> {
             }
             Some(_) | None => Vec::new(),
         };
-        let telling = Telling {
+        let telling = ReportContext {
             system: name_of::<H>(),
             harness: "",
             spec: name_of::<H::Specification>(),
@@ -291,7 +291,10 @@ impl<H: Harness + 'static> Explore<H> {
             Verdict::Violated(_) | Verdict::Unknown(_) => {
                 panic!(
                     "{}",
-                    present::text(&Presented { telling, outcome: &outcome }, &text::Style::default())
+                    present::text(
+                        &Presented { context: telling, outcome: &outcome },
+                        &text::Style::default()
+                    )
                 )
             }
         }

@@ -3,19 +3,19 @@
 use std::fmt;
 
 use clewline_actors::{CallOf, Harness, Scenario};
-use clewline_core::Notation;
+use clewline_core::Codec;
 use clewline_explore::Coverage;
 
 use super::{
     options::{Options, Progress},
     outcome::{Error, Metrics, Outcome},
-    play::{Play, Staged, Style},
+    play::{DynHarness, Staged, Style},
     run,
     token::Token,
 };
 
 /// An actor system with its calls, whose types are forgotten.
-pub struct ErasedHarness(Box<dyn Play>);
+pub struct ErasedHarness(Box<dyn DynHarness>);
 
 impl fmt::Debug for ErasedHarness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,7 +28,7 @@ impl ErasedHarness {
     #[must_use]
     pub fn new<H>(harness: H, scenario: Scenario<CallOf<H>>) -> ErasedHarness
     where
-        H: Harness<Specification: Notation> + 'static,
+        H: Harness<Specification: Codec> + 'static,
     {
         ErasedHarness(Staged::boxed(harness, scenario, Style::noted()))
     }

@@ -9,7 +9,7 @@
 //! ```
 
 use clewline_actors::{ActorId, ClientCall, Clients};
-use clewline_core::{Notation, Values, read_label};
+use clewline_core::{Codec, Values, read_label};
 use clewline_report::ReadError;
 
 /// A file of calls, before anyone knows on what object.
@@ -81,7 +81,7 @@ impl HarnessFile {
     /// # Errors
     ///
     /// If a line does not fit them.
-    pub fn calls<S: Notation>(
+    pub fn calls<S: Codec>(
         &self,
         specification: &S,
         offers: &[&str],

@@ -1,13 +1,13 @@
 //! What was found: an execution in which something is wrong, with all that a report tells about it.
 
 use clewline_actors::{
-    Action, ActorId, Faults, Happened, HistoryEvent, Kind, Receive, Schedule, Unfit, Walk, When,
+    Action, ActorId, Execution, Faults, Happened, HistoryEvent, Kind, Modality, Receive, Schedule, Unfit,
 };
 use clewline_check::{Judgement, judge};
-use clewline_core::{Case, OperationId};
-use clewline_report::render::{Judged, Source};
+use clewline_core::{ErasedHistory, OperationId};
+use clewline_report::render::{CheckedHistory, Source};
 
-use super::{play::Scene, token::Token};
+use super::{play::DynScenario, token::Token};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Why {
     /// No order of the calls explains the answers.
     NotLinearizable,
     /// The property of that name does not hold.
-    Property(&'static str, When),
+    Property(&'static str, Modality),
     /// Nothing can happen any more, and some call has not returned.
     Stuck,
 }
@@ -54,7 +54,7 @@ pub struct Finding {
     /// The messages that could still have been received in the end, each as the step in which it would have been.
     pub waiting: Vec<Step>,
     /// What clients saw.
-    pub case: Box<dyn Case>,
+    pub case: Box<dyn ErasedHistory>,
     /// What a checker says about that.
     pub judgement: Judgement,
 }
@@ -86,8 +86,8 @@ pub struct Step {
 impl Finding {
     /// The finding as a report of a history reads it.
     #[must_use]
-    pub fn judged<'a>(&'a self, name: &'a str, spec: &'a str) -> Judged<'a> {
-        Judged {
+    pub fn judged<'a>(&'a self, name: &'a str, spec: &'a str) -> CheckedHistory<'a> {
+        CheckedHistory {
             name,
             source: Source::Program,
             spec,
@@ -123,18 +123,18 @@ impl Part<'_> {
 
 /// What `schedule` shows.
 pub(super) fn finding(
-    scene: &dyn Scene,
+    scene: &dyn DynScenario,
     part: Part<'_>,
     schedule: &Schedule,
     why: Why,
 ) -> Result<Finding, Unfit> {
-    let mut walk = Walk::new(scene.engine(), clewline_actors::Snapshots::Sound);
+    let mut walk = Execution::new(scene.engine(), clewline_actors::Snapshots::Sound);
     walk.replay(schedule)?;
     Ok(finding_of(scene, part, &walk, why))
 }
 
 /// What `walk` shows where it is.
-pub(super) fn finding_of(scene: &dyn Scene, part: Part<'_>, walk: &Walk, why: Why) -> Finding {
+pub(super) fn finding_of(scene: &dyn DynScenario, part: Part<'_>, walk: &Execution, why: Why) -> Finding {
     let chronicle = walk.chronicle();
     let order: Vec<u32> = chronicle
         .iter()
@@ -170,7 +170,7 @@ pub(super) fn finding_of(scene: &dyn Scene, part: Part<'_>, walk: &Walk, why: Wh
 
 /// What is wrong where clients saw `events`, if nobody knows how that came about.
 pub(super) fn finding_without_schedule(
-    scene: &dyn Scene,
+    scene: &dyn DynScenario,
     part: Part<'_>,
     events: &[HistoryEvent],
     why: Why,
@@ -192,12 +192,12 @@ pub(super) fn finding_without_schedule(
 }
 
 /// The messages that can be received next, each once, in whatever way that may go.
-fn waiting(scene: &dyn Scene, walk: &Walk, roots: u32) -> Vec<Step> {
+fn waiting(scene: &dyn DynScenario, walk: &Execution, roots: u32) -> Vec<Step> {
     let is_message = |it: &&Receive| it.kind == Kind::Message && it.outcome == 0;
     walk.enabled().iter().filter(is_message).map(|it| step_of(scene, it, roots)).collect()
 }
 
-fn step(scene: &dyn Scene, event: &Happened, roots: u32, id: &dyn Fn(u32) -> OperationId) -> Step {
+fn step(scene: &dyn DynScenario, event: &Happened, roots: u32, id: &dyn Fn(u32) -> OperationId) -> Step {
     Step {
         calls: event.calls().map(id).collect(),
         returns: event.returns().map(id).collect(),
@@ -206,7 +206,7 @@ fn step(scene: &dyn Scene, event: &Happened, roots: u32, id: &dyn Fn(u32) -> Ope
 }
 
 /// A step in which nothing is called and nothing returns.
-fn step_of(scene: &dyn Scene, receive: &Receive, roots: u32) -> Step {
+fn step_of(scene: &dyn DynScenario, receive: &Receive, roots: u32) -> Step {
     let (name, message) = receive.message.map(|it| scene.message(it)).unwrap_or_default();
     let side = match receive.action {
         Action::Cut { side } => (0..roots).filter(|it| side >> it & 1 == 1).map(ActorId::new).collect(),

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use clewline_actors::Places;
+use clewline_actors::FaultPlacement;
 use clewline_core::{OperationId, Verdict as HistoryVerdict};
 use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
@@ -12,12 +12,12 @@ use serde_json::{Map, Value as Json, json};
 use super::{
     finding::Finding,
     outcome::{Metrics, Outcome, Times, Verdict},
-    text::Telling,
+    text::ReportContext,
 };
 use clewline_explore::Coverage;
 
 /// The object.
-pub(super) fn object(telling: &Telling<'_>, outcome: &Outcome) -> Object {
+pub(super) fn object(telling: &ReportContext<'_>, outcome: &Outcome) -> Object {
     let Metrics { incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let faults = outcome.faults;
@@ -43,7 +43,7 @@ pub(super) fn object(telling: &Telling<'_>, outcome: &Outcome) -> Object {
         add("ends", states.ends.into());
         add("stuck", states.stuck.into());
         add("undelivered", states.undelivered.into());
-        if states.places == Places::Few {
+        if states.places == FaultPlacement::Few {
             add("places", "few".into());
         }
     }
@@ -98,7 +98,7 @@ fn first(finding: &Finding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
     let core: Vec<usize> = match &finding.judgement.verdict {
-        HistoryVerdict::Violated(violation) => violation.core.iter().map(|it| it.index()).collect(),
+        HistoryVerdict::Violated(violation) => violation.counterexample.iter().map(|it| it.index()).collect(),
         HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),
     };
     json!({

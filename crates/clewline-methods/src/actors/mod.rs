@@ -37,7 +37,7 @@ pub use options::{Options, Progress, Scheduler, StuckCalls, Wanted};
 pub(crate) use outcome::Verdict;
 pub use outcome::{Error, Metrics, Outcome, States, Times};
 pub use present::Presented;
-pub use text::Telling;
+pub use text::ReportContext;
 pub use token::Token;
 
 pub use clewline_explore::{Coverage, Limit};

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use clewline_actors::{BadHandler, BadScenario, Faults, Places, Unfit};
+use clewline_actors::{BadHandler, BadScenario, FaultPlacement, Faults, Unfit};
 use clewline_explore::Coverage;
 use clewline_report::ReadError;
 
@@ -96,7 +96,7 @@ pub struct States {
     /// Whether some state can be reached from itself, so that there is no end of schedules.
     pub has_cycle: bool,
     /// Where faults happened: schedules are those with faults there.
-    pub places: Places,
+    pub places: FaultPlacement,
 }
 
 impl Metrics {

@@ -1,23 +1,23 @@
 //! Plays: an actor system with its types forgotten, ready to be explored.
 //!
-//! Left of [`Play`] everything is generic in a harness, right of it nothing is, so that what explores, judges and reports compiles
+//! Left of [`DynHarness`] everything is generic in a harness, right of it nothing is, so that what explores, judges and reports compiles
 //! once.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use clewline_actors::{
     ActorId, ActorSystem, AnyActor, BadScenario, ClientCall, Engine, Envelope, Extend, Harness, Histories,
-    HistoryEvent, Judgement, Message, MessageId, Numbers, Property, Returns, Rules, Scenario, Stepwise,
-    Summary, Verdicts, When,
+    HistoryEvent, Judgement, Message, MessageId, Modality, Numbers, Property, Returns, Rules, Scenario,
+    Stepwise, Summary, Verdicts,
 };
 use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{
-    Case, History, Names, Notation, ObjectId, OperationId, Problem, ProcessId, Recording, Span,
-    Specification, Values, case_noted, case_shown,
+    Codec, ErasedHistory, History, Names, ObjectId, OperationId, Problem, ProcessId, Recording, Span,
+    Specification, Values, erase_with_codec, erase_with_debug,
 };
 
 /// A system that can be staged with fewer calls than its scenario has, under any rules.
-pub(super) trait Play: Send + Sync {
+pub(super) trait DynHarness: Send + Sync {
     /// How many calls the whole scenario has.
     fn calls(&self) -> usize;
 
@@ -25,11 +25,11 @@ pub(super) trait Play: Send + Sync {
     fn program(&self) -> Vec<String>;
 
     /// The system with those calls of the scenario.
-    fn stage(&self, calls: &[usize], rules: Rules) -> Result<Box<dyn Scene>, BadScenario>;
+    fn stage(&self, calls: &[usize], rules: Rules) -> Result<Box<dyn DynScenario>, BadScenario>;
 }
 
 /// A system that is explored.
-pub(super) trait Scene {
+pub(super) trait DynScenario {
     /// What explores it.
     fn engine(&self) -> Engine;
 
@@ -40,20 +40,21 @@ pub(super) trait Scene {
     fn histories(&self) -> MutexGuard<'_, Histories>;
 
     /// Its properties: what they are called, and when they are to be true.
-    fn properties(&self) -> Vec<(&'static str, When)>;
+    fn properties(&self) -> Vec<(&'static str, Modality)>;
 
     /// What a message is called, and all that it says.
     fn message(&self, id: MessageId) -> (String, String);
 
     /// What clients saw, as a checker and a report want it.
-    fn history(&self, events: &[HistoryEvent]) -> Box<dyn Case>;
+    fn history(&self, events: &[HistoryEvent]) -> Box<dyn ErasedHistory>;
 
     /// Every message that anybody sent anywhere: from, to, its name. Timers are none.
     fn flow(&self) -> Vec<(ActorId, ActorId, String)>;
 }
 
 /// Makes a case of a history.
-type MakeCase<S> = fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn Case>;
+type MakeCase<S> =
+    fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn ErasedHistory>;
 
 /// How operations are written in reports.
 pub(super) struct Style<S: Specification> {
@@ -79,16 +80,16 @@ where
 {
     /// As their types are in `Debug`.
     pub(super) fn shown() -> Self {
-        Style { case: case_shown::<S>, call: |_, call| format!("{call:?}") }
+        Style { case: erase_with_debug::<S>, call: |_, call| format!("{call:?}") }
     }
 
     /// As files write them.
     pub(super) fn noted() -> Self
     where
-        S: Notation,
+        S: Codec,
     {
         Style {
-            case: case_noted::<S>,
+            case: erase_with_codec::<S>,
             call: |specification, call| {
                 let (method, arg) = specification.write_call(call);
                 let arg = arg.show(&Values::new());
@@ -121,8 +122,8 @@ impl<M: Message, S: Object> Harness for Shared<M, S> {
         self.0.response(message)
     }
 
-    fn answers(&self, request: &M, response: &M) -> bool {
-        self.0.answers(request, response)
+    fn is_response_to(&self, request: &M, response: &M) -> bool {
+        self.0.is_response_to(request, response)
     }
 
     fn key(&self, message: &M) -> Option<u64> {
@@ -162,7 +163,7 @@ pub(super) struct Staged<M, S: Specification> {
 
 impl<M: Message, S: Object> Staged<M, S> {
     /// `harness`, on which these calls are made.
-    pub(super) fn boxed<H>(harness: H, scenario: Scenario<S::Call>, style: Style<S>) -> Box<dyn Play>
+    pub(super) fn boxed<H>(harness: H, scenario: Scenario<S::Call>, style: Style<S>) -> Box<dyn DynHarness>
     where
         H: Harness<Message = M, Specification = S> + 'static,
     {
@@ -170,7 +171,7 @@ impl<M: Message, S: Object> Staged<M, S> {
     }
 }
 
-impl<M: Message, S: Object> Play for Staged<M, S> {
+impl<M: Message, S: Object> DynHarness for Staged<M, S> {
     fn calls(&self) -> usize {
         self.scenario.calls.len()
     }
@@ -184,7 +185,7 @@ impl<M: Message, S: Object> Play for Staged<M, S> {
         self.scenario.calls.iter().map(line).collect()
     }
 
-    fn stage(&self, calls: &[usize], rules: Rules) -> Result<Box<dyn Scene>, BadScenario> {
+    fn stage(&self, calls: &[usize], rules: Rules) -> Result<Box<dyn DynScenario>, BadScenario> {
         let calls = calls.iter().filter_map(|it| self.scenario.calls.get(*it)).cloned().collect();
         let scenario = Scenario { calls, clients: self.scenario.clients };
         let system = ActorSystem::new(Shared(Arc::clone(&self.harness)), scenario, rules)?;
@@ -197,15 +198,15 @@ struct Set<M: Message, S: Object> {
     style: Style<S>,
 }
 
-impl<M: Message, S: Object> Scene for Set<M, S> {
+impl<M: Message, S: Object> DynScenario for Set<M, S> {
     fn engine(&self) -> Engine {
         self.system.engine()
     }
 
     fn verdicts(&self) -> Verdicts {
-        let returns = self.system.shared_cast();
+        let returns = self.system.shared_tables();
         let (specification, calls) = {
-            let cast = self.system.cast();
+            let cast = self.system.tables();
             let calls = cast.scenario().calls.iter().map(|it| it.call.clone()).collect();
             (cast.harness().specification(), calls)
         };
@@ -216,25 +217,25 @@ impl<M: Message, S: Object> Scene for Set<M, S> {
         self.system.histories()
     }
 
-    fn properties(&self) -> Vec<(&'static str, When)> {
-        self.system.cast().harness().properties().iter().map(|it| (it.name, it.when)).collect()
+    fn properties(&self) -> Vec<(&'static str, Modality)> {
+        self.system.tables().harness().properties().iter().map(|it| (it.name, it.when)).collect()
     }
 
     fn message(&self, id: MessageId) -> (String, String) {
-        let cast = self.system.cast();
+        let cast = self.system.tables();
         let message = cast.message(id);
         (cast.harness().name(message), format!("{message:?}"))
     }
 
-    fn history(&self, events: &[HistoryEvent]) -> Box<dyn Case> {
+    fn history(&self, events: &[HistoryEvent]) -> Box<dyn ErasedHistory> {
         let history = self.system.chronicle(events);
-        let cast = self.system.cast();
+        let cast = self.system.tables();
         let clients = cast.scenario().calls.iter().map(|it| it.client + 1).max().unwrap_or(0);
         Named::boxed((self.style.case)(cast.harness().specification(), history), clients)
     }
 
     fn flow(&self) -> Vec<(ActorId, ActorId, String)> {
-        let cast = self.system.cast();
+        let cast = self.system.tables();
         let name = |id| cast.harness().name(cast.message(id));
         flow(cast.envelopes(), &name)
     }
@@ -282,13 +283,13 @@ impl<S: Object> Extend for ByFrontier<S> {
 /// A case whose processes are called as a schedule calls them: `C1`, `C2`.
 #[derive(Debug)]
 struct Named {
-    case: Box<dyn Case>,
+    case: Box<dyn ErasedHistory>,
     names: Names,
     values: Values,
 }
 
 impl Named {
-    fn boxed(case: Box<dyn Case>, clients: u32) -> Box<dyn Case> {
+    fn boxed(case: Box<dyn ErasedHistory>, clients: u32) -> Box<dyn ErasedHistory> {
         let mut values = Values::new();
         let processes = (0..clients).map(|it| values.symbol(&ActorId::client(it).to_string())).collect();
         let names = Names { processes, ..Names::default() };
@@ -296,7 +297,7 @@ impl Named {
     }
 }
 
-impl Case for Named {
+impl ErasedHistory for Named {
     fn problems(&self) -> Vec<Problem<'_>> {
         self.case.problems()
     }

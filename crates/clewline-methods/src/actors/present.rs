@@ -8,21 +8,21 @@ use clewline_report::render::{
 
 use super::{
     outcome::Outcome,
-    text::{self, Telling},
+    text::{self, ReportContext},
 };
 
 /// An outcome, and what a report tells besides.
 #[derive(Clone, Copy, Debug)]
 pub struct Presented<'a> {
     /// What a report tells besides.
-    pub telling: Telling<'a>,
+    pub context: ReportContext<'a>,
     /// The outcome.
     pub outcome: &'a Outcome,
 }
 
 impl Present for Presented<'_> {
     fn name(&self) -> &str {
-        self.telling.system
+        self.context.system
     }
 
     fn word(&self) -> &'static str {
@@ -30,18 +30,18 @@ impl Present for Presented<'_> {
     }
 
     fn headline(&self) -> String {
-        text::headline(&self.telling, self.outcome)
+        text::headline(&self.context, self.outcome)
     }
 
     fn sentences(&self, style: &Style) -> Vec<Block> {
-        text::sentences(&self.telling, self.outcome, style)
+        text::sentences(&self.context, self.outcome, style)
     }
 
     fn facts(&self) -> Vec<Fact> {
-        text::facts(&self.telling, self.outcome)
+        text::facts(&self.context, self.outcome)
     }
 
     fn next(&self) -> Vec<String> {
-        self.telling.next.to_vec()
+        self.context.next.to_vec()
     }
 }

@@ -32,16 +32,16 @@ impl Publish for Presented<'_> {
     }
 
     fn json(&self, _: WitnessShown) -> Object {
-        json::object(&self.telling, self.outcome)
+        json::object(&self.context, self.outcome)
     }
 
     fn entry(&self) -> Entry {
         let metrics = &self.outcome.metrics;
         let states = metrics.states.as_ref().map(|it| it.unique);
         Entry {
-            name: format!("{} {}", self.telling.system, self.telling.harness),
+            name: format!("{} {}", self.context.system, self.context.harness),
             work: states.or(metrics.schedules.and_then(|it| u64::try_from(it).ok())),
-            algorithm: self.telling.scheduler.name().to_owned(),
+            algorithm: self.context.scheduler.name().to_owned(),
             elapsed: self.outcome.elapsed,
             ..plain_entry(self)
         }
@@ -52,22 +52,22 @@ impl Presented<'_> {
     /// What clients saw, or what of it cannot be, as a picture that stands by itself; none if nothing was found.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
-        let judged = self.outcome.finding()?.judged(self.telling.system, self.telling.spec);
-        Some(svg::core(&judged, Ground::Paper).svg)
+        let judged = self.outcome.finding()?.judged(self.context.system, self.context.spec);
+        Some(svg::counterexample(&judged, Ground::Paper).svg)
     }
 
     /// The page of what was found, with what is told on `page`.
     fn page_with(&self, finding: &Finding, page: Page) -> Page {
         let Page { title, verdict, headline, words, next, facts, .. } = page;
-        let judged = page_of(&finding.judged(self.telling.system, self.telling.spec));
+        let judged = page_of(&finding.judged(self.context.system, self.context.spec));
         let mut page = Page { title, verdict, headline, words, next, facts, ..judged };
         match finding.why {
             Why::NotLinearizable => (),
-            Why::Property(..) | Why::Stuck => (page.core, page.picture) = (Core::default(), None),
+            Why::Property(..) | Why::Stuck => (page.counterexample, page.picture) = (Core::default(), None),
         }
         if finding.why == Why::Stuck {
             let ids = (0..finding.case.spans().len()).map(OperationId::from_index);
-            page.core = Core {
+            page.counterexample = Core {
                 operations: ids.filter(|it| finding.case.spans()[it.index()].is_pending()).collect(),
                 title: "What never returns".to_owned(),
                 each: "it never returns".to_owned(),
@@ -100,7 +100,8 @@ fn messages(finding: &Finding) -> Messages {
     for (at, step) in finding.steps.iter().enumerate() {
         let number = at + 1;
         messages.extend(message(step, number, &column));
-        let happening = |actor, told, operation| Happening { step: number, actor, told, operation };
+        let happening =
+            |actor, told, operation| Happening { step: number, actor, description: told, operation };
         match step.kind {
             Kind::Message | Kind::Timer | Kind::Lose => (),
             Kind::Duplicate => {

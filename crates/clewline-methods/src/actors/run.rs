@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use clewline_actors::{ActorId, Faults, Judgement, Rules, Snapshots, Walk, When};
+use clewline_actors::{ActorId, Execution, Faults, Judgement, Modality, Rules, Snapshots};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
     finding::{Part, Why, finding, finding_of, finding_without_schedule},
     options::{Options, Progress, Scheduler, StuckCalls},
     outcome::{Error, Metrics, Outcome, Verdict},
-    play::{Play, Scene},
+    play::{DynHarness, DynScenario},
     search::{Limits, Seen, Way, Wrong},
     shrink::shrink,
     states,
@@ -21,7 +21,7 @@ use super::{
 const EXISTING_MAX: u64 = 200_000;
 
 /// Explores a play.
-pub(super) fn run(play: &dyn Play, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
+pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
     let begun = Instant::now();
     let deadline = options.time.and_then(|it| begun.checked_add(it));
     let calls: Vec<usize> = (0..play.calls()).collect();
@@ -64,7 +64,7 @@ pub(super) fn run(play: &dyn Play, options: &Options, progress: &Progress) -> Re
 }
 
 /// Explores a play with all that may go wrong, and counts; nothing is made small.
-pub(super) fn count(play: &dyn Play, options: &Options) -> Result<Seen, Error> {
+pub(super) fn count(play: &dyn DynHarness, options: &Options) -> Result<Seen, Error> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let scene = play.stage(&calls, options.rules)?;
     let deadline = options.time.and_then(|it| Instant::now().checked_add(it));
@@ -73,7 +73,7 @@ pub(super) fn count(play: &dyn Play, options: &Options) -> Result<Seen, Error> {
 }
 
 fn explore(
-    scene: &dyn Scene,
+    scene: &dyn DynScenario,
     options: &Options,
     limits: &Limits,
     progress: &Progress,
@@ -85,8 +85,8 @@ fn explore(
 }
 
 fn violated(
-    play: &dyn Play,
-    scene: &dyn Scene,
+    play: &dyn DynHarness,
+    scene: &dyn DynScenario,
     options: &Options,
     rules: Rules,
     wrong: Wrong,
@@ -102,7 +102,9 @@ fn violated(
             finding(&*scene, Part { calls: &fewer, ..whole }, &short, wrong.why).map_err(Error::Unfit)?
         }
         (why, Way::Schedule(schedule)) => finding(scene, whole, &schedule, why).map_err(Error::Unfit)?,
-        (why, Way::Nowhere) => finding_of(scene, whole, &Walk::new(scene.engine(), Snapshots::Sound), why),
+        (why, Way::Nowhere) => {
+            finding_of(scene, whole, &Execution::new(scene.engine(), Snapshots::Sound), why)
+        }
         (why, Way::GivenUp(events)) => finding_without_schedule(scene, whole, &events, why),
     };
     Ok(Verdict::Violated(Box::new(found)))
@@ -131,7 +133,7 @@ fn ladder(most: Faults) -> Vec<Faults> {
 }
 
 /// Goes along one schedule, and says what is wrong where it ends.
-pub(super) fn replay(play: &dyn Play, options: &Options, token: &Token) -> Result<Outcome, Error> {
+pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) -> Result<Outcome, Error> {
     let begun = Instant::now();
     let all: Vec<usize> = (0..play.calls()).collect();
     let calls = token.calls.clone().unwrap_or(all);
@@ -142,7 +144,7 @@ pub(super) fn replay(play: &dyn Play, options: &Options, token: &Token) -> Resul
     let program = play.program();
     let faults = options.rules.faults;
     let scene = play.stage(&calls, options.rules)?;
-    let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+    let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
     walk.replay(&token.schedule).map_err(Error::Unfit)?;
     if let Some(bad_handler) = walk.bad_handler() {
         return Err(Error::BadHandler(bad_handler.clone()));
@@ -168,7 +170,7 @@ pub(super) fn replay(play: &dyn Play, options: &Options, token: &Token) -> Resul
     Ok(Outcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
 }
 
-fn wrong_at_the_end(scene: &dyn Scene, options: &Options, walk: &Walk) -> Option<Why> {
+fn wrong_at_the_end(scene: &dyn DynScenario, options: &Options, walk: &Execution) -> Option<Why> {
     if scene.verdicts().of(&scene.histories(), walk.history()) == Judgement::Violated {
         return Some(Why::NotLinearizable);
     }
@@ -180,9 +182,9 @@ fn wrong_at_the_end(scene: &dyn Scene, options: &Options, walk: &Walk) -> Option
     for (at, (name, when)) in scene.properties().into_iter().enumerate() {
         let mut holds = worlds().map(|it| walk.engine().holds(it, at));
         let is_wrong = match when {
-            When::Always => !walk.engine().holds(last, at),
-            When::Eventually => (is_end || comes_round) && !holds.any(|it| it),
-            When::Sometimes => false,
+            Modality::Always => !walk.engine().holds(last, at),
+            Modality::Eventually => (is_end || comes_round) && !holds.any(|it| it),
+            Modality::Sometimes => false,
         };
         if is_wrong {
             return Some(Why::Property(name, when));

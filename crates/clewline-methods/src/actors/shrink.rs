@@ -1,11 +1,11 @@
 //! Smaller scenarios: calls are left out as long as something is still violated without them, and as long as the limits on time and
 //! memory allow.
 
-use clewline_actors::{Rules, Schedule, Snapshots, Walk, minimize::shorten};
+use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten};
 
 use super::{
     options::{Options, Progress, Scheduler},
-    play::Play,
+    play::DynHarness,
     search::Limits,
     states, walks,
 };
@@ -16,7 +16,7 @@ const SCHEDULES_MAX: u64 = 5_000;
 
 /// A violation with as few calls as can be, of which the schedule is short.
 pub(super) fn shrink(
-    play: &dyn Play,
+    play: &dyn DynHarness,
     mut calls: Vec<usize>,
     mut schedule: Schedule,
     options: &Options,
@@ -37,7 +37,7 @@ pub(super) fn shrink(
         }
     }
     if let Ok(scene) = play.stage(&calls, rules) {
-        let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+        let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
         if let Some(shorter) = shorten(&mut walk, &mut scene.verdicts(), &schedule, &limits.budget) {
             schedule = shorter;
         }
@@ -46,7 +46,7 @@ pub(super) fn shrink(
 }
 
 fn look_again(
-    play: &dyn Play,
+    play: &dyn DynHarness,
     calls: &[usize],
     options: &Options,
     rules: Rules,

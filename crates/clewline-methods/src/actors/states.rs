@@ -1,8 +1,8 @@
 //! Exploring states: every one once, and shortest ways to those in which something is wrong.
 
 use clewline_actors::{
-    Compare, Count, Ended, Explored, Found, HistoryEvent, Judgement, Places, Reach, Schedule, Search,
-    Snapshots, Trace, Until, Verdicts, Walk, When, explore_states, trace,
+    Compare, Count, Ended, Execution, Explored, FaultPlacement, Found, HistoryEvent, Judgement, Modality,
+    Reach, Schedule, Search, Snapshots, Trace, Until, Verdicts, explore_states, trace,
 };
 use clewline_explore::{Coverage, Limit};
 
@@ -10,7 +10,7 @@ use super::{
     finding::Why,
     options::{Options, Progress, StuckCalls, Wanted},
     outcome::{Error, Metrics, States},
-    play::Scene,
+    play::DynScenario,
     search::{Limits, Seen, Way, Wrong},
 };
 
@@ -23,12 +23,12 @@ const TRACE_BYTES: usize = 250;
 
 /// Visits every state.
 pub(super) fn explore(
-    scene: &dyn Scene,
+    scene: &dyn DynScenario,
     options: &Options,
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Seen, Error> {
-    let properties: Vec<When> = scene.properties().iter().map(|it| it.1).collect();
+    let properties: Vec<Modality> = scene.properties().iter().map(|it| it.1).collect();
     let search = Search {
         jobs: options.jobs,
         count: Count::Schedules,
@@ -40,7 +40,7 @@ pub(super) fn explore(
         bytes_max: options.memory.unwrap_or(usize::MAX),
         deadline: limits.deadline,
         compare: Compare::Fingerprints,
-        places: Places::Few,
+        places: FaultPlacement::Few,
     };
     let mut verdicts = scene.verdicts();
     let note = |it: clewline_actors::Progress| progress.note_states(it.unique, it.depth);
@@ -66,7 +66,7 @@ pub(super) fn explore(
 }
 
 /// How many canonical histories there are, and how many are violated, if there are not too many states to find out.
-pub(super) fn existing(scene: &dyn Scene, states_max: u64, limits: &Limits) -> Option<(u64, u64)> {
+pub(super) fn existing(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<(u64, u64)> {
     let search = Search { states_max, ..limited(limits) };
     let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
     let found = (explored.final_histories.len() as u64, explored.final_violated);
@@ -74,7 +74,7 @@ pub(super) fn existing(scene: &dyn Scene, states_max: u64, limits: &Limits) -> O
 }
 
 /// The first violation that can be reached, for whoever only wants to know whether there is one.
-pub(super) fn first(scene: &dyn Scene, states_max: u64, limits: &Limits) -> Option<Schedule> {
+pub(super) fn first(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<Schedule> {
     let search = Search { states_max, until: Until::Violated, ..limited(limits) };
     let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
     if explored.violated == 0 {
@@ -87,7 +87,7 @@ pub(super) fn first(scene: &dyn Scene, states_max: u64, limits: &Limits) -> Opti
 }
 
 /// A violated history with as few returns and calls as can be. Which one does not depend on numbers.
-fn shortest(scene: &dyn Scene, verdicts: &Verdicts) -> Vec<HistoryEvent> {
+fn shortest(scene: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent> {
     let histories = scene.histories();
     let violated = verdicts.all().filter(|it| it.1 == Judgement::Violated).map(|it| it.0);
     let size = |id: &_| {
@@ -144,7 +144,7 @@ fn metrics(explored: &Explored) -> Metrics {
 }
 
 /// What is wrong, and with which of the properties.
-fn what_is_wrong(scene: &dyn Scene, options: &Options, explored: &Explored) -> Option<(Why, usize)> {
+fn what_is_wrong(scene: &dyn DynScenario, options: &Options, explored: &Explored) -> Option<(Why, usize)> {
     if explored.violated != 0 {
         return Some((Why::NotLinearizable, 0));
     }
@@ -158,7 +158,7 @@ fn what_is_wrong(scene: &dyn Scene, options: &Options, explored: &Explored) -> O
 
 /// A shortest way to what is wrong.
 fn way_to(
-    scene: &dyn Scene,
+    scene: &dyn DynScenario,
     why: Why,
     property: usize,
     explored: &Explored,
@@ -172,14 +172,14 @@ fn way_to(
         Why::NotLinearizable => trace(&mut engine, reach, &mut |_, world, _| {
             verdicts.of(&scene.histories(), world.history()) == Judgement::Violated
         }),
-        Why::Property(_, When::Always) => {
+        Why::Property(_, Modality::Always) => {
             trace(&mut engine, reach, &mut |engine, world, _| !engine.holds(world, property))
         }
-        Why::Property(_, When::Eventually) => match &explored.properties[property] {
+        Why::Property(_, Modality::Eventually) => match &explored.properties[property] {
             Found::Violated(actions) => Trace::Found(actions.clone()),
             Found::Holds | Found::Unknown => Trace::Nowhere,
         },
-        Why::Property(_, When::Sometimes) => Trace::Nowhere,
+        Why::Property(_, Modality::Sometimes) => Trace::Nowhere,
         Why::Stuck => trace(&mut engine, reach, &mut |engine, world, is_end| {
             let returned = engine.summary(world.history()).returned.count_ones();
             is_end && (returned as usize) < engine.operations()
@@ -187,7 +187,7 @@ fn way_to(
     };
     match found {
         Trace::Found(actions) => {
-            let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+            let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
             walk.follow(&actions);
             Ok(Way::Schedule(walk.schedule()))
         }

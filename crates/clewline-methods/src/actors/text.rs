@@ -1,6 +1,6 @@
 //! What the report of an exploration tells: the verdict, what it rests on, what was counted.
 
-use clewline_actors::{Faults, Kind, Places, When};
+use clewline_actors::{FaultPlacement, Faults, Kind, Modality};
 use clewline_core::OperationId;
 use clewline_explore::Coverage;
 use clewline_report::render::{
@@ -18,7 +18,7 @@ use super::{
 
 /// What a report tells besides what was found.
 #[derive(Clone, Copy, Debug)]
-pub struct Telling<'a> {
+pub struct ReportContext<'a> {
     /// The system, as its user names it.
     pub system: &'a str,
     /// The calls, as its user names them: `2r+1w`, or a file.
@@ -34,8 +34,8 @@ pub struct Telling<'a> {
 }
 
 /// What comes after the verdict's word.
-pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
-    let Telling { system, spec, .. } = telling;
+pub(super) fn headline(telling: &ReportContext<'_>, outcome: &Outcome) -> String {
+    let ReportContext { system, spec, .. } = telling;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     // Where nobody calls anything there is nothing to linearize.
     let is = if outcome.program.is_empty() {
@@ -48,9 +48,9 @@ pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
         Verdict::Unknown(why) => format!("whether {system} {is}: {why}"),
         Verdict::Violated(finding) => match finding.why {
             Why::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
-            Why::Property(name, When::Always) => format!("in {system}, \"{name}\" is not always true"),
-            Why::Property(name, When::Sometimes) => format!("in {system}, \"{name}\" is never true"),
-            Why::Property(name, When::Eventually) => {
+            Why::Property(name, Modality::Always) => format!("in {system}, \"{name}\" is not always true"),
+            Why::Property(name, Modality::Sometimes) => format!("in {system}, \"{name}\" is never true"),
+            Why::Property(name, Modality::Eventually) => {
                 format!("in {system}, \"{name}\" need not become true")
             }
             Why::Stuck => format!("in {system} a call may never return"),
@@ -58,7 +58,7 @@ pub(super) fn headline(telling: &Telling<'_>, outcome: &Outcome) -> String {
     }
 }
 
-fn seen(telling: &Telling<'_>, outcome: &Outcome) -> String {
+fn seen(telling: &ReportContext<'_>, outcome: &Outcome) -> String {
     if telling.is_replay {
         return "the schedule that was executed again".to_owned();
     }
@@ -70,7 +70,7 @@ fn seen(telling: &Telling<'_>, outcome: &Outcome) -> String {
 }
 
 /// What the verdict means, and what it rests on.
-pub(super) fn sentences(telling: &Telling<'_>, outcome: &Outcome, style: &Style) -> Vec<Block> {
+pub(super) fn sentences(telling: &ReportContext<'_>, outcome: &Outcome, style: &Style) -> Vec<Block> {
     match &outcome.verdict {
         Verdict::Holds(()) => holds(telling, outcome),
         Verdict::Unknown(_) => vec![Block::paragraph(unknown(telling))],
@@ -82,7 +82,7 @@ pub(super) fn sentences(telling: &Telling<'_>, outcome: &Outcome, style: &Style)
     }
 }
 
-fn holds(telling: &Telling<'_>, outcome: &Outcome) -> Vec<Block> {
+fn holds(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
     let told = match &outcome.coverage {
         _ if outcome.program.is_empty() => {
             "Nobody calls anything, and every property is true when it should be."
@@ -107,7 +107,7 @@ fn holds(telling: &Telling<'_>, outcome: &Outcome) -> Vec<Block> {
     blocks
 }
 
-fn unknown(telling: &Telling<'_>) -> String {
+fn unknown(telling: &ReportContext<'_>) -> String {
     match telling.scheduler.unsound() {
         Some(entry) => format!(
             "No violation that is certainly real was found by {}, which leave out histories and may show some that no \
@@ -119,21 +119,21 @@ fn unknown(telling: &Telling<'_>) -> String {
 }
 
 /// What is wrong.
-fn violated(telling: &Telling<'_>, finding: &Finding, style: &Style) -> Vec<Block> {
+fn violated(telling: &ReportContext<'_>, finding: &Finding, style: &Style) -> Vec<Block> {
     let told = match finding.why {
         Why::NotLinearizable => {
             return text::sentences(&finding.judged(telling.system, telling.spec), style);
         }
-        Why::Property(name, When::Always) => {
+        Why::Property(name, Modality::Always) => {
             let place = if finding.is_given_up { "a state" } else { "the state" };
             let told =
                 if finding.is_given_up { "that can be reached" } else { "to which this schedule leads" };
             format!("\"{name}\" is false in {place} {told}.")
         }
-        Why::Property(name, When::Sometimes) => {
+        Why::Property(name, Modality::Sometimes) => {
             format!("In none of the states that can be reached is \"{name}\" true.")
         }
-        Why::Property(name, When::Eventually) => format!(
+        Why::Property(name, Modality::Eventually) => format!(
             "\"{name}\" is true in no state of this schedule, which then cannot go on, or comes back to a state in which it \
              was before and can go round for ever."
         ),
@@ -197,7 +197,7 @@ pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
 }
 
 /// What is needed to see it again, and what was counted.
-pub(super) fn facts(telling: &Telling<'_>, outcome: &Outcome) -> Vec<Fact> {
+pub(super) fn facts(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut fact = |name: &'static str, told: String| facts.push(Fact::Named(name, told));
     let program = outcome.finding().map_or(&outcome.program, |it| &it.program);
@@ -235,7 +235,7 @@ fn took(outcome: &Outcome) -> String {
     told
 }
 
-fn explored(fact: &mut dyn FnMut(&'static str, String), telling: &Telling<'_>, outcome: &Outcome) {
+fn explored(fact: &mut dyn FnMut(&'static str, String), telling: &ReportContext<'_>, outcome: &Outcome) {
     let Metrics { schedules, incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let by = telling.scheduler.name();
@@ -244,7 +244,7 @@ fn explored(fact: &mut dyn FnMut(&'static str, String), telling: &Telling<'_>, o
             let (unique, edges) = (grouped(states.unique), grouped(states.edges));
             let mut told = format!("{unique} states, {edges} edges");
             let those = match states.places {
-                Places::Few => {
+                FaultPlacement::Few => {
                     told.push_str(", with faults where they make a difference");
                     "such "
                 }

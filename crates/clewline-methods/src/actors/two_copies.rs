@@ -4,7 +4,7 @@ use clewline_actors::{Actor, ActorId, AnyActor, ClientCall, Clients, Context, Ha
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use super::play::{Play, Staged, Style};
+use super::play::{DynHarness, Staged, Style};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Message {
@@ -60,7 +60,7 @@ impl Harness for Servers {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         match (request, response) {
             (Message::Put(asked, _) | Message::Get(asked), Message::Done(done, _)) => asked == done,
             _ => false,
@@ -77,7 +77,7 @@ pub(super) fn calls_of(writes: u32, reads: u32) -> Vec<ClientCall<Call>> {
 }
 
 /// The system with these calls.
-pub(super) fn two_copies(calls: Vec<ClientCall<Call>>) -> Box<dyn Play> {
+pub(super) fn two_copies(calls: Vec<ClientCall<Call>>) -> Box<dyn DynHarness> {
     let scenario = Scenario { calls, clients: Clients::Tight };
     Staged::boxed(Servers, scenario, Style::noted())
 }

@@ -1,7 +1,7 @@
 //! Exploring schedules: one execution after the other, as a scheduler picks them.
 
 use clewline_actors::{
-    Judgement, Keyed, Schedule, Snapshots, Tally, Walk, refute,
+    Execution, Judgement, Keyed, Schedule, Snapshots, Statistics, refute,
     schedulers::{self, Entry, Settings, Soundness},
 };
 use clewline_explore::{Coverage, Limit};
@@ -9,13 +9,13 @@ use clewline_explore::{Coverage, Limit};
 use super::{
     options::{Options, Progress, StuckCalls, Wanted},
     outcome::{Error, Metrics, Times},
-    play::Scene,
+    play::DynScenario,
     search::{Limits, Seen, Wrong},
 };
 
 /// Goes through what a scheduler picks. What unsound rules show is looked at again in an execution that is certainly real.
 pub(super) fn explore(
-    scene: &dyn Scene,
+    scene: &dyn DynScenario,
     entry: &'static Entry,
     options: &Options,
     limits: &Limits,
@@ -46,9 +46,9 @@ pub(super) fn explore(
 const TRIES: (u64, usize) = (10, 100);
 
 /// Makes steps in both orders that keys say to be independent.
-fn try_keys(scene: &dyn Scene, options: &Options) -> Result<(), Error> {
+fn try_keys(scene: &dyn DynScenario, options: &Options) -> Result<(), Error> {
     let settings = Settings { schedules: TRIES.0, steps: TRIES.1, ..settings(options) };
-    let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+    let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
     match refute(&mut walk, &Keyed, &settings) {
         Some(refuted) => Err(Error::Told(format!("the keys promise too much: {refuted}"))),
         None => Ok(()),
@@ -56,7 +56,7 @@ fn try_keys(scene: &dyn Scene, options: &Options) -> Result<(), Error> {
 }
 
 /// Who goes through schedules looks at histories alone: if something else is asked as well, that is not known.
-fn of_histories_alone(mut seen: Seen, scene: &dyn Scene, options: &Options) -> Seen {
+fn of_histories_alone(mut seen: Seen, scene: &dyn DynScenario, options: &Options) -> Seen {
     let has_properties = !scene.properties().is_empty();
     if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbidden) {
         let asked = if has_properties { "properties" } else { "calls that are never answered" };
@@ -69,7 +69,7 @@ fn of_histories_alone(mut seen: Seen, scene: &dyn Scene, options: &Options) -> S
 
 /// The first schedule that shows a violation, if a scheduler finds one.
 pub(super) fn first(
-    scene: &dyn Scene,
+    scene: &dyn DynScenario,
     entry: &'static Entry,
     options: &Options,
     limits: &Limits,
@@ -81,8 +81,8 @@ pub(super) fn first(
 }
 
 /// Whether a schedule, executed as it should be, leads to a history that is violated.
-pub(super) fn is_violated(scene: &dyn Scene, schedule: &Schedule) -> bool {
-    let mut walk = Walk::new(scene.engine(), Snapshots::Sound);
+pub(super) fn is_violated(scene: &dyn DynScenario, schedule: &Schedule) -> bool {
+    let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
     walk.replay(schedule).is_ok()
         && scene.verdicts().of(&scene.histories(), walk.history()) == Judgement::Violated
 }
@@ -101,7 +101,7 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-fn times(tally: &Tally<'_>) -> Times {
+fn times(tally: &Statistics<'_>) -> Times {
     let whole = tally.elapsed();
     let exploring = whole.saturating_sub(tally.judging);
     // What each schedule has in common with the one before it was not executed again.
@@ -114,7 +114,12 @@ fn times(tally: &Tally<'_>) -> Times {
     }
 }
 
-fn seen(coverage: Coverage, tally: &Tally<'_>, entry: &Entry, wrong: Option<Wrong>) -> Result<Seen, Error> {
+fn seen(
+    coverage: Coverage,
+    tally: &Statistics<'_>,
+    entry: &Entry,
+    wrong: Option<Wrong>,
+) -> Result<Seen, Error> {
     if let Some(bad_handler) = &tally.bad_handler {
         return Err(Error::BadHandler(bad_handler.clone()));
     }

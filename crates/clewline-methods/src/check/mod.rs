@@ -20,7 +20,7 @@ use std::{
 
 use clewline_check::{Algorithm, Judgement, Options, judge};
 use clewline_core::{
-    Budget, Case, Catalogued, History, ParseError, Reason, Recording, Specification, Verdict,
+    Budget, ErasedHistory, ErasedSpec, History, ParseError, Reason, Recording, Specification, Verdict,
 };
 use clewline_report::{Format, ReadOptions, formats, render::Source};
 
@@ -31,8 +31,8 @@ use self::watch::{
 use crate::{
     error::{Error, ErrorKind, format_names},
     limits::{Metered, Timer, with_process_memory},
-    relaxed::{Plan, Quasi, QuasiReading, Told, judge_program},
-    typed::{NoCase, TypedCase, name_of},
+    relaxed::{Plan, Quasi, QuasiEvidence, QuasiReading, judge_program},
+    typed::{NoCase, TypedHistory, name_of},
 };
 
 pub use outcome::Report;
@@ -74,7 +74,7 @@ where
     S::Return: Sync,
 {
     let begun = Instant::now();
-    judged_as(TypedCase::new(specification, history), &Options::default(), begun)
+    judged_as(TypedHistory::new(specification, history), &Options::default(), begun)
 }
 
 /// Judges a file, whose format is recognised, by a specification of the [catalog](clewline_specs).
@@ -291,7 +291,7 @@ impl Check {
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         (self.progress)(Progress::Judging(&options.budget));
-        let case = TypedCase::new(specification, history);
+        let case = TypedHistory::new(specification, history);
         let Some(quasi) = &self.quasi else { return Ok(judged_as(case, &options, begun)) };
         let (judgement, told) = judge_program(&case.problems(), quasi, &options)?;
         Ok(Report { quasi: Some(told), ..reported(case, judgement, begun) })
@@ -416,7 +416,7 @@ impl Check {
         let Some(quasi) = &self.quasi else { return Ok(Planned::Plain(Cow::Borrowed(specification), None)) };
         Ok(match quasi.plan(specification)? {
             Plan::Relaxed(relaxed) => {
-                Planned::Plain(Cow::Owned(relaxed), Some(Told::new(quasi, QuasiReading::Relaxed)))
+                Planned::Plain(Cow::Owned(relaxed), Some(QuasiEvidence::new(quasi, QuasiReading::Relaxed)))
             }
             plan @ (Plan::LeastRelaxed(_) | Plan::Displacement) => Planned::Quasi(quasi, plan),
         })
@@ -431,9 +431,9 @@ impl Check {
         &self,
         name: &str,
         input: impl Read,
-        object: &dyn Catalogued,
+        object: &dyn ErasedSpec,
         options: &Options,
-    ) -> Result<(Box<dyn Case>, Judgement), Error> {
+    ) -> Result<(Box<dyn ErasedHistory>, Judgement), Error> {
         match self.read(name, input, &options.budget)? {
             Reading::Whole(recording) => {
                 let case = object.load(*recording).map_err(|it| Error::of_file(name, it))?;
@@ -445,7 +445,7 @@ impl Check {
         }
     }
 
-    pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn Case>, Judgement) {
+    pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn ErasedHistory>, Judgement) {
         let judgement = Judgement {
             verdict: Verdict::Unknown(reason),
             parts: 0,
@@ -460,7 +460,7 @@ impl Check {
         name: &str,
         specification: &str,
         begun: Instant,
-        (case, judgement): (Box<dyn Case>, Judgement),
+        (case, judgement): (Box<dyn ErasedHistory>, Judgement),
     ) -> Report<'static> {
         Report {
             name: name.to_owned(),
@@ -571,7 +571,7 @@ impl<R: Read> Read for Patient<'_, R> {
 
 /// Linearizability by a specification, and what a report says of it besides; or something else.
 enum Planned<'s, 'q> {
-    Plain(Cow<'s, str>, Option<Told>),
+    Plain(Cow<'s, str>, Option<QuasiEvidence>),
     Quasi(&'q Quasi, Plan),
 }
 
@@ -581,7 +581,7 @@ pub(crate) enum Reading {
     Stopped(Reason),
 }
 
-fn judged_as<'a, S>(case: TypedCase<'a, S>, options: &Options, begun: Instant) -> Report<'a>
+fn judged_as<'a, S>(case: TypedHistory<'a, S>, options: &Options, begun: Instant) -> Report<'a>
 where
     S: Specification + Sync,
     S::Call: Sync,
@@ -591,7 +591,7 @@ where
     reported(case, judgement, begun)
 }
 
-fn reported<'a, S>(case: TypedCase<'a, S>, judgement: Judgement, begun: Instant) -> Report<'a>
+fn reported<'a, S>(case: TypedHistory<'a, S>, judgement: Judgement, begun: Instant) -> Report<'a>
 where
     S: Specification + Sync,
     S::Call: Sync,

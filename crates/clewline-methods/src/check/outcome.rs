@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use clewline_check::Judgement;
-use clewline_core::Case;
+use clewline_core::ErasedHistory;
 use clewline_report::render::{Source, Stream};
 
-use crate::relaxed::Told;
+use crate::relaxed::QuasiEvidence;
 
 /// A verdict on one history, with all that can be told about it. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `verdict` or `holds`"]
@@ -15,10 +15,10 @@ pub struct Report<'a> {
     pub(crate) name: String,
     pub(crate) source: Source,
     pub(crate) spec: String,
-    pub(crate) case: Box<dyn Case + 'a>,
+    pub(crate) case: Box<dyn ErasedHistory + 'a>,
     pub(crate) judgement: Judgement,
     pub(crate) elapsed: Duration,
     pub(crate) stream: Option<Stream>,
-    pub(crate) quasi: Option<Told>,
+    pub(crate) quasi: Option<QuasiEvidence>,
     pub(crate) next: Vec<String>,
 }

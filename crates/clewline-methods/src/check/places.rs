@@ -3,14 +3,14 @@
 use std::{io::Read, time::Instant};
 
 use clewline_check::relaxed::QuasiWitness;
-use clewline_core::{Case, OperationId, Verdict};
+use clewline_core::{ErasedHistory, OperationId, Verdict};
 use clewline_report::render::block::Block;
 
 use super::{Check, Patient, Reading, outcome::Report};
 use crate::{
     error::Error,
     limits::Timer,
-    relaxed::{self, Plan, Quasi, Told, judge_recording},
+    relaxed::{self, Plan, Quasi, QuasiEvidence, judge_recording},
 };
 
 impl Check {
@@ -28,7 +28,7 @@ impl Check {
         let recording = match self.read(name, Patient { input, budget: &options.budget }, &options.budget)? {
             Reading::Whole(recording) => *recording,
             Reading::Stopped(reason) => {
-                let told = Some(Told::new(quasi, quasi.reading(specification)?));
+                let told = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
                 let report = self.report(name, specification, begun, self.not_judged(reason));
                 return Ok(Report { quasi: told, ..report });
             }
@@ -40,9 +40,9 @@ impl Check {
 }
 
 /// What comes after the word in the displacement reading.
-pub(crate) fn headline(report: &Report<'_>, told: &Told) -> String {
+pub(crate) fn headline(report: &Report<'_>, told: &QuasiEvidence) -> String {
     let factors = told.quasi.factors();
-    let quasi = told.least.map_or_else(|| factors.clone(), |it| factors.answered(it));
+    let quasi = told.least.map_or_else(|| factors.clone(), |it| factors.with_factor(it));
     let (name, spec) = (&report.name, &report.spec);
     match report.verdict() {
         Verdict::Holds(_) => format!("{name} is quasi linearizable as a {spec} with {quasi}"),
@@ -54,11 +54,11 @@ pub(crate) fn headline(report: &Report<'_>, told: &Told) -> String {
 }
 
 /// Both orders of each witness, and which operations are out of place.
-pub(crate) fn orders(report: &Report<'_>, told: &Told) -> Vec<Block> {
+pub(crate) fn orders(report: &Report<'_>, told: &QuasiEvidence) -> Vec<Block> {
     told.witnesses.iter().map(|it| Block::Drawing(both_orders(report.case(), it))).collect()
 }
 
-fn both_orders(case: &dyn Case, witness: &QuasiWitness) -> Vec<String> {
+fn both_orders(case: &dyn ErasedHistory, witness: &QuasiWitness) -> Vec<String> {
     let labels = |order: &[OperationId]| -> String {
         order.iter().map(|&it| case.label(it)).collect::<Vec<_>>().join(", ")
     };

@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use super::outcome::Report;
 use crate::{
     page::page_of,
-    relaxed::{Factor, Told},
+    relaxed::{Factor, QuasiEvidence},
 };
 
 impl Publish for Report<'_> {
@@ -25,7 +25,7 @@ impl Publish for Report<'_> {
         page.headline = self.headline();
         if self.displaced().is_some() {
             // No few operations contradict each other then, and no one order is right.
-            (page.words, page.core, page.paths) = (Vec::new(), Core::default(), Vec::new());
+            (page.words, page.counterexample, page.paths) = (Vec::new(), Core::default(), Vec::new());
         }
         page.words.extend(words(&self.about_factors().collect::<Vec<_>>()));
         page
@@ -44,7 +44,9 @@ impl Publish for Report<'_> {
     fn entry(&self) -> Entry {
         let entry = self.judged().entry();
         match &self.quasi {
-            Some(_) => Entry { headline: self.headline(), told: self.sentences(&Style::default()), ..entry },
+            Some(_) => {
+                Entry { headline: self.headline(), blocks: self.sentences(&Style::default()), ..entry }
+            }
             None => entry,
         }
     }
@@ -54,12 +56,12 @@ impl Report<'_> {
     /// The operations that contradict each other, as a picture that stands by itself.
     #[must_use]
     pub fn svg(&self) -> String {
-        svg::core(&self.judged(), Ground::Paper).svg
+        svg::counterexample(&self.judged(), Ground::Paper).svg
     }
 }
 
 /// The report for programs in the displacement reading. The fields come in the order of other reports.
-fn placed(report: &Report<'_>, told: &Told, witness: WitnessShown) -> Object {
+fn placed(report: &Report<'_>, told: &QuasiEvidence, witness: WitnessShown) -> Object {
     let ids = |order: &[OperationId]| -> Json { order.iter().map(|it| it.index()).collect() };
     let all = |order: fn(&QuasiWitness) -> &[OperationId]| -> Json {
         told.witnesses.iter().flat_map(order).map(|it| it.index()).collect()
@@ -75,7 +77,8 @@ fn placed(report: &Report<'_>, told: &Told, witness: WitnessShown) -> Object {
         Verdict::Holds(_) => (),
         Verdict::Violated(violation) => {
             let why = told.why.clone().or_else(|| told.about_least(report.verdict()));
-            let mut explanation = json!({ "core": ids(&violation.core), "minimal": false, "text": why });
+            let mut explanation =
+                json!({ "core": ids(&violation.counterexample), "minimal": false, "text": why });
             if let Explanation::Exhausted { next, .. } = &violation.explanation {
                 explanation["operation"] = next.index().into();
             }
@@ -87,7 +90,7 @@ fn placed(report: &Report<'_>, told: &Told, witness: WitnessShown) -> Object {
 }
 
 /// The fields of a report for programs.
-fn factors(told: &Told) -> Json {
+fn factors(told: &QuasiEvidence) -> Json {
     let factor = |(class, factor): &(String, Factor)| match factor {
         Factor::AtMost(most) => (class.clone(), Json::from(*most)),
         Factor::Asked => (class.clone(), Json::from("?")),

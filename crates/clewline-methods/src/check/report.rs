@@ -2,16 +2,16 @@
 
 use std::{fmt, time::Duration};
 
-use clewline_core::{Case, Verdict};
+use clewline_core::{ErasedHistory, Verdict};
 use clewline_report::render::{
-    Judged, Present, WitnessShown,
+    CheckedHistory, Present, WitnessShown,
     block::{Block, Fact},
     present,
     text::{self, Style},
 };
 
 use super::{outcome::Report, places};
-use crate::relaxed::{QuasiReading, Told};
+use crate::relaxed::{QuasiEvidence, QuasiReading};
 
 impl Report<'_> {
     /// The verdict, with its evidence.
@@ -57,7 +57,7 @@ impl Report<'_> {
 
     /// The history that was judged: what its operations are called, and by whom they were.
     #[must_use]
-    pub fn case(&self) -> &dyn Case {
+    pub fn case(&self) -> &dyn ErasedHistory {
         &*self.case
     }
 
@@ -67,7 +67,7 @@ impl Report<'_> {
     }
 
     /// What is told about it, if it was judged by displacement.
-    pub(crate) fn displaced(&self) -> Option<&Told> {
+    pub(crate) fn displaced(&self) -> Option<&QuasiEvidence> {
         self.quasi.as_ref().filter(|it| it.reading == QuasiReading::Displacement)
     }
 
@@ -78,8 +78,8 @@ impl Report<'_> {
         told.map(Block::paragraph)
     }
 
-    pub(crate) fn judged(&self) -> Judged<'_> {
-        Judged {
+    pub(crate) fn judged(&self) -> CheckedHistory<'_> {
+        CheckedHistory {
             name: &self.name,
             source: self.source,
             spec: &self.spec,

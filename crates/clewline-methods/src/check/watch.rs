@@ -10,14 +10,14 @@ use std::{
 };
 
 use clewline_check::Options;
-use clewline_core::{Case, Event, ObjectId, ProcessId, Specification, Value, Verdict};
+use clewline_core::{ErasedHistory, Event, ObjectId, ProcessId, Specification, Value, Verdict};
 use clewline_report::render::{Source, Stream};
 
 use self::window::{FEWEST, Load, Snapshot, Stop, Window};
 use super::outcome::Report;
 use crate::{
     error::{Error, ErrorKind},
-    typed::{TypedCase, name_of},
+    typed::{TypedHistory, name_of},
 };
 
 /// Judges a history while it happens, and holds only the operations that may still matter.
@@ -132,7 +132,7 @@ where
             name: "the history".to_owned(),
             source: Source::Program,
             spec: name_of::<S>().to_owned(),
-            case: Box::new(TypedCase::new(&self.specification, &history)),
+            case: Box::new(TypedHistory::new(&self.specification, &history)),
             judgement,
             elapsed: self.begun.elapsed(),
             stream: Some(Stream { operations, objects: self.objects.len(), most_held, line }),
@@ -199,9 +199,9 @@ where
     fn with<T>(
         &self,
         snapshot: Snapshot<S::Call, S::Return>,
-        with: impl FnOnce(&dyn Case) -> T,
+        with: impl FnOnce(&dyn ErasedHistory) -> T,
     ) -> Result<T, Error> {
-        Ok(with(&TypedCase::new(self.specification, &snapshot.history)))
+        Ok(with(&TypedHistory::new(self.specification, &snapshot.history)))
     }
 
     fn may_forget(&self) -> bool {

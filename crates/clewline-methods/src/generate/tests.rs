@@ -1,4 +1,4 @@
-use clewline_core::{OperationId, Plan, RawCall, RawHistory, Value};
+use clewline_core::{GeneratorConfig, OperationId, RawCall, RawHistory, Value};
 
 use super::{places::Change, *};
 
@@ -14,7 +14,7 @@ fn kinds_are_read_by_their_names() {
 fn planted(spec: &str, kind: Violate) -> usize {
     let specification = clewline_specs::find(spec).expect("in the catalog");
     let plant_with = |seed| {
-        let plan = Plan { operations: 80, keys: 3, seed, ..Plan::default() };
+        let plan = GeneratorConfig { operations: 80, keys: 3, seed, ..GeneratorConfig::default() };
         let recording = specification.generate(&plan);
         assert!(!is_violated(&*specification, recording.clone()), "generated histories hold");
         plant(&*specification, &recording, kind, seed)
@@ -33,7 +33,7 @@ fn violations_are_planted_for_nearly_every_seed() {
 #[test]
 fn what_was_lost_is_gone_and_nothing_else() {
     let specification = clewline_specs::find("queue").expect("in the catalog");
-    let recording = specification.generate(&Plan { pending: 0.2, ..Plan::default() });
+    let recording = specification.generate(&GeneratorConfig { pending: 0.2, ..GeneratorConfig::default() });
     let lost = OperationId(17);
     let less = Places::new(&recording).whole(&Change::Remove(lost)).expect("events follow each other");
     let calls = |history: &RawHistory, but: Option<OperationId>| -> Vec<(RawCall, Option<Value>)> {
@@ -46,7 +46,8 @@ fn what_was_lost_is_gone_and_nothing_else() {
 #[test]
 fn a_violation_is_planted_in_a_long_history() {
     let specification = clewline_specs::find("queue").expect("in the catalog");
-    let recording = specification.generate(&Plan { operations: 30_000, ..Plan::default() });
+    let recording =
+        specification.generate(&GeneratorConfig { operations: 30_000, ..GeneratorConfig::default() });
     let changed = plant(&*specification, &recording, Violate::Swap, 1).expect("there is a place");
     assert_eq!(changed.history.len(), recording.history.len());
 }

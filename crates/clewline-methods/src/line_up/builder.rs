@@ -2,23 +2,23 @@
 
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Misfit, Notation, parallel};
+use clewline_core::{Codec, CodecError, parallel};
 use clewline_explore::{
     TaskId,
     schedulers::{self, bounded::PREEMPTIONS},
 };
 use clewline_threads::{
-    Component, Explorable, Rig, Subject, Trial,
+    Component, Explorable, Subject, SubjectFactory, TestProgram,
     control::{Calls, Limits, MemoryModel},
 };
 
 use super::{
-    asking::{Asking, Matrices},
     concurrent::deadline,
     environment::{self, Given, Replayed},
     finding::Verdict,
-    options::{Against, Options, memory_model, scheduler, scheduler_names},
+    options::{Options, Reference, memory_model, scheduler, scheduler_names},
     plan::{Entry, Plan},
+    quasi_query::{Matrices, QuasiQuery},
     replay,
     sample::check_all,
     shrink::shrink,
@@ -98,7 +98,7 @@ impl Explorable for BuiltIn {
         self.0.invocations()
     }
 
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         self.0.trial(calls, limits)
     }
 }
@@ -156,20 +156,20 @@ impl LineUp<BuiltIn> {
     /// called, in the notation of the specification.
     pub fn specified<S, T>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Self
     where
-        S: Notation + Clone + Send + Sync + 'static,
+        S: Codec + Clone + Send + Sync + 'static,
         S::Call: Send + Sync,
         S::Return: Send + Sync,
         T: Subject<S>,
     {
-        let spec = Notation::name(&specification);
-        let rig = Rig::new(specification, make);
+        let spec = Codec::name(&specification);
+        let rig = SubjectFactory::new(specification, make);
         let line_up = LineUp::of(name_of::<T>(), BuiltIn(Box::new(rig)));
         LineUp { spec, ..line_up }.against_specification()
     }
 
     /// What is right is what the subject's specification says, if it has one.
     pub fn against_specification(mut self) -> Self {
-        self.options.against = Against::Specification;
+        self.options.against = Reference::Specification;
         self
     }
 
@@ -332,14 +332,14 @@ impl<E: Explorable> LineUp<E> {
 
     /// What is right is what `golden` does one call at a time: another implementation, with the same calls.
     pub fn against<G: Explorable + 'static>(mut self, golden: LineUp<G>) -> Self {
-        self.options.against = Against::Golden(Arc::new(golden.subject));
+        self.options.against = Reference::Golden(Arc::new(golden.subject));
         self
     }
 
     /// What is right is what the specification of that name says: `queue`, or another of those that are built in. Calls and
     /// answers have to be written as it [writes](clewline_specs) them.
     pub fn against_named(mut self, specification: &str) -> Self {
-        self.options.against = Against::Named(specification.to_owned());
+        self.options.against = Reference::Named(specification.to_owned());
         self
     }
 
@@ -476,18 +476,18 @@ impl<E: Explorable> LineUp<E> {
     fn ask(&mut self) -> Result<Option<Roles>, Error> {
         let Some(quasi) = &self.quasi else { return Ok(None) };
         let spec = match &self.options.against {
-            Against::Named(name) => Some(name.clone()),
-            Against::Serial
-            | Against::Golden(_)
-            | Against::Specification
-            | Against::Observed(_)
-            | Against::Anything => self.spec.clone(),
+            Reference::Named(name) => Some(name.clone()),
+            Reference::Serial
+            | Reference::Golden(_)
+            | Reference::Specification
+            | Reference::Observed(_)
+            | Reference::Anything => self.spec.clone(),
         };
         let entries = self.plan.entries.iter().flat_map(|it| &it.calls);
         let by_hand = self.plan.matrices.iter().flat_map(|it| it.columns.iter().flatten());
         let ends = self.plan.initial.iter().chain(&self.plan.last);
         let calls: Vec<String> = entries.chain(by_hand).chain(ends).cloned().collect();
-        let asking = Asking { quasi, spec: spec.as_deref(), calls: &calls, matrices: self.matrices };
+        let asking = QuasiQuery { quasi, spec: spec.as_deref(), calls: &calls, matrices: self.matrices };
         asking.ask(&mut self.options)
     }
 
@@ -522,7 +522,7 @@ impl<E: Explorable> LineUp<E> {
 
     /// One execution, as its token has it.
     fn again(&self, replayed: &Replayed, tested: &mut Tested) -> Result<super::finding::Checked, Error> {
-        let misfit = |it: Misfit| {
+        let misfit = |it: CodecError| {
             let variable = environment::REPLAY;
             ErrorKind::Matrix(format!(
                 "the environment variable {variable} is of another test, or the code has changed: {it}"

@@ -8,26 +8,26 @@ use std::{
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{
-    AnswerId, History, ObjectId, Problem, ProcessId, Shown, Timed, Verdict as HistoryVerdict,
+    History, ObjectId, Problem, ProcessId, ResultId, Shown, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
 use clewline_threads::{
-    Explained, Explanation, Extent, Strategy, Survey, Trial, Visit, Visits,
+    Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits,
     control::{Operation, Outcome, Race},
 };
 use rustc_hash::FxBuildHasher;
 
 use super::{
     cause::Cause,
+    drain_cache::DrainCache,
     finding::Unserializable,
-    more::More,
     serial::{Renamed, Texts},
     serializability,
     specified::{Specified, left_inside},
 };
 use crate::{
     matrix::split_method,
-    relaxed::{Judgement, Judging, Needed, Quasi, WellFormed, judge_displaced},
+    relaxed::{FactorHistogram, Judgement, Judging, Quasi, WellFormed, judge_displaced},
 };
 
 /// What is right.
@@ -46,16 +46,16 @@ pub(super) struct Asked<'a> {
     pub(super) judging: &'a Judging,
     /// The specification that is right, if it is a relaxed one: its name, less the factor.
     pub(super) relaxed: Option<&'a str>,
-    pub(super) more: More<'a>,
+    pub(super) more: DrainCache<'a>,
 }
 
 impl Asked<'_> {
     /// Which executions have to be looked at. Where the calls are made, what has a serial witness can be told from what has not.
-    fn visits(&self, looking: &Looking<'_>, trial: &mut dyn Trial, texts: &Texts) -> Visits {
+    fn visits(&self, looking: &Looking<'_>, trial: &mut dyn TestProgram, texts: &Texts) -> Visits {
         match (&self.golden, self.judging, looking) {
             (_, _, Looking::Far { counts_unserializable: true, .. }) => Visits::Every,
             (Golden::Observed(set), Judging::Linearizable, Looking::Far { .. }) => {
-                trial.explain(&|| Explanation { words: set.to_words(), answers: texts.values().to_vec() });
+                trial.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
                 Visits::Unexplained
             }
             _ => Visits::Histories,
@@ -90,7 +90,7 @@ pub(super) struct Explored {
     /// Why some history was not judged.
     pub(super) unknown: Option<String>,
     pub(super) unserializable: Option<Unserializable>,
-    pub(super) needed: Option<Needed>,
+    pub(super) needed: Option<FactorHistogram>,
 }
 
 /// How to look, and how far.
@@ -106,7 +106,7 @@ impl Looking<'_> {
         matches!(self, Looking::Far { counts_unserializable: true, .. })
     }
 
-    fn explore(self, trial: &mut dyn Trial, visits: Visits, visit: &mut Visit<'_>) -> Survey {
+    fn explore(self, trial: &mut dyn TestProgram, visits: Visits, visit: &mut Visit<'_>) -> Survey {
         match self {
             Looking::Far { strategy, executions_max, time, .. } => {
                 trial.explore(strategy, &Extent::all(executions_max, visits).within(time), visit)
@@ -121,7 +121,7 @@ impl Looking<'_> {
 
 /// Explores `trial` until something is wrong.
 pub(super) fn explore_all(
-    trial: &mut dyn Trial,
+    trial: &mut dyn TestProgram,
     looking: Looking<'_>,
     asked: &Asked<'_>,
     texts: &mut Texts,
@@ -130,12 +130,12 @@ pub(super) fn explore_all(
     let mut renamed = Renamed::default();
     let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
     let mut key: Vec<u32> = Vec::new();
-    let mut needed = asked.judging.is_question().then(Needed::default);
+    let mut needed = asked.judging.is_question().then(FactorHistogram::default);
     let mut unserializable = looking.counts_unserializable().then(Unserializable::default);
     trial.keep(true, looking.counts_unserializable());
     let visits = asked.visits(&looking, trial, texts);
     let Survey { coverage, executions, is_bounded, explained, .. } =
-        looking.explore(trial, visits, &mut |trial: &mut dyn Trial, ending: &Ending, _| {
+        looking.explore(trial, visits, &mut |trial: &mut dyn TestProgram, ending: &Ending, _| {
             if let Some(unserializable) = &mut unserializable {
                 count_unserializable(trial, unserializable);
             }
@@ -183,7 +183,7 @@ pub(super) fn explore_all(
     Explored { executions, histories, stuck, coverage, is_bounded, wrong, unknown, unserializable, needed }
 }
 
-fn count_unserializable(trial: &mut dyn Trial, unserializable: &mut Unserializable) {
+fn count_unserializable(trial: &mut dyn TestProgram, unserializable: &mut Unserializable) {
     let processes: Vec<usize> = trial.operations().iter().map(|it| it.0).collect();
     if let Some(cycle) = serializability::cycle(&trial.moments(), &processes) {
         if unserializable.executions == 0 {
@@ -200,13 +200,13 @@ const NEVER: &str = "no factor is great enough: something comes out twice or was
 
 /// A history to be judged.
 struct Judged<'a> {
-    trial: &'a dyn Trial,
-    outcome: &'a Outcome<AnswerId>,
+    trial: &'a dyn TestProgram,
+    outcome: &'a Outcome<ResultId>,
     is_stuck: bool,
 }
 
 impl Wrong {
-    fn of(cause: Cause, trial: &dyn Trial) -> Wrong {
+    fn of(cause: Cause, trial: &dyn TestProgram) -> Wrong {
         let mut key = Vec::new();
         trial.outcome().canonical(&mut key);
         Wrong { cause, schedule: trial.schedule().unwrap_or_default(), blocked: Vec::new(), told: None, key }
@@ -271,7 +271,7 @@ impl Judged<'_> {
         let history = self.history(calls.len()..calls.len() + more.len(), texts, renamed);
         calls.extend_from_slice(more);
         let texts = &*texts;
-        let show = |at: &u32, answer: Option<&AnswerId>| {
+        let show = |at: &u32, answer: Option<&ResultId>| {
             let (method, arguments) = split_method(&calls[*at as usize]);
             let ret = answer.map(|it| texts[it.0].to_string()).filter(|it| !it.is_empty());
             Shown { method: method.to_owned(), arguments: arguments.to_owned(), ret }
@@ -342,7 +342,7 @@ impl Judged<'_> {
     }
 
     fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Judgement, String> {
-        let options = JudgeOptions { core_configurations: 0, ..JudgeOptions::default() };
+        let options = JudgeOptions { counterexample_configurations: 0, ..JudgeOptions::default() };
         match judge(problems(), &options).verdict {
             HistoryVerdict::Holds(_) => (),
             HistoryVerdict::Violated(_) => return Ok(Judgement::Wrong(None)),
@@ -374,7 +374,7 @@ impl Judged<'_> {
         more: Range<usize>,
         texts: &mut Texts,
         renamed: &mut Renamed,
-    ) -> History<u32, AnswerId> {
+    ) -> History<u32, ResultId> {
         let steps = self.outcome.operations.iter().map(|it| it.ret.map(|it| it.0).max(it.call));
         let end = 2 * i64::from(steps.flatten().max().unwrap_or(0)) + 2;
         let tasks = self.trial.operations().iter().map(|it| it.0 + 1).max().unwrap_or(0);

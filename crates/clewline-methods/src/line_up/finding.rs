@@ -6,7 +6,7 @@ use clewline_explore::{Coverage, Schedule};
 use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
 
 use super::cause::Cause;
-use crate::{matrix::Matrix, relaxed::Needed};
+use crate::{matrix::Matrix, relaxed::FactorHistogram};
 
 /// What became of one matrix.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct Checked {
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<Unserializable>,
     /// Which factors its histories need, if that was asked.
-    pub needed: Option<Needed>,
+    pub needed: Option<FactorHistogram>,
     /// How long the phases took.
     pub elapsed: [Duration; 2],
 }
@@ -101,7 +101,7 @@ pub struct Finding {
     /// What was left over.
     pub leaks: Vec<Leak>,
     /// What is out of place, or how far, if that is what was asked about.
-    pub told: Option<String>,
+    pub explanation: Option<String>,
     /// Serial histories in which every operation that returned has the same answer: those that could have been witnesses, if
     /// they had the right order. For [`Cause::Nondeterministic`], the two that differ.
     pub tried: Vec<Serial>,

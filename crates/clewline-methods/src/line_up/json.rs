@@ -9,12 +9,12 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     finding::{Checked, Finding, Seen, Verdict},
-    text::{Summary, Telling, is_exhausted},
+    text::{ReportContext, Summary, is_exhausted},
 };
 use crate::matrix::Matrix;
 
 /// The object. `smallest` is what was left when the matrix was made smaller.
-pub(super) fn object(telling: &Telling<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
+pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
     let mut object = Map::new();
     object.insert("subject".to_owned(), telling.subject.into());
     calls(&mut object, &checked.matrix);
@@ -95,7 +95,7 @@ fn found(object: &mut Map<String, Json>, finding: &Finding) {
         object.insert("message".to_owned(), panic.message.as_str().into());
         object.insert("place".to_owned(), panic.place.as_deref().into());
     }
-    if let Some(told) = &finding.told {
+    if let Some(told) = &finding.explanation {
         object.insert("explanation".to_owned(), told.as_str().into());
     }
 }

@@ -10,10 +10,10 @@
 //! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
 //! 2010.
 
-mod asking;
 mod builder;
 mod cause;
 mod concurrent;
+mod drain_cache;
 mod drawing;
 mod environment;
 mod every;
@@ -21,7 +21,6 @@ mod files;
 mod finding;
 #[cfg(feature = "html")]
 mod json;
-mod more;
 pub mod observations;
 mod observing;
 mod options;
@@ -29,6 +28,7 @@ mod plan;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
+mod quasi_query;
 mod sample;
 mod serial;
 mod serializability;
@@ -42,16 +42,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{AnswerId, Misfit};
+use clewline_core::{CodecError, ResultId};
 use clewline_explore::{Coverage, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_threads::{
-    Explorable, Strategy, Trial,
+    Explorable, Strategy, TestProgram,
     control::{Outcome, Points},
 };
 
 use self::{
     concurrent::{Asked, Explored, Golden, Looking, explore_all},
-    more::More,
+    drain_cache::DrainCache,
     serial::{Observed, Renamed, divergence},
 };
 
@@ -61,15 +61,15 @@ pub(crate) use serial::{Texts, observe};
 pub(crate) use specified::Specified;
 
 pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
-pub use asking::{Asking, Matrices};
 pub use builder::{BuiltIn, LineUp};
 pub use cause::Cause;
 pub use every::{Answer, Every};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, Seen, Serial, Unserializable};
-pub use options::{Against, Options, has_bound, scheduler};
+pub use options::{Options, Reference, has_bound, scheduler};
 pub use plan::{Entry, Plan};
 pub use present::{Presented, PresentedMatrix};
+pub use quasi_query::{Matrices, QuasiQuery};
 pub use sample::check_all;
 pub use shrink::shrink;
 pub use tested::Tested;
@@ -80,21 +80,25 @@ pub use tested::Tested;
 ///
 /// If the matrix has a call that the subject does not know, or too many columns; or if it should take out as much as it puts in, and does
 /// not.
-pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Checked, Misfit> {
+pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Checked, CodecError> {
     if let Judging::Displaced(_, WellFormed::Required(roles)) = &options.judging {
-        roles.check(matrix).map_err(|it| Misfit(it.to_string()))?;
+        roles.check(matrix).map_err(|it| CodecError(it.to_string()))?;
     }
     let mut trial = trial(subject, matrix, options)?;
     Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.run()
 }
 
 /// A matrix on a subject, ready to be run.
-fn trial(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Box<dyn Trial>, Misfit> {
+fn trial(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    options: &Options,
+) -> Result<Box<dyn TestProgram>, CodecError> {
     // Those before and after all others need a task each.
     let ends = [&matrix.initial, &matrix.last].into_iter().filter(|it| !it.is_empty()).count();
     if TaskId::MAX < matrix.columns.len() + ends {
         let most = TaskId::MAX - ends;
-        return Err(Misfit(format!("expected at most {most} columns, found {}", matrix.columns.len())));
+        return Err(CodecError(format!("expected at most {most} columns, found {}", matrix.columns.len())));
     }
     subject.trial(&matrix.to_calls(), &options.limits)
 }
@@ -109,7 +113,7 @@ pub fn replay(
     matrix: &Matrix,
     schedule: &Schedule,
     options: &Options,
-) -> Result<Checked, Misfit> {
+) -> Result<Checked, CodecError> {
     let mut trial = trial(subject, matrix, options)?;
     Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.replay(schedule)
 }
@@ -117,12 +121,12 @@ pub fn replay(
 struct Check<'a> {
     matrix: &'a Matrix,
     options: &'a Options,
-    trial: &'a mut dyn Trial,
+    trial: &'a mut dyn TestProgram,
     texts: Texts,
 }
 
 impl Check<'_> {
-    fn run(mut self) -> Result<Checked, Misfit> {
+    fn run(mut self) -> Result<Checked, CodecError> {
         let mut checked = self.unchecked();
         let begun = Instant::now();
         let right = self.right()?;
@@ -179,22 +183,22 @@ impl Check<'_> {
     }
 
     /// The first phase, or whatever else says what is right.
-    fn right(&mut self) -> Result<Right, Misfit> {
+    fn right(&mut self) -> Result<Right, CodecError> {
         let most = self.options.executions_max;
         Ok(match &self.options.against {
-            Against::Serial => match self.options.judging {
+            Reference::Serial => match self.options.judging {
                 Judging::Linearizable | Judging::LeastRelaxed(_) => {
                     Right::Observed(observe(self.trial, &mut self.texts, most))
                 }
                 Judging::Displaced(..) => {
-                    return Err(Misfit(
+                    return Err(CodecError(
                         "what the subject does one call at a time is relaxed as well: say what is right with a specification or \
                          a golden implementation"
                             .to_owned(),
                     ));
                 }
             },
-            Against::Golden(golden) => {
+            Reference::Golden(golden) => {
                 let calls = match self.options.judging {
                     Judging::Linearizable | Judging::LeastRelaxed(_) => self.matrix.to_calls(),
                     Judging::Displaced(..) => self.matrix.to_apart(&[])?,
@@ -202,18 +206,20 @@ impl Check<'_> {
                 let mut trial = golden.trial(&calls, &self.options.limits)?;
                 Right::Observed(observe(&mut *trial, &mut self.texts, most))
             }
-            Against::Observed(it) if it.matrix() == self.matrix => {
+            Reference::Observed(it) if it.matrix() == self.matrix => {
                 Right::Observed(it.observed(&mut self.texts))
             }
-            Against::Observed(_) => return Err(Misfit("the observations are of another matrix".to_owned())),
-            Against::Specification => Right::Specified(Specified::Own),
-            Against::Named(name) => Right::Specified(Specified::named(name, self.trial)?),
-            Against::Anything => Right::Anything,
+            Reference::Observed(_) => {
+                return Err(CodecError("the observations are of another matrix".to_owned()));
+            }
+            Reference::Specification => Right::Specified(Specified::Own),
+            Reference::Named(name) => Right::Specified(Specified::named(name, self.trial)?),
+            Reference::Anything => Right::Anything,
         })
     }
 
     fn verdict_of_serial(&mut self, observed: &Observed) -> Option<Verdict> {
-        if let Against::Golden(_) | Against::Observed(_) = self.options.against {
+        if let Reference::Golden(_) | Reference::Observed(_) = self.options.against {
             // Its schedules are not the subject's, and a file has none. And if it may answer now this and now that, so may the subject.
             let panicked = observed.panicked.as_ref().map(|_| "what it is compared with panics".to_owned());
             return panicked.or_else(|| observed.incomplete.clone()).map(Verdict::Unknown);
@@ -246,7 +252,7 @@ impl Check<'_> {
     fn verdict_of_concurrent(&mut self, explored: &Explored, observed: Option<&Observed>) -> Verdict {
         if let Some(wrong) = &explored.wrong {
             let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
-            finding.told.clone_from(&wrong.told);
+            finding.explanation.clone_from(&wrong.told);
             let mut key = Vec::new();
             self.trial.outcome().canonical(&mut key);
             if key != wrong.key {
@@ -313,27 +319,27 @@ impl Check<'_> {
             blocked,
             race: outcome.race,
             leaks: outcome.leaks,
-            told: None,
+            explanation: None,
             panic: outcome.panic.map(|(task, panic)| (task.index(), panic)),
             tried,
         }
     }
 
-    fn seen(&self, outcome: &Outcome<AnswerId>) -> Vec<Seen> {
+    fn seen(&self, outcome: &Outcome<ResultId>) -> Vec<Seen> {
         let operations = self.trial.operations().iter().zip(&outcome.operations).enumerate();
         operations
             .map(|(at, ((process, call), operation))| Seen {
                 process: *process,
                 call: call.clone(),
                 called: operation.call,
-                returned: operation.ret.map(|(step, answer)| (step, self.trial.answer(at, answer))),
+                returned: operation.ret.map(|(step, answer)| (step, self.trial.show_result(at, answer))),
             })
             .collect()
     }
 
     /// The serial histories with the same answers.
     fn tried(&self, observed: &Observed, operations: &[Seen]) -> Vec<Serial> {
-        let answers_alike = |(at, answer): &(u32, AnswerId)| {
+        let answers_alike = |(at, answer): &(u32, ResultId)| {
             let returned = &operations[*at as usize].returned;
             returned.as_ref().is_some_and(|(_, text)| *text == self.texts[answer.0])
         };
@@ -351,7 +357,7 @@ impl Check<'_> {
                 earlier.map(|&it| (it, first))
             })
         });
-        let text = |&(at, answer): &(u32, AnswerId)| (at as usize, self.texts[answer.0].clone());
+        let text = |&(at, answer): &(u32, ResultId)| (at as usize, self.texts[answer.0].clone());
         Serial {
             complete: history.complete.iter().map(text).collect(),
             stuck: history.stuck.map(|it| it as usize),
@@ -359,7 +365,7 @@ impl Check<'_> {
         }
     }
 
-    fn replay(mut self, schedule: &Schedule) -> Result<Checked, Misfit> {
+    fn replay(mut self, schedule: &Schedule) -> Result<Checked, CodecError> {
         let mut checked = self.unchecked();
         let right = self.right()?;
         let observed = right.observed();
@@ -384,7 +390,7 @@ impl Check<'_> {
             explored = explore_all(self.trial, Looking::Once(&mut once), &asked, &mut self.texts);
         }
         if !once.is_faithful() {
-            return Err(Misfit(
+            return Err(CodecError(
                 "the token is not of this matrix: its tasks are not those that run".to_owned(),
             ));
         }
@@ -423,14 +429,14 @@ impl Right {
             Right::Anything => Golden::Anything,
         };
         let relaxed = match &options.against {
-            Against::Named(name) => name.split(':').next().filter(|it| it.starts_with("quasi-")),
-            Against::Serial
-            | Against::Golden(_)
-            | Against::Specification
-            | Against::Observed(_)
-            | Against::Anything => None,
+            Reference::Named(name) => name.split(':').next().filter(|it| it.starts_with("quasi-")),
+            Reference::Serial
+            | Reference::Golden(_)
+            | Reference::Specification
+            | Reference::Observed(_)
+            | Reference::Anything => None,
         };
-        let more = More { matrix, options, seen: RefCell::default() };
+        let more = DrainCache { matrix, options, seen: RefCell::default() };
         Asked { golden, judging: &options.judging, relaxed, more }
     }
 }

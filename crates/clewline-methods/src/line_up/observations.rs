@@ -2,7 +2,9 @@
 //!
 //! The format is the paper's (section 4.2, Figure 7). An execution that has no witness can be written in the same notation.
 
-use clewline_core::{AnswerId, Datum, Misfit, ObjectId, Operation, OperationId, RawCall, Recording, Value};
+use clewline_core::{
+    CodecError, Datum, ObjectId, Operation, OperationId, RawCall, Recording, ResultId, Value,
+};
 use clewline_report::formats::observations::write::{
     Call, Entry, Event, Fate, observation_set, violation as written,
 };
@@ -61,7 +63,7 @@ impl Observations {
     /// # Errors
     ///
     /// If it has a call that the matrix has not, a history that is not serial, one that lacks a call though none waits, or no history.
-    pub fn from_recording(recording: &Recording, matrix: &Matrix) -> Result<Observations, Misfit> {
+    pub fn from_recording(recording: &Recording, matrix: &Matrix) -> Result<Observations, CodecError> {
         let (threads, calls) = parts(matrix);
         let n_objects = recording.names.objects.len();
         let mut orders: Vec<Vec<OperationId>> = vec![Vec::new(); n_objects];
@@ -74,9 +76,10 @@ impl Observations {
             calls: &calls,
             alone: (matrix.initial.len(), matrix.last.len()),
         };
-        let histories = orders.iter().map(|it| reader.serial(it)).collect::<Result<Vec<Serial>, Misfit>>()?;
+        let histories =
+            orders.iter().map(|it| reader.serial(it)).collect::<Result<Vec<Serial>, CodecError>>()?;
         if histories.is_empty() {
-            return Err(Misfit("the file has no history".to_owned()));
+            return Err(CodecError("the file has no history".to_owned()));
         }
         Ok(Observations { matrix: matrix.clone(), histories })
     }
@@ -88,7 +91,7 @@ impl Observations {
             let complete = serial
                 .complete
                 .iter()
-                .map(|(at, text)| (*at as u32, AnswerId(texts.intern_ref(text))))
+                .map(|(at, text)| (*at as u32, ResultId(texts.intern_ref(text))))
                 .collect();
             let stuck = serial.stuck.map(|it| it as u32);
             observed.set.insert(&clewline_check::SerialHistory { complete, stuck });
@@ -133,14 +136,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Operations of one history, in the order in which they were called.
-    fn serial(&self, order: &[OperationId]) -> Result<Serial, Misfit> {
+    fn serial(&self, order: &[OperationId]) -> Result<Serial, CodecError> {
         let mut next = vec![0; self.threads.len()];
         let mut serial = Serial { complete: Vec::new(), stuck: None, wrong_order: None };
         let mut end = 0;
         for &id in order {
             let operation = self.recording.history.operation(id);
             if serial.stuck.is_some() || operation.span.call() < end {
-                return Err(Misfit("the file has a history whose operations overlap".to_owned()));
+                return Err(CodecError("the file has a history whose operations overlap".to_owned()));
             }
             let at = self.number(&operation, &mut next)?;
             match operation.ret {
@@ -168,10 +171,10 @@ impl Reader<'_> {
         late.or_else(|| unmade().filter(|_| serial.stuck.is_none()))
     }
 
-    fn lacks(&self, at: usize) -> Misfit {
+    fn lacks(&self, at: usize) -> CodecError {
         let call = &self.calls[at];
         let number = self.calls[..=at].iter().filter(|it| it.thread == call.thread).count();
-        Misfit(format!(
+        CodecError(format!(
             "the file is not of this matrix: a history there goes on or ends without call {number} of thread {}, which is {} here",
             self.threads[call.thread],
             shown(call),
@@ -179,10 +182,17 @@ impl Reader<'_> {
     }
 
     /// Which call of the matrix it is: the next one of its thread.
-    fn number(&self, operation: &Operation<'_, RawCall, Value>, next: &mut [usize]) -> Result<usize, Misfit> {
+    fn number(
+        &self,
+        operation: &Operation<'_, RawCall, Value>,
+        next: &mut [usize],
+    ) -> Result<usize, CodecError> {
         let name = self.text(self.recording.names.processes[operation.process.index()]);
         let thread = self.threads.iter().position(|it| it.eq_ignore_ascii_case(&name)).ok_or_else(|| {
-            Misfit(format!("the file has a thread `{name}`, and the matrix has {}", self.threads.join(", ")))
+            CodecError(format!(
+                "the file has a thread `{name}`, and the matrix has {}",
+                self.threads.join(", ")
+            ))
         })?;
         let found = Call {
             thread,
@@ -193,7 +203,7 @@ impl Reader<'_> {
         next[thread] += 1;
         match mine {
             Some((at, call)) if *call == found => Ok(at),
-            Some(_) | None => Err(Misfit(format!(
+            Some(_) | None => Err(CodecError(format!(
                 "the file is not of this matrix: call {} of thread {name} is {} there, and {} here",
                 next[thread],
                 shown(&found),

@@ -1,6 +1,6 @@
 //! The first phase alone, for observation files.
 
-use clewline_core::Misfit;
+use clewline_core::CodecError;
 use clewline_threads::Explorable;
 
 use super::{
@@ -16,15 +16,19 @@ use crate::matrix::Matrix;
 /// # Errors
 ///
 /// If the matrix has a call that the subject does not know, or phase 1 did not see everything.
-pub fn observe(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Observations, Misfit> {
+pub fn observe(
+    subject: &dyn Explorable,
+    matrix: &Matrix,
+    options: &Options,
+) -> Result<Observations, CodecError> {
     let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
     let mut texts = Texts::default();
     let observed = first_phase(&mut *trial, &mut texts, options.executions_max);
     if observed.panicked.is_some() {
-        return Err(Misfit("a call panics, one call at a time".to_owned()));
+        return Err(CodecError("a call panics, one call at a time".to_owned()));
     }
     if let Some(why) = observed.incomplete {
-        return Err(Misfit(why));
+        return Err(CodecError(why));
     }
     let serial = |it: clewline_check::SerialHistory| Serial {
         complete: it.complete.iter().map(|it| (it.0 as usize, texts[it.1.0].clone())).collect(),

@@ -30,7 +30,7 @@ pub struct Options {
     /// What loads may see in the second phase. One call at a time, memory is sequentially consistent.
     pub memory: Memory,
     /// What is right.
-    pub against: Against,
+    pub against: Reference,
     /// What a history is asked: whether it is linearizable, or how far it is from that.
     pub judging: Judging,
     /// Whether serial executions may answer now this and now that. If not, that is what is wrong.
@@ -44,7 +44,7 @@ pub struct Options {
 /// What is right.
 #[derive(Clone)]
 #[non_exhaustive]
-pub enum Against {
+pub enum Reference {
     /// What the subject does one call at a time.
     Serial,
     /// What another implementation does one call at a time. It knows the same calls.
@@ -59,15 +59,15 @@ pub enum Against {
     Anything,
 }
 
-impl fmt::Debug for Against {
+impl fmt::Debug for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Against::Serial => f.write_str("Serial"),
-            Against::Golden(_) => f.write_str("Golden"),
-            Against::Specification => f.write_str("Specification"),
-            Against::Named(name) => f.debug_tuple("Named").field(name).finish(),
-            Against::Observed(_) => f.write_str("Observed"),
-            Against::Anything => f.write_str("Anything"),
+            Reference::Serial => f.write_str("Serial"),
+            Reference::Golden(_) => f.write_str("Golden"),
+            Reference::Specification => f.write_str("Specification"),
+            Reference::Named(name) => f.debug_tuple("Named").field(name).finish(),
+            Reference::Observed(_) => f.write_str("Observed"),
+            Reference::Anything => f.write_str("Anything"),
         }
     }
 }
@@ -81,7 +81,7 @@ impl Default for Options {
             time: None,
             limits: Limits::default(),
             memory: Memory::default(),
-            against: Against::Serial,
+            against: Reference::Serial,
             judging: Judging::Linearizable,
             allows_nondeterminism: false,
             counts_unserializable: false,

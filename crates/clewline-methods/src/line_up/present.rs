@@ -9,7 +9,7 @@ use clewline_report::render::{
 use super::{
     drawing::Shown,
     finding::{Checked, Finding, Verdict},
-    text::{self, Summary, Telling},
+    text::{self, ReportContext, Summary},
 };
 use crate::matrix::Matrix;
 
@@ -17,7 +17,7 @@ use crate::matrix::Matrix;
 #[derive(Clone, Copy, Debug)]
 pub struct Presented<'a> {
     /// What a report tells besides.
-    pub telling: Telling<'a>,
+    pub context: ReportContext<'a>,
     /// What all of them gave.
     pub summary: &'a Summary,
     /// The matrix that is shown, if one is violated: made as small as can be.
@@ -28,7 +28,7 @@ pub struct Presented<'a> {
 
 impl Present for Presented<'_> {
     fn name(&self) -> &str {
-        self.telling.subject
+        self.context.subject
     }
 
     fn word(&self) -> &'static str {
@@ -36,33 +36,33 @@ impl Present for Presented<'_> {
     }
 
     fn qualifier(&self) -> Option<String> {
-        text::qualifier(&self.telling, self.summary)
+        text::qualifier(&self.context, self.summary)
     }
 
     fn headline(&self) -> String {
         match self.finding() {
-            Some((checked, finding)) => text::headline(&self.telling, checked, finding),
-            None => text::headline_of_all(&self.telling, self.summary),
+            Some((checked, finding)) => text::headline(&self.context, checked, finding),
+            None => text::headline_of_all(&self.context, self.summary),
         }
     }
 
     fn sentences(&self, style: &Style) -> Vec<Block> {
         match self.finding() {
             Some((checked, finding)) => {
-                text::evidence(&self.telling, checked, finding, self.is_smaller(), style)
+                text::evidence(&self.context, checked, finding, self.is_smaller(), style)
             }
-            None => text::sentences_of_all(&self.telling, self.summary),
+            None => text::sentences_of_all(&self.context, self.summary),
         }
     }
 
     fn facts(&self) -> Vec<Fact> {
         let mut facts = self.again();
-        facts.extend(text::explored(&self.telling, self.summary));
+        facts.extend(text::explored(&self.context, self.summary));
         facts
     }
 
     fn next(&self) -> Vec<String> {
-        self.telling.next.to_vec()
+        self.context.next.to_vec()
     }
 }
 
@@ -79,7 +79,7 @@ impl<'a> Presented<'a> {
     /// What is needed to see it again.
     pub(super) fn again(&self) -> Vec<Fact> {
         let Some((checked, finding)) = self.finding() else { return Vec::new() };
-        text::facts(&self.telling, checked, finding, self.found.filter(|_| self.is_smaller()))
+        text::facts(&self.context, checked, finding, self.found.filter(|_| self.is_smaller()))
     }
 }
 
@@ -87,7 +87,7 @@ impl<'a> Presented<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct PresentedMatrix<'a> {
     /// What a report tells besides. Of an interleaving, only the short form is shown.
-    pub telling: Telling<'a>,
+    pub context: ReportContext<'a>,
     /// What it gave.
     pub checked: &'a Checked,
     /// What was left of the matrix when it was made smaller.
@@ -103,7 +103,7 @@ impl PresentedMatrix<'_> {
 
 impl Present for PresentedMatrix<'_> {
     fn name(&self) -> &str {
-        self.telling.subject
+        self.context.subject
     }
 
     fn word(&self) -> &'static str {
@@ -117,23 +117,23 @@ impl Present for PresentedMatrix<'_> {
                 format!("no violation found in \"{}\"", self.checked.matrix)
             }
             (Verdict::Holds(()) | Verdict::Violated(_), Some((shown, finding))) => {
-                text::headline(&self.telling, shown, finding)
+                text::headline(&self.context, shown, finding)
             }
         }
     }
 
     fn sentences(&self, style: &Style) -> Vec<Block> {
-        let telling = Telling { shown: Shown::Short, ..self.telling };
+        let telling = ReportContext { shown: Shown::Short, ..self.context };
         self.finding().map_or_else(Vec::new, |(shown, finding)| {
             text::evidence(&telling, shown, finding, self.smallest.is_some(), style)
         })
     }
 
     fn facts(&self) -> Vec<Fact> {
-        text::explored(&self.telling, &Summary::of(self.checked))
+        text::explored(&self.context, &Summary::of(self.checked))
     }
 
     fn next(&self) -> Vec<String> {
-        self.telling.next.to_vec()
+        self.context.next.to_vec()
     }
 }

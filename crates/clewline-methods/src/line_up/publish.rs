@@ -19,10 +19,10 @@ use super::{
     drawing::{Interleaving, Line, Shown, Threads, buffers, label, waiting},
     finding::{Checked, Finding, Seen},
     json,
-    options::Against,
+    options::Reference,
     present::{Presented, PresentedMatrix},
     tested::Tested,
-    text::{self, Telling},
+    text::{self, ReportContext},
 };
 use crate::{matrix::Matrix, relaxed::Judging};
 
@@ -38,10 +38,10 @@ impl Publish for Presented<'_> {
     }
 
     fn json(&self, witness: WitnessShown) -> Object {
-        let Presented { telling, summary, shown, .. } = *self;
+        let Presented { context: telling, summary, shown, .. } = *self;
         let mut object = json::summary(telling.subject, summary);
         if let Some(checked) = shown {
-            let shown = PresentedMatrix { telling, checked, smallest: None };
+            let shown = PresentedMatrix { context: telling, checked, smallest: None };
             object.add_object("found", shown.json(witness));
         }
         object
@@ -50,7 +50,7 @@ impl Publish for Presented<'_> {
     fn entry(&self) -> summary::Entry {
         summary::Entry {
             work: Some(self.summary.executions),
-            algorithm: self.telling.options.scheduler.name.to_owned(),
+            algorithm: self.context.options.scheduler.name.to_owned(),
             elapsed: self.summary.elapsed,
             ..plain_entry(self)
         }
@@ -73,14 +73,14 @@ impl Publish for Tested {
 
 impl Publish for PresentedMatrix<'_> {
     fn json(&self, _: WitnessShown) -> Object {
-        json::object(&self.telling, self.checked, self.smallest)
+        json::object(&self.context, self.checked, self.smallest)
     }
 
     fn entry(&self) -> summary::Entry {
         summary::Entry {
             name: text::typed(&self.checked.matrix, text::Reader::Test),
             work: Some(self.checked.executions),
-            algorithm: self.telling.options.scheduler.name.to_owned(),
+            algorithm: self.context.options.scheduler.name.to_owned(),
             elapsed: self.checked.elapsed.iter().sum(),
             ..plain_entry(self)
         }
@@ -90,12 +90,12 @@ impl Publish for PresentedMatrix<'_> {
 impl Presented<'_> {
     /// Shows the execution on the page, and says why nothing else is shown.
     fn show(&self, page: &mut Page, checked: &Checked, finding: &Finding) {
-        let Presented { telling, summary, .. } = self;
+        let Presented { context: telling, summary, .. } = self;
         let called = Called::of(checked, finding);
         page.caller = "thread";
         page.history = Some(called.columns());
-        page.core = called.core(finding);
-        if !page.core.operations.is_empty() {
+        page.counterexample = called.core(finding);
+        if !page.counterexample.operations.is_empty() {
             let told = text::cause(telling, finding);
             page.picture = Some(called.picture(&page.headline, &told, Ground::Page));
         }
@@ -113,7 +113,7 @@ impl Presented<'_> {
         }
         facts.extend(text::explored(telling, summary));
         page.facts.clear();
-        page.tell_facts(facts);
+        page.add_facts(facts);
     }
 
     /// The history that has no witness as a picture that stands by itself, if there is one.
@@ -121,18 +121,18 @@ impl Presented<'_> {
     pub fn svg(&self) -> Option<String> {
         let (checked, finding) = self.finding()?;
         let (headline, told) =
-            (format!("violated: {}", self.headline()), text::cause(&self.telling, finding));
+            (format!("violated: {}", self.headline()), text::cause(&self.context, finding));
         Some(Called::of(checked, finding).picture(&headline, &told, Ground::Paper).svg)
     }
 }
 
 /// Why a page does not say what the object was like in between.
-fn no_states(against: &Against) -> &'static str {
+fn no_states(against: &Reference) -> &'static str {
     match against {
-        Against::Serial | Against::Golden(_) | Against::Observed(_) => {
+        Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => {
             "not told: calls one at a time show what is answered, not what the object is like"
         }
-        Against::Specification | Against::Named(_) | Against::Anything => {
+        Reference::Specification | Reference::Named(_) | Reference::Anything => {
             "not told: no order explains the answers, so there is none to tell them for"
         }
     }
@@ -191,7 +191,7 @@ impl<'a> Called<'a> {
                 object: "",
                 part: "",
                 call: &seen.call,
-                answer,
+                result: answer,
                 id: "",
                 start,
                 end,
@@ -240,12 +240,12 @@ impl<'a> Called<'a> {
     }
 
     /// Serial histories with the same answers, as far as they keep what precedes what.
-    fn serial_histories(&self, telling: &Telling<'_>, finding: &Finding) -> Vec<Path> {
+    fn serial_histories(&self, telling: &ReportContext<'_>, finding: &Finding) -> Vec<Path> {
         // More are no help.
         const SHOWN: usize = 10;
         let has_serial = match &telling.options.against {
-            Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
-            Against::Specification | Against::Named(_) | Against::Anything => false,
+            Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => true,
+            Reference::Specification | Reference::Named(_) | Reference::Anything => false,
         };
         let is_plain = matches!(telling.options.judging, Judging::Linearizable);
         if !has_serial || !is_plain || finding.cause == Cause::Nondeterministic {
@@ -262,7 +262,7 @@ impl<'a> Called<'a> {
                 title: format!("one call at a time, {}", number + 1),
                 order: ids[..kept].to_vec(),
                 stuck: end,
-                told: format!(
+                description: format!(
                     "One call at a time: {}{why}.",
                     text::one_serial(&self.threads, finding, serial)
                 ),
@@ -285,7 +285,7 @@ fn steps(
     let step = |line: Line| html::Step {
         number: line.step,
         task: column(line.process),
-        told: line.told,
+        description: line.told,
         place: line.place,
         operation: line.operation.and_then(&id),
     };

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use clewline_core::{Misfit, parallel};
+use clewline_core::{CodecError, parallel};
 use clewline_threads::Explorable;
 
 use super::{check, finding::Checked, options::Options};
@@ -20,7 +20,7 @@ pub fn check_all(
     options: &Options,
     jobs: usize,
     visit: &mut dyn FnMut(Checked) -> ControlFlow<()>,
-) -> Result<(), Misfit> {
+) -> Result<(), CodecError> {
     // None is made before a thread is free for it: `matrices` may end when time is up. One job stays on this
     // thread, and takes one after the other: subjects that are alone in their process need that.
     let flow = parallel::in_order(

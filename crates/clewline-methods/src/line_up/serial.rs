@@ -3,9 +3,9 @@
 use std::{collections::HashMap, ops::ControlFlow};
 
 use clewline_check::{ObservationSet, SerialHistory};
-use clewline_core::{AnswerId, Interner};
+use clewline_core::{Interner, ResultId};
 use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
-use clewline_threads::{Extent, Strategy, Survey, Trial, Visits, control::Outcome};
+use clewline_threads::{Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
 use rustc_hash::FxBuildHasher;
 
 /// Answers as they are written, numbered across trials: a golden implementation and the subject may number theirs apart.
@@ -13,20 +13,20 @@ pub(crate) type Texts = Interner<String>;
 
 /// The answers of a trial in the numbering of [`Texts`].
 #[derive(Debug, Default)]
-pub(super) struct Renamed(HashMap<(usize, AnswerId), AnswerId, FxBuildHasher>);
+pub(super) struct Renamed(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
 
 impl Renamed {
     pub(super) fn id(
         &mut self,
-        trial: &dyn Trial,
+        trial: &dyn TestProgram,
         texts: &mut Texts,
         operation: usize,
-        answer: AnswerId,
-    ) -> AnswerId {
+        answer: ResultId,
+    ) -> ResultId {
         *self
             .0
             .entry((operation, answer))
-            .or_insert_with(|| AnswerId(texts.intern(trial.answer(operation, answer))))
+            .or_insert_with(|| ResultId(texts.intern(trial.show_result(operation, answer))))
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Observed {
 }
 
 /// Explores every serial execution of `trial`. Nothing is bounded here: whoever is found wrong is wrong.
-pub(crate) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: u64) -> Observed {
+pub(crate) fn observe(trial: &mut dyn TestProgram, texts: &mut Texts, executions_max: u64) -> Observed {
     let mut observed = Observed::default();
     let mut renamed = Renamed::default();
     trial.keep(true, false);
@@ -81,8 +81,8 @@ pub(crate) fn observe(trial: &mut dyn Trial, texts: &mut Texts, executions_max: 
 /// The operations of a serial execution in their order. If one was called and blocked, it is the last. If all that were called
 /// returned, and others block before their first step, each of these could have been the last: a history each.
 pub(super) fn serial(
-    outcome: &Outcome<AnswerId>,
-    mut id: impl FnMut(usize, AnswerId) -> AnswerId,
+    outcome: &Outcome<ResultId>,
+    mut id: impl FnMut(usize, ResultId) -> ResultId,
 ) -> Vec<SerialHistory> {
     let mut called: Vec<(u32, usize)> =
         outcome.operations.iter().enumerate().filter_map(|(at, it)| it.call.map(|call| (call, at))).collect();
@@ -107,7 +107,7 @@ pub(super) fn serial(
 }
 
 /// Uncontrolled nondeterminism, and where it showed.
-pub(super) fn divergence(diverged: &Diverged, trial: &dyn Trial) -> String {
+pub(super) fn divergence(diverged: &Diverged, trial: &dyn TestProgram) -> String {
     let place = diverged.task().and_then(|task| trial.pending().iter().find(|it| it.task == task));
     let place = place.map_or_else(String::new, |it| format!(" at {}", it.place));
     format!(

@@ -1,6 +1,6 @@
 //! Smaller matrices that fail as well.
 
-use clewline_core::Misfit;
+use clewline_core::CodecError;
 use clewline_explore::schedulers::bounded;
 use clewline_threads::Explorable;
 
@@ -16,7 +16,11 @@ use crate::{
 /// # Errors
 ///
 /// If the matrix has a call that the subject does not know.
-pub fn shrink(subject: &dyn Explorable, mut checked: Checked, options: &Options) -> Result<Checked, Misfit> {
+pub fn shrink(
+    subject: &dyn Explorable,
+    mut checked: Checked,
+    options: &Options,
+) -> Result<Checked, CodecError> {
     let cause = checked.finding().map(|it| it.cause);
     while let Some(smaller) = first_that_fails(subject, smaller(&checked.matrix, options), options, cause)? {
         checked = smaller;
@@ -63,7 +67,7 @@ fn first_that_fails(
     matrices: Vec<Matrix>,
     options: &Options,
     cause: Option<Cause>,
-) -> Result<Option<Checked>, Misfit> {
+) -> Result<Option<Checked>, CodecError> {
     for matrix in matrices {
         let checked = check(subject, &matrix, options)?;
         // Another fault is another story.

@@ -1,10 +1,10 @@
 //! A specification in the place of the first phase.
 
 use clewline_core::{
-    AnswerId, Case, Catalogued, History, Misfit, Names, ObjectId, ProcessId, RawCall, Recording, Timed,
-    Value, Values, read_label,
+    CodecError, ErasedHistory, ErasedSpec, History, Names, ObjectId, ProcessId, RawCall, Recording, ResultId,
+    Timed, Value, Values, read_label,
 };
-use clewline_threads::{Trial, control::Outcome};
+use clewline_threads::{TestProgram, control::Outcome};
 
 use crate::{
     matrix::method,
@@ -16,13 +16,13 @@ pub(crate) enum Specified {
     /// The subject's own specification.
     Own,
     /// One from the catalog.
-    Named(Box<dyn Catalogued>),
+    Named(Box<dyn ErasedSpec>),
 }
 
 impl Specified {
     /// The specification of that name, if it knows what can be called in `trial`.
-    pub(crate) fn named(name: &str, trial: &dyn Trial) -> Result<Specified, Misfit> {
-        let specification = clewline_specs::find(name).map_err(|it| Misfit(it.to_string()))?;
+    pub(crate) fn named(name: &str, trial: &dyn TestProgram) -> Result<Specified, CodecError> {
+        let specification = clewline_specs::find(name).map_err(|it| CodecError(it.to_string()))?;
         let mut values = Values::new();
         let mut calls = Vec::new();
         for (at, (_, label)) in trial.operations().iter().enumerate() {
@@ -40,9 +40,9 @@ impl Specified {
 
     pub(crate) fn case(
         &self,
-        trial: &dyn Trial,
-        outcome: &Outcome<AnswerId>,
-    ) -> Result<Box<dyn Case>, String> {
+        trial: &dyn TestProgram,
+        outcome: &Outcome<ResultId>,
+    ) -> Result<Box<dyn ErasedHistory>, String> {
         match self {
             Specified::Own => {
                 trial.case(outcome).ok_or_else(|| "the subject has no specification of its own".to_owned())
@@ -57,10 +57,10 @@ impl Specified {
     /// The same with calls that nobody made, and that [take out](drained) what is left.
     pub(crate) fn drained(
         &self,
-        trial: &dyn Trial,
-        outcome: &Outcome<AnswerId>,
+        trial: &dyn TestProgram,
+        outcome: &Outcome<ResultId>,
         roles: &Roles,
-    ) -> Result<Box<dyn Case>, String> {
+    ) -> Result<Box<dyn ErasedHistory>, String> {
         match self {
             Specified::Own => self.case(trial, outcome),
             Specified::Named(specification) => {
@@ -73,8 +73,8 @@ impl Specified {
 
 /// Calls that nobody made, each of which would take out something that is left inside.
 pub(super) fn left_inside(
-    trial: &dyn Trial,
-    outcome: &Outcome<AnswerId>,
+    trial: &dyn TestProgram,
+    outcome: &Outcome<ResultId>,
     roles: &Roles,
 ) -> Result<Vec<String>, String> {
     let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
@@ -85,7 +85,7 @@ pub(super) fn left_inside(
 }
 
 /// The outcome as if someone had written it down.
-fn recording(trial: &dyn Trial, outcome: &Outcome<AnswerId>) -> Result<Recording, Misfit> {
+fn recording(trial: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Recording, CodecError> {
     let mut values = Values::new();
     let mut operations = Vec::new();
     for (at, (operation, (process, label))) in outcome.operations.iter().zip(trial.operations()).enumerate() {
@@ -98,7 +98,7 @@ fn recording(trial: &dyn Trial, outcome: &Outcome<AnswerId>) -> Result<Recording
             call: RawCall { method, arg },
             called: 2 * i64::from(call),
             returned: operation.ret.map(|(step, answer)| {
-                (read_answer(&trial.answer(at, answer), &mut values), 2 * i64::from(step) + 1)
+                (read_answer(&trial.show_result(at, answer), &mut values), 2 * i64::from(step) + 1)
             }),
         });
     }

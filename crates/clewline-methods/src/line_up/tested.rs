@@ -14,7 +14,7 @@ use super::{
     finding::Checked,
     options::Options,
     present::Presented,
-    text::{Reader, Shown, Summary, Telling},
+    text::{Reader, ReportContext, Shown, Summary},
 };
 use crate::matrix::Matrix;
 
@@ -71,7 +71,7 @@ impl Tested {
     /// What is shown, to whoever asks.
     pub(super) fn presented<T>(&self, show: impl FnOnce(&Presented<'_>) -> T) -> T {
         let next = self.next();
-        let telling = Telling {
+        let telling = ReportContext {
             subject: &self.name,
             reader: Reader::Test,
             is_replay: self.is_replay,
@@ -80,7 +80,7 @@ impl Tested {
             shown: if self.is_replay { Shown::Full } else { Shown::Short },
         };
         let shown = self.found.as_ref().filter(|it| it.finding().is_some());
-        show(&Presented { telling, summary: &self.summary, shown, found: self.drawn.as_ref() })
+        show(&Presented { context: telling, summary: &self.summary, shown, found: self.drawn.as_ref() })
     }
 }
 

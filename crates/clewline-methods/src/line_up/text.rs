@@ -17,11 +17,11 @@ use super::{
     cause::Cause,
     drawing::{self, Threads, answered, label},
     finding::{Checked, Finding, Seen, Serial, Verdict},
-    options::{Against, Options},
+    options::{Options, Reference},
 };
 use crate::{
     matrix::Matrix,
-    relaxed::{Judging, Needed, Quasi, distribution},
+    relaxed::{FactorHistogram, Judging, Quasi, distribution},
 };
 
 /// Who reads a report: what they are told to say is in words that they can say it with.
@@ -35,7 +35,7 @@ pub enum Reader {
 
 /// What a report tells besides what was found.
 #[derive(Clone, Copy, Debug)]
-pub struct Telling<'a> {
+pub struct ReportContext<'a> {
     /// The subject, as its user names it.
     pub subject: &'a str,
     /// Who reads it.
@@ -80,7 +80,7 @@ pub struct Summary {
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<u64>,
     /// Of each matrix, which factors its histories need, if that was asked.
-    pub needed: Vec<(Matrix, Needed)>,
+    pub needed: Vec<(Matrix, FactorHistogram)>,
     /// How long both phases took, added up.
     pub elapsed: Duration,
     /// Why there were not more matrices.
@@ -139,7 +139,7 @@ impl Summary {
 
 /// What is wrong, and how it came about.
 pub(super) fn evidence(
-    telling: &Telling<'_>,
+    telling: &ReportContext<'_>,
     checked: &Checked,
     finding: &Finding,
     is_smaller: bool,
@@ -177,7 +177,7 @@ pub(super) fn evidence(
 }
 
 /// What comes after the word if something is wrong.
-pub(super) fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Finding) -> String {
+pub(super) fn headline(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding) -> String {
     let subject = telling.subject;
     match finding.cause {
         Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
@@ -190,15 +190,15 @@ pub(super) fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Findi
             (_, Judging::LeastRelaxed(spec)) => {
                 format!("{subject} is not linearizable as {spec}, however great its factor")
             }
-            (Against::Named(spec), Judging::Linearizable) => {
+            (Reference::Named(spec), Judging::Linearizable) => {
                 format!("{subject} is not linearizable as {spec}: no order of its calls explains the answers")
             }
             (
-                Against::Serial
-                | Against::Golden(_)
-                | Against::Specification
-                | Against::Observed(_)
-                | Against::Anything,
+                Reference::Serial
+                | Reference::Golden(_)
+                | Reference::Specification
+                | Reference::Observed(_)
+                | Reference::Anything,
                 Judging::Linearizable,
             ) => {
                 format!("{subject} is not linearizable: no order of its calls explains the answers")
@@ -224,18 +224,18 @@ pub(super) fn headline(telling: &Telling<'_>, checked: &Checked, finding: &Findi
 }
 
 /// Where it was learned what is right.
-fn learned(against: &Against) -> &'static str {
+fn learned(against: &Reference) -> &'static str {
     match against {
-        Against::Serial => "the same calls were made one at a time, in every order",
-        Against::Observed(_) => "a file was read that says what the calls do one at a time, in every order",
-        Against::Golden(_) => "the golden implementation was called one call at a time, in every order",
-        Against::Specification | Against::Named(_) => "the specification was asked for every order",
-        Against::Anything => "nothing was asked",
+        Reference::Serial => "the same calls were made one at a time, in every order",
+        Reference::Observed(_) => "a file was read that says what the calls do one at a time, in every order",
+        Reference::Golden(_) => "the golden implementation was called one call at a time, in every order",
+        Reference::Specification | Reference::Named(_) => "the specification was asked for every order",
+        Reference::Anything => "nothing was asked",
     }
 }
 
 /// Which kind of root cause it is, in plain words.
-pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
+pub(super) fn cause(telling: &ReportContext<'_>, finding: &Finding) -> String {
     let right = learned(&telling.options.against);
     match finding.cause {
         Cause::Nondeterministic => format!(
@@ -250,7 +250,7 @@ pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
             displaced(telling.options, factors, finding)
         }
         Cause::NotLinearizable if let Some(spec) = specification(telling.options) => {
-            let told = finding.told.as_deref().map(|it| format!(" {}.", capitalized(it)));
+            let told = finding.explanation.as_deref().map(|it| format!(" {}.", capitalized(it)));
             format!(
                 "There should be an order of the calls that keeps what had returned before something else was called, and in which {spec} \
                  gives these answers. There is none.{}",
@@ -261,7 +261,7 @@ pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
             "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
              are then, in any order that keeps what had returned before something else was called."
         ),
-        Cause::Blocking if matches!(telling.options.against, Against::Anything) => {
+        Cause::Blocking if matches!(telling.options.against, Reference::Anything) => {
             "Some threads wait for ever: a lost wake-up, or a deadlock.".to_owned()
         }
         Cause::Blocking => format!(
@@ -305,9 +305,9 @@ pub(super) fn cause(telling: &Telling<'_>, finding: &Finding) -> String {
 fn specification(options: &Options) -> Option<String> {
     match (&options.against, &options.judging) {
         (_, Judging::LeastRelaxed(spec)) => Some(format!("{spec}, with any factor,")),
-        (Against::Named(spec), _) => Some(spec.clone()),
-        (Against::Specification, _) => Some("the specification".to_owned()),
-        (Against::Serial | Against::Golden(_) | Against::Observed(_) | Against::Anything, _) => None,
+        (Reference::Named(spec), _) => Some(spec.clone()),
+        (Reference::Specification, _) => Some("the specification".to_owned()),
+        (Reference::Serial | Reference::Golden(_) | Reference::Observed(_) | Reference::Anything, _) => None,
     }
 }
 
@@ -319,12 +319,12 @@ fn capitalized(text: &str) -> String {
 /// What it means that something is out of place, and what is.
 fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
     let right = match &options.against {
-        Against::Golden(_) | Against::Serial | Against::Observed(_) | Against::Anything => {
+        Reference::Golden(_) | Reference::Serial | Reference::Observed(_) | Reference::Anything => {
             "in which the golden implementation answers the same"
         }
-        Against::Specification | Against::Named(_) => "that the specification allows",
+        Reference::Specification | Reference::Named(_) => "that the specification allows",
     };
-    let told = finding.told.as_deref().unwrap_or("there are none");
+    let told = finding.explanation.as_deref().unwrap_or("there are none");
     format!(
         "There must be two orders of the calls: one that keeps what had returned before something else was called, and one \
          {right}. Counted within its class, no call's place may differ between the two by more than its factor ({factors}). Here, {told}."
@@ -340,14 +340,14 @@ fn not_called(finding: &Finding) -> Option<Block> {
 const TRIED: usize = 10;
 
 /// Serial histories with the same answers, and why none of them is a witness.
-fn witnesses(telling: &Telling<'_>, checked: &Checked, finding: &Finding, style: &Style) -> Vec<Block> {
+fn witnesses(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding, style: &Style) -> Vec<Block> {
     // Where orders may differ, the serial histories that have the same order say nothing.
     if !matches!(telling.options.judging, Judging::Linearizable) {
         return Vec::new();
     }
     let has_serial = match &telling.options.against {
-        Against::Serial | Against::Golden(_) | Against::Observed(_) => true,
-        Against::Specification | Against::Named(_) | Against::Anything => false,
+        Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => true,
+        Reference::Specification | Reference::Named(_) | Reference::Anything => false,
     };
     let is_judged = match finding.cause {
         Cause::NotLinearizable | Cause::Blocking => true,
@@ -430,7 +430,7 @@ pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> 
 
 /// What is needed to see it again. `found` is the matrix as it was checked first, if it has been made smaller since.
 pub(super) fn facts(
-    telling: &Telling<'_>,
+    telling: &ReportContext<'_>,
     checked: &Checked,
     finding: &Finding,
     found: Option<&Matrix>,
@@ -458,7 +458,7 @@ pub fn typed(matrix: &Matrix, reader: Reader) -> String {
 }
 
 /// What is told about the factor between the word and the colon, if one was asked for.
-pub(super) fn qualifier(telling: &Telling<'_>, summary: &Summary) -> Option<String> {
+pub(super) fn qualifier(telling: &ReportContext<'_>, summary: &Summary) -> Option<String> {
     if summary.verdict() != "holds" || !telling.options.judging.is_question() {
         return None;
     }
@@ -467,7 +467,7 @@ pub(super) fn qualifier(telling: &Telling<'_>, summary: &Summary) -> Option<Stri
 }
 
 /// What comes after the word of matrices in which nothing is wrong, or of which that is not known.
-pub(super) fn headline_of_all(telling: &Telling<'_>, summary: &Summary) -> String {
+pub(super) fn headline_of_all(telling: &ReportContext<'_>, summary: &Summary) -> String {
     let subject = telling.subject;
     let where_ = match (&summary.first, summary.matrices) {
         (Some(matrix), 1) => format!("\"{matrix}\" on {subject}"),
@@ -486,7 +486,7 @@ pub(super) fn headline_of_all(telling: &Telling<'_>, summary: &Summary) -> Strin
 }
 
 /// What that means, and how far histories are out of order.
-pub(super) fn sentences_of_all(telling: &Telling<'_>, summary: &Summary) -> Vec<Block> {
+pub(super) fn sentences_of_all(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let reasons = summary.reason.iter().chain(&summary.stopped);
     let mut told: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
     if summary.verdict() == "holds" {
@@ -505,8 +505,8 @@ pub(super) fn sentences_of_all(telling: &Telling<'_>, summary: &Summary) -> Vec<
 const NEEDED: usize = 20;
 
 /// How far histories are out of order: in all, and of each matrix, those with the greatest factor first.
-fn needed(telling: &Telling<'_>, summary: &Summary) -> Vec<Block> {
-    let mut all = Needed::default();
+fn needed(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
+    let mut all = FactorHistogram::default();
     summary.needed.iter().for_each(|it| all.add(&it.1));
     if all.histories.is_empty() {
         return Vec::new();
@@ -515,7 +515,7 @@ fn needed(telling: &Telling<'_>, summary: &Summary) -> Vec<Block> {
     if summary.needed.len() == 1 {
         return blocks;
     }
-    let mut matrices: Vec<&(Matrix, Needed)> = summary.needed.iter().collect();
+    let mut matrices: Vec<&(Matrix, FactorHistogram)> = summary.needed.iter().collect();
     matrices.sort_by_key(|it| std::cmp::Reverse(it.1.factor()));
     let mut lines = vec!["factor  matrix".to_owned()];
     for (matrix, needed) in matrices.iter().take(NEEDED) {
@@ -530,14 +530,14 @@ fn needed(telling: &Telling<'_>, summary: &Summary) -> Vec<Block> {
 }
 
 /// What `holds` means, and what it does not.
-fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
+fn meaning(telling: &ReportContext<'_>, summary: &Summary) -> String {
     let options = telling.options;
     let right = match &options.against {
-        Against::Serial => "the same answers in a serial history of the subject itself",
-        Against::Observed(_) => "the same answers in a serial history of the file",
-        Against::Golden(_) => "the same answers in a serial history of the golden implementation",
-        Against::Specification | Against::Named(_) => "an order that the specification allows",
-        Against::Anything => "come to an end",
+        Reference::Serial => "the same answers in a serial history of the subject itself",
+        Reference::Observed(_) => "the same answers in a serial history of the file",
+        Reference::Golden(_) => "the same answers in a serial history of the golden implementation",
+        Reference::Specification | Reference::Named(_) => "an order that the specification allows",
+        Reference::Anything => "come to an end",
     };
     let mut schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.bound()) {
         _ if telling.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
@@ -556,7 +556,7 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
         ));
     }
     match &options.judging {
-        Judging::Linearizable if matches!(options.against, Against::Anything) => {
+        Judging::Linearizable if matches!(options.against, Reference::Anything) => {
             return format!(
                 "In every execution that was seen, everybody came to an end, and nobody failed. {schedules}."
             );
@@ -590,7 +590,7 @@ fn meaning(telling: &Telling<'_>, summary: &Summary) -> String {
 }
 
 /// How much was explored, and how long that took.
-pub(super) fn explored(telling: &Telling<'_>, summary: &Summary) -> Vec<Fact> {
+pub(super) fn explored(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Fact> {
     let options = telling.options;
     let mut facts = Vec::new();
     let stuck = |n: u64| if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) };

@@ -105,7 +105,7 @@ impl Factors {
 
     /// The same, with an answer to what is asked for.
     #[must_use]
-    pub fn answered(&self, factor: u32) -> Factors {
+    pub fn with_factor(&self, factor: u32) -> Factors {
         let answer = |it: Factor| match it {
             Factor::AtMost(_) => it,
             Factor::Asked => Factor::AtMost(factor),

@@ -7,21 +7,21 @@ use clewline_check::{
     relaxed::{LeastFactor, Quasi as Displaced, QuasiWitness, Relaxation, displaced, least_factor},
 };
 use clewline_core::{
-    Case, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
+    ErasedHistory, Explanation, OperationId, Problem, Reason, Recording, Verdict, Violation, Witness,
 };
 
 use super::{
+    evidence::QuasiEvidence,
     factors::{ALL, quasi_error},
     quasi::{Plan, Quasi, QuasiReading},
-    told::Told,
 };
 use crate::error::Error;
 
 /// A history, how it was judged, and what else was found out.
 pub(crate) struct Outcome {
-    pub(crate) case: Box<dyn Case>,
+    pub(crate) case: Box<dyn ErasedHistory>,
     pub(crate) judgement: Judgement,
-    pub(crate) told: Told,
+    pub(crate) told: QuasiEvidence,
 }
 
 /// Judges a history as `quasi` says, and answers by which specification. `name` is for errors.
@@ -32,7 +32,7 @@ pub(crate) fn judge_recording(
     (quasi, plan): (&Quasi, &Plan),
     options: &Options,
 ) -> Result<(String, Outcome), Error> {
-    let load = |spec: &str, recording: Recording| -> Result<Box<dyn Case>, Error> {
+    let load = |spec: &str, recording: Recording| -> Result<Box<dyn ErasedHistory>, Error> {
         clewline_specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
     };
     Ok(match plan {
@@ -44,7 +44,10 @@ pub(crate) fn judge_recording(
         Plan::Relaxed(relaxed) => {
             let case = load(relaxed, recording)?;
             let judgement = judge(case.problems(), options);
-            (relaxed.clone(), Outcome { case, judgement, told: Told::new(quasi, QuasiReading::Relaxed) })
+            (
+                relaxed.clone(),
+                Outcome { case, judgement, told: QuasiEvidence::new(quasi, QuasiReading::Relaxed) },
+            )
         }
         Plan::Displacement => {
             let case = load(specification, recording)?;
@@ -57,14 +60,14 @@ pub(crate) fn judge_recording(
 /// The least factor with which a history holds: it is doubled until it is enough, and then halved in between.
 fn least_relaxed(
     quasi: &Quasi,
-    with: &dyn Fn(u32) -> Result<Box<dyn Case>, Error>,
+    with: &dyn Fn(u32) -> Result<Box<dyn ErasedHistory>, Error>,
     options: &Options,
 ) -> Result<(u32, Outcome), Error> {
     // Nobody asks who it is that is out of order.
-    let quick = Options { core_configurations: 0, ..options.clone() };
-    let mut told = Told::new(quasi, QuasiReading::Relaxed);
+    let quick = Options { counterexample_configurations: 0, ..options.clone() };
+    let mut told = QuasiEvidence::new(quasi, QuasiReading::Relaxed);
     let mut above = 0;
-    let mut enough: Option<(u32, Box<dyn Case>, Judgement)> = None;
+    let mut enough: Option<(u32, Box<dyn ErasedHistory>, Judgement)> = None;
     let mut factor = 0;
     loop {
         let case = with(factor)?;
@@ -94,8 +97,8 @@ fn least_relaxed(
 }
 
 /// Judges each object by the places of its operations in two orders.
-fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, Told) {
-    let mut told = Told::new(quasi, QuasiReading::Displacement);
+fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, QuasiEvidence) {
+    let mut told = QuasiEvidence::new(quasi, QuasiReading::Displacement);
     let mut verdict = Verdict::Holds(Witness::default());
     let asked = quasi.factors().asked().map(|it| it.0);
     let visited = options.budget.visited();
@@ -129,7 +132,7 @@ fn told_places(
     problem: &Problem<'_>,
     relaxation: &Relaxation,
     options: &Options,
-    told: &mut Told,
+    told: &mut QuasiEvidence,
 ) -> Verdict {
     match displaced(problem, relaxation, &options.budget) {
         Displaced::Holds(witness) => {
@@ -144,7 +147,7 @@ fn told_places(
     }
 }
 
-fn told_least(problem: &Problem<'_>, least: LeastFactor, told: &mut Told) -> Verdict {
+fn told_least(problem: &Problem<'_>, least: LeastFactor, told: &mut QuasiEvidence) -> Verdict {
     match least {
         LeastFactor::Least { factor, witness } => {
             told.least = told.least.max(Some(factor));
@@ -161,7 +164,7 @@ fn told_least(problem: &Problem<'_>, least: LeastFactor, told: &mut Told) -> Ver
     }
 }
 
-fn holds(witness: QuasiWitness, told: &mut Told) -> Verdict {
+fn holds(witness: QuasiWitness, told: &mut QuasiEvidence) -> Verdict {
     let order = witness.sequentialization.clone();
     told.witnesses.push(witness);
     Verdict::Holds(Witness { order })
@@ -178,7 +181,7 @@ pub(crate) fn judge_program(
     problems: &[Problem<'_>],
     quasi: &Quasi,
     options: &Options,
-) -> Result<(Judgement, Told), Error> {
+) -> Result<(Judgement, QuasiEvidence), Error> {
     if quasi.chosen() == Some(QuasiReading::Relaxed) {
         return Err(quasi_error(
             "for the relaxed reading, give a relaxed specification and no factors".to_owned(),

@@ -45,12 +45,12 @@ pub(crate) enum Judgement {
 
 /// The factors that histories need: a structure's real relaxation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Needed {
+pub struct FactorHistogram {
     /// How many histories need each factor, and no greater one: distinct ones of an exploration, or runs of a stress test.
     pub histories: BTreeMap<u32, u64>,
 }
 
-impl Needed {
+impl FactorHistogram {
     /// The greatest: the least with which all hold.
     #[must_use]
     pub fn factor(&self) -> u32 {
@@ -58,7 +58,7 @@ impl Needed {
     }
 
     /// Takes what others need in, too.
-    pub fn add(&mut self, other: &Needed) {
+    pub fn add(&mut self, other: &FactorHistogram) {
         for (factor, n) in &other.histories {
             *self.histories.entry(*factor).or_default() += n;
         }
@@ -70,7 +70,7 @@ impl Needed {
 }
 
 /// A table: how many of `whom` need each factor, from 0 to the greatest.
-pub(crate) fn distribution(needed: &Needed, whom: &str) -> Vec<String> {
+pub(crate) fn distribution(needed: &FactorHistogram, whom: &str) -> Vec<String> {
     let line = |factor: u32| {
         let n = needed.histories.get(&factor).copied().unwrap_or(0);
         format!("{factor:>6}  {}", grouped(n))

@@ -6,13 +6,13 @@
 //! 0. And each history is judged by how far its operations are from where the golden model has them:
 //!
 //! * in the *relaxed* reading, the golden model is itself a specification with a bound, such as `quasi-queue:2`, and
-//!   histories are linearizable as that, with [`Against::Named`](crate::line_up::Against::Named);
+//!   histories are linearizable as that, with [`Reference::Named`](crate::line_up::Reference::Named);
 //! * in the *displacement* reading there are two orders of a history's operations: one that keeps what precedes what,
 //!   and one that the golden model has. Within each class of operations nobody's places in the two differ by more than the
 //!   factor of the class ([`Judging::Displaced`]). Other structures than specifications are called in every order, those that
 //!   no thread would make included, since the second order keeps nothing.
 //!
-//! Asked for a factor, the check says instead how many distinct histories need which: [`Needed`].
+//! Asked for a factor, the check says instead how many distinct histories need which: [`FactorHistogram`].
 //!
 //! Matrices are [well-formed](Roles): they take out as much as they put in. Where a call finds nothing all the same, and so something is left,
 //! a call that nobody made may take that out (`drain.rs`). How a violation came about is told as by Line-Up.
@@ -21,21 +21,21 @@
 //! structures", 2013.
 
 mod drain;
+mod evidence;
 mod factors;
 mod judge;
 mod judging;
 mod quasi;
 mod shape;
-mod told;
 
 pub use factors::{Factor, Factors};
-pub use judging::{Judging, Needed, WellFormed};
+pub use judging::{FactorHistogram, Judging, WellFormed};
 pub use quasi::{Quasi, QuasiReading};
 pub use shape::{IllFormed, Roles};
 
 pub(crate) use drain::{drained, left};
+pub(crate) use evidence::QuasiEvidence;
 pub(crate) use factors::{ALL, quasi_error};
 pub(crate) use judge::{Outcome as Judged, judge_program, judge_recording, relaxation};
 pub(crate) use judging::{CONFIGURATIONS, Judgement, distribution, judge_displaced};
 pub(crate) use quasi::Plan;
-pub(crate) use told::Told;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clewline_check::Algorithm;
-use clewline_core::{Domain, Reason};
+use clewline_core::{Reason, ValueDomain};
 use clewline_report::render::text::shell_word;
 use clewline_threads::{Clock, Noise, Pinning};
 
@@ -20,7 +20,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
         Origin::Table(usual) => asked(stress, outcome, usual),
     };
     // Of a history whose answers are right, a check tells nothing new.
-    let is_worth_a_check = outcome.shown().is_some_and(|it| !it.core().is_empty());
+    let is_worth_a_check = outcome.shown().is_some_and(|it| !it.counterexample().is_empty());
     if let (true, Saved::File(file), Some(spec)) =
         (is_worth_a_check, &outcome.saved, stress.testable.specification())
     {
@@ -74,8 +74,8 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
             let shorter = Workload { operations: (workload.operations / 4).max(1), ..workload.clone() };
             let mut commands =
                 vec![format!("{}{}{seed}", stressing(stress, &shorter, usual), limits(stress))];
-            if let Domain::Below(_) = workload.values {
-                let distinct = Workload { values: Domain::Distinct, ..workload.clone() };
+            if let ValueDomain::Below(_) = workload.values {
+                let distinct = Workload { values: ValueDomain::Distinct, ..workload.clone() };
                 commands.push(format!("{}{}{seed}", stressing(stress, &distinct, usual), limits(stress)));
             }
             commands

@@ -13,9 +13,9 @@ use std::{
 };
 
 use clewline_check::{Options, Stuck};
-use clewline_core::{Budget, Plan, Random, Reason, Verdict};
+use clewline_core::{Budget, GeneratorConfig, Random, Reason, Verdict};
 use clewline_report::render::Source;
-use clewline_threads::{Ending, Inputs, Pinning, Took};
+use clewline_threads::{Ending, Inputs, Pinning, RunResult};
 
 use super::{
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
@@ -26,14 +26,14 @@ use crate::{
     check::Report,
     error::Error,
     limits::{available_memory, with_process_memory},
-    relaxed::{Needed, Told},
+    relaxed::{FactorHistogram, QuasiEvidence},
 };
 
 /// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.
 pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, Error> {
     let judging = Judging::new(stress);
     // One history may wait for each judge: more would only take memory.
-    let (tasks, inbox) = mpsc::sync_channel::<(u64, Took)>(stress.jobs);
+    let (tasks, inbox) = mpsc::sync_channel::<(u64, RunResult)>(stress.jobs);
     let inbox = Mutex::new(inbox);
     let recorded = thread::scope(|scope| {
         for number in 0..stress.jobs {
@@ -71,7 +71,7 @@ fn record(
     stress: &Stress,
     time: Option<Duration>,
     judging: &Judging<'_>,
-    send: impl Fn(u64, Took) -> bool,
+    send: impl Fn(u64, RunResult) -> bool,
 ) -> Result<Worked, Error> {
     let begun = Instant::now();
     let settings = stress.settings();
@@ -113,12 +113,12 @@ pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
     let workload = &stress.workload;
     Inputs {
         operations: workload.operations,
-        plan: Plan {
+        plan: GeneratorConfig {
             mix: workload.mix.clone(),
             values: workload.values,
             keys: workload.keys,
             seed: Random::new(stress.seed ^ run.wrapping_mul(0xD1B5_4A32_D192_ED03)).next(),
-            ..Plan::default()
+            ..GeneratorConfig::default()
         },
     }
 }
@@ -152,7 +152,7 @@ struct Found {
     finding: Option<Finding>,
     unknown: u64,
     reason: Option<Reason>,
-    needed: Needed,
+    needed: FactorHistogram,
     // What a judge panicked with.
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -172,7 +172,7 @@ impl<'s> Judging<'s> {
     }
 
     /// Judges histories until there are no more, or one is not as it should be.
-    fn work(&self, inbox: &Mutex<Receiver<(u64, Took)>>) {
+    fn work(&self, inbox: &Mutex<Receiver<(u64, RunResult)>>) {
         loop {
             let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok((run, took)) = next else { return };
@@ -187,7 +187,7 @@ impl<'s> Judging<'s> {
         }
     }
 
-    fn judge_and_tell(&self, run: u64, took: Took) {
+    fn judge_and_tell(&self, run: u64, took: RunResult) {
         if self.is_over.load(Ordering::Relaxed) {
             return;
         }
@@ -199,9 +199,9 @@ impl<'s> Judging<'s> {
         });
     }
 
-    fn judge(&self, run: u64, took: Took) {
+    fn judge(&self, run: u64, took: RunResult) {
         let begun = Instant::now();
-        let Took { ending, returned, case, .. } = took;
+        let RunResult { ending, returned, case, .. } = took;
         let options = options(self.stress, self.memory);
         let judged = self.stress.judge(case(), &options);
         self.runs.fetch_add(1, Ordering::Relaxed);
@@ -255,7 +255,7 @@ impl<'s> Judging<'s> {
     }
 
     /// Counts a run by the factor that it needs, if that was asked.
-    fn note(&self, told: Option<&Told>) {
+    fn note(&self, told: Option<&QuasiEvidence>) {
         if let Some(least) = told.and_then(|it| it.least) {
             self.found.lock().unwrap_or_else(PoisonError::into_inner).needed.note(least);
         }
@@ -296,7 +296,7 @@ impl<'s> Judging<'s> {
             workload: stress.workload.clone(),
             finding,
             shrinking: Shrinking::Off,
-            breaking: None,
+            failure_point: None,
             saved: Saved::Off,
             next: Vec::new(),
         }

@@ -54,10 +54,10 @@ use std::{
     time::Duration,
 };
 
-use clewline_check::{Algorithm, breaking};
-use clewline_core::{Breaking, Dice, Domain, Notation, Specification, Verdict};
+use clewline_check::{Algorithm, failure_point};
+use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict};
 use clewline_specs::check_mix;
-use clewline_threads::{Clock, ClockKind, Noise, Pinning, Rig, Settings, Subject, Testable};
+use clewline_threads::{Clock, ClockKind, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
 
 use crate::{
     environment::this_test,
@@ -82,13 +82,13 @@ impl Stress {
     /// Tests what `make` makes, a new one for each run, against `specification`, which draws the calls.
     pub fn new<S, T>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Stress
     where
-        S: Notation + Clone + Send + Sync + 'static,
+        S: Codec + Clone + Send + Sync + 'static,
         S::Call: Send + Sync,
         S::Return: Send + Sync,
         T: Subject<S>,
     {
-        let spec = Notation::name(&specification).unwrap_or_else(|| name_of::<S>().to_owned());
-        Stress::of(name_of::<T>(), spec, Arc::new(Rig::new(specification, make)))
+        let spec = Codec::name(&specification).unwrap_or_else(|| name_of::<S>().to_owned());
+        Stress::of(name_of::<T>(), spec, Arc::new(SubjectFactory::new(specification, make)))
     }
 
     /// As [`new`](Self::new), for a specification of your own, which need not know how its calls are written: `draw`
@@ -131,7 +131,7 @@ impl Stress {
     pub fn drawing<S, T>(
         specification: S,
         make: impl Fn() -> T + Send + Sync + 'static,
-        draw: impl Fn(&mut Dice) -> S::Call + Send + Sync + 'static,
+        draw: impl Fn(&mut CallSampler) -> S::Call + Send + Sync + 'static,
     ) -> Stress
     where
         S: Specification + Clone + Send + Sync + 'static,
@@ -139,18 +139,18 @@ impl Stress {
         S::Return: Send + Sync,
         T: Subject<S>,
     {
-        let rig = Rig::drawing(specification, make, draw);
+        let rig = SubjectFactory::drawing(specification, make, draw);
         Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(rig))
     }
 
     /// Tests a subject of a table, whose type is forgotten: its name there, the name of its specification, and how it is usually
     /// stressed.
-    pub fn erased(name: &str, spec: String, testable: Box<dyn Testable>, usual: Workload) -> Stress {
+    pub fn erased(name: &str, spec: String, testable: Box<dyn ErasedSubject>, usual: Workload) -> Stress {
         let stress = Stress::of(name, spec, testable.into());
         Stress { workload: usual.clone(), origin: Origin::Table(usual), ..stress }
     }
 
-    fn of(name: &str, spec: String, testable: Arc<dyn Testable>) -> Stress {
+    fn of(name: &str, spec: String, testable: Arc<dyn ErasedSubject>) -> Stress {
         Stress {
             name: name.to_owned(),
             testable,
@@ -202,13 +202,13 @@ impl Stress {
     }
 
     /// Methods are called as often as this says; those that are not named are not called. All alike, unless something is
-    /// said. Whoever [draws calls](Self::drawing) asks [`Dice::method`] for it.
+    /// said. Whoever [draws calls](Self::drawing) asks [`CallSampler::method`] for it.
     pub fn with_mix<'m>(mut self, mix: impl IntoIterator<Item = (&'m str, u32)>) -> Stress {
         self.workload.mix = mix.into_iter().map(|(method, weight)| (method.to_owned(), weight)).collect();
         self
     }
 
-    /// With so many keys, for maps: 8, unless something else is said. Whoever [draws calls](Self::drawing) asks [`Dice::key`]
+    /// With so many keys, for maps: 8, unless something else is said. Whoever [draws calls](Self::drawing) asks [`CallSampler::key`]
     /// for one.
     pub fn with_keys(mut self, keys: usize) -> Stress {
         self.workload.keys = keys.max(1);
@@ -216,8 +216,8 @@ impl Stress {
     }
 
     /// Values come from there: all different, unless something else is said, so that monitors can judge. Whoever [draws
-    /// calls](Self::drawing) asks [`Dice::value`] for one.
-    pub fn with_values(mut self, values: Domain) -> Stress {
+    /// calls](Self::drawing) asks [`CallSampler::value`] for one.
+    pub fn with_values(mut self, values: ValueDomain) -> Stress {
         self.workload.values = values;
         self
     }
@@ -367,20 +367,21 @@ impl Stress {
         }
         if let Some(finding) = outcome.shown() {
             let (saved, breaking) = (save::save(&stress, finding), stress.breaking(finding));
-            (outcome.saved, outcome.breaking) = (saved, breaking);
+            (outcome.saved, outcome.failure_point) = (saved, breaking);
         }
         outcome.next = again::commands(&stress, &outcome, test);
         Ok(outcome)
     }
 
     /// Where the history of `finding` breaks, if it is not linearizable, and that is known.
-    fn breaking(&self, finding: &Finding) -> Option<Breaking> {
+    fn breaking(&self, finding: &Finding) -> Option<FailurePoint> {
         let Verdict::Violated(violation) = finding.report.verdict() else { return None };
         if self.quasi.as_ref().is_some_and(|it| it.reading() == QuasiReading::Displacement) {
             // A prefix of orders that may differ has no one place at which it breaks.
             return None;
         }
-        breaking(finding.report.case().problems(), violation, &drive::options(self, available_memory())).ok()
+        failure_point(finding.report.case().problems(), violation, &drive::options(self, available_memory()))
+            .ok()
     }
 
     fn settings(&self) -> Settings {

@@ -2,12 +2,12 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use clewline_core::{Breaking, OperationId, Reason, Verdict};
+use clewline_core::{FailurePoint, OperationId, Reason, Verdict};
 use clewline_report::render::{present, text::Style, timeline::halves};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
 use super::{asked::Asked, plan::Workload};
-use crate::{check::Report, relaxed::Needed};
+use crate::{check::Report, relaxed::FactorHistogram};
 
 /// The outcome of a stress test. Displays as the report for people.
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]
@@ -23,7 +23,7 @@ pub struct Outcome {
     /// How many operations they had that returned.
     pub operations: u64,
     /// How many runs need which factor, and no greater one, if that was asked.
-    pub needed: Option<Needed>,
+    pub needed: Option<FactorHistogram>,
     // What was asked of each run, if not whether it is linearizable.
     pub(super) asked: Option<Asked>,
     /// How many histories were given up: a limit was hit before they were judged.
@@ -47,7 +47,7 @@ pub struct Outcome {
     /// Whether that also happens with less.
     pub shrinking: Shrinking,
     /// Where the history breaks that the report shows, if it is not linearizable and that is known.
-    pub breaking: Option<Breaking>,
+    pub failure_point: Option<FailurePoint>,
     /// Where that history is.
     pub saved: Saved,
     /// Commands to type next, best first.
@@ -158,9 +158,9 @@ impl CauseKind {
 impl Finding {
     /// The operations that contradict each other, if its history is not linearizable.
     #[must_use]
-    pub fn core(&self) -> &[OperationId] {
+    pub fn counterexample(&self) -> &[OperationId] {
         match self.report.verdict() {
-            Verdict::Violated(violation) => &violation.core,
+            Verdict::Violated(violation) => &violation.counterexample,
             Verdict::Holds(_) | Verdict::Unknown(_) => &[],
         }
     }

@@ -3,8 +3,8 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clewline_check::Algorithm;
-use clewline_core::Domain;
-use clewline_threads::{Clock, Noise, Pinning, Testable};
+use clewline_core::ValueDomain;
+use clewline_threads::{Clock, ErasedSubject, Noise, Pinning};
 
 use super::asked::Asked;
 
@@ -13,7 +13,7 @@ use super::asked::Asked;
 #[must_use = "nothing happens until `run` or `assert`"]
 pub struct Stress {
     pub(crate) name: String,
-    pub(crate) testable: Arc<dyn Testable>,
+    pub(crate) testable: Arc<dyn ErasedSubject>,
     // What it should do, for people.
     pub(crate) spec: String,
     pub(crate) workload: Workload,
@@ -65,7 +65,7 @@ pub struct Workload {
     /// How many keys there are, for maps.
     pub keys: usize,
     /// Where values come from; for sets, the elements.
-    pub values: Domain,
+    pub values: ValueDomain,
     /// How often threads are disturbed.
     pub noise: Noise,
 }
@@ -77,7 +77,7 @@ impl Workload {
         operations: 2_048,
         mix: Vec::new(),
         keys: 8,
-        values: Domain::Distinct,
+        values: ValueDomain::Distinct,
         noise: Noise::NONE,
     };
 }

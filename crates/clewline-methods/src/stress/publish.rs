@@ -27,10 +27,10 @@ impl Publish for Outcome {
         match &finding.cause {
             Cause::NotLinearizable(_) => page.words.extend(ended),
             Cause::Stuck(..) | Cause::Panicked(_) => {
-                (page.words, page.core, page.picture) = (ended, pending(finding), None);
+                (page.words, page.counterexample, page.picture) = (ended, pending(finding), None);
             }
         }
-        page.tell_facts(self.facts());
+        page.add_facts(self.facts());
         page.next.clone_from(&self.next);
         page
     }

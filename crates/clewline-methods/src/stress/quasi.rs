@@ -1,21 +1,25 @@
 //! Runs that may be out of order: what is asked of them, and how they are judged.
 
 use clewline_check::{Judgement, Options, Stuck, judge, stuck};
-use clewline_core::{Case, Reason};
+use clewline_core::{ErasedHistory, Reason};
 
 use super::{asked::Asked, plan::Stress};
-use crate::relaxed::{self, Plan, QuasiReading, Roles, Told, drained, judge_recording};
+use crate::relaxed::{self, Plan, QuasiEvidence, QuasiReading, Roles, drained, judge_recording};
 
 /// A run, how it was judged, and what else was found out.
 pub(super) struct Judged {
-    pub(super) case: Box<dyn Case>,
+    pub(super) case: Box<dyn ErasedHistory>,
     pub(super) judgement: Judgement,
-    pub(super) told: Option<Told>,
+    pub(super) told: Option<QuasiEvidence>,
 }
 
 impl Stress {
     /// Judges a run, and answers by which specification.
-    pub(super) fn judge(&self, case: Box<dyn Case>, options: &Options) -> Result<(String, Judged), Reason> {
+    pub(super) fn judge(
+        &self,
+        case: Box<dyn ErasedHistory>,
+        options: &Options,
+    ) -> Result<(String, Judged), Reason> {
         let Some(Asked { quasi, plan, plain }) = &self.quasi else {
             let judgement = judge(case.problems(), options);
             return Ok((self.spec.clone(), Judged { case, judgement, told: None }));
@@ -34,7 +38,7 @@ impl Stress {
     }
 
     /// Whether those may wait that wait for ever in a run.
-    pub(super) fn stuck(&self, case: &dyn Case, options: &Options) -> Stuck {
+    pub(super) fn stuck(&self, case: &dyn ErasedHistory, options: &Options) -> Stuck {
         let is_displaced = self.quasi.as_ref().is_some_and(|it| it.reading() == QuasiReading::Displacement);
         let may_wait = |it: &clewline_core::Problem<'_>| {
             (0..it.len()).any(|at| it.spans()[at].is_pending() && it.may_block(at))

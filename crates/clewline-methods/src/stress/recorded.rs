@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clewline_threads::{Ending, Session, Took};
+use clewline_threads::{Ending, RunResult, Session};
 
 use super::{drive::inputs, plan::Stress};
 use crate::error::Error;
@@ -37,9 +37,9 @@ impl Stress {
 }
 
 impl Iterator for Recorded<'_> {
-    type Item = Took;
+    type Item = RunResult;
 
-    fn next(&mut self) -> Option<Took> {
+    fn next(&mut self) -> Option<RunResult> {
         let session = self.session.as_mut()?;
         let drawn = session.draw(&inputs(self.stress, self.run));
         session.launch(drawn);

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::Domain;
+use clewline_core::ValueDomain;
 use clewline_specs::entry;
 
 use super::{
@@ -58,7 +58,7 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
 
 /// How much there is to understand.
 fn size(finding: &Finding) -> (usize, usize) {
-    (finding.core().len(), finding.report.operations())
+    (finding.counterexample().len(), finding.report.operations())
 }
 
 /// What is found with `workload`, if anything is.
@@ -153,8 +153,8 @@ fn steps(from: &Workload, varied: Varied) -> Vec<Workload> {
         steps.push(Workload { keys: from.keys / 2, ..from.clone() });
     }
     // With one value it is not known which write a read has seen.
-    if let Domain::Below(values @ 3..) = from.values {
-        steps.push(Workload { values: Domain::Below((values / 2).max(2)), ..from.clone() });
+    if let ValueDomain::Below(values @ 3..) = from.values {
+        steps.push(Workload { values: ValueDomain::Below((values / 2).max(2)), ..from.clone() });
     }
     steps
 }
@@ -173,7 +173,7 @@ mod tests {
             operations,
             mix: Vec::new(),
             keys,
-            values: Domain::Below(values),
+            values: ValueDomain::Below(values),
             noise: Noise::NONE,
         }
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use clewline_core::{Domain, Reason, Verdict};
+use clewline_core::{Reason, ValueDomain, Verdict};
 use clewline_report::render::{
     Present,
     block::{Block, Fact},
@@ -38,7 +38,8 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Cause::NotLinearizable(_) = &finding.cause {
         blocks.extend(finding.report.sentences(style));
-        if let (Some(breaking), Verdict::Violated(violation)) = (&outcome.breaking, finding.report.verdict())
+        if let (Some(breaking), Verdict::Violated(violation)) =
+            (&outcome.failure_point, finding.report.verdict())
         {
             blocks.push(Block::caption("What happened, one after the other, up to where it breaks:"));
             blocks.extend(trace(&finding.report.judged(), violation, breaking, style.width));
@@ -214,7 +215,7 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 // By displacement no few operations contradict each other, and none are drawn.
                 Verdict::Violated(_) if finding.report.displaced().is_some() => String::new(),
                 Verdict::Violated(violation) => {
-                    let lines = line_numbers(&finding.report.judged(), &violation.core);
+                    let lines = line_numbers(&finding.report.judged(), &violation.counterexample);
                     format!(" (drawn above: {lines})")
                 }
                 // What a check cannot tell is that more was expected.
@@ -224,7 +225,7 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
             format!("{}{more}", path.display())
         }
         Saved::NoNotation => format!(
-            "nowhere: a file needs a specification that says how operations are written (`Notation`), and {} does not",
+            "nowhere: a file needs a specification that says how operations are written (`Codec`), and {} does not",
             outcome.spec
         ),
         Saved::Failed(folder, why) => format!("nowhere: {}: {why}", folder.display()),
@@ -357,7 +358,7 @@ fn show_change(from: &Workload, smaller: &Workload) -> String {
     }
     if smaller.values != from.values {
         let values = match smaller.values {
-            Domain::Below(bound) => count(u64::from(bound), "value", "values"),
+            ValueDomain::Below(bound) => count(u64::from(bound), "value", "values"),
             values => format!("{values} values"),
         };
         told.push_str(&format!(", {values}"));

@@ -28,9 +28,9 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 use self::meaning::meaning;
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
+    event_reader::{Log, Numbering, Outcome},
     formats::porcupine_kv,
-    log::{Log, Numbering, Outcome},
-    maps::{Kind, Map, Maps, is_map_of_keywords},
+    jepsen_events::{Kind, Map, Maps, is_map_of_keywords},
     text::brief,
 };
 

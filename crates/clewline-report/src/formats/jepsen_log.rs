@@ -15,9 +15,9 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    log::{Log, Numbering, Outcome},
-    maps::Kind,
-    script::{self, Entry, cannot_hold},
+    event_reader::{Log, Numbering, Outcome},
+    event_writer::{self, Entry, cannot_hold},
+    jepsen_events::Kind,
     text::{
         Fault, Sink,
         blocks::{Blocks, Lines},
@@ -67,8 +67,8 @@ impl Format for JepsenLog {
     }
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
-        let recording = &*script::with_null_missing(recording)?;
-        script::write_lines(recording, out, write_entry)
+        let recording = &*event_writer::with_null_missing(recording)?;
+        event_writer::write_lines(recording, out, write_entry)
     }
 }
 
@@ -219,10 +219,10 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
     let Some(method) = method else {
         return Err(refuse("is none of read, write and cas"));
     };
-    if !script::object_name(recording, id).is_absent() {
+    if !event_writer::object_name(recording, id).is_absent() {
         return Err(refuse("names its object, for which this format has no place"));
     }
-    let process = script::process_name(recording, id);
+    let process = event_writer::process_name(recording, id);
     let Datum::Int(process) = values.get(process) else {
         let why =
             format!("is called by {}, and in this format processes are integers", brief(values, process));

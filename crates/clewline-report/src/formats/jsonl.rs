@@ -14,11 +14,11 @@
 //!
 //! Cost: one pass over the bytes; then two sorts by time.
 
-mod book;
 mod field;
 mod follow;
-mod habits;
+mod key_cache;
 mod line;
+mod row_builder;
 mod write;
 
 use std::{
@@ -29,11 +29,11 @@ use std::{
 
 use clewline_core::{Recording, parallel};
 
-use self::{book::Book, line::Scanner};
 pub use self::{
     follow::Follower,
     line::{Kind, Row},
 };
+use self::{line::Scanner, row_builder::RowBuilder};
 use crate::{Carries, Format, Objects, ReadError, ReadOptions, WriteError, text::blocks::Blocks};
 
 /// What the command line knows.
@@ -65,7 +65,7 @@ impl Format for JsonLines {
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut blocks = Blocks::new(input, options.progress);
-        let mut book = Book::new(options.times);
+        let mut book = RowBuilder::new(options.times);
         match fill(&mut book, &mut blocks, options.jobs) {
             Ok(()) => book.finish(),
             Err(error) => Err(ReadError { read: book.len(), ..error }),
@@ -77,7 +77,7 @@ impl Format for JsonLines {
     }
 }
 
-fn fill(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
+fn fill(book: &mut RowBuilder, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
     let mut block = Vec::new();
     loop {
         let first = blocks.next(&mut block)?;
@@ -92,7 +92,7 @@ fn fill(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), Rea
 }
 
 /// While `jobs` threads parse blocks, this one merges those parsed before and reads the next.
-fn fill_in_parallel(book: &mut Book, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
+fn fill_in_parallel(book: &mut RowBuilder, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
     let spare: RefCell<Vec<Vec<u8>>> = RefCell::default();
     let keeps_times = book.keeps_times();
     let mut failed = None;

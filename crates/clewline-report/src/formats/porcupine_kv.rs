@@ -15,9 +15,9 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    log::{Log, Outcome},
-    maps::{Kind, Map, Maps, is_map_of_keywords},
-    script::{self, Entry, cannot_hold},
+    event_reader::{Log, Outcome},
+    event_writer::{self, Entry, cannot_hold},
+    jepsen_events::{Kind, Map, Maps, is_map_of_keywords},
     text::{brief, edn},
 };
 
@@ -125,7 +125,7 @@ fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
         let why = format!("in this format a key that was never written reads as \"\", here as {missing}");
         return Err(WriteError::CannotHold(why));
     }
-    script::write_lines(recording, out, write_entry)
+    event_writer::write_lines(recording, out, write_entry)
 }
 
 fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {
@@ -144,10 +144,10 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
         (Datum::Text(method @ ("put" | "append")), Datum::List(&[_, _])) => (method, false),
         _ => return Err(refuse("is none of get with a key, put and append with a key and a value")),
     };
-    if !script::object_name(recording, id).is_absent() {
+    if !event_writer::object_name(recording, id).is_absent() {
         return Err(refuse("names its object, for which this format has no place"));
     }
-    let process = script::process_name(recording, id);
+    let process = event_writer::process_name(recording, id);
     let Datum::Int(process) = values.get(process) else {
         let why =
             format!("is called by {}, and in this format processes are integers", brief(values, process));

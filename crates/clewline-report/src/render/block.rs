@@ -28,8 +28,8 @@ impl Block {
 
     /// A paragraph about a drawing.
     #[must_use]
-    pub fn caption(told: impl Into<String>) -> Block {
-        Block::Caption(told.into())
+    pub fn caption(text: impl Into<String>) -> Block {
+        Block::Caption(text.into())
     }
 }
 
@@ -47,7 +47,7 @@ const INDENT: usize = 2;
 
 /// Blocks as text, in lines of at most `width` columns where there is any choice.
 #[must_use]
-pub fn told(blocks: &[Block], width: usize) -> String {
+pub fn wrap(blocks: &[Block], width: usize) -> String {
     let room = width.saturating_sub(INDENT);
     let mut text = String::new();
     let mut blocks = blocks.iter().peekable();
@@ -65,7 +65,7 @@ pub fn told(blocks: &[Block], width: usize) -> String {
                 }
                 parts.iter().flat_map(|it| wrapped(it, room)).collect()
             }
-            Block::Where(told) | Block::Lead(told) | Block::Caption(told) => wrapped(told, room),
+            Block::Where(text) | Block::Lead(text) | Block::Caption(text) => wrapped(text, room),
             Block::List(lines) | Block::Drawing(lines) => lines.clone(),
         };
         for it in &lines {
@@ -87,7 +87,7 @@ pub(super) fn line(text: &mut String, line: &str) {
 pub fn words(blocks: &[Block]) -> Vec<String> {
     let paragraph = |block: &Block| match block {
         Block::Paragraph(parts) => Some(parts.join(" ")),
-        Block::Where(told) => Some(told.clone()),
+        Block::Where(text) => Some(text.clone()),
         Block::List(lines) => Some(lines.join(" ")),
         Block::Lead(_) | Block::Caption(_) | Block::Drawing(_) => None,
     };
@@ -96,17 +96,17 @@ pub fn words(blocks: &[Block]) -> Vec<String> {
 
 /// `label` and, after it, `told`, in lines of at most `width` columns that all begin where the first of them does.
 #[must_use]
-pub fn hanging(label: &str, told: &str, width: usize) -> Vec<String> {
+pub fn hanging(label: &str, text: &str, width: usize) -> Vec<String> {
     let column = columns(label);
-    let lines = wrapped(told, width.saturating_sub(column));
+    let lines = wrapped(text, width.saturating_sub(column));
     let label = |place: usize| if place == 0 { label } else { "" };
     lines.iter().enumerate().map(|(place, it)| format!("{:column$}{it}", label(place))).collect()
 }
 
-/// `told` in lines of at most `room` columns.
-fn wrapped(told: &str, room: usize) -> Vec<String> {
+/// `text` in lines of at most `room` columns.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<(usize, String)> = Vec::new();
-    for word in told.split(' ') {
+    for word in text.split(' ') {
         let length = columns(word);
         match lines.last_mut() {
             Some((used, line)) if *used + 1 + length <= room => {

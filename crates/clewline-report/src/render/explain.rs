@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use clewline_core::{DeadEnd, Explanation, OperationId, Problem, Rule, Violation, Why};
 
 use super::{
-    Judged, count,
+    CheckedHistory, count,
     timeline::{arguments, halves, shorten},
     width::GLUE,
 };
@@ -23,13 +23,13 @@ const LABEL: usize = 64;
 /// For example: `The longest order found is enq(1), enq(2). There deq() → 2 cannot come next: it could only have been
 /// deq() → 1.`
 #[must_use]
-pub fn explanation(judged: &Judged<'_>, violation: &Violation) -> String {
+pub fn explanation(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
     sentences(judged, violation).replace(GLUE, " ")
 }
 
 /// As [`explanation`], with [`GLUE`] for the spaces within an operation.
-pub(super) fn sentences(judged: &Judged<'_>, violation: &Violation) -> String {
-    let teller = Teller { judged, violation };
+pub(super) fn sentences(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
+    let teller = Explainer { judged, violation };
     match (violation.why.as_deref(), &violation.explanation) {
         (Some(Why::End(end)), _) => teller.stuck(end),
         (Some(Why::Rule { rule, operations, end }), _) => {
@@ -67,14 +67,14 @@ pub(super) fn beside(violation: &Violation) -> Vec<OperationId> {
         Some(Why::End(end) | Why::Rule { end: Some(end), .. }) => end.prefix.clone(),
         Some(Why::Rule { end: None, .. }) | None => named(violation),
     };
-    beside.retain(|it| violation.core.binary_search(it).is_err());
+    beside.retain(|it| violation.counterexample.binary_search(it).is_err());
     beside.sort_unstable();
     beside.dedup();
     beside
 }
 
 /// The end of the longest order that a search has found.
-pub(super) fn longest(judged: &Judged<'_>, prefix: &[OperationId], next: OperationId) -> DeadEnd {
+pub(super) fn longest(judged: &CheckedHistory<'_>, prefix: &[OperationId], next: OperationId) -> DeadEnd {
     let problems = judged.case.problems();
     let problem = problems.into_iter().flat_map(Problem::into_parts).find(|it| it.position(next).is_some());
     let end = problem.and_then(|it| DeadEnd::after(&it, prefix));
@@ -82,12 +82,12 @@ pub(super) fn longest(judged: &Judged<'_>, prefix: &[OperationId], next: Operati
 }
 
 /// Who tells.
-struct Teller<'t> {
-    judged: &'t Judged<'t>,
+struct Explainer<'t> {
+    judged: &'t CheckedHistory<'t>,
     violation: &'t Violation,
 }
 
-impl Teller<'_> {
+impl Explainer<'_> {
     /// Where an order ends.
     fn stuck(&self, end: &DeadEnd) -> String {
         let DeadEnd { prefix, next, instead, .. } = end;
@@ -111,7 +111,7 @@ impl Teller<'_> {
 
     /// An operation in an order. What one answered that may have answered anything does not matter: it has only a chance, or returned later.
     fn placed(&self, operation: OperationId) -> String {
-        let Violation { chances, pending, .. } = self.violation;
+        let Violation { unconstrained: chances, pending, .. } = self.violation;
         if [chances, pending].iter().any(|it| it.binary_search(&operation).is_ok()) {
             self.call(operation)
         } else {

@@ -7,7 +7,7 @@ use std::fmt;
 use clewline_core::{Datum, OperationId, Value, Values, Verdict};
 use serde_json::{Map, Value as Json};
 
-use super::{Judged, WitnessShown, explain::explanation};
+use super::{CheckedHistory, WitnessShown, explain::explanation};
 
 /// An object whose fields keep the order in which they were added. Displays as JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,7 +82,7 @@ impl fmt::Display for Object {
 
 /// The report on a history.
 #[must_use]
-pub fn report(judged: &Judged<'_>, witness: WitnessShown) -> Object {
+pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
     let mut report = start(judged);
     match judged.verdict {
         Verdict::Holds(found) => {
@@ -92,10 +92,10 @@ pub fn report(judged: &Judged<'_>, witness: WitnessShown) -> Object {
         }
         Verdict::Violated(violation) => {
             let mut told = Object::new();
-            if let Some(object) = violation.core.first().and_then(|&it| judged.object(it)) {
+            if let Some(object) = violation.counterexample.first().and_then(|&it| judged.object(it)) {
                 told.add("object", json(judged.case.values(), object));
             }
-            told.add("core", ids(judged, &violation.core));
+            told.add("core", ids(judged, &violation.counterexample));
             if !violation.pending.is_empty() {
                 told.add("pending", ids(judged, &violation.pending));
             }
@@ -115,7 +115,7 @@ pub fn report(judged: &Judged<'_>, witness: WitnessShown) -> Object {
 
 /// The fields that the report on any history begins with.
 #[must_use]
-pub fn start(judged: &Judged<'_>) -> Object {
+pub fn start(judged: &CheckedHistory<'_>) -> Object {
     let mut report = Object::new();
     report.add("file", judged.name);
     report.add("verdict", judged.verdict.word());
@@ -135,7 +135,7 @@ pub fn failure(name: &str, error: &str) -> Object {
     report
 }
 
-fn ids(judged: &Judged<'_>, operations: &[OperationId]) -> Json {
+fn ids(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> Json {
     operations.iter().map(|&it| json(judged.case.values(), judged.id(it))).collect()
 }
 

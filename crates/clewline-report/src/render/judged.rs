@@ -1,13 +1,13 @@
 //! The verdict on a history, presented.
 
 use super::{
-    Judged,
+    CheckedHistory,
     block::{Block, Fact},
     present::Present,
     text::{self, Style},
 };
 
-impl Present for Judged<'_> {
+impl Present for CheckedHistory<'_> {
     fn name(&self) -> &str {
         self.name
     }

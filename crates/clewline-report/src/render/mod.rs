@@ -28,7 +28,7 @@ mod width;
 
 use std::time::Duration;
 
-use clewline_core::{Case, Datum, ObjectId, OperationId, Value, Values, Verdict};
+use clewline_core::{Datum, ErasedHistory, ObjectId, OperationId, Value, Values, Verdict};
 
 pub use explain::explanation;
 pub use present::Present;
@@ -38,7 +38,7 @@ pub use trace::trace;
 
 /// A verdict on a history, and all that a report tells about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged<'a> {
+pub struct CheckedHistory<'a> {
     /// What the history is called: its file.
     pub name: &'a str,
     /// Where its operations can be looked up.
@@ -46,7 +46,7 @@ pub struct Judged<'a> {
     /// What the specification is called.
     pub spec: &'a str,
     /// The history and its specification.
-    pub case: &'a dyn Case,
+    pub case: &'a dyn ErasedHistory,
     /// The verdict.
     pub verdict: &'a Verdict,
     /// What decided it.
@@ -76,7 +76,7 @@ pub struct Stream {
     pub line: Option<usize>,
 }
 
-impl Judged<'_> {
+impl CheckedHistory<'_> {
     /// How many operations there are.
     #[must_use]
     pub fn operations(&self) -> usize {

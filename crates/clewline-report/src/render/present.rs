@@ -6,7 +6,7 @@
 //! Invariants: the first line of the text is `WORD: HEADLINE`; page and entry have the same headline; every paragraph of the page stands in the text.
 
 use super::{
-    block::{Block, Fact, hanging, line, told},
+    block::{Block, Fact, hanging, line, wrap},
     text::{Paint, Style, painted},
 };
 
@@ -44,10 +44,10 @@ const COLUMN: usize = 10;
 pub fn text(shown: &(impl Present + ?Sized), style: &Style) -> String {
     let mut text = first_line(shown, style.paint);
     text.push('\n');
-    let told = told(&shown.sentences(style), style.width);
-    if !told.is_empty() {
+    let sentences = wrap(&shown.sentences(style), style.width);
+    if !sentences.is_empty() {
         text.push('\n');
-        text.push_str(&told);
+        text.push_str(&sentences);
     }
     text.push('\n');
     for fact in shown.facts() {

@@ -3,7 +3,7 @@
 use clewline_core::Verdict;
 
 use super::{
-    Judged, Source, WitnessShown,
+    CheckedHistory, Source, WitnessShown,
     block::words,
     html::Page,
     json::{self, Object},
@@ -28,7 +28,7 @@ pub trait Publish: Present {
     }
 }
 
-impl Publish for Judged<'_> {
+impl Publish for CheckedHistory<'_> {
     fn page(&self) -> Page {
         Page::of(self)
     }
@@ -39,7 +39,7 @@ impl Publish for Judged<'_> {
 
     fn entry(&self) -> Entry {
         let line = match self.verdict {
-            Verdict::Violated(violation) => violation.core.last(),
+            Verdict::Violated(violation) => violation.counterexample.last(),
             Verdict::Holds(_) | Verdict::Unknown(_) => None,
         };
         let line = line.map(|&it| self.case.names().line(self.case.source(it)));
@@ -59,7 +59,7 @@ pub fn plain_page(shown: &(impl Present + ?Sized)) -> Page {
     let mut page = Page::new(format!("{word}: {}", shown.name()), word, shown.headline());
     page.words = words(&shown.sentences(&Style::default()));
     page.next = shown.next();
-    page.tell_facts(shown.facts());
+    page.add_facts(shown.facts());
     page
 }
 
@@ -73,7 +73,7 @@ pub fn plain_entry(shown: &(impl Present + ?Sized)) -> Entry {
         name: shown.name().to_owned(),
         verdict: Word::find(shown.word()).expect("verdicts have these words"),
         headline: shown.headline(),
-        told: shown.sentences(&Style::default()),
+        blocks: shown.sentences(&Style::default()),
         work: None,
         algorithm: String::new(),
         elapsed: std::time::Duration::ZERO,

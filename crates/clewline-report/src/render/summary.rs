@@ -12,7 +12,7 @@ mod markdown;
 use std::time::Duration;
 
 use super::{
-    block::{Block, told},
+    block::{Block, wrap},
     count,
     table::{Cell, Column, Table},
     text::Style,
@@ -44,7 +44,7 @@ pub struct Entry {
     /// The first line of its report, without the verdict's word.
     pub headline: String,
     /// What the verdict means and what it rests on. May be empty.
-    pub told: Vec<Block>,
+    pub blocks: Vec<Block>,
     /// How much there was to judge, if that is known.
     pub work: Option<u64>,
     /// Who decided; may be empty.
@@ -62,7 +62,7 @@ pub struct Entry {
 impl Entry {
     /// What is told, in lines as a terminal shows them.
     fn text(&self) -> String {
-        told(&self.told, Style::default().width)
+        wrap(&self.blocks, Style::default().width)
     }
 }
 
@@ -124,7 +124,7 @@ impl Summary {
 
     /// `13 histories: 1 violated, 2 unreadable, 10 hold`.
     #[must_use]
-    pub fn tally(&self) -> String {
+    pub fn totals(&self) -> String {
         let kinds = [
             (Word::Violated, "violated"),
             (Word::Unreadable, "unreadable"),
@@ -133,7 +133,7 @@ impl Summary {
         ];
         let told: Vec<String> = kinds
             .iter()
-            .map(|&(word, told)| (self.count(word), told))
+            .map(|&(word, ending)| (self.count(word), ending))
             .filter(|it| it.0 != 0)
             .map(|(count, told)| format!("{count} {told}"))
             .collect();
@@ -179,7 +179,7 @@ pub fn table(summary: &Summary, clock: Clock, most: usize) -> Table {
     let ordered = summary.ordered();
     let (shown, rest) = ordered.split_at(most.min(ordered.len()));
     let notes = if rest.is_empty() { Vec::new() } else { vec![more(rest)] };
-    Table { title: summary.tally(), columns, rows: shown.iter().map(|it| row(it)).collect(), notes }
+    Table { title: summary.totals(), columns, rows: shown.iter().map(|it| row(it)).collect(), notes }
 }
 
 /// `… and 62 more, all of which hold.`
@@ -215,7 +215,7 @@ pub fn annotations(summary: &Summary) -> String {
         properties
             .push(format!("title={}", property(&format!("{}: {}", entry.verdict.as_str(), entry.name))));
         let mut message = entry.headline.clone();
-        if !entry.told.is_empty() {
+        if !entry.blocks.is_empty() {
             message = format!("{message}\n\n{}", entry.text().trim_end());
         }
         text.push_str(&format!("::{level} {}::{}\n", properties.join(","), value(&message)));

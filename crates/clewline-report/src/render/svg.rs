@@ -10,7 +10,7 @@ use std::fmt::Write;
 use clewline_core::{OperationId, Verdict};
 
 use super::{
-    Judged,
+    CheckedHistory,
     explain::explanation,
     text::{self, DRAWN},
     timeline::{self, Placed, Row},
@@ -51,7 +51,7 @@ pub struct Picture {
 
 /// The picture of a verdict's core.
 #[must_use]
-pub fn core(judged: &Judged<'_>, ground: Ground) -> Picture {
+pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
     let title = format!("{}: {}", judged.verdict.word(), text::headline(judged));
     let (operations, beside, told) = match judged.verdict {
         Verdict::Violated(violation) => {

@@ -1,12 +1,12 @@
 use std::{collections::VecDeque, time::Duration};
 
 use clewline_core::{
-    Case, Deterministic, Explanation, History, Names, ObjectId, OperationId, Problem, ProcessId, Reason,
-    Shown, Span, Timed, Value, Values, Verdict, Violation, Witness,
+    Deterministic, ErasedHistory, Explanation, History, Names, ObjectId, OperationId, Problem, ProcessId,
+    Reason, Shown, Span, Timed, Value, Values, Verdict, Violation, Witness,
 };
 
 use super::{
-    Judged, Source, WitnessShown, count, json, present,
+    CheckedHistory, Source, WitnessShown, count, json, present,
     text::{Paint, Style},
 };
 
@@ -57,7 +57,7 @@ pub(super) struct Drawn {
     values: Values,
 }
 
-impl Case for Drawn {
+impl ErasedHistory for Drawn {
     fn problems(&self) -> Vec<Problem<'_>> {
         Problem::of_objects_shown(&Queue, &self.history, &show)
     }
@@ -128,8 +128,8 @@ pub(super) fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
     Verdict::Violated(violation)
 }
 
-pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {
-    Judged {
+pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> CheckedHistory<'a> {
+    CheckedHistory {
         name: "lost.jsonl",
         source: Source::File,
         spec: "queue",
@@ -145,13 +145,13 @@ pub(super) fn judged<'a>(case: &'a Drawn, verdict: &'a Verdict) -> Judged<'a> {
 }
 
 #[track_caller]
-fn check_text(judged: &Judged<'_>, style: &Style, expected: &str) {
+fn check_text(judged: &CheckedHistory<'_>, style: &Style, expected: &str) {
     let written = present::text(judged, style);
     assert_eq!(written, expected.trim_start_matches('\n'), "written:\n{written}");
 }
 
 #[track_caller]
-fn check_json(judged: &Judged<'_>, witness: WitnessShown, expected: &str) {
+fn check_json(judged: &CheckedHistory<'_>, witness: WitnessShown, expected: &str) {
     assert_eq!(json::report(judged, witness).to_string(), expected);
 }
 
@@ -159,7 +159,7 @@ fn check_json(judged: &Judged<'_>, witness: WitnessShown, expected: &str) {
 fn a_violation_is_drawn_and_explained() {
     let next = ["clewline check lost.jsonl --spec queue --format json".to_owned()];
     check_text(
-        &Judged { next: &next, ..judged(&overtaken(), &exhausted(&[0, 1, 2], &[0, 1], 2)) },
+        &CheckedHistory { next: &next, ..judged(&overtaken(), &exhausted(&[0, 1, 2], &[0, 1], 2)) },
         &Style::default(),
         "
 violated: lost.jsonl is not linearizable as a queue

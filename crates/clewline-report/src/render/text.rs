@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use clewline_core::{OperationId, Reason, Verdict, Violation, Witness};
 
 use super::{
-    Judged, Source, Stream, WitnessShown,
+    CheckedHistory, Source, Stream, WitnessShown,
     block::Block,
     count, explain, grouped,
     timeline::{self, Bar, Row},
@@ -54,8 +54,8 @@ pub fn painted(word: &str, paint: Paint) -> String {
 
 /// What comes after the verdict's word: `lost.jsonl is not linearizable as a queue`.
 #[must_use]
-pub fn headline(judged: &Judged<'_>) -> String {
-    let Judged { name, spec, verdict, .. } = judged;
+pub fn headline(judged: &CheckedHistory<'_>) -> String {
+    let CheckedHistory { name, spec, verdict, .. } = judged;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     match verdict {
         Verdict::Holds(_) => format!("{name} is linearizable as {article} {spec}"),
@@ -66,7 +66,7 @@ pub fn headline(judged: &Judged<'_>) -> String {
 
 /// What the verdict means, and what it rests on.
 #[must_use]
-pub fn sentences(judged: &Judged<'_>, style: &Style) -> Vec<Block> {
+pub fn sentences(judged: &CheckedHistory<'_>, style: &Style) -> Vec<Block> {
     match judged.verdict {
         Verdict::Holds(witness) => holds(judged, witness, style),
         Verdict::Violated(violation) => violated(judged, violation, style),
@@ -75,7 +75,7 @@ pub fn sentences(judged: &Judged<'_>, style: &Style) -> Vec<Block> {
 }
 
 /// What the verdict means for this history, in plain words.
-pub(super) fn meaning(judged: &Judged<'_>) -> String {
+pub(super) fn meaning(judged: &CheckedHistory<'_>) -> String {
     match judged.verdict {
         Verdict::Holds(_) => all_is_well(judged),
         Verdict::Violated(violation) => contradiction(judged, violation),
@@ -83,7 +83,7 @@ pub(super) fn meaning(judged: &Judged<'_>) -> String {
     }
 }
 
-fn all_is_well(judged: &Judged<'_>) -> String {
+fn all_is_well(judged: &CheckedHistory<'_>) -> String {
     match judged.operations() {
         0 => "There are no operations, so there is nothing to explain.".to_owned(),
         1 => "Its one operation is as it should be.".to_owned(),
@@ -95,7 +95,7 @@ fn all_is_well(judged: &Judged<'_>) -> String {
     }
 }
 
-fn holds(judged: &Judged<'_>, witness: &Witness, style: &Style) -> Vec<Block> {
+fn holds(judged: &CheckedHistory<'_>, witness: &Witness, style: &Style) -> Vec<Block> {
     let mut blocks = vec![Block::paragraph(meaning(judged))];
     if let Some(Stream { most_held, .. }) = judged.stream {
         let held = count(most_held as u64, "operation was", "operations were");
@@ -109,7 +109,7 @@ fn holds(judged: &Judged<'_>, witness: &Witness, style: &Style) -> Vec<Block> {
 }
 
 /// One operation a line, numbered.
-fn order(judged: &Judged<'_>, order: &[OperationId]) -> Vec<String> {
+fn order(judged: &CheckedHistory<'_>, order: &[OperationId]) -> Vec<String> {
     let digits = order.len().to_string().len();
     let line = |(place, &id): (usize, &OperationId)| {
         let object = judged
@@ -121,8 +121,8 @@ fn order(judged: &Judged<'_>, order: &[OperationId]) -> Vec<String> {
     order.iter().enumerate().map(line).collect()
 }
 
-fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
-    let core = &violation.core;
+fn contradiction(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
+    let core = &violation.counterexample;
     let object = core.first().and_then(|&it| judged.object(it));
     let name = |it| super::plain(judged.case.values(), it);
     let on = object.map_or_else(String::new, |it| format!(" on object {}", name(it)));
@@ -151,7 +151,7 @@ fn contradiction(judged: &Judged<'_>, violation: &Violation) -> String {
     meaning
 }
 
-fn violated(judged: &Judged<'_>, violation: &Violation, style: &Style) -> Vec<Block> {
+fn violated(judged: &CheckedHistory<'_>, violation: &Violation, style: &Style) -> Vec<Block> {
     let Picture { drawn, beside, left_out } = picture(violation);
     let mut blocks = vec![Block::paragraph(meaning(judged))];
     let mut lead = Vec::new();
@@ -172,7 +172,11 @@ fn violated(judged: &Judged<'_>, violation: &Violation, style: &Style) -> Vec<Bl
     blocks.push(Block::Drawing(timeline::lines(&rows(judged, &drawn), &starts, room)));
     blocks.push(Block::paragraph(explain::sentences(judged, violation)));
     if judged.source == Source::File {
-        blocks.push(Block::Where(format!("In {}: {}.", judged.name, line_numbers(judged, &violation.core))));
+        blocks.push(Block::Where(format!(
+            "In {}: {}.",
+            judged.name,
+            line_numbers(judged, &violation.counterexample)
+        )));
     }
     blocks
 }
@@ -191,7 +195,7 @@ pub(super) struct Picture {
 pub(super) fn picture(violation: &Violation) -> Picture {
     const BESIDE: usize = 6;
     const LARGE: usize = 12;
-    let core = &violation.core;
+    let core = &violation.counterexample;
     let (named, mut beside) = (explain::named(violation), explain::beside(violation));
     beside.truncate(if beside.len() <= BESIDE { BESIDE } else { 0 });
     let is_told = LARGE < core.len() && !named.is_empty();
@@ -210,7 +214,7 @@ pub(super) fn picture(violation: &Violation) -> Picture {
 pub(super) const DRAWN: usize = 40;
 
 /// The rows of a drawing of `operations`, by process.
-pub(super) fn rows(judged: &Judged<'_>, operations: &[OperationId]) -> Vec<Row> {
+pub(super) fn rows(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> Vec<Row> {
     let mut rows: BTreeMap<(Option<i64>, String), Vec<Bar>> = BTreeMap::new();
     for &operation in operations {
         let name = judged.process(operation);
@@ -220,14 +224,14 @@ pub(super) fn rows(judged: &Judged<'_>, operations: &[OperationId]) -> Vec<Row> 
     rows.into_iter().map(|((_, name), bars)| Row { name, bars }).collect()
 }
 
-fn bar(judged: &Judged<'_>, operation: OperationId) -> Bar {
+fn bar(judged: &CheckedHistory<'_>, operation: OperationId) -> Bar {
     let span = judged.case.spans()[operation.index()];
     Bar { label: judged.case.label(operation), start: span.call(), end: span.ret() }
 }
 
 /// `line 3`, `lines 1, 2, 3`.
 #[must_use]
-pub fn line_numbers(judged: &Judged<'_>, operations: &[OperationId]) -> String {
+pub fn line_numbers(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> String {
     const TOLD: usize = 12;
     let names = judged.case.names();
     let mut lines: Vec<usize> = operations.iter().map(|&it| names.line(judged.case.source(it))).collect();
@@ -253,7 +257,7 @@ fn ended_early(reason: &Reason) -> &'static str {
 
 /// Who judged, how long it took, and how much there was to judge: `by auto in 12 ms: 3 operations, 1 object`.
 #[must_use]
-pub fn judged_by(judged: &Judged<'_>) -> String {
+pub fn judged_by(judged: &CheckedHistory<'_>) -> String {
     let mut figures = figures(judged);
     if judged.configurations != 0 {
         figures.push(count(judged.configurations, "configuration", "configurations"));
@@ -262,7 +266,7 @@ pub fn judged_by(judged: &Judged<'_>) -> String {
 }
 
 /// How much there was to judge.
-pub(super) fn figures(judged: &Judged<'_>) -> Vec<String> {
+pub(super) fn figures(judged: &CheckedHistory<'_>) -> Vec<String> {
     let objects = judged.objects();
     let mut figures = vec![
         count(judged.operations() as u64, "operation", "operations"),

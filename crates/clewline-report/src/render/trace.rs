@@ -16,10 +16,10 @@
 
 use std::collections::HashSet;
 
-use clewline_core::{Allowed, Breaking, End, OperationId, Problem, Span, Violation};
+use clewline_core::{Allowed, End, FailurePoint, OperationId, Problem, Span, Violation};
 
 use super::{
-    Judged,
+    CheckedHistory,
     block::Block,
     count, grouped,
     timeline::{halves, shorten},
@@ -41,7 +41,12 @@ const TEXT: usize = 64;
 /// The last events up to where the history breaks, and what was allowed there, in lines of at most `width` characters, if
 /// what stands on them leaves any choice.
 #[must_use]
-pub fn trace(judged: &Judged<'_>, violation: &Violation, breaking: &Breaking, width: usize) -> [Block; 2] {
+pub fn trace(
+    judged: &CheckedHistory<'_>,
+    violation: &Violation,
+    breaking: &FailurePoint,
+    width: usize,
+) -> [Block; 2] {
     let events = events(judged, breaking.operation);
     let told = told(judged, &events, violation, breaking.operation);
     let (call, answer) = halves(&judged.case.label(breaking.operation));
@@ -66,7 +71,7 @@ struct Event {
 }
 
 /// The events of the part of `last`, up to its return.
-fn events(judged: &Judged<'_>, last: OperationId) -> Vec<Event> {
+fn events(judged: &CheckedHistory<'_>, last: OperationId) -> Vec<Event> {
     let spans = judged.case.spans();
     let until = spans[last.index()].end();
     let problems = judged.case.problems().into_iter().flat_map(Problem::into_parts);
@@ -84,11 +89,16 @@ fn events(judged: &Judged<'_>, last: OperationId) -> Vec<Event> {
 }
 
 /// The events to tell, by their places: all if they are few, otherwise those that matter most, the latest of them.
-fn told(judged: &Judged<'_>, events: &[Event], violation: &Violation, last: OperationId) -> Vec<usize> {
+fn told(
+    judged: &CheckedHistory<'_>,
+    events: &[Event],
+    violation: &Violation,
+    last: OperationId,
+) -> Vec<usize> {
     if events.len() <= MOST {
         return (0..events.len()).collect();
     }
-    let core: HashSet<OperationId> = violation.core.iter().copied().collect();
+    let core: HashSet<OperationId> = violation.counterexample.iter().copied().collect();
     let span = |it: OperationId| -> Span { judged.case.spans()[it.index()] };
     let matters = |at: &usize| {
         let Event { operation, .. } = events[*at];
@@ -113,7 +123,7 @@ fn told(judged: &Judged<'_>, events: &[Event], violation: &Violation, last: Oper
     told
 }
 
-fn table(judged: &Judged<'_>, events: &[Event], told: &[usize], width: usize) -> Vec<String> {
+fn table(judged: &CheckedHistory<'_>, events: &[Event], told: &[usize], width: usize) -> Vec<String> {
     let titles = ["event", judged.source.caller()];
     let number = |at: usize| grouped(u64::from(events[at].rank) + 1);
     let process = |at: usize| shorten(&judged.process(events[at].operation), TEXT);
@@ -148,7 +158,7 @@ fn instead(allowed: &Allowed) -> String {
     let answers = match allowed {
         Allowed::These(answers) => answers,
         Allowed::Blocked => return "It should still be waiting: no answer was allowed.".to_owned(),
-        Allowed::NotKnown(reason) => return format!("What was allowed is not known: {reason}."),
+        Allowed::Unknown(reason) => return format!("What was allowed is not known: {reason}."),
     };
     let answer = |label: &String| match halves(label).1 {
         Some(answer) => glued(&answer),

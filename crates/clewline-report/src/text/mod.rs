@@ -2,7 +2,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod edn;
-pub(crate) mod forms;
+pub(crate) mod edn_stream;
 pub(crate) mod json;
 pub(crate) mod number;
 mod quoted;

@@ -13,10 +13,10 @@ use std::{
 };
 
 use clewline_check::{Judgement, Options, judge};
-use clewline_core::{Case, Explanation, Kind, Rule, Verdict, Violation, Why};
+use clewline_core::{ErasedHistory, Explanation, ObjectKind, Rule, Verdict, Violation, Why};
 use clewline_report::{
     ReadOptions, formats,
-    render::{Judged, Source, WitnessShown, json, present, text::Style},
+    render::{CheckedHistory, Source, WitnessShown, json, present, text::Style},
 };
 use clewline_specs::find;
 
@@ -33,7 +33,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn load(&self) -> Box<dyn Case> {
+    fn load(&self) -> Box<dyn ErasedHistory> {
         let path = testdata().join("histories").join(format!("{}.jsonl", self.name));
         let text = fs::read(path).unwrap();
         let options = ReadOptions::default();
@@ -41,12 +41,12 @@ impl Sample {
         find(&self.spec).unwrap().load(recording).unwrap()
     }
 
-    fn report(&self, case: &dyn Case, judgement: &Judgement, style: &Style) -> String {
+    fn report(&self, case: &dyn ErasedHistory, judgement: &Judgement, style: &Style) -> String {
         present::text(&self.judged(case, judgement), style)
     }
 
-    fn judged<'a>(&'a self, case: &'a dyn Case, judgement: &'a Judgement) -> Judged<'a> {
-        Judged {
+    fn judged<'a>(&'a self, case: &'a dyn ErasedHistory, judgement: &'a Judgement) -> CheckedHistory<'a> {
+        CheckedHistory {
             name: self.name.split('/').next_back().unwrap(),
             source: Source::File,
             spec: &self.spec,
@@ -83,7 +83,7 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn judged(case: &dyn Case) -> (Judgement, Violation) {
+fn judged(case: &dyn ErasedHistory) -> (Judgement, Violation) {
     let judgement = judge(case.problems(), &Options::default());
     let Verdict::Violated(violation) = judgement.verdict.clone() else { panic!("violated, says its name") };
     (judgement, violation)
@@ -98,7 +98,7 @@ fn every_violation_of_the_corpus_is_reported_word_for_word() {
         let (judgement, _) = judged(&*case);
         let next =
             [format!("clewline check {}.jsonl --spec {} --html report.html", sample.name, sample.spec)];
-        let judged = Judged { next: &next, ..sample.judged(&*case, &judgement) };
+        let judged = CheckedHistory { next: &next, ..sample.judged(&*case, &judgement) };
         let report = present::text(&judged, &Style::default());
         let path = testdata().join("reports").join(format!("{}.txt", sample.name));
         if is_blessing {
@@ -138,11 +138,11 @@ fn reason(violation: &Violation) -> String {
 
 /// For each kind of object, the reasons that its violations may have. A new rule belongs here together with a history in the
 /// corpus that shows it.
-fn reasons(kind: Option<Kind>) -> &'static [&'static str] {
+fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
     match kind {
         None => &["End"],
-        Some(Kind::Set) => &["Added", "AddedBefore", "AddedAgain", "Often", "Left", "ThereOrNot"],
-        Some(Kind::Queue) => &[
+        Some(ObjectKind::Set) => &["Added", "AddedBefore", "AddedAgain", "Often", "Left", "ThereOrNot"],
+        Some(ObjectKind::Queue) => &[
             "Added",
             "AddedBefore",
             "Often",
@@ -154,7 +154,7 @@ fn reasons(kind: Option<Kind>) -> &'static [&'static str] {
             "FrontInTurn",
             "OneInFront",
         ],
-        Some(Kind::QuasiQueue { .. }) => &[
+        Some(ObjectKind::QuasiQueue { .. }) => &[
             "Added",
             "AddedBefore",
             "Often",
@@ -164,10 +164,10 @@ fn reasons(kind: Option<Kind>) -> &'static [&'static str] {
             "OvertakesMany",
             "OvertakenOften",
         ],
-        Some(Kind::Stack) => {
+        Some(ObjectKind::Stack) => {
             &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty", "LastInFirstOut", "NoneBelow"]
         }
-        Some(Kind::QuasiStack { .. }) => &[
+        Some(ObjectKind::QuasiStack { .. }) => &[
             "Added",
             "AddedBefore",
             "Often",
@@ -177,10 +177,10 @@ fn reasons(kind: Option<Kind>) -> &'static [&'static str] {
             "OvertakesMany",
             "OvertakenOften",
         ],
-        Some(Kind::PriorityQueue) => {
+        Some(ObjectKind::PriorityQueue) => {
             &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty", "GreatestFirst"]
         }
-        Some(Kind::QuasiPriorityQueue { .. }) => &[
+        Some(ObjectKind::QuasiPriorityQueue { .. }) => &[
             "Added",
             "AddedBefore",
             "Often",
@@ -190,23 +190,23 @@ fn reasons(kind: Option<Kind>) -> &'static [&'static str] {
             "OvertakesMany",
             "OvertakenOften",
         ],
-        Some(Kind::Bag) => &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty"],
-        Some(Kind::Multiset) => &["Added", "AddedBefore", "Often", "Left", "ThereOrNot", "End"],
-        Some(Kind::Counter) => &["SumWithin", "Sum", "End"],
-        Some(Kind::Register { .. }) => {
+        Some(ObjectKind::Bag) => &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty"],
+        Some(ObjectKind::Multiset) => &["Added", "AddedBefore", "Often", "Left", "ThereOrNot", "End"],
+        Some(ObjectKind::Counter) => &["SumWithin", "Sum", "End"],
+        Some(ObjectKind::Register { .. }) => {
             &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce", "Chain"]
         }
         // What is said of such an object is in the words of its own monitor.
-        Some(Kind::Other(_)) => &[],
+        Some(ObjectKind::Other(_)) => &[],
     }
 }
 
 /// An object of some kind, and the reasons of violations that were shown.
-type Shown = (Option<Kind>, BTreeSet<String>);
+type Shown = (Option<ObjectKind>, BTreeSet<String>);
 
 #[test]
 fn every_kind_of_object_shows_each_kind_of_violation() {
-    let mut seen: HashMap<Option<Discriminant<Kind>>, Shown> = HashMap::new();
+    let mut seen: HashMap<Option<Discriminant<ObjectKind>>, Shown> = HashMap::new();
     for sample in samples() {
         let case = sample.load();
         let kind = case.problems()[0].kind();
@@ -269,7 +269,7 @@ fn a_core_that_could_not_be_made_minimal_says_so() {
     let mut told = 0;
     for sample in samples() {
         let case = sample.load();
-        let options = Options { core_configurations: 1, ..Options::default() };
+        let options = Options { counterexample_configurations: 1, ..Options::default() };
         let judgement = judge(case.problems(), &options);
         let Verdict::Violated(violation) = &judgement.verdict else { panic!("violated, says its name") };
         let report = sample.report(&*case, &judgement, &Style::default()).replace("\n  ", " ");

@@ -1,6 +1,8 @@
 //! The table as a whole, and finding things in it.
 
-use clewline_core::{Dice, Domain, Elements, Footprint, Notation, Plan, Role, Value, Written};
+use clewline_core::{
+    CallSampler, Codec, Elements, Encoded, Footprint, GeneratorConfig, Role, Value, ValueDomain,
+};
 use clewline_specs::{CATALOG, Operation, Visitor, find};
 
 use crate::support::{load, record, run};
@@ -57,8 +59,15 @@ fn errors_name_every_documented_operation() {
 #[test]
 fn generated_histories_are_read_back() {
     for entry in &CATALOG {
-        for (seed, values) in [(1, Domain::Below(4)), (2, Domain::Distinct)] {
-            let plan = Plan { operations: 300, values, keys: 3, pending: 0.1, seed, ..Plan::default() };
+        for (seed, values) in [(1, ValueDomain::Below(4)), (2, ValueDomain::Distinct)] {
+            let plan = GeneratorConfig {
+                operations: 300,
+                values,
+                keys: 3,
+                pending: 0.1,
+                seed,
+                ..GeneratorConfig::default()
+            };
             let recording = find(entry.name).ok().unwrap().generate(&plan);
             let returned = recording.history.operations().filter(|it| it.ret.is_some()).count();
             assert!(200 < returned, "{}: {returned} returned", entry.name);
@@ -70,14 +79,20 @@ fn generated_histories_are_read_back() {
 #[test]
 fn generated_serial_histories_hold_when_executed_in_order() {
     for entry in &CATALOG {
-        let plan = Plan { operations: 300, processes: 1, overlap: 0.0, seed: 3, ..Plan::default() };
+        let plan = GeneratorConfig {
+            operations: 300,
+            processes: 1,
+            overlap: 0.0,
+            seed: 3,
+            ..GeneratorConfig::default()
+        };
         let recording = find(entry.name).ok().unwrap().generate(&plan);
         assert_eq!(run(entry.name, recording), "holds", "{}", entry.name);
     }
 }
 
 /// An element that a drawn call adds, as far as its role or its footprint says so. Absence, which a map adds, is none.
-fn added<S: Notation>(specification: &S, call: &S::Call) -> Option<u64> {
+fn added<S: Codec>(specification: &S, call: &S::Call) -> Option<u64> {
     let element = match (specification.kind(), specification.footprint(call, None)) {
         (None, Footprint::Changes(Elements::One(element))) => element,
         (None, _) => return None,
@@ -86,7 +101,7 @@ fn added<S: Notation>(specification: &S, call: &S::Call) -> Option<u64> {
             _ => return None,
         },
     };
-    let has_argument = specification.write_call(call).1 != Written::NOTHING;
+    let has_argument = specification.write_call(call).1 != Encoded::NOTHING;
     (has_argument && element != Value::NIL.word()).then_some(element)
 }
 
@@ -95,8 +110,12 @@ fn distinct_values_are_added_at_most_once() {
     struct Distinct;
 
     impl Visitor for Distinct {
-        fn visit<S: Notation>(&mut self, name: &'static str, specification: S) {
-            let mut dice = Dice::new(&Plan { values: Domain::Distinct, seed: 4, ..Plan::default() });
+        fn visit<S: Codec>(&mut self, name: &'static str, specification: S) {
+            let mut dice = CallSampler::new(&GeneratorConfig {
+                values: ValueDomain::Distinct,
+                seed: 4,
+                ..GeneratorConfig::default()
+            });
             let calls = (0..300).map(|_| specification.sample(&mut dice));
             let mut elements: Vec<u64> = calls.filter_map(|it| added(&specification, &it)).collect();
             let count = elements.len();

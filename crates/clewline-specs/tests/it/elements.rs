@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use clewline_core::{Dice, Elements, Footprint, Notation};
+use clewline_core::{CallSampler, Codec, Elements, Footprint};
 
 use crate::support::{Ops, for_every_specification, is_linearizable, load, random_ops, record};
 
 /// The elements that go with `element`: those linked to it, one operation after the other.
-fn closure<S: Notation>(specification: &S, ops: &Ops<S>, element: u64) -> HashSet<u64> {
+fn closure<S: Codec>(specification: &S, ops: &Ops<S>, element: u64) -> HashSet<u64> {
     let mut linked = HashSet::from([element]);
     loop {
         let before = linked.len();
@@ -34,7 +34,7 @@ fn elements(footprint: Footprint) -> Vec<u64> {
 
 /// Whether leaving out the elements `gone` means leaving out this operation: it saw one of them, or is a read
 /// that may have.
-fn goes_with<S: Notation>(
+fn goes_with<S: Codec>(
     specification: &S,
     call: &S::Call,
     ret: Option<&S::Return>,
@@ -46,7 +46,7 @@ fn goes_with<S: Notation>(
 
 #[test]
 fn an_element_can_be_left_out_with_all_that_see_it() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         let (mut left_out, mut reads_kept) = (0, 0);
         for seed in 0..1500 {
             let ops = random_ops(specification, sample, seed);

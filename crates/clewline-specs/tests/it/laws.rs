@@ -5,14 +5,14 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use clewline_core::{Dice, Notation};
+use clewline_core::{CallSampler, Codec};
 
 use crate::support::{
     for_every_specification, is_linearizable, perturb, random_ops, reachable_states, small_dice,
 };
 
 /// Every state after `call` returned `ret` (or whatever it likes).
-fn after<S: Notation>(
+fn after<S: Codec>(
     specification: &S,
     state: &S::State,
     call: &S::Call,
@@ -24,9 +24,9 @@ fn after<S: Notation>(
 }
 
 /// Calls `visit` with thousands of reachable states and calls.
-fn for_states_and_calls<S: Notation>(
+fn for_states_and_calls<S: Codec>(
     specification: &S,
-    sample: &dyn Fn(&mut Dice) -> S::Call,
+    sample: &dyn Fn(&mut CallSampler) -> S::Call,
     mut visit: impl FnMut(&S::State, &S::Call),
 ) {
     for seed in 0..150 {
@@ -41,7 +41,7 @@ fn for_states_and_calls<S: Notation>(
 
 #[test]
 fn step_is_pure_and_agrees_with_advance() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             let mut rets: Vec<Option<S::Return>> =
                 specification.returns(state, call).into_iter().map(Some).collect();
@@ -61,13 +61,13 @@ fn step_is_pure_and_agrees_with_advance() {
 
 #[test]
 fn what_happens_is_what_may_happen() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             let returns = specification.returns(state, call);
             for nth in 0..returns.len().max(1) {
                 let mut next = state.clone();
                 let mut choices = 0;
-                let happened = specification.happen(&mut next, call, &mut |count| {
+                let happened = specification.execute_with(&mut next, call, &mut |count| {
                     choices += 1;
                     nth % count
                 });
@@ -86,7 +86,7 @@ fn what_happens_is_what_may_happen() {
 #[test]
 fn who_never_blocks_never_blocks() {
     static BLOCKED: AtomicUsize = AtomicUsize::new(0);
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             let blocks = after(specification, state, call, None).is_empty();
             assert!(
@@ -104,7 +104,7 @@ fn who_never_blocks_never_blocks() {
 #[test]
 fn what_resets_an_object_leads_to_the_same_state_from_everywhere() {
     static RESETS: AtomicUsize = AtomicUsize::new(0);
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             let at_first = specification.initial();
             for ret in specification.returns(state, call) {
@@ -131,10 +131,10 @@ fn what_resets_an_object_leads_to_the_same_state_from_everywhere() {
 #[test]
 fn an_answer_that_tells_the_state_tells_the_right_one() {
     static TOLD: AtomicUsize = AtomicUsize::new(0);
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             for ret in specification.returns(state, call) {
-                if let Some(known) = specification.leads_to(call, &ret) {
+                if let Some(known) = specification.determines_state(call, &ret) {
                     let next = after(specification, state, call, Some(&ret));
                     assert_eq!(next, HashSet::from([known]), "{name}: {call:?} → {ret:?}");
                     TOLD.fetch_add(1, Ordering::Relaxed);
@@ -148,7 +148,7 @@ fn an_answer_that_tells_the_state_tells_the_right_one() {
 
 #[test]
 fn advance_starts_from_each_of_several_states() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for seed in 0..100 {
             let states = reachable_states(specification, sample, seed);
             let call = sample(&mut small_dice(seed));
@@ -177,7 +177,7 @@ fn pending_takes_from_a_bag_do_not_pile_up_states() {
 
 #[test]
 fn a_return_is_listed_if_and_only_if_the_step_allows_it() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         // Any answer that some state gives is a candidate in every state.
         let mut candidates: HashSet<S::Return> = HashSet::new();
         for_states_and_calls(specification, sample, |state, call| {
@@ -196,7 +196,7 @@ fn a_return_is_listed_if_and_only_if_the_step_allows_it() {
 
 #[test]
 fn a_pending_call_may_return_anything() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             let returns = specification.returns(state, call);
             let each = returns.iter().flat_map(|ret| after(specification, state, call, Some(ret)));
@@ -212,7 +212,7 @@ fn a_pending_call_may_return_anything() {
 
 #[test]
 fn reads_leave_every_state_as_it_is() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             let mut rets: Vec<Option<S::Return>> =
                 specification.returns(state, call).into_iter().map(Some).collect();
@@ -230,7 +230,7 @@ fn reads_leave_every_state_as_it_is() {
 
 #[test]
 fn states_are_measured_with_what_they_hold() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         let initial = specification.state_bytes(&specification.initial());
         assert!(size_of::<S::State>() <= initial, "{name}");
         for_states_and_calls(specification, sample, |state, _| {
@@ -243,7 +243,7 @@ fn states_are_measured_with_what_they_hold() {
 
 #[test]
 fn an_object_is_linearizable_if_and_only_if_its_parts_are() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         let mut dice = small_dice(1);
         if (0..100).any(|_| specification.part(&sample(&mut dice)).is_none()) {
             return;

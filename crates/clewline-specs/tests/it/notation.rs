@@ -1,12 +1,12 @@
 //! What is written is read back: calls and returns, of every specification.
 
-use clewline_core::{Dice, Notation, Value, Values, Written};
+use clewline_core::{CallSampler, Codec, Encoded, Value, Values};
 
 use crate::support::{for_every_specification, reachable_states, small_dice, with_texts};
 
 #[test]
 fn calls_and_returns_survive_being_written_and_read() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for seed in 0..100 {
             let mut dice = small_dice(seed);
             for state in reachable_states(specification, sample, seed) {
@@ -26,7 +26,7 @@ fn calls_and_returns_survive_being_written_and_read() {
                     let read = specification.read_return(&values, &call, stored);
                     match written {
                         // A text that appends have made is a value of the new recording.
-                        Written::Text(_) => assert!(read.is_ok(), "{name} {seed} {call:?}"),
+                        Encoded::Text(_) => assert!(read.is_ok(), "{name} {seed} {call:?}"),
                         _ => assert_eq!(read.as_ref(), Ok(&ret), "{name} {seed} {call:?}"),
                     }
                 }
@@ -45,10 +45,10 @@ fn what_answers_nothing_may_say_so_in_three_ways_and_is_written_in_one() {
     for ret in [Value::ABSENT, Value::NIL, Value::TRUE] {
         assert_eq!(read(ret), Value::TRUE);
     }
-    assert_eq!(queue.write_return(&call, &read(Value::TRUE)), Written::NOTHING);
-    assert_eq!(queue.write_return(&call, &read(Value::FALSE)), Written::Value(Value::FALSE));
+    assert_eq!(queue.write_return(&call, &read(Value::TRUE)), Encoded::NOTHING);
+    assert_eq!(queue.write_return(&call, &read(Value::FALSE)), Encoded::Value(Value::FALSE));
     let bounded = clewline_specs::queue::Queue { capacity: clewline_specs::Capacity::bounded(1) };
-    assert_eq!(bounded.write_return(&call, &Value::TRUE), Written::Value(Value::TRUE));
+    assert_eq!(bounded.write_return(&call, &Value::TRUE), Encoded::Value(Value::TRUE));
 }
 
 #[test]
@@ -63,5 +63,5 @@ fn a_text_that_no_recording_names_is_written_out() {
     map.advance(&mut states, &Call::Append(key, text("b")), None);
     map.advance(&mut states, &Call::Append(key, text("a")), None);
     let ret = map.returns(&states[0], &Call::Get(key)).remove(0);
-    assert_eq!(map.write_return(&Call::Get(key), &ret), Written::Text("ba".into()));
+    assert_eq!(map.write_return(&Call::Get(key), &ret), Encoded::Text("ba".into()));
 }

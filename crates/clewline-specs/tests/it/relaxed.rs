@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clewline_core::{Notation, Specification, Value};
+use clewline_core::{Codec, Specification, Value};
 use clewline_specs::{
     priority_queue::{self, First, PriorityQueue},
     queue::{self, Queue},
@@ -11,7 +11,7 @@ use clewline_specs::{
 };
 
 /// What both may answer is compared after every sequence of up to `left` calls.
-fn compare<P: Ordered + Notation>(
+fn compare<P: Ordered + Codec>(
     plain: &P,
     quasi: &Relaxed<P>,
     states: (&P::State, &<Relaxed<P> as Specification>::State),
@@ -31,7 +31,7 @@ fn compare<P: Ordered + Notation>(
     compared
 }
 
-fn check_factor_0<P: Ordered + Notation + Copy>(plain: P, calls: &[P::Call]) {
+fn check_factor_0<P: Ordered + Codec + Copy>(plain: P, calls: &[P::Call]) {
     let quasi = Relaxed { plain, factor: 0 };
     let compared = compare(&plain, &quasi, (&plain.initial(), &quasi.initial()), calls, 6);
     assert!(1_000 < compared, "{compared}");

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use clewline_core::{Act, Dice, Kind, Notation, Random, Role};
+use clewline_core::{CallSampler, Codec, ObjectKind, Random, Role, RoleKind};
 
 use crate::support::{for_every_specification, small_dice};
 
@@ -14,61 +14,66 @@ use crate::support::{for_every_specification, small_dice};
 /// holds one element, a counter its sum.
 type Inside = Vec<u64>;
 
-fn at_first(kind: Kind) -> Inside {
+fn at_first(kind: ObjectKind) -> Inside {
     match kind {
-        Kind::Register { initial } => vec![initial],
-        Kind::Counter => vec![0],
-        Kind::Other(name) => panic!("say here, and in `next`, what `{name}` does"),
-        Kind::Set
-        | Kind::Queue
-        | Kind::QuasiQueue { .. }
-        | Kind::Stack
-        | Kind::QuasiStack { .. }
-        | Kind::PriorityQueue
-        | Kind::QuasiPriorityQueue { .. }
-        | Kind::Bag
-        | Kind::Multiset => Vec::new(),
+        ObjectKind::Register { initial } => vec![initial],
+        ObjectKind::Counter => vec![0],
+        ObjectKind::Other(name) => panic!("say here, and in `next`, what `{name}` does"),
+        ObjectKind::Set
+        | ObjectKind::Queue
+        | ObjectKind::QuasiQueue { .. }
+        | ObjectKind::Stack
+        | ObjectKind::QuasiStack { .. }
+        | ObjectKind::PriorityQueue
+        | ObjectKind::QuasiPriorityQueue { .. }
+        | ObjectKind::Bag
+        | ObjectKind::Multiset => Vec::new(),
     }
 }
 
 /// What may be inside after an operation of this role: nothing may, if it is not allowed.
-fn next(kind: Kind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
-    if let Kind::QuasiQueue { factor } | Kind::QuasiStack { factor } | Kind::QuasiPriorityQueue { factor } =
-        kind
+fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
+    if let ObjectKind::QuasiQueue { factor }
+    | ObjectKind::QuasiStack { factor }
+    | ObjectKind::QuasiPriorityQueue { factor } = kind
     {
         return next_out_of_order(kind, factor, inside, role);
     }
-    let (act, element) = (role.act(), role.element());
+    let (act, element) = (role.kind(), role.element());
     let second = if let Role::Replace(_, second) = role { second } else { 0 };
-    let is_there = if kind == Kind::Set || kind == Kind::Multiset || kind == Kind::Bag {
+    let is_there = if kind == ObjectKind::Set || kind == ObjectKind::Multiset || kind == ObjectKind::Bag {
         inside.contains(&element)
     } else {
         front(kind, inside) == Some(element)
     };
     let is_allowed = match act {
-        Act::Add => kind != Kind::Set || !is_there,
-        Act::Remove | Act::See | Act::Replace => is_there,
-        Act::Miss => !is_there,
-        Act::Empty => inside.is_empty(),
-        Act::Take => return taken(kind, inside),
-        Act::Nothing => true,
+        RoleKind::Add => kind != ObjectKind::Set || !is_there,
+        RoleKind::Remove | RoleKind::Observe | RoleKind::Replace => is_there,
+        RoleKind::Absent => !is_there,
+        RoleKind::Empty => inside.is_empty(),
+        RoleKind::RemoveUnknown => return taken(kind, inside),
+        RoleKind::NoEffect => true,
     };
     let after = match act {
         _ if !is_allowed => return BTreeSet::new(),
-        Act::Add => added(kind, inside, element),
-        Act::Remove => without(kind, inside, element),
-        Act::Replace => vec![second],
-        Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => inside.clone(),
+        RoleKind::Add => added(kind, inside, element),
+        RoleKind::Remove => without(kind, inside, element),
+        RoleKind::Replace => vec![second],
+        RoleKind::Observe
+        | RoleKind::Absent
+        | RoleKind::Empty
+        | RoleKind::RemoveUnknown
+        | RoleKind::NoEffect => inside.clone(),
     };
     BTreeSet::from([after])
 }
 
 /// The same for what is out of order by at most `factor`. What is inside, who should leave first in front, alternates with how
 /// often it was overtaken.
-fn next_out_of_order(kind: Kind, factor: u32, inside: &Inside, role: Role) -> BTreeSet<Inside> {
+fn next_out_of_order(kind: ObjectKind, factor: u32, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     let factor = u64::from(factor);
     let line: Vec<(u64, u64)> = inside.chunks(2).map(|it| (it[0], it[1])).collect();
-    let is_stack = matches!(kind, Kind::QuasiStack { .. });
+    let is_stack = matches!(kind, ObjectKind::QuasiStack { .. });
     // Of equals the first leaves, but not in a stack.
     let may_leave = |place: &usize| {
         let is_before = |&(element, overtaken): &(u64, u64)| {
@@ -86,89 +91,97 @@ fn next_out_of_order(kind: Kind, factor: u32, inside: &Inside, role: Role) -> BT
             let is_before = |it: &&(u64, u64)| element.cast_signed() <= it.0.cast_signed();
             let place = match kind {
                 _ if is_stack => 0,
-                Kind::QuasiPriorityQueue { .. } => line.iter().filter(is_before).count(),
+                ObjectKind::QuasiPriorityQueue { .. } => line.iter().filter(is_before).count(),
                 _ => line.len(),
             };
             BTreeSet::from([[&inside[..2 * place], &[element, 0], &inside[2 * place..]].concat()])
         }
         Role::Remove(element) => places.filter(|&it| line[it].0 == element).map(without).collect(),
-        Role::See(element) => places.filter(|&it| line[it].0 == element).map(|_| inside.clone()).collect(),
-        Role::Take if !line.is_empty() => places.map(without).collect(),
+        Role::Observe(element) => {
+            places.filter(|&it| line[it].0 == element).map(|_| inside.clone()).collect()
+        }
+        Role::RemoveUnknown if !line.is_empty() => places.map(without).collect(),
         Role::Empty if !line.is_empty() => BTreeSet::new(),
-        Role::Empty | Role::Take | Role::Nothing => BTreeSet::from([inside.clone()]),
-        Role::Miss(_) | Role::Replace(..) => panic!("{role:?} of {kind:?}"),
+        Role::Empty | Role::RemoveUnknown | Role::NoEffect => BTreeSet::from([inside.clone()]),
+        Role::Absent(_) | Role::Replace(..) => panic!("{role:?} of {kind:?}"),
     }
 }
 
 /// What a removal that does not choose would get, or what is there.
-fn front(kind: Kind, inside: &Inside) -> Option<u64> {
+fn front(kind: ObjectKind, inside: &Inside) -> Option<u64> {
     match kind {
-        Kind::Queue => inside.first().copied(),
-        Kind::Stack | Kind::Counter | Kind::Register { .. } => inside.last().copied(),
-        Kind::PriorityQueue => inside.iter().copied().max_by_key(|it| it.cast_signed()),
-        Kind::Set | Kind::Bag | Kind::Multiset | Kind::Other(_) => None,
-        Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => None,
+        ObjectKind::Queue => inside.first().copied(),
+        ObjectKind::Stack | ObjectKind::Counter | ObjectKind::Register { .. } => inside.last().copied(),
+        ObjectKind::PriorityQueue => inside.iter().copied().max_by_key(|it| it.cast_signed()),
+        ObjectKind::Set | ObjectKind::Bag | ObjectKind::Multiset | ObjectKind::Other(_) => None,
+        ObjectKind::QuasiQueue { .. }
+        | ObjectKind::QuasiStack { .. }
+        | ObjectKind::QuasiPriorityQueue { .. } => None,
     }
 }
 
-fn added(kind: Kind, inside: &Inside, element: u64) -> Inside {
+fn added(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
     let mut inside = inside.clone();
     match kind {
-        Kind::Queue | Kind::Stack => inside.push(element),
-        Kind::Set | Kind::Bag | Kind::Multiset | Kind::PriorityQueue => {
+        ObjectKind::Queue | ObjectKind::Stack => inside.push(element),
+        ObjectKind::Set | ObjectKind::Bag | ObjectKind::Multiset | ObjectKind::PriorityQueue => {
             inside.push(element);
             inside.sort_unstable();
         }
-        Kind::Counter => inside[0] = inside[0].wrapping_add(element),
-        Kind::Register { .. } => inside[0] = element,
-        Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
+        ObjectKind::Counter => inside[0] = inside[0].wrapping_add(element),
+        ObjectKind::Register { .. } => inside[0] = element,
+        ObjectKind::QuasiQueue { .. }
+        | ObjectKind::QuasiStack { .. }
+        | ObjectKind::QuasiPriorityQueue { .. } => {
             unreachable!("these count who is overtaken")
         }
-        Kind::Other(_) => unreachable!("what it is at first is not known"),
+        ObjectKind::Other(_) => unreachable!("what it is at first is not known"),
     }
     inside
 }
 
-fn taken(kind: Kind, inside: &Inside) -> BTreeSet<Inside> {
-    let any = inside.iter().copied().filter(|_| kind == Kind::Bag);
+fn taken(kind: ObjectKind, inside: &Inside) -> BTreeSet<Inside> {
+    let any = inside.iter().copied().filter(|_| kind == ObjectKind::Bag);
     let some: BTreeSet<Inside> =
         any.chain(front(kind, inside)).map(|element| without(kind, inside, element)).collect();
     if some.is_empty() { BTreeSet::from([inside.clone()]) } else { some }
 }
 
 /// Without one copy of the element: of several in a stack the last, elsewhere the first.
-fn without(kind: Kind, inside: &Inside, element: u64) -> Inside {
+fn without(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
     let mut inside = inside.clone();
     let mut places = inside.iter().enumerate().filter(|it| *it.1 == element).map(|it| it.0);
-    let place = if kind == Kind::Stack { places.next_back() } else { places.next() };
+    let place = if kind == ObjectKind::Stack { places.next_back() } else { places.next() };
     inside.remove(place.unwrap());
     inside
 }
 
 /// The acts that the monitor for this kind of object knows.
-fn is_known(kind: Kind, act: Act) -> bool {
+fn is_known(kind: ObjectKind, act: RoleKind) -> bool {
     match act {
-        Act::Add | Act::See | Act::Nothing => true,
-        Act::Remove => !matches!(kind, Kind::Counter | Kind::Register { .. }),
-        Act::Miss => matches!(kind, Kind::Set | Kind::Multiset | Kind::Register { .. }),
-        Act::Empty | Act::Take => {
+        RoleKind::Add | RoleKind::Observe | RoleKind::NoEffect => true,
+        RoleKind::Remove => !matches!(kind, ObjectKind::Counter | ObjectKind::Register { .. }),
+        RoleKind::Absent => {
+            matches!(kind, ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Register { .. })
+        }
+        RoleKind::Empty | RoleKind::RemoveUnknown => {
             matches!(
                 kind,
-                Kind::Queue
-                    | Kind::QuasiQueue { .. }
-                    | Kind::Stack
-                    | Kind::QuasiStack { .. }
-                    | Kind::PriorityQueue
-                    | Kind::QuasiPriorityQueue { .. }
-                    | Kind::Bag
+                ObjectKind::Queue
+                    | ObjectKind::QuasiQueue { .. }
+                    | ObjectKind::Stack
+                    | ObjectKind::QuasiStack { .. }
+                    | ObjectKind::PriorityQueue
+                    | ObjectKind::QuasiPriorityQueue { .. }
+                    | ObjectKind::Bag
             )
         }
-        Act::Replace => matches!(kind, Kind::Register { .. }),
+        RoleKind::Replace => matches!(kind, ObjectKind::Register { .. }),
     }
 }
 
 /// Every answer that some call gives in some run.
-fn answers<S: Notation>(specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) -> HashSet<S::Return> {
+fn answers<S: Codec>(specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) -> HashSet<S::Return> {
     let mut answers = HashSet::new();
     for seed in 0..30 {
         let (mut dice, mut random) = (small_dice(seed), Random::new(seed));
@@ -177,7 +190,7 @@ fn answers<S: Notation>(specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call
             let call = sample(&mut dice);
             let before = state.clone();
             answers.extend(specification.returns(&state, &call));
-            if specification.happen(&mut state, &call, &mut |count| random.below(count)).is_none() {
+            if specification.execute_with(&mut state, &call, &mut |count| random.below(count)).is_none() {
                 state = before;
             }
         }
@@ -187,7 +200,7 @@ fn answers<S: Notation>(specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call
 
 #[test]
 fn a_role_is_allowed_if_and_only_if_the_operation_is() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         let Some(kind) = specification.kind() else { return };
         let answers = answers(specification, sample);
         let (mut allowed, mut refused) = (0, 0);
@@ -205,7 +218,7 @@ fn a_role_is_allowed_if_and_only_if_the_operation_is() {
                     *(if is_allowed { &mut allowed } else { &mut refused }) += 1;
                     let told =
                         format!("{name}: {state:?}: {call:?} → {ret:?} is {role:?} where {inside:?} is");
-                    assert!(is_known(kind, role.act()), "{told}");
+                    assert!(is_known(kind, role.kind()), "{told}");
                     assert_eq!(!next(kind, inside, role).is_empty(), is_allowed, "{told}");
                 }
                 // Calls that are only thought of bring objects out of step whose calls take turns.
@@ -213,7 +226,8 @@ fn a_role_is_allowed_if_and_only_if_the_operation_is() {
                     continue;
                 }
                 let mut after = state.clone();
-                let Some(ret) = specification.happen(&mut after, &call, &mut |count| random.below(count))
+                let Some(ret) =
+                    specification.execute_with(&mut after, &call, &mut |count| random.below(count))
                 else {
                     continue;
                 };
@@ -234,7 +248,7 @@ fn a_role_is_allowed_if_and_only_if_the_operation_is() {
 
 #[test]
 fn a_pending_role_does_what_an_answer_would_have_told_or_nothing() {
-    fn law<S: Notation>(name: &str, specification: &S, sample: &dyn Fn(&mut Dice) -> S::Call) {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         let Some(kind) = specification.kind() else { return };
         let mut compared = 0;
         for seed in 0..200 {
@@ -251,7 +265,7 @@ fn a_pending_role_does_what_an_answer_would_have_told_or_nothing() {
                 let Some(roles) = roles else { continue };
                 if let Some(pending) = specification.role(&call, None) {
                     compared += 1;
-                    assert!(is_known(kind, pending.act()), "{name}: {call:?} is {pending:?}");
+                    assert!(is_known(kind, pending.kind()), "{name}: {call:?} is {pending:?}");
                     let mut told: BTreeSet<Inside> =
                         roles.iter().flat_map(|&role| next(kind, inside, role)).collect();
                     let mut untold = next(kind, inside, pending);

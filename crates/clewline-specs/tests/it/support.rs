@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use clewline_core::{
-    Case, Dice, Domain, Event, History, LoadError, Names, Notation, Plan, Problem, Random, RawCall,
-    Recording, Value, Values,
+    CallSampler, Codec, ErasedHistory, Event, GeneratorConfig, History, LoadError, Names, Problem, Random,
+    RawCall, Recording, Value, ValueDomain, Values,
 };
 use clewline_specs::{
     find,
@@ -17,7 +17,7 @@ macro_rules! for_every_specification {
         struct Lawful;
 
         impl clewline_specs::Visitor for Lawful {
-            fn visit<S: clewline_core::Notation>(&mut self, name: &'static str, specification: S) {
+            fn visit<S: clewline_core::Codec>(&mut self, name: &'static str, specification: S) {
                 $law(name, &specification, &|dice| specification.sample(dice));
             }
         }
@@ -48,7 +48,7 @@ pub(crate) fn with_texts(method: &str, missing: &str) -> Map {
 }
 
 /// Calls on a map of texts, appends among them.
-pub(crate) fn sample_texts(dice: &mut Dice) -> Call {
+pub(crate) fn sample_texts(dice: &mut CallSampler) -> Call {
     let texts = &TEXTS.1;
     let (key, text) = (dice.key(), texts[dice.below(2)]);
     match dice.below(6) {
@@ -61,7 +61,7 @@ pub(crate) fn sample_texts(dice: &mut Dice) -> Call {
 }
 
 /// Calls on a map that treat null and the missing value as values like any other.
-pub(crate) fn sample_nulls(dice: &mut Dice) -> Call {
+pub(crate) fn sample_nulls(dice: &mut CallSampler) -> Call {
     let mut value = || [Value::NIL, TEXTS.1[0], TEXTS.1[1], TEXTS.1[3]][dice.below(4)];
     let (one, other) = (value(), value());
     let key = dice.key();
@@ -77,9 +77,9 @@ pub(crate) fn sample_nulls(dice: &mut Dice) -> Call {
 }
 
 /// Dice with few values and keys, so that they meet.
-pub(crate) fn small_dice(seed: u64) -> Dice {
-    let values = if seed.is_multiple_of(3) { Domain::Distinct } else { Domain::Below(3) };
-    Dice::new(&Plan { values, keys: 2, seed, ..Plan::default() })
+pub(crate) fn small_dice(seed: u64) -> CallSampler {
+    let values = if seed.is_multiple_of(3) { ValueDomain::Distinct } else { ValueDomain::Below(3) };
+    CallSampler::new(&GeneratorConfig { values, keys: 2, seed, ..GeneratorConfig::default() })
 }
 
 /// An operation of a small history; `until` is `u32::MAX` while it is pending.
@@ -95,9 +95,9 @@ pub(crate) type Ops<S> =
     Vec<Op<<S as clewline_core::Specification>::Call, <S as clewline_core::Specification>::Return>>;
 
 /// A small history that is linearizable by construction; about one operation in six is pending.
-pub(crate) fn random_ops<S: Notation>(
+pub(crate) fn random_ops<S: Codec>(
     specification: &S,
-    sample: &dyn Fn(&mut Dice) -> S::Call,
+    sample: &dyn Fn(&mut CallSampler) -> S::Call,
     seed: u64,
 ) -> Ops<S> {
     let (mut random, mut dice) = (Random::new(seed), small_dice(seed));
@@ -125,7 +125,7 @@ pub(crate) fn random_ops<S: Notation>(
 }
 
 /// Exchanges answers or times of two operations, or drops one: likely a violation, possibly none.
-pub(crate) fn perturb<S: Notation>(specification: &S, ops: &mut Ops<S>, random: &mut Random) {
+pub(crate) fn perturb<S: Codec>(specification: &S, ops: &mut Ops<S>, random: &mut Random) {
     let complete: Vec<usize> = (0..ops.len()).filter(|&at| ops[at].ret.is_some()).collect();
     if complete.is_empty() {
         return;
@@ -146,8 +146,8 @@ pub(crate) fn perturb<S: Notation>(specification: &S, ops: &mut Ops<S>, random: 
 }
 
 /// Whether the operations can be ordered: tries every order that real time allows. At most a dozen of them.
-pub(crate) fn is_linearizable<S: Notation>(specification: &S, ops: &Ops<S>) -> bool {
-    fn go<S: Notation>(specification: &S, ops: &Ops<S>, done: u32, state: &S::State) -> bool {
+pub(crate) fn is_linearizable<S: Codec>(specification: &S, ops: &Ops<S>) -> bool {
+    fn go<S: Codec>(specification: &S, ops: &Ops<S>, done: u32, state: &S::State) -> bool {
         let left = || (0..ops.len()).filter(|at| done & (1 << at) == 0);
         if left().all(|at| ops[at].ret.is_none()) {
             return true;
@@ -163,9 +163,9 @@ pub(crate) fn is_linearizable<S: Notation>(specification: &S, ops: &Ops<S>) -> b
 }
 
 /// States that random calls lead to.
-pub(crate) fn reachable_states<S: Notation>(
+pub(crate) fn reachable_states<S: Codec>(
     specification: &S,
-    sample: &dyn Fn(&mut Dice) -> S::Call,
+    sample: &dyn Fn(&mut CallSampler) -> S::Call,
     seed: u64,
 ) -> Vec<S::State> {
     let (mut random, mut dice) = (Random::new(seed), small_dice(seed));
@@ -215,7 +215,7 @@ pub(crate) fn read_value(values: &mut Values, written: &str) -> Value {
     }
 }
 
-pub(crate) fn load(specification: &str, recording: Recording) -> Result<Box<dyn Case>, LoadError> {
+pub(crate) fn load(specification: &str, recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError> {
     find(specification).unwrap_or_else(|error| panic!("{error}")).load(recording)
 }
 

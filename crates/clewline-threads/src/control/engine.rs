@@ -19,7 +19,7 @@ use super::{
     place::Place,
     spin::Rounds,
 };
-use crate::real::noise::Attention;
+use crate::real::noise::NoiseHook;
 use buffers::Weak;
 use values::Locals;
 
@@ -143,7 +143,7 @@ impl Engine {
             schedule: None,
             moments: None,
             spare: Vec::new(),
-            _attention: Attention::new(),
+            _attention: NoiseHook::new(),
             limit: None,
             guess: None,
             execution: 0,

@@ -7,7 +7,7 @@ use std::{
     rc::Rc,
 };
 
-use clewline_core::AnswerId;
+use clewline_core::ResultId;
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
@@ -109,7 +109,7 @@ pub struct Outcome<R> {
     pub leaks: Vec<Leak>,
 }
 
-impl Outcome<AnswerId> {
+impl Outcome<ResultId> {
     /// What tells its history from others: the results, and what precedes what.
     pub fn canonical(&self, key: &mut Vec<u32>) {
         key.clear();

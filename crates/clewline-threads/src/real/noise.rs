@@ -41,7 +41,7 @@ impl Noise {
 
 /// A point inside an operation at which a thread may be disturbed.
 ///
-/// Does nothing on threads that are not a [crew](crate::Crew)'s, and nothing unless noise was asked for. A thread that has been given
+/// Does nothing on threads that are not a [crew](crate::Workers)'s, and nothing unless noise was asked for. A thread that has been given
 /// up, because nothing moved for too long, ends here.
 #[inline(always)]
 #[track_caller]
@@ -170,16 +170,16 @@ impl Drop for Present {
 
 /// While there is one, [`point`] looks at what its thread is told.
 #[derive(Debug)]
-pub(crate) struct Attention;
+pub(crate) struct NoiseHook;
 
-impl Attention {
-    pub(crate) fn new() -> Attention {
+impl NoiseHook {
+    pub(crate) fn new() -> NoiseHook {
         ATTENTION.fetch_add(1, Ordering::Relaxed);
-        Attention
+        NoiseHook
     }
 }
 
-impl Drop for Attention {
+impl Drop for NoiseHook {
     fn drop(&mut self) {
         ATTENTION.fetch_sub(1, Ordering::Relaxed);
     }

@@ -10,11 +10,11 @@ use std::{
     os::unix::ffi::OsStringExt,
 };
 
-use clewline_core::Misfit;
+use clewline_core::CodecError;
 use clewline_threads::{
-    Explorable, Trial,
+    Explorable, TestProgram,
     control::{Calls, Limits, Panic},
-    front,
+    instrument,
 };
 
 use super::{
@@ -111,10 +111,10 @@ impl Explorable for Body {
         vec!["main".to_owned()]
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| match it.as_str() {
             "main" => Ok(()),
-            other => Err(Misfit(format!("`{other}` cannot be called; what can be is main"))),
+            other => Err(CodecError(format!("`{other}` cannot be called; what can be is main"))),
         })?;
         races::set_starts_alone(
             calls.columns.len() == 1 && calls.initial.is_empty() && calls.last.is_empty(),
@@ -132,6 +132,6 @@ impl Explorable for Body {
             }
             control.ends_all(here::place(main as *const () as usize + 1))
         };
-        Ok(isolate::wrap(front::trial(labels, calls, limits, &Code, || (), call, |_| String::new())))
+        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &Code, || (), call, |_| String::new())))
     }
 }

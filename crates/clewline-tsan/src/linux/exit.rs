@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use clewline_threads::front::Control;
+use clewline_threads::instrument::Control;
 
 use super::{
     here::{self, Own},

@@ -5,7 +5,7 @@ use std::ops::Range;
 use clewline_explore::{Ending, TaskId, TaskSet};
 use clewline_threads::{
     control::Panic,
-    front::{Control, Foreign},
+    instrument::{Control, Foreign},
 };
 
 use super::{

@@ -6,7 +6,7 @@
 
 use std::{ptr, slice};
 
-use clewline_threads::front::Control;
+use clewline_threads::instrument::Control;
 
 use super::here::{self, Alone};
 

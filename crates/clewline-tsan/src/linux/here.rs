@@ -13,7 +13,7 @@ use std::{
 };
 
 use clewline_explore::TaskId;
-use clewline_threads::front::{Control, Place};
+use clewline_threads::instrument::{Control, Place};
 
 struct Here {
     // The thread pointer of the task that runs, and 0 if none does.

@@ -5,11 +5,11 @@
 
 use std::{fs::File, io, os::fd::FromRawFd};
 
-use clewline_core::{AnswerId, Case, Interner};
+use clewline_core::{ErasedHistory, Interner, ResultId};
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId};
-use clewline_remote::{Asking, Kept, Line, Message, Reading, Writing, answer_asking, put_state};
+use clewline_remote::{Kept, Line, Message, QuasiQuery, Reading, Writing, answer_quasi_query, put_state};
 use clewline_threads::{
-    Extent, Strategy, Survey, Trial, Visit,
+    Extent, Strategy, Survey, TestProgram, Visit,
     control::{Memory, Moment, Outcome, Panic, Pending, Place, Points},
     survey,
 };
@@ -18,7 +18,7 @@ use super::{driver, here::Own, races, tried, watchdog};
 
 /// A trial each of whose executions has a process of its own.
 pub(super) struct Isolated {
-    inner: Box<dyn Trial>,
+    inner: Box<dyn TestProgram>,
     kept: Kept,
     answers: Answers,
     is_shown: bool,
@@ -37,8 +37,8 @@ impl Writing for Same {
         to.put(place.word() as u64);
     }
 
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn Trial, operation: usize, answer: AnswerId) {
-        to.put_text(&trial.answer(operation, answer));
+    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
+        to.put_text(&trial.show_result(operation, answer));
     }
 }
 
@@ -48,8 +48,8 @@ impl Reading for Answers {
         unsafe { Place::from_word(from.take_usize()) }
     }
 
-    fn take_answer(&mut self, from: &mut Message) -> AnswerId {
-        AnswerId(self.0.intern(from.take_text()))
+    fn take_answer(&mut self, from: &mut Message) -> ResultId {
+        ResultId(self.0.intern(from.take_text()))
     }
 }
 
@@ -72,7 +72,7 @@ fn line() -> io::Result<[Line; 2]> {
 }
 
 /// The same trial, with a process for each execution if that was asked for.
-pub(super) fn wrap(trial: Box<dyn Trial>) -> Box<dyn Trial> {
+pub(super) fn wrap(trial: Box<dyn TestProgram>) -> Box<dyn TestProgram> {
     if IS_ASKED.get() { Box::new(Isolated::new(trial)) } else { trial }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn ask() {
 }
 
 impl Isolated {
-    fn new(inner: Box<dyn Trial>) -> Isolated {
+    fn new(inner: Box<dyn TestProgram>) -> Isolated {
         Isolated { inner, kept: Kept::default(), answers: Answers::default(), is_shown: false, guess: None }
     }
 
@@ -100,7 +100,7 @@ impl Isolated {
             }
             child => {
                 drop(there);
-                let ending = answer_asking(&mut here, scheduler, DONE)
+                let ending = answer_quasi_query(&mut here, scheduler, DONE)
                     .and_then(|(ending, mut rest)| self.learn(&mut rest).map(|()| ending));
                 let mut status = 0;
                 // SAFETY: it is a child of this process, and there is room.
@@ -122,7 +122,7 @@ impl Isolated {
 
     fn child(&mut self, mut line: Line) -> ! {
         watchdog::start();
-        let ending = self.inner.run(&mut Asking::new(&mut line, driver::lost));
+        let ending = self.inner.run(&mut QuasiQuery::new(&mut line, driver::lost));
         let mut message = Message::new(DONE);
         message.put_ending(&ending);
         self.tell(&mut message);
@@ -164,7 +164,7 @@ impl System for Isolated {
     }
 }
 
-impl Trial for Isolated {
+impl TestProgram for Isolated {
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
         survey(self, &mut *strategy.scheduler(), extent, visit)
     }
@@ -173,11 +173,11 @@ impl Trial for Isolated {
         self.inner.operations()
     }
 
-    fn outcome(&self) -> Outcome<AnswerId> {
+    fn outcome(&self) -> Outcome<ResultId> {
         self.kept.outcome.clone()
     }
 
-    fn answer(&self, _operation: usize, answer: AnswerId) -> String {
+    fn show_result(&self, _operation: usize, answer: ResultId) -> String {
         self.answers.0[answer.0].clone()
     }
 
@@ -210,7 +210,7 @@ impl Trial for Isolated {
         &self.kept.pending
     }
 
-    fn case(&self, _outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>> {
+    fn case(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         None
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clewline_threads::{
     control::Panic,
-    front::{Control, Site},
+    instrument::{Control, Site},
 };
 
 use super::{heap, here};

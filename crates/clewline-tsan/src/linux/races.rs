@@ -12,7 +12,7 @@
 
 use clewline_explore::{TaskId, TaskSet};
 use clewline_remote::Points;
-use clewline_threads::front::Control;
+use clewline_threads::instrument::Control;
 use rustc_hash::FxHashSet;
 
 use super::{

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clewline_remote::{Line, Offer, Served, Wanted};
-use clewline_threads::{Explorable, front::set_resolver};
+use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
     driver, heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, subject,

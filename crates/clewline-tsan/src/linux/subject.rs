@@ -2,11 +2,11 @@
 
 use std::ffi::c_long;
 
-use clewline_core::Misfit;
+use clewline_core::CodecError;
 use clewline_threads::{
-    Explorable, Trial,
+    Explorable, TestProgram,
     control::{Calls, Limits},
-    front,
+    instrument,
 };
 
 use super::{
@@ -60,7 +60,7 @@ impl Subject {
         Ok(Subject { operations: registered.operations.clone(), init: registered.init })
     }
 
-    fn call(&self, label: &str) -> Result<Call, Misfit> {
+    fn call(&self, label: &str) -> Result<Call, CodecError> {
         let (name, argument) = match label.split_once('(') {
             Some((name, rest)) => (name.trim(), rest.trim_end().trim_end_matches(')').trim()),
             None => (label.trim(), ""),
@@ -68,13 +68,13 @@ impl Subject {
         let found = self.operations.iter().find(|it| it.name == name);
         let operation = found.ok_or_else(|| {
             let known: Vec<&str> = self.operations.iter().map(|it| it.name.as_str()).collect();
-            Misfit(format!("`{label}` cannot be called; what can be is {}", known.join(", ")))
+            CodecError(format!("`{label}` cannot be called; what can be is {}", known.join(", ")))
         })?;
         let argument = match (operation.takes_argument, argument) {
             (false, "") => 0,
             (true, number) if let Ok(number) = number.parse() => number,
-            (true, _) => return Err(Misfit(format!("`{label}`: expected a number, as in `{name}(1)`"))),
-            (false, _) => return Err(Misfit(format!("`{label}`: {name} takes no argument"))),
+            (true, _) => return Err(CodecError(format!("`{label}`: expected a number, as in `{name}(1)`"))),
+            (false, _) => return Err(CodecError(format!("`{label}`: {name} takes no argument"))),
         };
         Ok(Call { function: operation.function, argument })
     }
@@ -89,7 +89,7 @@ impl Explorable for Subject {
         self.operations.iter().flat_map(of).collect()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| self.call(it))?;
         let init = self.init;
         let make = move || {
@@ -101,6 +101,6 @@ impl Explorable for Subject {
             // SAFETY: the function takes a number and answers one.
             unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
         };
-        Ok(isolate::wrap(front::trial(labels, calls, limits, &Code, make, call, show)))
+        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &Code, make, call, show)))
     }
 }

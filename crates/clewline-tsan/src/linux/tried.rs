@@ -5,7 +5,7 @@ use super::here::Own;
 static HAS_TRIED: Own<bool> = Own::new(false);
 
 /// Somebody tries a lock without waiting for it.
-pub(super) fn tries(control: clewline_threads::front::Control) {
+pub(super) fn tries(control: clewline_threads::instrument::Control) {
     HAS_TRIED.set(true);
     control.tries();
 }

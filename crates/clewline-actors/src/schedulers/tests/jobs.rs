@@ -6,9 +6,8 @@ use clewline_testing::pick;
 use super::{super::*, delays, dice::draw};
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, BadHandler, Clients, Context, FirstViolation, Harness, HistoryId,
-    Judgement, Rules, Scenario, Schedule,
+    Judgement, Rules, Scenario, Schedule, random_systems,
     samples::{Call, Register, hasty, judge},
-    scrambled,
 };
 
 /// Everything that was counted, and the first violation.
@@ -91,7 +90,7 @@ fn any_number_of_threads_sees_the_same_of_random_systems() {
     for seed in 0..pick(10, 150) {
         let settings = Settings { schedules: 100, steps: 40, seed, ..Settings::default() };
         let (system, about) = draw(seed);
-        let (harness, scenario, rules) = scrambled::random(seed);
+        let (harness, scenario, rules) = random_systems::random(seed);
         let scrambled = ActorSystem::new(harness, scenario, rules).unwrap();
         for entry in &SCHEDULERS {
             helped += compare(entry, &system, &settings, &about);
@@ -109,12 +108,12 @@ fn helpers_end_when_someone_stops_the_exploration() {
         let system = hasty();
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
         let budget = Budget::unlimited();
-        budget.stop(clewline_core::Reason::Outrun);
+        budget.stop(clewline_core::Reason::Cancelled);
         let settings = Settings { jobs: 4, ..Settings::default() };
         let (coverage, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
         assert_eq!(
             (coverage, tally.schedules),
-            (Coverage::Limited(Limit::Budget(clewline_core::Reason::Outrun)), 0)
+            (Coverage::Limited(Limit::Budget(clewline_core::Reason::Cancelled)), 0)
         );
     }
 }

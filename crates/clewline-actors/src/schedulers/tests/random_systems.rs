@@ -8,9 +8,8 @@ use super::{
 };
 use crate::{
     ActorSystem, Count, Delivery, Dependence, Ended, Faults, Harness, HistoryAware, HistoryId, Ignored,
-    Judgement, Keyed, Rules, SameReceiver, Search, explore_states, refute,
+    Judgement, Keyed, Rules, SameReceiver, Search, explore_states, random_systems, refute,
     samples::{Register, judge},
-    scrambled,
 };
 
 /// Small enough to be explored in every order.
@@ -77,7 +76,7 @@ fn every_exhaustive_scheduler_sees_the_histories_of_random_systems() {
     for seed in 0..SEEDS {
         let (system, about) = draw(seed);
         counts.compare(&system, &about);
-        let (harness, scenario, rules) = scrambled::random(seed);
+        let (harness, scenario, rules) = random_systems::random(seed);
         let about = format!("scrambled {seed}: {harness:?}, {rules:?}, {scenario:?}");
         counts.compare(&ActorSystem::new(harness, scenario, rules).unwrap(), &about);
     }
@@ -100,13 +99,13 @@ fn a_step_that_can_go_in_several_ways_wakes_as_one() {
 fn check_independence(seed: u64, dependence: &dyn Dependence) -> Option<String> {
     let settings = Settings { schedules: 1, steps: 40, seed, ..Settings::default() };
     let (system, about) = draw(seed);
-    let refuted = refute(&mut Walk::new(system.engine(), Snapshots::Sound), dependence, &settings);
+    let refuted = refute(&mut Execution::new(system.engine(), Snapshots::Sound), dependence, &settings);
     if let Some(refuted) = refuted {
         return Some(format!("{refuted}, {about}"));
     }
-    let (harness, scenario, rules) = scrambled::random(seed);
+    let (harness, scenario, rules) = random_systems::random(seed);
     let system = ActorSystem::new(harness, scenario, rules).unwrap();
-    let refuted = refute(&mut Walk::new(system.engine(), Snapshots::Sound), dependence, &settings)?;
+    let refuted = refute(&mut Execution::new(system.engine(), Snapshots::Sound), dependence, &settings)?;
     Some(format!("{refuted}, scrambled {seed}: {harness:?}, {rules:?}"))
 }
 
@@ -130,9 +129,9 @@ fn a_copy_comes_after_what_was_sent_before_it() {
     let rules = Rules { delivery: Delivery::FifoPerChannel, ignored: Ignored::Gone, faults };
     for seed in 0..SEEDS / 2 {
         let settings = Settings { schedules: 2, steps: 40, seed, ..Settings::default() };
-        let (harness, scenario, _) = scrambled::random(seed);
+        let (harness, scenario, _) = random_systems::random(seed);
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
-        let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
         assert_eq!(refute(&mut walk, &HistoryAware, &settings), None, "scrambled {seed}: {harness:?}");
     }
 }
@@ -142,7 +141,7 @@ fn a_copy_comes_after_what_was_sent_before_it() {
 fn what_led_to_a_message_is_no_rival_of_it() {
     let (mut schedules, mut redundant) = (0, 0);
     for seed in 0..SEEDS / 2 {
-        let (harness, scenario, _) = scrambled::random(seed);
+        let (harness, scenario, _) = random_systems::random(seed);
         let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
         let budget = Budget::unlimited();

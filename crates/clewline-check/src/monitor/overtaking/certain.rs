@@ -12,13 +12,13 @@ use std::collections::BTreeSet;
 use clewline_core::Rule;
 
 use super::scene::{Discipline, Scene};
-use crate::monitor::{columns::NONE, ruling::Breach};
+use crate::monitor::{columns::NONE, verdict::RuleViolation};
 
 /// How many of those in between are looked at for one removal.
 const UNCERTAIN: usize = 256;
 
 /// An element that certainly overtakes too many, or is certainly overtaken too often.
-pub(super) fn breach(scene: &Scene) -> Option<Breach> {
+pub(super) fn breach(scene: &Scene) -> Option<RuleViolation> {
     let factor = scene.factor;
     let mut removed: Vec<u32> =
         numbers(scene).filter(|&it| scene.elements[it as usize].remove != NONE).collect();
@@ -51,14 +51,14 @@ fn numbers(scene: &Scene) -> impl Iterator<Item = u32> + use<> {
 }
 
 /// The operations on one element and on others.
-fn evidence(scene: &Scene, one: u32, others: &[u32], rule: Rule) -> Breach {
+fn evidence(scene: &Scene, one: u32, others: &[u32], rule: Rule) -> RuleViolation {
     let mut operations = Vec::new();
     for &it in [one].iter().chain(others) {
         let element = &scene.elements[it as usize];
         let both = [element.add, element.remove].into_iter().filter(|&it| it != NONE);
         operations.extend(both.map(|it| scene.operations[it as usize].at));
     }
-    Breach { rule, evidence: operations.clone(), operations }
+    RuleViolation { rule, evidence: operations.clone(), operations }
 }
 
 /// Who is certainly inside in a gap.

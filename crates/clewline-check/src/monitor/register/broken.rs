@@ -4,16 +4,16 @@
 //! values in question, the operations that are named, and for a pending write somebody who found its value. All
 //! of this takes O(n), once.
 
-use clewline_core::{Act, Rule};
+use clewline_core::{RoleKind, Rule};
 
 use super::values::{Broken, INITIAL, Values};
 use crate::monitor::{
     columns::{Columns, Interval, NONE},
-    ruling::Breach,
+    verdict::RuleViolation,
 };
 
 impl Broken {
-    pub(super) fn breach(self, columns: &Columns, values: &Values) -> Breach {
+    pub(super) fn breach(self, columns: &Columns, values: &Values) -> RuleViolation {
         let mut proof = Proof { columns, values, positions: Vec::new() };
         let (rule, operations) = match self {
             Broken::Unwritten(value) => (Rule::Added, vec![proof.unwritten(value)]),
@@ -25,7 +25,7 @@ impl Broken {
             }
             Broken::Read(value) => {
                 let end = values.all[value as usize].found_by;
-                let is_it = |act, it: Interval| act == Act::See && it.right == end;
+                let is_it = |act, it: Interval| act == RoleKind::Observe && it.right == end;
                 let (read, _) = proof.find(&[value], is_it).expect("a read of it ends then");
                 proof.out_of_order(read, value, value)
             }
@@ -53,7 +53,7 @@ impl Broken {
                 }
             }
         };
-        Breach { rule, operations, evidence: proof.evidence() }
+        RuleViolation { rule, operations, evidence: proof.evidence() }
     }
 }
 
@@ -67,7 +67,7 @@ struct Proof<'p> {
 impl Proof<'_> {
     /// Whoever found a value that nobody wrote.
     fn unwritten(&mut self, value: u32) -> u32 {
-        if let Some((read, _)) = self.find(&[value], |act, _| act == Act::See) {
+        if let Some((read, _)) = self.find(&[value], |act, _| act == RoleKind::Observe) {
             self.positions.push(read);
             return read;
         }
@@ -91,7 +91,7 @@ impl Proof<'_> {
     fn circle(&mut self) -> u32 {
         let mut is_reached = vec![false; self.values.all.len()];
         for (head, value) in (0_u32..).zip(&self.values.all) {
-            let is_head = value.write == NONE || self.columns.acts[value.write as usize] == Act::Add;
+            let is_head = value.write == NONE || self.columns.kinds[value.write as usize] == RoleKind::Add;
             let mut number = if is_head { head } else { NONE };
             while number != NONE {
                 is_reached[number as usize] = true;
@@ -166,7 +166,7 @@ impl Proof<'_> {
             if write == NONE || !self.columns.is_pending(write as usize) {
                 return last;
             }
-            if let Some((read, _)) = self.find(&[number], |act, _| act == Act::See) {
+            if let Some((read, _)) = self.find(&[number], |act, _| act == RoleKind::Observe) {
                 self.positions.push(read);
                 return Some(read);
             }
@@ -186,7 +186,7 @@ impl Proof<'_> {
         let mut number = value;
         loop {
             let write = self.values.all[number as usize].write;
-            if write == NONE || self.columns.acts[write as usize] != Act::Replace {
+            if write == NONE || self.columns.kinds[write as usize] != RoleKind::Replace {
                 return lineage;
             }
             number = self.columns.elements[write as usize];
@@ -198,7 +198,7 @@ impl Proof<'_> {
     }
 
     /// The first operation that writes or finds one of `values` and is as asked, and that value.
-    fn find(&self, values: &[u32], is_asked: impl Fn(Act, Interval) -> bool) -> Option<(u32, u32)> {
+    fn find(&self, values: &[u32], is_asked: impl Fn(RoleKind, Interval) -> bool) -> Option<(u32, u32)> {
         self.each(values, |_, act, interval| is_asked(act, interval))
     }
 
@@ -206,16 +206,20 @@ impl Proof<'_> {
     fn each(
         &self,
         values: &[u32],
-        mut is_enough: impl FnMut(u32, Act, Interval) -> bool,
+        mut is_enough: impl FnMut(u32, RoleKind, Interval) -> bool,
     ) -> Option<(u32, u32)> {
         let mut is_in = vec![false; self.values.all.len()];
         values.iter().for_each(|&it| is_in[it as usize] = true);
         let columns = self.columns;
-        for (at, &act) in (0_u32..).zip(&columns.acts) {
+        for (at, &act) in (0_u32..).zip(&columns.kinds) {
             let value = match act {
-                Act::Add | Act::See => columns.elements[at as usize],
-                Act::Replace => columns.seconds[at as usize],
-                Act::Remove | Act::Miss | Act::Empty | Act::Take | Act::Nothing => continue,
+                RoleKind::Add | RoleKind::Observe => columns.elements[at as usize],
+                RoleKind::Replace => columns.seconds[at as usize],
+                RoleKind::Remove
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::NoEffect => continue,
             };
             if is_in[value as usize] && is_enough(at, act, columns.intervals[at as usize]) {
                 return Some((at, value));
@@ -231,7 +235,7 @@ impl Proof<'_> {
         for &at in &self.positions {
             let mut name = |value: u32| named.push((columns.names[value as usize], value));
             name(columns.elements[at as usize]);
-            if columns.acts[at as usize] == Act::Replace {
+            if columns.kinds[at as usize] == RoleKind::Replace {
                 name(columns.seconds[at as usize]);
             }
         }

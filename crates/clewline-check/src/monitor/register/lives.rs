@@ -5,20 +5,25 @@
 //! after the first write and returned. Whoever is called later can only find the second. Values that nobody finds may be
 //! written any number of times: each is there alone.
 
-use clewline_core::Act;
+use clewline_core::RoleKind;
 
 use super::values::INITIAL;
 use crate::monitor::{
     columns::{Columns, Interval, NONE},
-    ruling::Refusal,
+    verdict::Unsupported,
 };
 
 /// Whether there may be something to forget.
 pub(super) fn has_idle(columns: &Columns) -> bool {
-    let is_idle = |at: usize| match columns.acts[at] {
-        Act::Add => columns.is_pending(at),
-        Act::Replace => columns.is_pending(at) || columns.elements[at] == columns.seconds[at],
-        Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+    let is_idle = |at: usize| match columns.kinds[at] {
+        RoleKind::Add => columns.is_pending(at),
+        RoleKind::Replace => columns.is_pending(at) || columns.elements[at] == columns.seconds[at],
+        RoleKind::Remove
+        | RoleKind::Observe
+        | RoleKind::Absent
+        | RoleKind::Empty
+        | RoleKind::RemoveUnknown
+        | RoleKind::NoEffect => false,
     };
     (0..columns.len()).any(is_idle)
 }
@@ -28,10 +33,10 @@ pub(super) fn has_idle(columns: &Columns) -> bool {
 pub(super) fn forget_idle(columns: &mut Columns) {
     let mut pending: Vec<u32> = Vec::new();
     for at in 0..columns.len() {
-        if columns.acts[at] == Act::Replace && columns.elements[at] == columns.seconds[at] {
-            columns.acts[at] = if columns.is_pending(at) { Act::Nothing } else { Act::See };
+        if columns.kinds[at] == RoleKind::Replace && columns.elements[at] == columns.seconds[at] {
+            columns.kinds[at] = if columns.is_pending(at) { RoleKind::NoEffect } else { RoleKind::Observe };
         }
-        if matches!(columns.acts[at], Act::Add | Act::Replace) && columns.is_pending(at) {
+        if matches!(columns.kinds[at], RoleKind::Add | RoleKind::Replace) && columns.is_pending(at) {
             pending.push(at as u32);
         }
     }
@@ -39,7 +44,7 @@ pub(super) fn forget_idle(columns: &mut Columns) {
     let mut first = vec![NONE; columns.names.len()];
     let mut next = vec![NONE; pending.len()];
     for (number, &at) in (0_u32..).zip(&pending) {
-        if columns.acts[at as usize] == Act::Replace {
+        if columns.kinds[at as usize] == RoleKind::Replace {
             let list = &mut first[columns.seconds[at as usize] as usize];
             next[number as usize] = std::mem::replace(list, number);
         }
@@ -58,7 +63,7 @@ pub(super) fn forget_idle(columns: &mut Columns) {
     }
     for at in pending {
         if !is_found[written(columns, at as usize) as usize] {
-            columns.acts[at as usize] = Act::Nothing;
+            columns.kinds[at as usize] = RoleKind::NoEffect;
         }
     }
 }
@@ -67,7 +72,7 @@ pub(super) fn forget_idle(columns: &mut Columns) {
 fn found(columns: &Columns) -> Vec<bool> {
     let mut is_found = vec![false; columns.names.len()];
     for at in 0..columns.len() {
-        if matches!(columns.acts[at], Act::See | Act::Replace) && !columns.is_pending(at) {
+        if matches!(columns.kinds[at], RoleKind::Observe | RoleKind::Replace) && !columns.is_pending(at) {
             is_found[columns.elements[at] as usize] = true;
         }
     }
@@ -76,7 +81,7 @@ fn found(columns: &Columns) -> Vec<bool> {
 
 /// The value that the operation writes.
 fn written(columns: &Columns, at: usize) -> u32 {
-    if columns.acts[at] == Act::Replace { columns.seconds[at] } else { columns.elements[at] }
+    if columns.kinds[at] == RoleKind::Replace { columns.seconds[at] } else { columns.elements[at] }
 }
 
 /// One life of a value.
@@ -95,9 +100,9 @@ struct Life {
 /// # Errors
 ///
 /// If the first may still be there.
-pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
+pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Unsupported> {
     if !columns.intervals.is_sorted_by_key(|it| it.left) {
-        return Err(Refusal::Other(
+        return Err(Unsupported::Other(
             "operations that may have happened at any time are no part of a recorded history",
         ));
     }
@@ -105,14 +110,14 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
     let mut is_found = found(columns);
     // What only pending operations find was not dropped, so somebody found it.
     (0..columns.len())
-        .filter(|&at| columns.acts[at] == Act::Replace)
+        .filter(|&at| columns.kinds[at] == RoleKind::Replace)
         .for_each(|at| is_found[columns.elements[at] as usize] = true);
     let unborn = |number| Life { number, write: NONE, end: 0, is_replaced: false };
     let mut lives: Vec<Life> = (0..columns.names.len() as u32).map(unborn).collect();
     for at in 0..columns.len() {
         let Interval { left, right } = columns.intervals[at];
-        let act = columns.acts[at];
-        if matches!(act, Act::Add | Act::Replace) {
+        let act = columns.kinds[at];
+        if matches!(act, RoleKind::Add | RoleKind::Replace) {
             let value = written(columns, at);
             let life = &mut lives[value as usize];
             let is_first = life.write == NONE && life.number != INITIAL;
@@ -123,8 +128,8 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
                 let is_gone = life.is_replaced || write_end < overwritten[left as usize];
                 if is_found[value as usize] && !(life.end <= left && is_gone) {
                     return Err(match life.write {
-                        NONE => Refusal::Other("the initial value is written again"),
-                        write => Refusal::AddedTwice(write, at as u32),
+                        NONE => Unsupported::Other("the initial value is written again"),
+                        write => Unsupported::AddedTwice(write, at as u32),
                     });
                 }
                 *life = unborn(columns.names.len() as u32);
@@ -133,13 +138,13 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
             life.write = at as u32;
             life.end = life.end.max(right + 1);
             let number = life.number;
-            *(if act == Act::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) =
+            *(if act == RoleKind::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) =
                 number;
         }
-        if matches!(act, Act::See | Act::Replace) {
+        if matches!(act, RoleKind::Observe | RoleKind::Replace) {
             let life = &mut lives[columns.elements[at] as usize];
             life.end = life.end.max(right + 1);
-            life.is_replaced |= act == Act::Replace;
+            life.is_replaced |= act == RoleKind::Replace;
             columns.elements[at] = life.number;
         }
     }
@@ -149,8 +154,8 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Refusal> {
 /// By gap: the latest begin, plus one, of a write that ends before it; 0 if there is none.
 fn overwritten(columns: &Columns) -> Vec<u32> {
     let mut latest = vec![0_u32; columns.gaps() + 1];
-    for (at, act) in columns.acts.iter().enumerate() {
-        if *act == Act::Add || *act == Act::Replace {
+    for (at, act) in columns.kinds.iter().enumerate() {
+        if *act == RoleKind::Add || *act == RoleKind::Replace {
             let Interval { left, right } = columns.intervals[at];
             let entry = &mut latest[right as usize + 1];
             *entry = (*entry).max(left + 1);

@@ -6,7 +6,7 @@
 //!
 //! Source: the restricted set of H. Lee and U. Mathur, with corrections. Cost: O(n), a pass or two without sorting.
 
-use clewline_core::Act;
+use clewline_core::RoleKind;
 
 use crate::monitor::columns::{Columns, NONE};
 
@@ -37,17 +37,17 @@ pub(super) enum Once {
 pub(super) fn judge(columns: &Columns) -> Once {
     let none = Extremes { left: [0; 2], right: [NONE; 2], add_left: 0, remove_right: NONE, count: [0; 4] };
     let mut all = vec![none; columns.names.len()];
-    for ((&act, &element), interval) in columns.acts.iter().zip(&columns.elements).zip(&columns.intervals) {
-        if act == Act::Nothing {
+    for ((&act, &element), interval) in columns.kinds.iter().zip(&columns.elements).zip(&columns.intervals) {
+        if act == RoleKind::NoEffect {
             continue;
         }
         // Without branches: who does what is not predictable.
         let it = &mut all[element as usize];
-        let (kind, met_or_missed) = (act as usize & 3, usize::from(act == Act::Miss));
+        let (kind, met_or_missed) = (act as usize & 3, usize::from(act == RoleKind::Absent));
         it.left[met_or_missed] = it.left[met_or_missed].max(interval.left);
         it.right[met_or_missed] = it.right[met_or_missed].min(interval.right);
-        it.add_left = if act == Act::Add { interval.left } else { it.add_left };
-        it.remove_right = if act == Act::Remove { interval.right } else { it.remove_right };
+        it.add_left = if act == RoleKind::Add { interval.left } else { it.add_left };
+        it.remove_right = if act == RoleKind::Remove { interval.right } else { it.remove_right };
         it.count[kind] = it.count[kind].saturating_add(1);
     }
     let mut has_strict = false;
@@ -68,9 +68,9 @@ pub(super) fn judge(columns: &Columns) -> Once {
 
 /// The latest gap in which the element may be put there, and the earliest in which it may be taken away.
 fn bounds(it: &Extremes, last: u32) -> Option<(u32, u32)> {
-    const ADD: usize = Act::Add as usize;
-    const REMOVE: usize = Act::Remove as usize;
-    const SEE: usize = Act::See as usize;
+    const ADD: usize = RoleKind::Add as usize;
+    const REMOVE: usize = RoleKind::Remove as usize;
+    const SEE: usize = RoleKind::Observe as usize;
     if 1 < it.count[ADD] || 1 < it.count[REMOVE] {
         return None;
     }
@@ -88,8 +88,8 @@ fn bounds(it: &Extremes, last: u32) -> Option<(u32, u32)> {
 
 /// Whether everybody who missed an element called before it was there, or returned after it was gone.
 fn all_missed_in_time(columns: &Columns, all: &[Extremes]) -> bool {
-    columns.acts.iter().zip(&columns.elements).zip(&columns.intervals).all(|((&act, &element), interval)| {
+    columns.kinds.iter().zip(&columns.elements).zip(&columns.intervals).all(|((&act, &element), interval)| {
         let it = &all[element as usize];
-        act != Act::Miss || interval.left <= it.left[0] || it.right[0] <= interval.right
+        act != RoleKind::Absent || interval.left <= it.left[0] || it.right[0] <= interval.right
     })
 }

@@ -13,7 +13,7 @@
 //! is printed wrong there put right: a gap is visited again when the element that alone covered it is peeled.
 //! Cost: O(n log n). Each gap leaves [`Cover`] once, each job [`Reach`] once.
 
-use clewline_core::Act;
+use clewline_core::RoleKind;
 
 use super::{
     bitmap::Bitmap,
@@ -23,7 +23,7 @@ use super::{
 use crate::monitor::{
     columns::{Columns, Interval, NONE},
     lifetimes::{Lifetime, Lifetimes},
-    ruling::Want,
+    verdict::Want,
 };
 
 /// Gaps that are taken from the cover at a time: enough to go through them in order, few enough to forget about.
@@ -85,7 +85,7 @@ impl<'c> Peeling<'c> {
         each_job(columns, lifetimes, |at, interval| {
             begin[interval.left as usize + 1] += 1;
             undone[columns.elements[at] as usize] += 1;
-            has_sees |= columns.acts[at] == Act::See;
+            has_sees |= columns.kinds[at] == RoleKind::Observe;
         });
         let hard = undone.iter().filter(|&&it| it != 0).count();
         let order = (want == Want::Witness).then(|| Vec::with_capacity(hard));
@@ -171,18 +171,22 @@ impl<'c> Peeling<'c> {
 /// Calls `each` for every operation on an element, with the element's lifetime and with the gaps in which it may
 /// be done: an add before the element is found, a removal after everything else.
 fn each(columns: &Columns, lifetimes: &Lifetimes, mut each: impl FnMut(usize, &Lifetime, Interval)) {
-    for (at, &act) in columns.acts.iter().enumerate() {
+    for (at, &act) in columns.kinds.iter().enumerate() {
         let is_about_one = match act {
-            Act::Add | Act::Remove | Act::See => true,
-            Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => false,
+            RoleKind::Add | RoleKind::Remove | RoleKind::Observe => true,
+            RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => false,
         };
         if !is_about_one {
             continue;
         }
         let life = &lifetimes.all[columns.elements[at] as usize];
         let interval = match act {
-            Act::Add => Interval { left: life.added_from, right: life.inside_after },
-            Act::Remove => Interval { left: life.inside_before, right: life.removed_by },
+            RoleKind::Add => Interval { left: life.added_from, right: life.inside_after },
+            RoleKind::Remove => Interval { left: life.inside_before, right: life.removed_by },
             _ => columns.intervals[at],
         };
         each(at, life, interval);
@@ -257,7 +261,8 @@ struct Sees {
 impl Sees {
     fn new(columns: &Columns, lifetimes: &Lifetimes, jobs: &Jobs) -> Sees {
         let elements = lifetimes.all.len();
-        let sees = || (0_u32..).zip(&jobs.positions).filter(|it| columns.acts[*it.1 as usize] == Act::See);
+        let sees =
+            || (0_u32..).zip(&jobs.positions).filter(|it| columns.kinds[*it.1 as usize] == RoleKind::Observe);
         let element = |at: u32| columns.elements[at as usize] as usize;
         let mut starts = vec![0_u32; elements + 1];
         sees().for_each(|(_, &at)| starts[element(at) + 1] += 1);

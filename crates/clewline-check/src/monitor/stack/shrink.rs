@@ -10,13 +10,13 @@
 //! Source: U. Junker, "QuickXplain", 2004. Cost: O(n log n) for a pair; otherwise, within [`WORK`], a peeling for
 //! each attempt.
 
-use clewline_core::{Act, Rule};
+use clewline_core::{RoleKind, Rule};
 
 use super::peeling::peel;
 use crate::monitor::{
     columns::{Columns, Interval, NONE},
     lifetimes::Lifetimes,
-    ruling::{Breach, Want},
+    verdict::{RuleViolation, Want},
 };
 
 /// So many times the operations left over may be peeled in all.
@@ -29,13 +29,13 @@ const LEAST_WORK: usize = 2_000_000;
 const CUTS: u32 = 4;
 
 /// Why the elements `left`, which could not be peeled, have no order.
-pub(super) fn breach(columns: &Columns, lifetimes: &Lifetimes, left: &[u32]) -> Breach {
+pub(super) fn breach(columns: &Columns, lifetimes: &Lifetimes, left: &[u32]) -> RuleViolation {
     let mut is_left = vec![false; lifetimes.all.len()];
     left.iter().for_each(|&element| is_left[element as usize] = true);
     let part = Part::of(columns, |at| is_about_one(columns, at) && is_left[columns.elements[at] as usize]);
     let breach = pair(&part.columns).unwrap_or_else(|| several(&part.columns));
     let origin = |at: u32| part.origin[at as usize];
-    Breach {
+    RuleViolation {
         rule: breach.rule,
         operations: breach.operations.into_iter().map(origin).collect(),
         evidence: breach.evidence.into_iter().map(origin).collect(),
@@ -43,9 +43,13 @@ pub(super) fn breach(columns: &Columns, lifetimes: &Lifetimes, left: &[u32]) -> 
 }
 
 fn is_about_one(columns: &Columns, at: usize) -> bool {
-    match columns.acts[at] {
-        Act::Add | Act::Remove | Act::See => true,
-        Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => false,
+    match columns.kinds[at] {
+        RoleKind::Add | RoleKind::Remove | RoleKind::Observe => true,
+        RoleKind::Absent
+        | RoleKind::Empty
+        | RoleKind::RemoveUnknown
+        | RoleKind::Replace
+        | RoleKind::NoEffect => false,
     }
 }
 
@@ -87,7 +91,7 @@ impl Part {
         }
         let columns = Columns {
             kind: whole.kind,
-            acts: kept().map(|at| whole.acts[at]).collect(),
+            kinds: kept().map(|at| whole.kinds[at]).collect(),
             intervals: kept().map(interval).collect(),
             elements,
             seconds: Vec::new(),
@@ -118,20 +122,25 @@ fn lifetimes(columns: &Columns) -> Lifetimes {
 /// For every operation that finds the lower element b: among the upper elements a which are certainly inside before it
 /// is called (those that have been entered) and were added after b was certainly inside, is there one that is certainly inside
 /// after it has returned?
-fn pair(columns: &Columns) -> Option<Breach> {
+fn pair(columns: &Columns) -> Option<RuleViolation> {
     let lifetimes = lifetimes(columns);
     let mut by_inside: Vec<u32> = (0..columns.names.len() as u32).collect();
     by_inside.sort_unstable_by_key(|&it| lifetimes.all[it as usize].inside_after);
     let mut finds: Vec<(Interval, u32)> = Vec::new();
-    for (at, &act) in (0..).zip(&columns.acts) {
+    for (at, &act) in (0..).zip(&columns.kinds) {
         let life = &lifetimes.all[columns.elements[at as usize] as usize];
         match act {
-            Act::Remove => {
+            RoleKind::Remove => {
                 let interval = Interval { left: life.inside_before, right: life.removed_by };
                 finds.push((interval, at));
             }
-            Act::See => finds.push((columns.intervals[at as usize], at)),
-            Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+            RoleKind::Observe => finds.push((columns.intervals[at as usize], at)),
+            RoleKind::Add
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => (),
         }
     }
     finds.sort_unstable_by_key(|(interval, at)| (interval.left, *at));
@@ -153,17 +162,17 @@ fn pair(columns: &Columns) -> Option<Breach> {
 }
 
 /// What is wrong with `upper` lying on `lower` when `found` finds the latter.
-fn on_top(columns: &Columns, lifetimes: &Lifetimes, lower: u32, upper: u32, found: u32) -> Breach {
+fn on_top(columns: &Columns, lifetimes: &Lifetimes, lower: u32, upper: u32, found: u32) -> RuleViolation {
     let bounds = lifetimes.bounds(columns, &[lower, upper]);
     let ((first_below, last_below), (first_above, last_above)) = (bounds[0], bounds[1]);
-    let next_below = if columns.acts[found as usize] == Act::Remove { last_below } else { found };
+    let next_below = if columns.kinds[found as usize] == RoleKind::Remove { last_below } else { found };
     let above = &lifetimes.all[upper as usize];
     let mut operations = vec![first_below, above.add, first_above, next_below];
     if above.remove != NONE {
         operations.extend([found, last_above]);
     }
     let evidence = lifetimes.evidence(&[lower, upper], &operations);
-    Breach { rule: Rule::LastInFirstOut, operations, evidence }
+    RuleViolation { rule: Rule::LastInFirstOut, operations, evidence }
 }
 
 /// Of the elements added after some gap, the one that is inside longest: a Fenwick tree of maxima, from the end.
@@ -197,7 +206,7 @@ impl Latest {
 }
 
 /// A breach by as few elements, and sees of them, as can be found.
-fn several(columns: &Columns) -> Breach {
+fn several(columns: &Columns) -> RuleViolation {
     let mut left = (WORK * columns.len()).max(LEAST_WORK);
     let mut part = Part { columns: columns.clone(), origin: (0..columns.len() as u32).collect() };
     loop {
@@ -209,11 +218,11 @@ fn several(columns: &Columns) -> Breach {
     }
     let elements = spare(&part.columns, &mut left, |at| Some(part.columns.elements[at]));
     part = part.narrow(&elements);
-    let is_see = |at: usize| part.columns.acts[at] == Act::See;
+    let is_see = |at: usize| part.columns.kinds[at] == RoleKind::Observe;
     let sees = spare(&part.columns, &mut left, |at| is_see(at).then_some(at as u32));
     let kept = (0..part.columns.len()).filter(|&at| !is_see(at) || sees[at]);
     let evidence: Vec<u32> = kept.map(|at| part.origin[at]).collect();
-    Breach { rule: Rule::NoneBelow, operations: evidence.clone(), evidence }
+    RuleViolation { rule: Rule::NoneBelow, operations: evidence.clone(), evidence }
 }
 
 /// Leaves out elements that are added late, and elements that are added early.

@@ -7,7 +7,7 @@
 //!
 //! Cost: O(n), and sorting the sees of each element.
 
-use clewline_core::Act;
+use clewline_core::RoleKind;
 
 use super::{
     bitmap::Bitmap,
@@ -74,7 +74,7 @@ impl SeesOf {
             count += life.sees;
         }
         let mut positions = vec![0_u32; count as usize];
-        for at in (0..columns.len()).filter(|&it| columns.acts[it] == Act::See) {
+        for at in (0..columns.len()).filter(|&it| columns.kinds[it] == RoleKind::Observe) {
             let place = &mut starts[columns.elements[at] as usize + 1];
             positions[*place as usize] = at as u32;
             *place += 1;

@@ -6,7 +6,9 @@ use clewline_check::{
     check,
     monitor::{ByMonitor, find},
 };
-use clewline_core::{Act, Budget, Catalogued, Datum, Domain, Kind, Plan, Problem, Verdict};
+use clewline_core::{
+    Budget, Datum, ErasedSpec, GeneratorConfig, ObjectKind, Problem, RoleKind, ValueDomain, Verdict,
+};
 use clewline_specs::Entry;
 
 /// The share of histories of a few methods that a monitor may refuse.
@@ -15,7 +17,7 @@ const PROBES: u64 = 40;
 
 /// The methods of a specification whose histories its monitor decides, and of which values.
 pub(crate) struct Decided {
-    kind: Option<Kind>,
+    kind: Option<ObjectKind>,
     methods: Vec<&'static str>,
     // Those that only add elements.
     adders: BTreeSet<String>,
@@ -23,8 +25,8 @@ pub(crate) struct Decided {
 
 impl Decided {
     /// Asks the monitor, if there is one, about each method together with those before it.
-    pub(crate) fn of(entry: &Entry, spec: &dyn Catalogued) -> Decided {
-        let case = spec.load(spec.generate(&Plan::default())).unwrap();
+    pub(crate) fn of(entry: &Entry, spec: &dyn ErasedSpec) -> Decided {
+        let case = spec.load(spec.generate(&GeneratorConfig::default())).unwrap();
         let kind = case.problems().first().and_then(Problem::kind);
         let mut decided = Decided { kind, methods: Vec::new(), adders: BTreeSet::new() };
         if kind.and_then(find).is_some() {
@@ -40,10 +42,10 @@ impl Decided {
     }
 
     /// Values of which no more than `bound` differ, where an element may be added again after it was removed.
-    pub(crate) fn values(&self, bound: u32) -> Domain {
+    pub(crate) fn values(&self, bound: u32) -> ValueDomain {
         match self.kind {
-            Some(Kind::Set | Kind::Multiset) => Domain::Below(bound),
-            _ => Domain::Distinct,
+            Some(ObjectKind::Set | ObjectKind::Multiset) => ValueDomain::Below(bound),
+            _ => ValueDomain::Distinct,
         }
     }
 
@@ -51,13 +53,13 @@ impl Decided {
     /// add, lest there be many copies.
     pub(crate) fn mix(&self, others: u32) -> Vec<(String, u32)> {
         let weight = |it: &str| {
-            if self.kind == Some(Kind::Multiset) && !self.adders.contains(it) { others } else { 1 }
+            if self.kind == Some(ObjectKind::Multiset) && !self.adders.contains(it) { others } else { 1 }
         };
         self.methods.iter().map(|&it| (it.to_owned(), weight(it))).collect()
     }
 
     /// The share of histories that the monitor refuses.
-    fn refused(&self, spec: &dyn Catalogued) -> f64 {
+    fn refused(&self, spec: &dyn ErasedSpec) -> f64 {
         let (mut refused, mut all) = (0, 0);
         for seed in 0..PROBES {
             let case = spec.load(spec.generate(&self.probe(seed))).unwrap();
@@ -70,25 +72,25 @@ impl Decided {
         f64::from(refused) / f64::from(all)
     }
 
-    fn adders(&self, spec: &dyn Catalogued) -> BTreeSet<String> {
+    fn adders(&self, spec: &dyn ErasedSpec) -> BTreeSet<String> {
         let recording = spec.generate(&self.probe(0));
         let (mut adds, mut does_more) = (BTreeSet::new(), BTreeSet::new());
         let case = spec.load(recording.clone()).unwrap();
         for part in case.problems() {
             let Ok(roles) = part.roles() else { continue };
-            for (id, act) in part.operations().iter().zip(&roles.acts) {
+            for (id, act) in part.operations().iter().zip(&roles.kinds) {
                 let Datum::Text(method) = recording.values.get(recording.history.call(*id).method) else {
                     continue;
                 };
-                let methods = if *act == Act::Add { &mut adds } else { &mut does_more };
+                let methods = if *act == RoleKind::Add { &mut adds } else { &mut does_more };
                 methods.insert(method.to_owned());
             }
         }
         &adds - &does_more
     }
 
-    fn probe(&self, seed: u64) -> Plan {
+    fn probe(&self, seed: u64) -> GeneratorConfig {
         let (values, mix) = (self.values(4), self.mix(1));
-        Plan { operations: 30, values, mix, keys: 2, seed, ..Plan::default() }
+        GeneratorConfig { operations: 30, values, mix, keys: 2, seed, ..GeneratorConfig::default() }
     }
 }

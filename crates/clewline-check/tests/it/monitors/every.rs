@@ -5,12 +5,12 @@
 //! by renaming values, or by exchanging operations that are called side by side, is left out.
 
 use clewline_check::monitor::{Columns, Interval};
-use clewline_core::{Act, Kind, Role, Roles};
+use clewline_core::{ObjectKind, Role, RoleKind, Roles};
 
 /// A history.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Small<'h> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ObjectKind,
     pub(crate) roles: &'h [Role],
     pub(crate) intervals: &'h [Interval],
     pub(crate) last: u32,
@@ -39,10 +39,10 @@ impl Small<'_> {
 /// What operations may do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Menu {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ObjectKind,
     /// What those do that return, and those that are pending.
-    pub(crate) acts: &'static [Act],
-    pub(crate) pending: &'static [Act],
+    pub(crate) acts: &'static [RoleKind],
+    pub(crate) pending: &'static [RoleKind],
     /// How many values there are at most; a register's first one is not counted.
     pub(crate) values: u64,
     /// How many operations may see something.
@@ -103,14 +103,14 @@ impl Labels<'_> {
         }
         let is_pending = self.intervals[at].right == self.last;
         for &act in if is_pending { self.menu.pending } else { self.menu.acts } {
-            let sees = || self.roles.iter().filter(|it| matches!(it, Role::See(_))).count();
-            if act == Act::See && self.menu.sees <= sees() {
+            let sees = || self.roles.iter().filter(|it| matches!(it, Role::Observe(_))).count();
+            if act == RoleKind::Observe && self.menu.sees <= sees() {
                 continue;
             }
             // Of two operations with one interval, either may be called the first.
             if 0 < at
                 && self.intervals[at - 1] == self.intervals[at]
-                && (act as u8) < self.roles[at - 1].act() as u8
+                && (act as u8) < self.roles[at - 1].kind() as u8
             {
                 continue;
             }
@@ -128,21 +128,21 @@ impl Labels<'_> {
     }
 
     /// The roles with that act that are no others by another name.
-    fn roles_of(&self, act: Act) -> Vec<Role> {
+    fn roles_of(&self, act: RoleKind) -> Vec<Role> {
         let words = self.words();
         let of_each = |role: fn(u64) -> Role| words.iter().map(|&it| role(it)).collect();
         match act {
-            Act::Add => match self.menu.kind {
-                Kind::Counter if self.menu.is_distinct => vec![Role::Add(1)],
-                Kind::Counter => [1, -1, 2].map(|it: i64| Role::Add(it.cast_unsigned())).to_vec(),
+            RoleKind::Add => match self.menu.kind {
+                ObjectKind::Counter if self.menu.is_distinct => vec![Role::Add(1)],
+                ObjectKind::Counter => [1, -1, 2].map(|it: i64| Role::Add(it.cast_unsigned())).to_vec(),
                 _ => of_each(Role::Add),
             },
-            Act::Remove => of_each(Role::Remove),
-            Act::See => of_each(Role::See),
-            Act::Miss => of_each(Role::Miss),
-            Act::Empty => vec![Role::Empty],
-            Act::Take => vec![Role::Take],
-            Act::Replace => {
+            RoleKind::Remove => of_each(Role::Remove),
+            RoleKind::Observe => of_each(Role::Observe),
+            RoleKind::Absent => of_each(Role::Absent),
+            RoleKind::Empty => vec![Role::Empty],
+            RoleKind::RemoveUnknown => vec![Role::RemoveUnknown],
+            RoleKind::Replace => {
                 let fresh = words.last().copied().unwrap_or(0) + 1;
                 let pair = |&old: &u64| {
                     // The second may be one that was not mentioned when the first was.
@@ -156,7 +156,7 @@ impl Labels<'_> {
                 };
                 words.iter().flat_map(pair).filter(is_known).collect()
             }
-            Act::Nothing => vec![Role::Nothing],
+            RoleKind::NoEffect => vec![Role::NoEffect],
         }
     }
 
@@ -165,21 +165,21 @@ impl Labels<'_> {
         let count = self.menu.values;
         match self.menu.kind {
             // About zero, so that signs matter.
-            Kind::PriorityQueue | Kind::QuasiPriorityQueue { .. } => {
+            ObjectKind::PriorityQueue | ObjectKind::QuasiPriorityQueue { .. } => {
                 (0..count as i64).map(|it| (it - 1).cast_unsigned()).collect()
             }
-            Kind::Counter => (0..=count).collect(),
-            Kind::Other(name) => unknown(name),
-            Kind::Register { .. } => {
+            ObjectKind::Counter => (0..=count).collect(),
+            ObjectKind::Other(name) => unknown(name),
+            ObjectKind::Register { .. } => {
                 (0..=count.min(self.roles.iter().filter_map(greatest).max().unwrap_or(0) + 1)).collect()
             }
-            Kind::Set
-            | Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::Bag
-            | Kind::Multiset => {
+            ObjectKind::Set
+            | ObjectKind::Queue
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Stack
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::Bag
+            | ObjectKind::Multiset => {
                 (0..count.min(self.roles.iter().filter_map(greatest).max().map_or(1, |it| it + 2))).collect()
             }
         }
@@ -188,21 +188,21 @@ impl Labels<'_> {
     /// Whether `role` adds or removes what was added or removed before.
     fn repeats(&self, role: Role) -> bool {
         match self.menu.kind {
-            Kind::Set | Kind::Multiset | Kind::Counter => false,
-            Kind::Other(name) => unknown(name),
-            Kind::Register { initial } => {
+            ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Counter => false,
+            ObjectKind::Other(name) => unknown(name),
+            ObjectKind::Register { initial } => {
                 let written = written(role);
                 written.is_some_and(|it| {
                     it == initial || self.roles.iter().any(|&role| self::written(role) == Some(it))
                 })
             }
-            Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag => matches!(role, Role::Add(_) | Role::Remove(_)) && self.roles.contains(&role),
+            ObjectKind::Queue
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Stack
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::PriorityQueue
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Bag => matches!(role, Role::Add(_) | Role::Remove(_)) && self.roles.contains(&role),
         }
     }
 
@@ -212,22 +212,22 @@ impl Labels<'_> {
             return 0;
         }
         let is_missing = |word: u64| match self.menu.kind {
-            Kind::Set | Kind::Multiset | Kind::Counter => false,
-            Kind::Other(name) => unknown(name),
-            Kind::Register { initial } => {
+            ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Counter => false,
+            ObjectKind::Other(name) => unknown(name),
+            ObjectKind::Register { initial } => {
                 word != initial && !self.roles.iter().any(|&it| written(it) == Some(word))
             }
-            Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag => !self.roles.contains(&Role::Add(word)),
+            ObjectKind::Queue
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Stack
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::PriorityQueue
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Bag => !self.roles.contains(&Role::Add(word)),
         };
         let found = |role: &Role| match *role {
-            Role::Remove(word) | Role::See(word) | Role::Replace(word, _) => Some(word),
-            Role::Add(_) | Role::Miss(_) | Role::Empty | Role::Take | Role::Nothing => None,
+            Role::Remove(word) | Role::Observe(word) | Role::Replace(word, _) => Some(word),
+            Role::Add(_) | Role::Absent(_) | Role::Empty | Role::RemoveUnknown | Role::NoEffect => None,
         };
         let mut found: Vec<u64> = self.roles.iter().filter_map(found).filter(|&it| is_missing(it)).collect();
         found.sort_unstable();
@@ -241,34 +241,34 @@ impl Labels<'_> {
         let adds = self.roles.iter().filter(|it| matches!(it, Role::Add(_))).count();
         match self.menu.kind {
             // The same order among fewer values is found with fewer values.
-            Kind::PriorityQueue | Kind::QuasiPriorityQueue { .. } if self.menu.is_distinct => {
+            ObjectKind::PriorityQueue | ObjectKind::QuasiPriorityQueue { .. } if self.menu.is_distinct => {
                 self.menu.values as usize <= adds + left
             }
-            Kind::PriorityQueue | Kind::QuasiPriorityQueue { .. } => {
+            ObjectKind::PriorityQueue | ObjectKind::QuasiPriorityQueue { .. } => {
                 let is_used = |it: &&u64| self.roles.iter().any(|role| word(*role) == Some(**it));
                 self.menu.values as usize <= self.words().iter().filter(is_used).count() + left
             }
-            Kind::Counter => {
+            ObjectKind::Counter => {
                 // A sum beyond all additions is as good as any other.
-                let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + left + 1 < *sum as usize);
+                let is_far = |it: &Role| matches!(it, Role::Observe(sum) if adds + left + 1 < *sum as usize);
                 !self.menu.is_distinct || !self.roles.last().is_some_and(is_far)
             }
-            Kind::Other(name) => unknown(name),
-            Kind::Set
-            | Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::Bag
-            | Kind::Multiset
-            | Kind::Register { .. } => self.missing() <= left,
+            ObjectKind::Other(name) => unknown(name),
+            ObjectKind::Set
+            | ObjectKind::Queue
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Stack
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::Bag
+            | ObjectKind::Multiset
+            | ObjectKind::Register { .. } => self.missing() <= left,
         }
     }
 
     fn is_whole(&self) -> bool {
         let adds = self.roles.iter().filter(|it| matches!(it, Role::Add(_))).count();
-        let is_far = |it: &Role| matches!(it, Role::See(sum) if adds + 1 < *sum as usize);
-        self.menu.kind != Kind::Counter || !self.menu.is_distinct || !self.roles.iter().any(is_far)
+        let is_far = |it: &Role| matches!(it, Role::Observe(sum) if adds + 1 < *sum as usize);
+        self.menu.kind != ObjectKind::Counter || !self.menu.is_distinct || !self.roles.iter().any(is_far)
     }
 }
 
@@ -281,9 +281,9 @@ fn unknown(name: &str) -> ! {
 
 fn word(role: Role) -> Option<u64> {
     match role {
-        Role::Add(word) | Role::Remove(word) | Role::See(word) | Role::Miss(word) => Some(word),
+        Role::Add(word) | Role::Remove(word) | Role::Observe(word) | Role::Absent(word) => Some(word),
         Role::Replace(word, _) => Some(word),
-        Role::Empty | Role::Take | Role::Nothing => None,
+        Role::Empty | Role::RemoveUnknown | Role::NoEffect => None,
     }
 }
 
@@ -298,7 +298,12 @@ fn greatest(role: &Role) -> Option<u64> {
 fn written(role: Role) -> Option<u64> {
     match role {
         Role::Add(word) | Role::Replace(_, word) => Some(word),
-        Role::Remove(_) | Role::See(_) | Role::Miss(_) | Role::Empty | Role::Take | Role::Nothing => None,
+        Role::Remove(_)
+        | Role::Observe(_)
+        | Role::Absent(_)
+        | Role::Empty
+        | Role::RemoveUnknown
+        | Role::NoEffect => None,
     }
 }
 
@@ -306,8 +311,14 @@ fn written(role: Role) -> Option<u64> {
 fn there_are_as_many_structures_as_interval_orders() {
     let counts = [1, 1, 2, 5, 15, 53, 217, 1_014];
     for (n, expected) in counts.into_iter().enumerate() {
-        let menu =
-            Menu { kind: Kind::Set, acts: &[Act::Add], pending: &[], values: 1, sees: 0, is_distinct: false };
+        let menu = Menu {
+            kind: ObjectKind::Set,
+            acts: &[RoleKind::Add],
+            pending: &[],
+            values: 1,
+            sees: 0,
+            is_distinct: false,
+        };
         let mut count = 0;
         every(&menu, n, &mut |_| count += 1);
         assert_eq!(count, expected, "{n} operations");

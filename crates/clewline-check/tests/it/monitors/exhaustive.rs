@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use clewline_check::monitor::{Breach, MONITORS, Ruling, Want, find, judge_columns};
-use clewline_core::{Act, Budget, Kind};
+use clewline_check::monitor::{MONITORS, MonitorVerdict, RuleViolation, Want, find, judge_columns};
+use clewline_core::{Budget, ObjectKind, RoleKind};
 use clewline_testing::pick_of_three;
 
 use super::{
@@ -22,15 +22,15 @@ struct Trial {
     refused: f64,
 }
 
-const REGISTER: Kind = Kind::Register { initial: 0 };
+const REGISTER: ObjectKind = ObjectKind::Register { initial: 0 };
 
-const CONTAINER: &[Act] = &[Act::Add, Act::Remove, Act::See, Act::Empty];
-const BITS: &[Act] = &[Act::Add, Act::Remove, Act::See, Act::Miss];
-const TAKING: &[Act] = &[Act::Add, Act::Take];
-const TAKING_OR_NOT: &[Act] = &[Act::Add, Act::Take, Act::Nothing];
+const CONTAINER: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe, RoleKind::Empty];
+const BITS: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe, RoleKind::Absent];
+const TAKING: &[RoleKind] = &[RoleKind::Add, RoleKind::RemoveUnknown];
+const TAKING_OR_NOT: &[RoleKind] = &[RoleKind::Add, RoleKind::RemoveUnknown, RoleKind::NoEffect];
 
 /// Distinct values; these and pending operations; anything at all.
-fn container(kind: Kind, acts: &'static [Act]) -> [Trial; 3] {
+fn container(kind: ObjectKind, acts: &'static [RoleKind]) -> [Trial; 3] {
     let distinct = Menu { kind, acts, pending: &[], values: 8, sees: 8, is_distinct: true };
     [
         Trial { menu: distinct, most: 6, most_in_hours: 7, refused: 0.0 },
@@ -58,7 +58,8 @@ fn check_every(trials: &[Trial]) {
         let mut seen = Seen::default();
         for n in 0..=most {
             // Priorities have an order, so that each number of them is a menu of its own.
-            let is_ordered = matches!(menu.kind, Kind::PriorityQueue | Kind::QuasiPriorityQueue { .. });
+            let is_ordered =
+                matches!(menu.kind, ObjectKind::PriorityQueue | ObjectKind::QuasiPriorityQueue { .. });
             let fewest = if is_ordered { 0 } else { menu.values };
             for values in fewest..=menu.values.min(n as u64).max(fewest) {
                 every(&Menu { values, ..*menu }, n, &mut |small| {
@@ -80,16 +81,16 @@ fn check_one(small: Small<'_>, budget: &Budget, seen: &mut Seen, tally: &mut Tal
     let quickly = judge_columns(&columns, Want::Verdict, budget);
     match (ruling, quickly) {
         (Err(_), Err(_)) => tally.refused += 1,
-        (Ok(Ruling::Holds(Some(order))), Ok(Ruling::Holds(None))) => {
+        (Ok(MonitorVerdict::Holds(Some(order))), Ok(MonitorVerdict::Holds(None))) => {
             tally.holds += 1;
             if let Some(fault) = referee.fault(&order) {
                 assert!(referee.holds(all, seen), "is violated, but was held to hold: {}", about());
                 panic!("{fault} in the witness {order:?}, though there is one: {}", about());
             }
         }
-        (Ok(Ruling::Violated(breach)), Ok(Ruling::Violated(_))) => {
+        (Ok(MonitorVerdict::Violated(breach)), Ok(MonitorVerdict::Violated(_))) => {
             tally.violated += 1;
-            let Breach { operations, evidence, .. } = &breach;
+            let RuleViolation { operations, evidence, .. } = &breach;
             assert!(operations.iter().all(|it| evidence.contains(it)), "{breach:?}: {}", about());
             let evidence = evidence.iter().fold(0, |set, at| set | 1 << at);
             assert!(!referee.holds(all, seen), "called violated, but holds: {breach:?}: {}", about());
@@ -102,16 +103,16 @@ fn check_one(small: Small<'_>, budget: &Budget, seen: &mut Seen, tally: &mut Tal
 #[test]
 fn every_monitor_is_tried() {
     let kinds = [
-        Kind::Set,
-        Kind::Queue,
-        Kind::QuasiQueue { factor: 1 },
-        Kind::Stack,
-        Kind::QuasiStack { factor: 1 },
-        Kind::PriorityQueue,
-        Kind::QuasiPriorityQueue { factor: 1 },
-        Kind::Bag,
-        Kind::Multiset,
-        Kind::Counter,
+        ObjectKind::Set,
+        ObjectKind::Queue,
+        ObjectKind::QuasiQueue { factor: 1 },
+        ObjectKind::Stack,
+        ObjectKind::QuasiStack { factor: 1 },
+        ObjectKind::PriorityQueue,
+        ObjectKind::QuasiPriorityQueue { factor: 1 },
+        ObjectKind::Bag,
+        ObjectKind::Multiset,
+        ObjectKind::Counter,
         REGISTER,
     ];
     for monitor in &MONITORS {
@@ -121,42 +122,42 @@ fn every_monitor_is_tried() {
 
 /// Three values, each added and removed, and one of them seen besides: the fewest operations in which three elements
 /// of a queue are in each other's way and no two of them are.
-fn in_turn(kind: Kind) -> Trial {
-    let acts = &[Act::Add, Act::Remove, Act::See];
+fn in_turn(kind: ObjectKind) -> Trial {
+    let acts = &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe];
     let menu = Menu { kind, acts, pending: &[], values: 3, sees: 1, is_distinct: true };
     Trial { menu, most: 7, most_in_hours: 7, refused: 0.0 }
 }
 
 #[test]
 fn every_small_queue_history() {
-    check_every(&container(Kind::Queue, CONTAINER));
-    check_every(&[in_turn(Kind::Queue)]);
+    check_every(&container(ObjectKind::Queue, CONTAINER));
+    check_every(&[in_turn(ObjectKind::Queue)]);
 }
 
 #[test]
 fn every_small_history_of_a_queue_out_of_order() {
-    check_out_of_order(|factor| Kind::QuasiQueue { factor }, 0);
+    check_out_of_order(|factor| ObjectKind::QuasiQueue { factor }, 0);
 }
 
 #[test]
 fn every_small_history_of_a_stack_out_of_order() {
-    check_out_of_order(|factor| Kind::QuasiStack { factor }, 0);
+    check_out_of_order(|factor| ObjectKind::QuasiStack { factor }, 0);
 }
 
 #[test]
 fn every_small_history_of_a_priority_queue_out_of_order() {
     // Values differ by more than their names, so that there are many more histories.
-    check_out_of_order(|factor| Kind::QuasiPriorityQueue { factor }, 1);
+    check_out_of_order(|factor| ObjectKind::QuasiPriorityQueue { factor }, 1);
 }
 
-fn check_out_of_order(kind: impl Fn(u32) -> Kind, fewer: usize) {
+fn check_out_of_order(kind: impl Fn(u32) -> ObjectKind, fewer: usize) {
     for factor in [1, 2] {
         let kind = kind(factor);
-        let acts = &[Act::Add, Act::Remove, Act::Empty];
+        let acts = &[RoleKind::Add, RoleKind::Remove, RoleKind::Empty];
         let distinct = Menu { kind, acts, pending: &[], values: 8, sees: 0, is_distinct: true };
         let pending = Menu { pending: TAKING, ..distinct };
         // Three elements, all of them removed: the fewest that can be out of order by two.
-        let whole = Menu { acts: &[Act::Add, Act::Remove], values: 3, ..distinct };
+        let whole = Menu { acts: &[RoleKind::Add, RoleKind::Remove], values: 3, ..distinct };
         check_every(&[
             Trial { menu: distinct, most: 6 - fewer, most_in_hours: 7 - fewer, refused: 0.0 },
             Trial { menu: pending, most: 5 - fewer, most_in_hours: 6 - fewer, refused: 0.0 },
@@ -167,18 +168,19 @@ fn check_out_of_order(kind: impl Fn(u32) -> Kind, fewer: usize) {
 
 #[test]
 fn every_small_stack_history() {
-    check_every(&container(Kind::Stack, CONTAINER));
+    check_every(&container(ObjectKind::Stack, CONTAINER));
     if pick_of_three(false, false, true) {
-        check_every(&[in_turn(Kind::Stack)]);
+        check_every(&[in_turn(ObjectKind::Stack)]);
     }
 }
 
 #[test]
 fn every_small_priority_queue_history() {
     // Values differ by more than their names, so that there are many more histories.
-    let [distinct, pending, anything] = container(Kind::PriorityQueue, CONTAINER);
+    let [distinct, pending, anything] = container(ObjectKind::PriorityQueue, CONTAINER);
     // Three of them, all removed, can be in each other's way.
-    let unseen = Menu { acts: &[Act::Add, Act::Remove, Act::Empty], values: 3, ..distinct.menu };
+    let unseen =
+        Menu { acts: &[RoleKind::Add, RoleKind::Remove, RoleKind::Empty], values: 3, ..distinct.menu };
     check_every(&[
         Trial { most: 5, most_in_hours: 6, ..distinct },
         Trial { menu: unseen, most: 6, most_in_hours: 7, refused: 0.0 },
@@ -189,10 +191,10 @@ fn every_small_priority_queue_history() {
 
 #[test]
 fn every_small_bag_history() {
-    check_every(&container(Kind::Bag, &[Act::Add, Act::Remove, Act::Empty]));
+    check_every(&container(ObjectKind::Bag, &[RoleKind::Add, RoleKind::Remove, RoleKind::Empty]));
     let counted = Menu {
-        kind: Kind::Bag,
-        acts: &[Act::Add, Act::Remove],
+        kind: ObjectKind::Bag,
+        acts: &[RoleKind::Add, RoleKind::Remove],
         pending: &[],
         values: 2,
         sees: 8,
@@ -203,8 +205,9 @@ fn every_small_bag_history() {
 
 #[test]
 fn every_small_set_history() {
-    let one = Menu { kind: Kind::Set, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
-    let pending = Menu { pending: &[Act::Add, Act::Remove, Act::Nothing], ..one };
+    let one =
+        Menu { kind: ObjectKind::Set, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
+    let pending = Menu { pending: &[RoleKind::Add, RoleKind::Remove, RoleKind::NoEffect], ..one };
     check_every(&[
         Trial { menu: one, most: 6, most_in_hours: 7, refused: 0.0 },
         Trial { menu: pending, most: 5, most_in_hours: 6, refused: 0.0 },
@@ -214,8 +217,9 @@ fn every_small_set_history() {
 
 #[test]
 fn every_small_multiset_history() {
-    let one = Menu { kind: Kind::Multiset, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
-    let pending = Menu { pending: &[Act::Add, Act::Remove, Act::Nothing], ..one };
+    let one =
+        Menu { kind: ObjectKind::Multiset, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
+    let pending = Menu { pending: &[RoleKind::Add, RoleKind::Remove, RoleKind::NoEffect], ..one };
     check_every(&[
         Trial { menu: one, most: 6, most_in_hours: 7, refused: 0.7 },
         Trial { menu: pending, most: 5, most_in_hours: 6, refused: 0.8 },
@@ -226,15 +230,16 @@ fn every_small_multiset_history() {
 #[test]
 fn every_small_counter_history() {
     let ones = Menu {
-        kind: Kind::Counter,
-        acts: &[Act::Add, Act::See],
+        kind: ObjectKind::Counter,
+        acts: &[RoleKind::Add, RoleKind::Observe],
         pending: &[],
         values: 7,
         sees: 8,
         is_distinct: true,
     };
-    let pending = Menu { pending: &[Act::Add], ..ones };
-    let amounts = Menu { pending: &[Act::Add, Act::Nothing], values: 3, is_distinct: false, ..ones };
+    let pending = Menu { pending: &[RoleKind::Add], ..ones };
+    let amounts =
+        Menu { pending: &[RoleKind::Add, RoleKind::NoEffect], values: 3, is_distinct: false, ..ones };
     check_every(&[
         Trial { menu: ones, most: 6, most_in_hours: 7, refused: 0.0 },
         Trial { menu: pending, most: 5, most_in_hours: 7, refused: 0.0 },
@@ -246,16 +251,16 @@ fn every_small_counter_history() {
 fn every_small_register_history() {
     let writes = Menu {
         kind: REGISTER,
-        acts: &[Act::Add, Act::See],
+        acts: &[RoleKind::Add, RoleKind::Observe],
         pending: &[],
         values: 8,
         sees: 8,
         is_distinct: true,
     };
-    let replaces = Menu { acts: &[Act::Add, Act::See, Act::Replace], ..writes };
+    let replaces = Menu { acts: &[RoleKind::Add, RoleKind::Observe, RoleKind::Replace], ..writes };
     let anything = Menu {
-        acts: &[Act::Add, Act::See, Act::Miss, Act::Replace],
-        pending: &[Act::Add, Act::Replace, Act::Nothing],
+        acts: &[RoleKind::Add, RoleKind::Observe, RoleKind::Absent, RoleKind::Replace],
+        pending: &[RoleKind::Add, RoleKind::Replace, RoleKind::NoEffect],
         values: 2,
         is_distinct: false,
         ..writes
@@ -263,9 +268,9 @@ fn every_small_register_history() {
     check_every(&[
         Trial { menu: writes, most: 6, most_in_hours: 7, refused: 0.0 },
         Trial { menu: replaces, most: 5, most_in_hours: 6, refused: 0.0 },
-        Trial { menu: Menu { pending: &[Act::Add], ..writes }, most: 5, most_in_hours: 6, refused: 0.0 },
+        Trial { menu: Menu { pending: &[RoleKind::Add], ..writes }, most: 5, most_in_hours: 6, refused: 0.0 },
         Trial {
-            menu: Menu { pending: &[Act::Add, Act::Replace], ..replaces },
+            menu: Menu { pending: &[RoleKind::Add, RoleKind::Replace], ..replaces },
             most: 4,
             most_in_hours: 5,
             refused: 0.0,

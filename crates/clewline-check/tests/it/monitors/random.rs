@@ -7,8 +7,8 @@ use clewline_check::{
     search::SEARCHES,
 };
 use clewline_core::{
-    Act, Budget, Case, Catalogued, Explanation, Keep, Kind, OperationId, Plan, Problem, Random, RawCall,
-    Reason, Recording, Roles, Value, Verdict, Witness,
+    Budget, ErasedHistory, ErasedSpec, Explanation, GeneratorConfig, ObjectKind, OperationId, Problem,
+    Random, RawCall, Reason, Recording, Retain, RoleKind, Roles, Value, Verdict, Witness,
 };
 use clewline_specs::{CATALOG, Entry};
 use clewline_testing::{pick, pick_of_three};
@@ -31,7 +31,7 @@ fn searched(problem: &Problem<'_>) -> Option<Verdict> {
 
 /// A specification, and what of it its monitor decides.
 struct Drawn {
-    spec: Box<dyn Catalogued>,
+    spec: Box<dyn ErasedSpec>,
     decided: Decided,
 }
 
@@ -42,10 +42,10 @@ impl Drawn {
     }
 
     /// Mostly what the monitor decides; of all methods now and then.
-    fn plan(&self, operations: usize, random: &mut Random) -> Plan {
+    fn plan(&self, operations: usize, random: &mut Random) -> GeneratorConfig {
         let values = self.decided.values(1 + random.below(5) as u32);
         let mix = if random.below(4) == 0 { Vec::new() } else { self.decided.mix(2) };
-        Plan {
+        GeneratorConfig {
             operations,
             processes: 2 + random.below(5),
             overlap: [0.3, 0.6, 1.0][random.below(3)],
@@ -54,18 +54,18 @@ impl Drawn {
             keys: 1 + random.below(3),
             pending: [0.0, 0.0, 0.05, 0.2][random.below(4)],
             seed: random.next(),
-            ..Plan::default()
+            ..GeneratorConfig::default()
         }
     }
 
     /// A linearizable history.
-    fn undisturbed(&self, operations: usize, random: &mut Random) -> Box<dyn Case> {
+    fn undisturbed(&self, operations: usize, random: &mut Random) -> Box<dyn ErasedHistory> {
         self.spec.load(self.spec.generate(&self.plan(operations, random))).unwrap()
     }
 }
 
 /// Such a history, or one with some answers changed.
-fn distinct_history(drawn: &Drawn, seed: u64) -> Box<dyn Case> {
+fn distinct_history(drawn: &Drawn, seed: u64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
     let operations = 2 + random.below(59);
     let mut recording = drawn.spec.generate(&drawn.plan(operations, &mut random));
@@ -73,7 +73,8 @@ fn distinct_history(drawn: &Drawn, seed: u64) -> Box<dyn Case> {
         // Where an element may be added again, or no monitor minds, one operation may as well do what another did.
         let case = drawn.spec.load(recording.clone()).unwrap();
         let kind = case.problems().first().and_then(Problem::kind);
-        let may_repeat = matches!(kind, None | Some(Kind::Set | Kind::Multiset | Kind::Counter));
+        let may_repeat =
+            matches!(kind, None | Some(ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Counter));
         let way = random.below(if may_repeat { 7 } else { 5 });
         let disturbed = disturb(recording.clone(), way, &mut random);
         // Not every answer fits every call.
@@ -130,9 +131,12 @@ fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
             let Explanation::Broken { operations, .. } = &violation.explanation else {
                 panic!("{about}: a monitor names a rule: {violation:?}");
             };
-            assert!(operations.iter().all(|it| violation.core.contains(it)), "{about}: {violation:?}");
-            let is_kept = |at: usize| violation.core.contains(&part.operations()[at]);
-            let core = part.weaken(|at| if is_kept(at) { Keep::Whole } else { Keep::Nothing });
+            assert!(
+                operations.iter().all(|it| violation.counterexample.contains(it)),
+                "{about}: {violation:?}"
+            );
+            let is_kept = |at: usize| violation.counterexample.contains(&part.operations()[at]);
+            let core = part.weaken(|at| if is_kept(at) { Retain::All } else { Retain::Drop });
             let searched = searched(&core).map_or("violated", |it| it.word());
             assert_eq!(searched, "violated", "{about}: the core {violation:?} of {part:#?}");
         }
@@ -168,10 +172,14 @@ fn monitors_agree_with_a_search_on_random_histories() {
         }
         // There are monitors for these, but they do not know every operation.
         let refused = match kind {
-            Some(Kind::Register { .. } | Kind::Counter) => 0.3,
-            Some(Kind::Multiset) => 0.6,
+            Some(ObjectKind::Register { .. } | ObjectKind::Counter) => 0.3,
+            Some(ObjectKind::Multiset) => 0.6,
             // A quarter have looks; of those the search may have to find another order.
-            Some(Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. }) => 0.1,
+            Some(
+                ObjectKind::QuasiQueue { .. }
+                | ObjectKind::QuasiStack { .. }
+                | ObjectKind::QuasiPriorityQueue { .. },
+            ) => 0.1,
             _ => 0.01,
         };
         tally.expect(pick(0.01, 0.05), pick(2.0, 1.0) * refused, entry.name);
@@ -184,11 +192,11 @@ fn monitors_agree_with_a_search_on_random_histories() {
 }
 
 /// `auto` and the search say the same on any history; a witness is one of the whole, and whoever decided is named.
-fn check_auto(case: &dyn Case, tally: &mut Tally, about: &str) {
+fn check_auto(case: &dyn ErasedHistory, tally: &mut Tally, about: &str) {
     let options = |algorithm: Algorithm| Options {
         algorithm,
         budget: Budget::unlimited().with_configurations(10 * CONFIGURATIONS),
-        core_configurations: 2_000,
+        counterexample_configurations: 2_000,
         ..Options::default()
     };
     let expected = judge(case.problems(), &options(Algorithm::Named(vec![jit_graph()]))).verdict;
@@ -201,7 +209,7 @@ fn check_auto(case: &dyn Case, tally: &mut Tally, about: &str) {
         }
         (Verdict::Violated(violation), _) => {
             tally.violated += 1;
-            assert!(!violation.core.is_empty(), "{about}");
+            assert!(!violation.counterexample.is_empty(), "{about}");
         }
         (Verdict::Holds(witness), _) => {
             tally.holds += 1;
@@ -221,7 +229,7 @@ fn check_auto(case: &dyn Case, tally: &mut Tally, about: &str) {
 }
 
 /// `jit-graph`, `queue monitor`, or `queue monitor, then jit-graph on 12 operations`.
-fn check_named(case: &dyn Case, algorithm: &str, about: &str) {
+fn check_named(case: &dyn ErasedHistory, algorithm: &str, about: &str) {
     let problems = case.problems();
     let Some(monitor) = problems.iter().find_map(|it| it.kind().and_then(find)) else {
         assert!(["jit-graph", "auto"].contains(&algorithm), "{about}: {algorithm}");
@@ -278,13 +286,13 @@ fn long_histories_hold_with_or_without_some_of_their_elements() {
                 if !expect_holds(&part, &about) || !elements_are_independent(&part) {
                     continue;
                 }
-                let Roles { acts, elements, names, .. } = part.roles().unwrap();
+                let Roles { kinds: acts, elements, names, .. } = part.roles().unwrap();
                 let share = [0.02, 0.5][random.below(2)];
                 let is_dropped: Vec<bool> = names.iter().map(|_| random.chance(share)).collect();
                 let keep = |at: usize| match acts[at] {
-                    Act::Take | Act::Empty | Act::Nothing => Keep::Whole,
-                    _ if is_dropped[elements[at] as usize] => Keep::Nothing,
-                    _ => Keep::Whole,
+                    RoleKind::RemoveUnknown | RoleKind::Empty | RoleKind::NoEffect => Retain::All,
+                    _ if is_dropped[elements[at] as usize] => Retain::Drop,
+                    _ => Retain::All,
                 };
                 expect_holds(&part.weaken(keep), &about);
             }
@@ -305,5 +313,5 @@ fn expect_holds(part: &Problem<'_>, about: &str) -> bool {
 }
 
 fn elements_are_independent(part: &Problem<'_>) -> bool {
-    part.kind().is_some_and(|it| it.is_container() || matches!(it, Kind::Set | Kind::Multiset))
+    part.kind().is_some_and(|it| it.is_container() || matches!(it, ObjectKind::Set | ObjectKind::Multiset))
 }

@@ -1,6 +1,6 @@
 //! The referee: tries every order of a small history, on an object as plain as can be.
 
-use clewline_core::{Kind, Role};
+use clewline_core::{ObjectKind, Role};
 
 use super::every::Small;
 
@@ -22,20 +22,20 @@ fn item(word: u64) -> i8 {
 const MOST: usize = 8;
 
 impl State {
-    fn initial(kind: Kind) -> State {
+    fn initial(kind: ObjectKind) -> State {
         match kind {
-            Kind::Counter => State::default().with(0),
-            Kind::Other(name) => panic!("say in `State` what `{name}` does"),
-            Kind::Register { initial } => State::default().with(item(initial)),
-            Kind::Set
-            | Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag
-            | Kind::Multiset => State::default(),
+            ObjectKind::Counter => State::default().with(0),
+            ObjectKind::Other(name) => panic!("say in `State` what `{name}` does"),
+            ObjectKind::Register { initial } => State::default().with(item(initial)),
+            ObjectKind::Set
+            | ObjectKind::Queue
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Stack
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::PriorityQueue
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Bag
+            | ObjectKind::Multiset => State::default(),
         }
     }
 
@@ -76,28 +76,28 @@ impl State {
     }
 
     /// Which of those inside leaves next, if only one may.
-    fn next(&self, kind: Kind) -> Option<usize> {
+    fn next(&self, kind: ObjectKind) -> Option<usize> {
         match kind {
-            Kind::Queue => Some(0),
+            ObjectKind::Queue => Some(0),
             // What came last, or what is greatest.
-            Kind::Stack | Kind::PriorityQueue => self.inside().len().checked_sub(1),
-            Kind::QuasiQueue { .. }
-            | Kind::QuasiStack { .. }
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Set
-            | Kind::Bag
-            | Kind::Multiset
-            | Kind::Counter
-            | Kind::Register { .. }
-            | Kind::Other(_) => None,
+            ObjectKind::Stack | ObjectKind::PriorityQueue => self.inside().len().checked_sub(1),
+            ObjectKind::QuasiQueue { .. }
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Set
+            | ObjectKind::Bag
+            | ObjectKind::Multiset
+            | ObjectKind::Counter
+            | ObjectKind::Register { .. }
+            | ObjectKind::Other(_) => None,
         }
     }
 
     /// A container out of order after the element at `place` has left, if it may.
-    fn overtaking(mut self, place: usize, kind: Kind) -> Option<State> {
+    fn overtaking(mut self, place: usize, kind: ObjectKind) -> Option<State> {
         let (factor, before) = match kind {
-            Kind::QuasiQueue { factor } => (factor, 0..place),
-            Kind::QuasiStack { factor } | Kind::QuasiPriorityQueue { factor } => {
+            ObjectKind::QuasiQueue { factor } => (factor, 0..place),
+            ObjectKind::QuasiStack { factor } | ObjectKind::QuasiPriorityQueue { factor } => {
                 (factor, place + 1..self.inside().len())
             }
             _ => panic!("{kind:?} is in order"),
@@ -111,7 +111,7 @@ impl State {
     }
 
     /// Calls `each` with the states in which `role` may leave the object.
-    fn step(self, kind: Kind, role: Role, each: &mut dyn FnMut(State)) {
+    fn step(self, kind: ObjectKind, role: Role, each: &mut dyn FnMut(State)) {
         let next = self.next(kind);
         let mut allow = |is_allowed: bool, state: State| {
             if is_allowed {
@@ -119,16 +119,18 @@ impl State {
             }
         };
         match (kind, role) {
-            (_, Role::Nothing) => each(self),
-            (Kind::Other(name), _) => panic!("say in `State` what `{name}` does"),
-            (Kind::Counter, Role::Add(word)) => each(State::default().with(self.items[0] + item(word))),
-            (Kind::Register { .. }, Role::Add(word)) => each(State::default().with(item(word))),
-            (Kind::Register { .. }, Role::Replace(old, new)) => {
+            (_, Role::NoEffect) => each(self),
+            (ObjectKind::Other(name), _) => panic!("say in `State` what `{name}` does"),
+            (ObjectKind::Counter, Role::Add(word)) => each(State::default().with(self.items[0] + item(word))),
+            (ObjectKind::Register { .. }, Role::Add(word)) => each(State::default().with(item(word))),
+            (ObjectKind::Register { .. }, Role::Replace(old, new)) => {
                 allow(self.items[0] == item(old), State::default().with(item(new)));
             }
             (
-                Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. },
-                Role::Remove(word) | Role::See(word),
+                ObjectKind::QuasiQueue { .. }
+                | ObjectKind::QuasiStack { .. }
+                | ObjectKind::QuasiPriorityQueue { .. },
+                Role::Remove(word) | Role::Observe(word),
             ) => {
                 for place in (0..self.inside().len()).filter(|&it| self.inside()[it] == item(word)) {
                     let after = self.overtaking(place, kind);
@@ -136,25 +138,33 @@ impl State {
                 }
             }
             (
-                Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. },
-                Role::Take,
+                ObjectKind::QuasiQueue { .. }
+                | ObjectKind::QuasiStack { .. }
+                | ObjectKind::QuasiPriorityQueue { .. },
+                Role::RemoveUnknown,
             ) if self.len != 0 => {
                 (0..self.inside().len()).filter_map(|it| self.overtaking(it, kind)).for_each(each);
             }
             (
-                Kind::Queue | Kind::QuasiQueue { .. } | Kind::Stack | Kind::QuasiStack { .. },
+                ObjectKind::Queue
+                | ObjectKind::QuasiQueue { .. }
+                | ObjectKind::Stack
+                | ObjectKind::QuasiStack { .. },
                 Role::Add(word),
             ) => each(self.with(item(word))),
-            (Kind::QuasiPriorityQueue { .. }, Role::Add(word)) => each(self.with_sorted(item(word))),
-            (Kind::PriorityQueue | Kind::Bag | Kind::Multiset, Role::Add(word)) => {
+            (ObjectKind::QuasiPriorityQueue { .. }, Role::Add(word)) => each(self.with_sorted(item(word))),
+            (ObjectKind::PriorityQueue | ObjectKind::Bag | ObjectKind::Multiset, Role::Add(word)) => {
                 each(self.with(item(word)).sorted());
             }
-            (Kind::Set, Role::Add(word)) => {
+            (ObjectKind::Set, Role::Add(word)) => {
                 if self.place(item(word)).is_none() {
                     each(self.with(item(word)).sorted());
                 }
             }
-            (Kind::Queue | Kind::Stack | Kind::PriorityQueue, Role::Remove(word) | Role::See(word)) => {
+            (
+                ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue,
+                Role::Remove(word) | Role::Observe(word),
+            ) => {
                 let Some(next) = next.filter(|&it| self.inside().get(it) == Some(&item(word))) else {
                     return;
                 };
@@ -165,11 +175,11 @@ impl State {
                     each(self.without(place));
                 }
             }
-            (_, Role::See(word)) => allow(self.place(item(word)).is_some(), self),
-            (_, Role::Miss(word)) => allow(self.place(item(word)).is_none(), self),
+            (_, Role::Observe(word)) => allow(self.place(item(word)).is_some(), self),
+            (_, Role::Absent(word)) => allow(self.place(item(word)).is_none(), self),
             (_, Role::Empty) => allow(self.len == 0, self),
-            (_, Role::Take) if self.len == 0 => each(self),
-            (_, Role::Take) => match next {
+            (_, Role::RemoveUnknown) if self.len == 0 => each(self),
+            (_, Role::RemoveUnknown) => match next {
                 Some(next) => each(self.without(next)),
                 None => (0..self.inside().len()).for_each(|it| each(self.without(it))),
             },

@@ -5,7 +5,7 @@ use clewline_check::{
     relaxed::{Relaxation, displaced},
     search::SEARCHES,
 };
-use clewline_core::{Budget, Case, Problem, Random};
+use clewline_core::{Budget, ErasedHistory, Problem, Random};
 use clewline_testing::{pick, share};
 
 use super::{Judge, relaxation};
@@ -81,7 +81,7 @@ fn factor_0_for_all_is_linearizability() {
 }
 
 /// A few operations on a container, in an order in which elements come out up to `slip` places from where they should.
-fn container(spec: &str, [add, take]: [&str; 2], random: &mut Random) -> Box<dyn Case> {
+fn container(spec: &str, [add, take]: [&str; 2], random: &mut Random) -> Box<dyn ErasedHistory> {
     let slip = random.below(5);
     let n = 4 + random.below(4);
     let has_distinct = random.chance(0.7);
@@ -118,7 +118,7 @@ fn container(spec: &str, [add, take]: [&str; 2], random: &mut Random) -> Box<dyn
     random_times(spec, &deeds.iter().map(String::as_str).collect::<Vec<_>>(), random)
 }
 
-fn counter(random: &mut Random) -> Box<dyn Case> {
+fn counter(random: &mut Random) -> Box<dyn ErasedHistory> {
     let n = 2 + random.below(6);
     let mut sum = 0;
     let mut deeds: Vec<String> = Vec::new();
@@ -159,7 +159,7 @@ fn random_relaxation(problem: &Problem<'_>, methods: &[&str], random: &mut Rando
 }
 
 #[track_caller]
-fn check_random(spec: &str, methods: &[&str], make: impl Fn(&mut Random) -> Box<dyn Case>) {
+fn check_random(spec: &str, methods: &[&str], make: impl Fn(&mut Random) -> Box<dyn ErasedHistory>) {
     let mut judge = Judge::new(30_000);
     for seed in 0..pick(400, 2_500) {
         let mut random = Random::new(seed);

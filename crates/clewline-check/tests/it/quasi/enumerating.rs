@@ -9,7 +9,7 @@ use clewline_check::relaxed::{
         Until,
     },
 };
-use clewline_core::{Budget, Case, Problem, Random, Reason};
+use clewline_core::{Budget, ErasedHistory, Problem, Random, Reason};
 use clewline_testing::pick;
 
 use super::relaxation;
@@ -67,7 +67,7 @@ fn there_are_as_many_permutations_as_in_the_paper() {
 }
 
 /// `pairs` calls of `enq` and as many of `deq`, one after the other; if `overlap`, the last two overlap.
-fn filled_and_drained(pairs: usize, overlap: bool) -> Box<dyn Case> {
+fn filled_and_drained(pairs: usize, overlap: bool) -> Box<dyn ErasedHistory> {
     let adds = (1..=pairs).map(|it| format!("|enq {it}|"));
     let takes = (1..=pairs).map(|it| format!("|deq → {it}|"));
     let all: Vec<String> = adds.chain(takes).collect();
@@ -82,7 +82,7 @@ fn filled_and_drained(pairs: usize, overlap: bool) -> Box<dyn Case> {
     drawn("queue", &format!("A: {}\nB: {}", lines[0], lines[1]))
 }
 
-fn count(plan: Plan, cases: &[&dyn Case], text: &str) -> Counts {
+fn count(plan: Plan, cases: &[&dyn ErasedHistory], text: &str) -> Counts {
     let mut enumeration = Enumeration::new(plan);
     for case in cases {
         for problem in case.problems() {
@@ -160,7 +160,7 @@ fn serial_histories_of_a_golden_model_are_what_is_legal() {
     }
 }
 
-fn sequentializations(case: &dyn Case, sequentializing: Sequentializing) -> u64 {
+fn sequentializations(case: &dyn ErasedHistory, sequentializing: Sequentializing) -> u64 {
     let mut enumeration = Enumeration::new(Plan { sequentializing, ..PAPER });
     for problem in case.problems() {
         let relaxation = Relaxation::all(&problem, 0);

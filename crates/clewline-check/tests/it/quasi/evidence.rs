@@ -3,7 +3,7 @@
 use clewline_check::relaxed::{
     LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor,
 };
-use clewline_core::{Budget, Case, OperationId, Random, Reason};
+use clewline_core::{Budget, ErasedHistory, OperationId, Random, Reason};
 
 use super::relaxation;
 use crate::histories::{drawn, random_times};
@@ -151,7 +151,7 @@ fn least_factors_are_reported_with_their_orders() {
     assert_eq!(least, LeastFactor::Never);
 }
 
-fn example() -> (Box<dyn Case>, QuasiWitness) {
+fn example() -> (Box<dyn ErasedHistory>, QuasiWitness) {
     let case = drawn("queue", "A: |enq 1| |enq 2| |deq → 2| |deq → 1|\nB:                     |enq 3");
     let ids = |order: [u32; 4]| order.map(OperationId).to_vec();
     let witness = QuasiWitness {
@@ -196,7 +196,7 @@ fn a_false_witness_is_refused() {
 }
 
 /// Elements leave a queue up to `slip` places early; operations overlap a little.
-fn long(operations: usize, slip: usize) -> Box<dyn Case> {
+fn long(operations: usize, slip: usize) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(7);
     let mut inside: Vec<usize> = Vec::new();
     let mut deeds: Vec<String> = Vec::new();
@@ -237,8 +237,8 @@ fn a_search_stops_at_its_budget() {
     let least = least_factor(problem, &relaxation, 0, &few);
     assert_eq!(least, LeastFactor::Unknown { at_least: 0, reason: Reason::Configurations(5) });
     let stopped = Budget::unlimited();
-    stopped.stop(Reason::Outrun);
-    assert_eq!(displaced(problem, &relaxation, &stopped), Quasi::Unknown(Reason::Outrun));
+    stopped.stop(Reason::Cancelled);
+    assert_eq!(displaced(problem, &relaxation, &stopped), Quasi::Unknown(Reason::Cancelled));
     let tiny = Budget::unlimited().with_memory(1_000);
     let free = Relaxation { class_of: vec![None; problem.len()], factors: Vec::new() };
     assert_eq!(displaced(problem, &free, &tiny), Quasi::Unknown(Reason::Memory(1_000)));

@@ -4,7 +4,7 @@
 //! times before; nothing else may happen, and real time is kept. Written down here in the simplest way.
 
 use clewline_check::relaxed::{Quasi, displaced};
-use clewline_core::{Budget, Case, Problem};
+use clewline_core::{Budget, ErasedHistory, Problem};
 
 use super::relaxation;
 use crate::histories::{drawn, every_history};
@@ -80,7 +80,7 @@ fn differences(most: usize, factors: &str, k: usize, deeds: &[&str]) -> Vec<(usi
 }
 
 #[track_caller]
-fn check_readings(case: &dyn Case, factors: &str, k: usize, [by_displacement, relaxed]: [bool; 2]) {
+fn check_readings(case: &dyn ErasedHistory, factors: &str, k: usize, [by_displacement, relaxed]: [bool; 2]) {
     let problem = &case.problems()[0];
     assert_eq!([is_displaced(problem, factors), is_relaxed(problem, k)], [by_displacement, relaxed]);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clewline_core::NotFound;
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_methods::line_up::{
-    Against, Checked, Entry, Matrix, Options, Plan, calls, observations::Observations, scheduler,
+    Checked, Entry, Matrix, Options, Plan, Reference, calls, observations::Observations, scheduler,
     text::Summary,
 };
 use clewline_report::{ReadOptions, formats, render::text::shell_word};
@@ -136,9 +136,9 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
 }
 
 /// What is right.
-fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failure> {
+fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Reference, Failure> {
     if let Some(golden) = &args.golden {
-        return Ok(Against::Golden(subject::find(golden).map_err(golden_of)?.into_explorable()));
+        return Ok(Reference::Golden(subject::find(golden).map_err(golden_of)?.into_explorable()));
     }
     if let (Some(path), Some(matrix)) = (&args.from_observations, plan.only()) {
         let name = path.display().to_string();
@@ -148,14 +148,14 @@ fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Against, Failu
         let recording = format.read(&mut &bytes[..], &reading).map_err(|it| Failure::at(&name, it))?;
         let observed =
             Observations::from_recording(&recording, &matrix).map_err(|it| Failure::at(&name, it))?;
-        return Ok(Against::Observed(Arc::new(observed)));
+        return Ok(Reference::Observed(Arc::new(observed)));
     }
     match args.spec.as_str() {
-        "serial" if subject.is_body() => Ok(Against::Anything),
-        "serial" => Ok(Against::Serial),
-        name if subject.spec() == Some(name) => Ok(Against::Specification),
+        "serial" if subject.is_body() => Ok(Reference::Anything),
+        "serial" => Ok(Reference::Serial),
+        name if subject.spec() == Some(name) => Ok(Reference::Specification),
         name => match specs::find(name) {
-            Ok(_) => Ok(Against::Named(name.to_owned())),
+            Ok(_) => Ok(Reference::Named(name.to_owned())),
             Err(error) => Err(Failure::at("--spec", error)),
         },
     }

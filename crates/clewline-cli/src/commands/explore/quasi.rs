@@ -1,7 +1,7 @@
 //! `--quasi`: what it asks of histories, and of matrices.
 
 use clewline_methods::{
-    line_up::{Asking, Matrices, Options, calls},
+    line_up::{Matrices, Options, QuasiQuery, calls},
     relaxed::Roles,
 };
 use clewline_report::render::text::shell_word;
@@ -23,7 +23,7 @@ pub(super) fn ask(args: &Args, subject: &Subject, options: &mut Options) -> Resu
     if let (None, Some(spec)) = (&args.golden, spec) {
         quasi::warn(&quasi, Roles::plain(spec))?;
     }
-    let asking = Asking { quasi: &quasi, spec, calls: &called, matrices: args.matrices() };
+    let asking = QuasiQuery { quasi: &quasi, spec, calls: &called, matrices: args.matrices() };
     asking.ask(options).map_err(|it| Failure::at("--quasi", it))
 }
 

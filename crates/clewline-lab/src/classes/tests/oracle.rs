@@ -11,7 +11,7 @@ use clewline_explore::{
 };
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
-    Explorable, Trial,
+    Explorable, TestProgram,
     control::{Calls, Limits, Operation},
 };
 
@@ -68,7 +68,7 @@ pub(super) fn answers(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<
 }
 
 fn histories(
-    trial: &mut dyn Trial,
+    trial: &mut dyn TestProgram,
     scheduler: &mut dyn Scheduler,
     mut visit: impl FnMut(History, &Ending),
 ) -> u64 {
@@ -77,7 +77,7 @@ fn histories(
         let operations = trial.outcome().operations.into_iter().enumerate();
         let history = operations.map(|(at, it)| Operation {
             call: it.call,
-            ret: it.ret.map(|ret| (ret.0, trial.answer(at, ret.1))),
+            ret: it.ret.map(|ret| (ret.0, trial.show_result(at, ret.1))),
         });
         visit(history.collect(), ending);
         ControlFlow::Continue(())

@@ -88,7 +88,7 @@ pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) ->
             return ControlFlow::Continue(());
         }
         let read = |(at, it): (usize, Operation<_>)| {
-            let ret = it.ret.map(|ret| (ret.0, trial.answer(at, ret.1).parse().ok()));
+            let ret = it.ret.map(|ret| (ret.0, trial.show_result(at, ret.1).parse().ok()));
             (called[at], Operation { call: it.call, ret })
         };
         let history: History = operations.into_iter().enumerate().map(read).collect();

@@ -160,7 +160,7 @@ impl Harness for Abd {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::Put(asked, _), Message::PutOk(answered))

@@ -183,7 +183,7 @@ impl Harness for Paxos {
         }
     }
 
-    fn answers(&self, request: &Message, response: &Message) -> bool {
+    fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
             (Message::Put(asked, _), Message::PutOk(answered))

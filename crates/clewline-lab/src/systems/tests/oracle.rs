@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use clewline_actors::{
-    ActorId, AnyActor, Clients, Context, Glance, Harness, Ignored, Output, Scenario, When,
+    ActorId, AnyActor, Clients, Context, GlobalState, Harness, Ignored, Modality, Output, Scenario,
 };
 use clewline_core::{Random, Specification};
 
@@ -189,7 +189,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
         let open = |at: &usize| world.operations.get(at).is_some_and(|it| it.0.is_none());
         let Some(n) = program.iter().position(open) else { return false };
         let request = self.request(program[n], n);
-        if !self.harness.answers(&request, message) {
+        if !self.harness.is_response_to(&request, message) {
             return false;
         }
         world.operations.get_mut(&program[n]).unwrap().0 = Some(ret);
@@ -254,12 +254,12 @@ impl<'a, H: Harness> Oracle<'a, H> {
         if properties.is_empty() {
             return;
         }
-        let glance = Glance {
+        let glance = GlobalState {
             actors: world.actors.iter().map(|it| (it.it.0, &*it.it.2)).collect(),
             in_flight: world.in_flight.iter().map(|it| (it.it.0, it.it.1, &it.it.2)).collect(),
             crashed: [].into_iter().collect(),
         };
-        for property in properties.iter().filter(|it| it.when == When::Always) {
+        for property in properties.iter().filter(|it| it.when == Modality::Always) {
             if !(property.holds)(&glance) {
                 self.seen.broken.insert(property.name);
             }

@@ -2,11 +2,11 @@
 //! published see what the paper's tables say.
 
 use clewline_actors::{
-    ActorSystem, AnyActor, CallOf, Clients, Faults, Harness, Histories, HistoryId, Judgement, Keyed, Refuted,
-    ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Tally, Verdicts, Walk, refute,
+    ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, Judgement,
+    Keyed, Refuted, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts, refute,
     schedulers::{self, Settings, delay_bounded, dpor, source_sets},
 };
-use clewline_core::{Budget, History, Notation, Specification};
+use clewline_core::{Budget, Codec, History, Specification};
 use clewline_explore::{Bounds, Coverage, Limit};
 use clewline_testing::pick;
 
@@ -76,7 +76,7 @@ struct Visit {
 impl SystemVisitor for Visit {
     type Output = Counts;
 
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counts {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counts {
         match self.by {
             By::Published(..) => {
                 let harness = AsPublished::new(self.system, harness);
@@ -88,7 +88,7 @@ impl SystemVisitor for Visit {
 }
 
 impl Visit {
-    fn count<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Counts {
+    fn count<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counts {
         let mut scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
         // DS2's harness has the writes first.
         scenario.calls.sort_by_key(|it| {
@@ -98,7 +98,7 @@ impl Visit {
         (0..).zip(&mut scenario.calls).for_each(|(at, it)| it.client = at);
         let specification = harness.specification();
         let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
-        let cast = system.shared_cast();
+        let cast = system.shared_tables();
         let mut verdicts = Verdicts::new(Box::new(move |histories: &Histories, id: HistoryId| {
             let history = cast.lock().unwrap().history(histories, id);
             if is_linearizable(&specification, &history) { Judgement::Holds } else { Judgement::Violated }
@@ -111,8 +111,8 @@ impl Visit {
                 schedulers::explore(entry, engine, &self.settings, &mut verdicts, &budget)
             }
             By::Receiver => {
-                let mut walk = Walk::new(engine, Snapshots::Sound);
-                let mut tally = Tally::new(&self.settings, &mut verdicts, &budget);
+                let mut walk = Execution::new(engine, Snapshots::Sound);
+                let mut tally = Statistics::new(&self.settings, &mut verdicts, &budget);
                 let reduction = source_sets::Reduction { dependence: &SameReceiver, ..dpor::REDUCTION };
                 assert!(source_sets::explore(&mut walk, reduction, &self.settings, &mut tally).is_continue());
                 (Coverage::Limited(Limit::Unsound), tally)
@@ -136,7 +136,7 @@ impl Visit {
     }
 }
 
-fn scenario<S: Notation>(
+fn scenario<S: Codec>(
     shape: Shape,
     shapes: &[ReadsAndWrites],
     specification: &S,
@@ -263,8 +263,8 @@ impl<H: Harness> Harness for Believing<H> {
         self.harness.response(message)
     }
 
-    fn answers(&self, request: &H::Message, response: &H::Message) -> bool {
-        self.harness.answers(request, response)
+    fn is_response_to(&self, request: &H::Message, response: &H::Message) -> bool {
+        self.harness.is_response_to(request, response)
     }
 
     fn key(&self, message: &H::Message) -> Option<u64> {
@@ -287,12 +287,12 @@ struct Refute {
 impl SystemVisitor for Refute {
     type Output = Option<Refuted>;
 
-    fn visit<H: Harness<Specification: Notation> + 'static>(self, harness: H) -> Option<Refuted> {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Option<Refuted> {
         let scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
         let harness = Believing { harness, believe: self.believe };
         let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
         let settings = Settings { schedules: 20, steps: 40, seed: 1, ..Settings::default() };
-        refute(&mut Walk::new(system.engine(), Snapshots::Sound), &Keyed, &settings)
+        refute(&mut Execution::new(system.engine(), Snapshots::Sound), &Keyed, &settings)
     }
 }
 

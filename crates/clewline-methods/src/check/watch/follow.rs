@@ -7,7 +7,8 @@ use std::{
 
 use clewline_check::{Judgement, Options};
 use clewline_core::{
-    Case, Catalogued, Names, ObjectId, ProcessId, RawCall, Recording, Value, Values, Verdict, Witness,
+    ErasedHistory, ErasedSpec, Names, ObjectId, ProcessId, RawCall, Recording, Value, Values, Verdict,
+    Witness,
 };
 use clewline_report::{
     ReadError,
@@ -30,7 +31,7 @@ const FEW: u64 = 1 << 17;
 /// What a stream came to.
 pub(crate) enum Followed {
     /// A verdict, and the case that shows it.
-    Judged(Box<dyn Case>, Judgement, Stream),
+    Judged(Box<dyn ErasedHistory>, Judgement, Stream),
     /// It has to be read as a whole, and here is its beginning: it is short, or nothing of it can be forgotten.
     Whole(Vec<u8>),
     /// An operation comes after one that was called later, on this line.
@@ -50,7 +51,7 @@ pub enum LineOrder {
 
 /// Reads `input` to its end, or to the first violation.
 pub(crate) fn follow(
-    object: &dyn Catalogued,
+    object: &dyn ErasedSpec,
     input: &mut dyn Read,
     options: Options,
     window: usize,
@@ -100,7 +101,7 @@ pub(crate) fn follow(
 }
 
 struct Follow<'a> {
-    object: &'a dyn Catalogued,
+    object: &'a dyn ErasedSpec,
     follower: Follower,
     window: Window<RawCall, Value>,
     processes: Processes,
@@ -135,7 +136,7 @@ enum Taken {
 }
 
 impl<'a> Follow<'a> {
-    fn new(object: &'a dyn Catalogued, window: Window<RawCall, Value>, order: LineOrder) -> Self {
+    fn new(object: &'a dyn ErasedSpec, window: Window<RawCall, Value>, order: LineOrder) -> Self {
         Follow {
             object,
             follower: Follower::new(),
@@ -343,13 +344,13 @@ impl Processes {
 
 /// Reads raw operations as those of an object.
 struct RawLoad<'a> {
-    object: &'a dyn Catalogued,
+    object: &'a dyn ErasedSpec,
     follower: &'a Follower,
     processes: &'a Processes,
 }
 
 impl RawLoad<'_> {
-    fn load(&self, snapshot: Snapshot<RawCall, Value>) -> Result<Box<dyn Case>, Error> {
+    fn load(&self, snapshot: Snapshot<RawCall, Value>) -> Result<Box<dyn ErasedHistory>, Error> {
         let Snapshot { history, lines, ids, .. } = snapshot;
         let values: Values = self.follower.values().clone();
         let names = Names {
@@ -370,7 +371,7 @@ impl Load for RawLoad<'_> {
     fn with<T>(
         &self,
         snapshot: Snapshot<RawCall, Value>,
-        with: impl FnOnce(&dyn Case) -> T,
+        with: impl FnOnce(&dyn ErasedHistory) -> T,
     ) -> Result<T, Error> {
         Ok(with(&*self.load(snapshot)?))
     }

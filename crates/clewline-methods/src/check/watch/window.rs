@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use clewline_check::{Judgement, Options, Settled, Settling};
-use clewline_core::{Case, History, ObjectId, ProcessId, Timed, TimedColumns, Value, Verdict};
+use clewline_check::{Compaction, Judgement, Options, StreamState};
+use clewline_core::{ErasedHistory, History, ObjectId, ProcessId, Timed, TimedColumns, Value, Verdict};
 
 use crate::error::Error;
 
@@ -37,7 +37,7 @@ pub(crate) trait Load {
     type Return: Clone;
 
     /// Hands the case of `snapshot` to `with`.
-    fn with<T>(&self, snapshot: Of<Self>, with: impl FnOnce(&dyn Case) -> T) -> Result<T, Error>;
+    fn with<T>(&self, snapshot: Of<Self>, with: impl FnOnce(&dyn ErasedHistory) -> T) -> Result<T, Error>;
 
     /// Whether operations may be forgotten.
     fn may_forget(&self) -> bool;
@@ -68,7 +68,7 @@ pub(crate) struct Window<C, R> {
     open: HashMap<ProcessId, usize>,
     // What comes is called at this moment, or later.
     now: i64,
-    settled: Settled,
+    settled: StreamState,
     options: Options,
     // How many operations have to come at least, and how many there will be when the window is judged next.
     fewest: usize,
@@ -104,7 +104,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
             failed: Vec::new(),
             open: HashMap::new(),
             now: 0,
-            settled: Settled::new(),
+            settled: StreamState::new(),
             options,
             fewest,
             due: fewest,
@@ -244,19 +244,19 @@ impl<C: Clone, R: Clone> Window<C, R> {
         let (settling, sources) = load.with(snapshot, |case| {
             let object = |id| case.object(id);
             let settling = match load.may_forget() {
-                true => settled.settle(case.problems(), &object, options),
+                true => settled.compact(case.problems(), &object, options),
                 false => without_forgetting(settled.judge(case.problems(), &object, options), case),
             };
             let source = |at| case.source(clewline_core::OperationId::from_index(at)) as u32;
             (settling, (0..case.spans().len()).map(source).collect::<Vec<u32>>())
         })?;
         match settling {
-            Settling::Keep(keep) => {
+            Compaction::Keep(keep) => {
                 self.settled = settled;
                 self.forget(&keep, &sources, &places);
                 Ok(None)
             }
-            Settling::Stop(judgement) => match judgement.verdict {
+            Compaction::Stop(judgement) => match judgement.verdict {
                 Verdict::Violated(_) => self.certain(load, moment).map(Some),
                 Verdict::Unknown(_) | Verdict::Holds(_) => Ok(Some(Stop { moment, judgement })),
             },
@@ -264,7 +264,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 
     /// Judges the window as it was before `moment`.
-    pub(crate) fn judge(&self, case: &dyn Case, options: &Options) -> Judgement {
+    pub(crate) fn judge(&self, case: &dyn ErasedHistory, options: &Options) -> Judgement {
         self.settled.judge(case.problems(), &|id| case.object(id), options)
     }
 
@@ -299,7 +299,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         let mut moments: Vec<Moment> = returns.chain(failures).map(|at| Moment::from(at) + 1).collect();
         moments.retain(|&it| it <= moment);
         moments.sort_unstable();
-        let quick = Options { core_configurations: 0, ..self.options.clone() };
+        let quick = Options { counterexample_configurations: 0, ..self.options.clone() };
         let (mut low, mut high) = (0, moments.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -333,9 +333,9 @@ impl<C: Clone, R: Clone> Window<C, R> {
     }
 }
 
-fn without_forgetting(judgement: Judgement, case: &dyn Case) -> Settling {
+fn without_forgetting(judgement: Judgement, case: &dyn ErasedHistory) -> Compaction {
     match judgement.verdict {
-        Verdict::Holds(_) => Settling::Keep(vec![true; case.spans().len()]),
-        Verdict::Violated(_) | Verdict::Unknown(_) => Settling::Stop(judgement),
+        Verdict::Holds(_) => Compaction::Keep(vec![true; case.spans().len()]),
+        Verdict::Violated(_) | Verdict::Unknown(_) => Compaction::Stop(judgement),
     }
 }

@@ -7,20 +7,20 @@ use clewline_core::{Datum, OperationId, Recording, Value};
 use super::meaning::spell;
 use crate::{
     WriteError,
-    script::{self, Entry, cannot_hold},
+    event_writer::{self, Entry, cannot_hold},
     text::{brief, edn},
 };
 
 /// Writes `recording`, a map a line; a keyed history if it names its objects.
 pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
-    let recording = &*script::with_null_missing(recording)?;
-    let mut names = recording.history.operations().map(|it| script::object_name(recording, it.id));
+    let recording = &*event_writer::with_null_missing(recording)?;
+    let mut names = recording.history.operations().map(|it| event_writer::object_name(recording, it.id));
     let is_keyed = names.next().is_some_and(|it| !it.is_absent());
     if names.any(|it| it.is_absent() == is_keyed) {
         let why = "in a Jepsen history either every operation names its object (a key), or none does";
         return Err(WriteError::CannotHold(why.to_owned()));
     }
-    script::write_lines(recording, out, write_entry)
+    event_writer::write_lines(recording, out, write_entry)
 }
 
 fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {
@@ -31,7 +31,7 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
     };
     let values = &recording.values;
     let call = recording.history.call(id);
-    let process = script::process_name(recording, id);
+    let process = event_writer::process_name(recording, id);
     let Datum::Int(process) = values.get(process) else {
         let why = format!("is called by {}, and in Jepsen processes are integers", brief(values, process));
         return Err(cannot_hold(recording, id, &why));
@@ -48,7 +48,7 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
     line.push_str(&format!("{{:process {process}, :type :{kind}, :f "));
     write_method(recording, id, line)?;
     let refuse = |why: String| cannot_hold(recording, id, &format!("cannot be written: {why}"));
-    let key = script::object_name(recording, id);
+    let key = event_writer::object_name(recording, id);
     if !key.is_absent() {
         line.push_str(", :value [");
         edn::write(values, key, line).map_err(refuse)?;

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use clewline_core::{Value, Values};
 
-use super::{field::Field, habits::Habits};
+use super::{field::Field, key_cache::KeyCache};
 use crate::{
     ReadError,
-    log::Numbering,
+    event_reader::Numbering,
     text::{
         Fault, Sink,
         blocks::Lines,
@@ -58,7 +58,7 @@ pub(super) struct Scanner {
     sink: Sink,
     pub(super) processes: Numbering,
     pub(super) objects: Numbering,
-    habits: Habits,
+    habits: KeyCache,
     /// What the lines said since this was last emptied.
     pub(super) rows: Vec<Row>,
     /// The `time` of each row, if they are kept.

@@ -11,16 +11,16 @@ use clewline_core::{End, OperationId, Recording, Span, Value};
 
 use crate::{
     WriteError,
-    script::{self, Entry},
+    event_writer::{self, Entry},
     text::json,
 };
 
 /// Writes `recording`, a line an operation or a line an event.
 pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
-    let recording = &*script::with_null_missing(recording)?;
+    let recording = &*event_writer::with_null_missing(recording)?;
     match times(recording)? {
         Some(times) => write_operations(recording, &times, out),
-        None => script::write_lines(recording, out, write_event),
+        None => event_writer::write_lines(recording, out, write_event),
     }
 }
 
@@ -65,7 +65,7 @@ fn write_event(recording: &Recording, entry: Entry, line: &mut String) -> Result
 
 fn write_process(recording: &Recording, id: OperationId, line: &mut String) -> Result<(), WriteError> {
     line.push_str("{\"process\": ");
-    let process = script::process_name(recording, id);
+    let process = event_writer::process_name(recording, id);
     json::write(&recording.values, process, line).map_err(|why| refuse(recording, id, &why))
 }
 
@@ -75,7 +75,7 @@ fn write_call(recording: &Recording, id: OperationId, line: &mut String) -> Resu
     let call = recording.history.call(id);
     member(recording, id, "op", call.method, line)?;
     member(recording, id, "arg", call.arg, line)?;
-    member(recording, id, "object", script::object_name(recording, id), line)?;
+    member(recording, id, "object", event_writer::object_name(recording, id), line)?;
     if recording.names.ids.is_some() {
         member(recording, id, "id", recording.names.id_of(&recording.history, id), line)?;
     }
@@ -98,7 +98,7 @@ fn member(
 
 #[cold]
 fn refuse(recording: &Recording, id: OperationId, why: &str) -> WriteError {
-    script::cannot_hold(recording, id, &format!("cannot be written: {why}"))
+    event_writer::cannot_hold(recording, id, &format!("cannot be written: {why}"))
 }
 
 /// A time for each rank; `None` if some process goes on after a pending operation.
@@ -110,7 +110,7 @@ fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
     let mut ties: Vec<i32> = vec![0; ranks as usize + 1];
     let mut last: HashMap<Value, Span> = HashMap::new();
     for (id, span) in history.operations().map(|it| (it.id, it.span)) {
-        match last.insert(script::process_name(recording, id), span).map(Span::end) {
+        match last.insert(event_writer::process_name(recording, id), span).map(Span::end) {
             Some(end) if end == u32::MAX => return Ok(None),
             Some(end) if span.call() < end => {
                 ties[span.call() as usize] += 1;
@@ -130,7 +130,7 @@ fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
             times[rank] = times[before];
             if (was, end) == (End::Return, End::Call) {
                 let why = "overlaps another operation of its process, which no process can do";
-                return Err(script::cannot_hold(recording, id, why));
+                return Err(event_writer::cannot_hold(recording, id, why));
             }
         }
         open += ties[rank];

@@ -6,7 +6,7 @@ use clewline_core::{Names, RawCall, Recording, Value, Values};
 
 use crate::{
     ReadError,
-    log::{Log, Outcome},
+    event_reader::{Log, Outcome},
     text::{Fault, visibly},
 };
 

@@ -11,7 +11,7 @@ fn what_leads_to_a_drawing_continues_the_paragraph_before_it() {
         Block::List(vec!["x".to_owned(), "y".to_owned()]),
     ];
     assert_eq!(
-        told(&blocks, 20),
+        wrap(&blocks, 20),
         "  One.\n  Two. Time runs to\n  the right:\n\n  |--a--|\n\n  |--b--|\n\n  Below.\n  In a file.\n\n  x\n  y\n"
     );
     assert_eq!(words(&blocks), ["One. Two.", "In a file.", "x y"]);

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use clewline_core::{OperationId, Rule};
 
-use super::{TOLD, Teller, found_value, listed, put_value, times};
+use super::{Explainer, TOLD, found_value, listed, put_value, times};
 use crate::render::count;
 
-impl Teller<'_> {
+impl Explainer<'_> {
     /// What a broken rule says, in the words of the operations that break it.
     pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
-        let told = Told { teller: self, operations };
+        let told = Explained { teller: self, operations };
         let words = told.words(rule);
         let last = |number: u32| operations.len().saturating_sub(number as usize);
         // Those of which it is said how many there were.
@@ -42,12 +42,12 @@ impl Teller<'_> {
 }
 
 /// The operations of a rule, by their places.
-struct Told<'t> {
-    teller: &'t Teller<'t>,
+struct Explained<'t> {
+    teller: &'t Explainer<'t>,
     operations: &'t [OperationId],
 }
 
-impl Told<'_> {
+impl Explained<'_> {
     fn words(&self, rule: Rule) -> String {
         match rule {
             Rule::Added | Rule::AddedBefore | Rule::TakenOnce | Rule::Gone => {
@@ -107,7 +107,7 @@ impl Told<'_> {
     }
 }
 
-impl Told<'_> {
+impl Explained<'_> {
     fn label(&self, place: usize) -> String {
         self.operations.get(place).map_or_else(String::new, |&it| self.teller.judged.case.label(it))
     }
@@ -138,7 +138,7 @@ impl Told<'_> {
     }
 
     fn is_drawn(&self, place: usize) -> bool {
-        self.operations.get(place).is_some_and(|it| self.teller.violation.core.contains(it))
+        self.operations.get(place).is_some_and(|it| self.teller.violation.counterexample.contains(it))
     }
 
     fn found_what_is_not_there(&self, rule: Rule) -> String {
@@ -292,7 +292,8 @@ impl Told<'_> {
 
     /// What it says that elements of a queue leave out of turn. If one is not known to have left, there are fewer operations.
     fn out_of_turn(&self, rule: Rule) -> String {
-        let is_late_drawn = self.operations.last().is_some_and(|it| self.teller.violation.core.contains(it));
+        let is_late_drawn =
+            self.operations.last().is_some_and(|it| self.teller.violation.counterexample.contains(it));
         let number = self.operations.len();
         match (rule, number) {
             (Rule::OneInFront, 0..=2) => format!(
@@ -437,7 +438,7 @@ impl Told<'_> {
     /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of one and the same has no end,
     /// and an end that is not drawn comes too late to matter.
     fn stretches(&self, operations: &[OperationId]) -> String {
-        let is_drawn = |it: &OperationId| self.teller.violation.core.contains(it);
+        let is_drawn = |it: &OperationId| self.teller.violation.counterexample.contains(it);
         let stretch = |pair: &[OperationId]| match pair {
             [first, last] if first != last && is_drawn(last) => {
                 format!("between {} and {}", self.teller.label(*first), self.teller.label(*last))

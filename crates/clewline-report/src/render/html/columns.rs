@@ -45,7 +45,7 @@ pub struct Shown<'a> {
     /// What was called.
     pub call: &'a str,
     /// What it answered, if it answers anything. `?` while it is pending.
-    pub answer: Option<&'a str>,
+    pub result: Option<&'a str>,
     /// The name by which it is known outside; empty if it has none.
     pub id: &'a str,
     /// The rank of its call among all events.
@@ -86,7 +86,7 @@ impl Columns {
         self.object.push(self.objects.intern_ref(shown.object));
         self.part.push(self.parts.intern_ref(shown.part));
         self.call.push(self.texts.intern(shorten(shown.call, TEXT)));
-        self.answer.push(shown.answer.map_or(0, |it| self.texts.intern(shorten(it, TEXT)) + 1));
+        self.answer.push(shown.result.map_or(0, |it| self.texts.intern(shorten(it, TEXT)) + 1));
         self.id.push(self.texts.intern_ref(shown.id));
         self.start.push(shown.start);
         self.length.push(shown.end.map_or(0, |it| it - shown.start));
@@ -95,7 +95,7 @@ impl Columns {
 
     /// Adds the times of the operations, which are found by their lines. If some are missing, or they lie too far apart to be told by a script,
     /// there are none.
-    pub fn tell_times(&mut self, times: &[Times]) {
+    pub fn add_times(&mut self, times: &[Times]) {
         let by_line: HashMap<usize, &Times> = times.iter().map(|it| (it.line, it)).collect();
         let found: Option<Vec<&Times>> =
             self.line.iter().map(|it| by_line.get(&(*it as usize)).copied()).collect();
@@ -138,7 +138,7 @@ impl Columns {
             object: &self.objects[self.object[at]],
             part: &self.parts[self.part[at]],
             call: &self.texts[self.call[at]],
-            answer,
+            result: answer,
             id: &self.texts[self.id[at]],
             start: self.start[at],
             end: (length != 0).then(|| self.start[at] + length),

@@ -6,7 +6,7 @@ use clewline_core::{Explanation, OperationId, Problem, ProcessId, Verdict};
 
 use super::{
     super::{
-        Judged, Source,
+        CheckedHistory, Source,
         block::words,
         plain,
         svg::{self, Ground},
@@ -23,12 +23,12 @@ impl Page {
     ///
     /// Nothing on it depends on how long anything took: the same history gives the same page.
     #[must_use]
-    pub fn of(judged: &Judged<'_>) -> Page {
+    pub fn of(judged: &CheckedHistory<'_>) -> Page {
         let core = match judged.verdict {
-            Verdict::Violated(violation) => violation.core.clone(),
+            Verdict::Violated(violation) => violation.counterexample.clone(),
             Verdict::Holds(_) | Verdict::Unknown(_) => Vec::new(),
         };
-        let picture = (!core.is_empty()).then(|| svg::core(judged, Ground::Page));
+        let picture = (!core.is_empty()).then(|| svg::counterexample(judged, Ground::Page));
         let word = judged.verdict.word();
         Page {
             words: words(&text::sentences(judged, &Style::default())),
@@ -37,7 +37,7 @@ impl Page {
             caller: judged.source.caller(),
             history: Some(columns(judged)),
             picture,
-            core: Core::contradiction(core),
+            counterexample: Core::contradiction(core),
             paths: paths(judged),
             ..Page::new(format!("{word}: {}", judged.name), word, text::headline(judged))
         }
@@ -45,7 +45,7 @@ impl Page {
 
     /// Shows these orders as well, each of which leads no further, the longest first. Of several that get stuck at the same operation the first is
     /// shown.
-    pub fn tell_dead_ends(&mut self, judged: &Judged<'_>, ends: &[DeadEnd]) {
+    pub fn add_dead_ends(&mut self, judged: &CheckedHistory<'_>, ends: &[DeadEnd]) {
         for end in ends {
             let path = Path::dead_end(judged, end);
             if self.paths.iter().all(|it| it.stuck != path.stuck) {
@@ -56,7 +56,7 @@ impl Page {
     }
 }
 
-fn paths(judged: &Judged<'_>) -> Vec<Path> {
+fn paths(judged: &CheckedHistory<'_>) -> Vec<Path> {
     match judged.verdict {
         Verdict::Holds(witness) if !witness.order.is_empty() => vec![Path::witness(judged, &witness.order)],
         Verdict::Violated(violation) => match &violation.explanation {
@@ -69,7 +69,7 @@ fn paths(judged: &Judged<'_>) -> Vec<Path> {
     }
 }
 
-fn columns(judged: &Judged<'_>) -> Columns {
+fn columns(judged: &CheckedHistory<'_>) -> Columns {
     let case = judged.case;
     let operations = || (0..case.spans().len()).map(OperationId::from_index);
     // Numbers in the order of numbers, and everything else as in a dictionary.
@@ -103,7 +103,7 @@ fn columns(judged: &Judged<'_>) -> Columns {
             object: &object,
             part: parts.get(operation.index()).map_or("", String::as_str),
             call: &call,
-            answer: answer.as_deref(),
+            result: answer.as_deref(),
             id: &id,
             start: span.call(),
             end: span.ret(),
@@ -112,7 +112,7 @@ fn columns(judged: &Judged<'_>) -> Columns {
         columns.push_of(row_of[case.process(operation).index()], &shown);
     }
     if let Some(times) = &case.names().times {
-        columns.tell_times(times);
+        columns.add_times(times);
     }
     columns
 }
@@ -120,7 +120,7 @@ fn columns(judged: &Judged<'_>) -> Columns {
 /// What the part of each operation is called; empty if nothing is judged in parts.
 ///
 /// A part has no name of its own. If all its operations have the same first argument, that is the key they are about.
-fn parts(judged: &Judged<'_>) -> Vec<String> {
+fn parts(judged: &CheckedHistory<'_>) -> Vec<String> {
     let problems = judged.case.problems();
     let objects = problems.len();
     let parts: Vec<Problem<'_>> = problems.into_iter().flat_map(Problem::into_parts).collect();

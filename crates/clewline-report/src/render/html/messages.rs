@@ -26,7 +26,7 @@ pub struct Happening {
     /// To whom: an index into the actors. None if to all.
     pub actor: Option<usize>,
     /// What: `calls write(1)`.
-    pub told: String,
+    pub description: String,
     /// The operation that it is about, if that is in the history.
     pub operation: Option<OperationId>,
 }
@@ -220,12 +220,12 @@ const HAPPENING: usize = 30;
 const BESIDE: usize = 10;
 
 fn pill_width(happening: &Happening) -> usize {
-    happening.told.chars().count().min(HAPPENING) * LETTER + 18
+    happening.description.chars().count().min(HAPPENING) * LETTER + 18
 }
 
 /// Something that happened, beside the line of its actor; or across all of them.
 fn pill(happening: &Happening, sheet: &Sheet, at: usize) -> String {
-    let told = shorten(&happening.told, HAPPENING);
+    let told = shorten(&happening.description, HAPPENING);
     let (wide, y) = (pill_width(happening), sheet.rows.happened[at]);
     let from = match happening.actor {
         None => (sheet.width / 2).saturating_sub(wide / 2),

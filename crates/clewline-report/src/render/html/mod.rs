@@ -57,7 +57,7 @@ pub struct Page {
     /// The history; none if there is no one history to show.
     pub history: Option<Columns>,
     /// The operations that the page is about.
-    pub core: Core,
+    pub counterexample: Core,
     /// The core, drawn.
     pub picture: Option<Picture>,
     /// Orders of operations: a witness, or how far one gets. The first is drawn at first.
@@ -112,7 +112,7 @@ impl Page {
             summary: None,
             caller: "process",
             history: None,
-            core: Core::default(),
+            counterexample: Core::default(),
             picture: None,
             paths: Vec::new(),
             notes: Vec::new(),
@@ -122,7 +122,7 @@ impl Page {
     }
 
     /// Tells these facts as well, those that have a name.
-    pub fn tell_facts(&mut self, facts: Vec<Fact>) {
+    pub fn add_facts(&mut self, facts: Vec<Fact>) {
         let named = |it| match it {
             Fact::Named(name, told) => Some((name.to_owned(), told)),
             Fact::Line(_) => None,
@@ -230,26 +230,26 @@ fn facts(facts: &[(String, String)]) -> String {
 
 /// The core as a picture and as a table, which can be read aloud.
 fn core(page: &Page) -> String {
-    let (Some(history), false) = (&page.history, page.core.operations.is_empty()) else {
+    let (Some(history), false) = (&page.history, page.counterexample.operations.is_empty()) else {
         return String::new();
     };
     // Where others are drawn as well, they are not all of one kind.
     let (svg, drawn) = page.picture.as_ref().map_or(("", 0), |it| (it.svg.as_str(), it.bars));
-    let is_alone = drawn <= page.core.operations.len();
+    let is_alone = drawn <= page.counterexample.operations.len();
     let kind = if is_alone { "" } else { " class=\"others\"" };
     let mut html = format!(
         "<section id=\"core\"{kind} aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{}</h2>\n<div class=\"sides\">\n\
          <div class=\"drawn\">\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Picture of these operations\">\n{}</div>\n{}</div>\n\
          <details{}>\n<summary>As a table</summary>\n<div class=\"wide\">\n<table>\n\
          <thead><tr><th>{}</th><th>call</th><th>answer</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",
-        escaped(&page.core.title),
+        escaped(&page.counterexample.title),
         svg,
         notes(page, drawn),
-        if page.core.operations.len() <= TABLED { " open" } else { "" },
+        if page.counterexample.operations.len() <= TABLED { " open" } else { "" },
         escaped(page.caller),
         if history.has_lines() { "<th>line</th>" } else { "" },
     );
-    for &operation in &page.core.operations {
+    for &operation in &page.counterexample.operations {
         html.push_str(&row(history, operation));
     }
     html.push_str("</tbody>\n</table>\n</div>\n</details>\n</div>\n</section>\n");
@@ -260,10 +260,10 @@ fn core(page: &Page) -> String {
 fn notes(page: &Page, drawn: usize) -> String {
     let mut html = String::new();
     if page.picture.as_ref().is_some_and(|it| it.beside != 0) {
-        let them = if page.core.operations.len() == 1 { "it" } else { "them" };
+        let them = if page.counterexample.operations.len() == 1 { "it" } else { "them" };
         html.push_str(&format!("<p>What is dotted is no part of {them}, and is there for comparison.</p>\n"));
     }
-    let left_out = page.core.operations.len().saturating_sub(drawn);
+    let left_out = page.counterexample.operations.len().saturating_sub(drawn);
     if left_out != 0 {
         let others = count(left_out as u64, "other of them is", "others of them are");
         html.push_str(&format!(
@@ -286,7 +286,7 @@ fn row(history: &Columns, operation: OperationId) -> String {
         escaped(shown.process),
         operation.index(),
         escaped(shown.call),
-        escaped(shown.answer.unwrap_or("")),
+        escaped(shown.result.unwrap_or("")),
         u64::from(shown.start) + 1,
     )
 }
@@ -296,8 +296,8 @@ fn data(page: &Page) -> String {
     let notes: Vec<_> = page.notes.iter().map(|(operation, told)| json!([operation.0, told])).collect();
     let rest = json!({
         "caller": page.caller,
-        "core": page.core.operations.iter().map(|it| it.0).collect::<Vec<u32>>(),
-        "each": page.core.each,
+        "core": page.counterexample.operations.iter().map(|it| it.0).collect::<Vec<u32>>(),
+        "each": page.counterexample.each,
         "paths": page.paths.iter().map(Path::json).collect::<Vec<_>>(),
         "notes": notes,
     });

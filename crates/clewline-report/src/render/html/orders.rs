@@ -3,7 +3,7 @@
 use clewline_core::{Interner, OperationId, Problem, Replay, Value, Values};
 use serde_json::{Value as Json, json};
 
-use super::super::{Judged, count, explain, grouped, timeline::shorten};
+use super::super::{CheckedHistory, count, explain, grouped, timeline::shorten};
 
 /// An order of operations, drawn as a numbered path through them.
 ///
@@ -17,7 +17,7 @@ pub struct Path {
     /// The operation that cannot come next, if the order leads no further.
     pub stuck: Option<OperationId>,
     /// Why it does not, in a sentence or two; may be empty.
-    pub told: String,
+    pub description: String,
     /// What the object is like around operations of the order, and before the one that is stuck.
     pub around: Vec<Around>,
 }
@@ -51,18 +51,18 @@ const SEVERAL: usize = 3;
 
 impl Path {
     /// The order of a witness.
-    pub(super) fn witness(judged: &Judged<'_>, order: &[OperationId]) -> Path {
+    pub(super) fn witness(judged: &CheckedHistory<'_>, order: &[OperationId]) -> Path {
         Path {
             title: "in which every answer is right".to_owned(),
             order: order.to_vec(),
             stuck: None,
-            told: about_states(order).unwrap_or_default(),
+            description: about_states(order).unwrap_or_default(),
             around: around(judged, order, None),
         }
     }
 
     /// An order that leads no further.
-    pub(super) fn dead_end(judged: &Judged<'_>, end: &DeadEnd) -> Path {
+    pub(super) fn dead_end(judged: &CheckedHistory<'_>, end: &DeadEnd) -> Path {
         let end = explain::longest(judged, &end.prefix, end.next);
         let label = shorten(&judged.case.label(end.next), 40);
         let title = match end.prefix.len() {
@@ -73,7 +73,7 @@ impl Path {
         let told = told(&label, &end.instead, around.last().filter(|it| it.operation == end.next));
         let told = [Some(told).filter(|it| !it.is_empty()), about_states(&end.prefix)];
         let told = told.into_iter().flatten().collect::<Vec<String>>().join(" ");
-        Path { title, order: end.prefix, stuck: Some(end.next), told, around }
+        Path { title, order: end.prefix, stuck: Some(end.next), description: told, around }
     }
 
     /// As the scripts read it: states are stored once.
@@ -88,7 +88,7 @@ impl Path {
             "title": self.title,
             "order": self.order.iter().map(|it| it.0).collect::<Vec<u32>>(),
             "stuck": self.stuck.map(|it| it.0),
-            "told": self.told,
+            "told": self.description,
             "states": texts.values(),
             "around": around,
         })
@@ -121,7 +121,7 @@ fn about_states(order: &[OperationId]) -> Option<String> {
 }
 
 /// The states around operations of an order, each part of an object by itself.
-fn around(judged: &Judged<'_>, order: &[OperationId], stuck: Option<OperationId>) -> Vec<Around> {
+fn around(judged: &CheckedHistory<'_>, order: &[OperationId], stuck: Option<OperationId>) -> Vec<Around> {
     let parts: Vec<Problem<'_>> = judged.case.problems().into_iter().flat_map(Problem::into_parts).collect();
     let mut home = vec![None; judged.case.spans().len()];
     for (number, part) in parts.iter().enumerate() {

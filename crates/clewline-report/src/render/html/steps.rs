@@ -25,7 +25,7 @@ pub struct Step {
     /// Whose step it is: an index into the tasks.
     pub task: usize,
     /// What it does: `store x1: 0 → 1`.
-    pub told: String,
+    pub description: String,
     /// Where in the source; may be empty.
     pub place: String,
     /// The operation that it is part of, if that is in the history.
@@ -51,7 +51,7 @@ pub(super) fn section(steps: &Steps, has_timeline: bool) -> String {
         let _infallible = write!(html, "<tr{kind}><td>{number}</td>");
         for task in 0..steps.tasks.len() {
             let told = if task == step.task {
-                linked(&step.told, step.operation.filter(|_| has_timeline))
+                linked(&step.description, step.operation.filter(|_| has_timeline))
             } else {
                 String::new()
             };

@@ -11,7 +11,7 @@ use crate::render::svg::escaped;
 
 /// The section of a page with that headline.
 pub(super) fn section(summary: &Summary, clock: Clock, headline: &str) -> String {
-    let tally = summary.tally();
+    let tally = summary.totals();
     let title = if tally == headline { "One by one" } else { &tally };
     let took = if clock == Clock::Told { "<th class=\"figure\">took</th>" } else { "" };
     let mut html = format!(

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::{
     super::{
-        Judged,
+        CheckedHistory,
         svg::{self, Ground},
         tests::{case, exhausted, judged},
     },
@@ -51,7 +51,7 @@ const PLAIN: Shown<'_> = Shown {
     object: "",
     part: "",
     call: "f()",
-    answer: None,
+    result: None,
     id: "",
     start: 0,
     end: Some(1),
@@ -67,7 +67,7 @@ fn empty() -> Page {
 fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
-    let html = write(&Page::of(&Judged {
+    let html = write(&Page::of(&CheckedHistory {
         next: &["clewline check lost.jsonl".to_owned()],
         ..judged(&case, &verdict)
     }));
@@ -93,9 +93,9 @@ fn how_long_it_took_does_not_change_a_page_or_a_picture() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
     let quick = judged(&case, &verdict);
-    let slow = Judged { elapsed: Duration::from_secs(77), configurations: 5, ..quick };
+    let slow = CheckedHistory { elapsed: Duration::from_secs(77), configurations: 5, ..quick };
     assert_eq!(write(&Page::of(&quick)), write(&Page::of(&slow)));
-    assert_eq!(svg::core(&quick, Ground::Paper), svg::core(&slow, Ground::Paper));
+    assert_eq!(svg::counterexample(&quick, Ground::Paper), svg::counterexample(&slow, Ground::Paper));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_witness_is_a_path() {
     let case = case(&[(0, Some(1), 0, Some((None, 1))), (1, None, 2, Some((Some(1), 3)))]);
     let verdict = Verdict::Holds(Witness { order: vec![OperationId(0), OperationId(1)] });
     let page = Page::of(&judged(&case, &verdict));
-    assert_eq!((page.paths.len(), page.core.operations.len(), &page.picture), (1, 0, &None));
+    assert_eq!((page.paths.len(), page.counterexample.operations.len(), &page.picture), (1, 0, &None));
     let data = data(&write(&page));
     assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
 }
@@ -126,8 +126,8 @@ fn a_witness_is_a_path() {
 fn columns_give_back_what_was_put_in() {
     let operations = [
         Shown { process: "b", object: "x", part: "k", id: "first", line: Some(7), ..PLAIN },
-        Shown { start: 2, end: None, answer: Some("?"), line: Some(3), ..PLAIN },
-        Shown { process: "b", start: 5, end: Some(9), answer: Some("f()"), line: Some(900), ..PLAIN },
+        Shown { start: 2, end: None, result: Some("?"), line: Some(3), ..PLAIN },
+        Shown { process: "b", start: 5, end: Some(9), result: Some("f()"), line: Some(900), ..PLAIN },
     ];
     let mut columns = Columns::new(vec!["a".to_owned(), "b".to_owned()]);
     operations.iter().for_each(|it| columns.push(it));
@@ -160,7 +160,7 @@ fn times_are_told_if_all_are_known_and_a_script_can_tell_them() {
         columns.push(&Shown { line: Some(2), ..PLAIN });
         columns.push(&Shown { line: Some(1), start: 2, end: None, ..PLAIN });
         let times = times.iter().map(|&(line, called, returned)| Times { line, called, returned });
-        columns.tell_times(&times.collect::<Vec<_>>());
+        columns.add_times(&times.collect::<Vec<_>>());
         let json = columns.json();
         serde_json::json!([json["clock"], json["called"], json["took"]])
     };
@@ -178,9 +178,9 @@ fn nothing_recorded_becomes_markup_or_script() {
     let evil = "</script><script>alert(1)</script><!-- {{data}} & \u{0}";
     let mut page = empty();
     let mut history = Columns::new(vec![evil.to_owned()]);
-    history.push(&Shown { process: evil, object: evil, part: evil, call: evil, answer: Some(evil), ..PLAIN });
+    history.push(&Shown { process: evil, object: evil, part: evil, call: evil, result: Some(evil), ..PLAIN });
     page.history = Some(history);
-    page.core =
+    page.counterexample =
         Core { title: evil.to_owned(), each: evil.to_owned(), ..Core::contradiction(vec![OperationId(0)]) };
     page.facts = vec![("seed".to_owned(), evil.to_owned())];
     page.title = evil.to_owned();
@@ -189,7 +189,8 @@ fn nothing_recorded_becomes_markup_or_script() {
     page.next = vec![evil.to_owned()];
     page.checked = evil.to_owned();
     page.notes = vec![(OperationId(0), evil.to_owned())];
-    let step = Step { number: None, task: 0, told: evil.to_owned(), place: evil.to_owned(), operation: None };
+    let step =
+        Step { number: None, task: 0, description: evil.to_owned(), place: evil.to_owned(), operation: None };
     page.steps = Some(Steps { tasks: vec![evil.to_owned()], steps: vec![step], then: vec![evil.to_owned()] });
     let label = evil.to_owned();
     let message = Message {
@@ -201,7 +202,7 @@ fn nothing_recorded_becomes_markup_or_script() {
         otherwise: Otherwise::OnItsWay,
         operation: None,
     };
-    let happening = Happening { step: 0, actor: None, told: evil.to_owned(), operation: None };
+    let happening = Happening { step: 0, actor: None, description: evil.to_owned(), operation: None };
     let (actors, happenings) = (vec![evil.to_owned()], vec![happening]);
     page.messages = Some(Messages { actors, messages: vec![message], happenings });
     let html = write(&page);
@@ -229,7 +230,7 @@ fn steps_stand_in_the_column_of_their_task() {
     let step = |number, task, told: &str, operation| Step {
         number,
         task,
-        told: told.to_owned(),
+        description: told.to_owned(),
         place: "queue.rs:3".to_owned(),
         operation,
     };
@@ -319,10 +320,18 @@ fn what_happens_besides_stands_on_the_line_of_its_actor() {
         otherwise: Otherwise::Lost,
         operation: None,
     };
-    let calls =
-        Happening { step: 1, actor: Some(0), told: "calls f()".to_owned(), operation: Some(OperationId(3)) };
-    let heals =
-        Happening { step: 3, actor: None, told: "all hear each other again".to_owned(), operation: None };
+    let calls = Happening {
+        step: 1,
+        actor: Some(0),
+        description: "calls f()".to_owned(),
+        operation: Some(OperationId(3)),
+    };
+    let heals = Happening {
+        step: 3,
+        actor: None,
+        description: "all hear each other again".to_owned(),
+        operation: None,
+    };
     let actors = ["a", "b"].map(str::to_owned).to_vec();
     let messages = Messages { actors, messages: vec![message], happenings: vec![calls, heals] };
     let html = write(&Page { messages: Some(messages), ..empty() });
@@ -342,7 +351,7 @@ fn orders_that_lead_no_further_are_told_once_for_each_operation_the_longest_firs
         prefix: prefix.iter().map(|&it| OperationId(it)).collect(),
         next: OperationId(next),
     };
-    page.tell_dead_ends(&judged, &[end(&[0, 1], 2), end(&[], 2), end(&[0, 1, 3], 2)]);
+    page.add_dead_ends(&judged, &[end(&[0, 1], 2), end(&[], 2), end(&[0, 1, 3], 2)]);
     assert_eq!(page.paths.len(), 1);
     assert_eq!(page.paths[0].title, "until deq() → 2 (2 operations)");
 }
@@ -368,7 +377,7 @@ fn a_page_without_a_history_has_neither_a_timeline_nor_a_script() {
 fn a_picture_shows_the_core_alone() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
-    let svg = svg::core(&judged(&case, &verdict), Ground::Paper).svg;
+    let svg = svg::counterexample(&judged(&case, &verdict), Ground::Paper).svg;
     let tags = tags(&svg);
     // Two processes, three bars, and the arrow of time.
     assert_eq!((tags["text"], svg.matches("class=\"bar\"").count()), (2 + 3 + 1, 3));
@@ -389,7 +398,7 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
     let operations = [2, 0, 1].map(OperationId).to_vec();
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations, end: None };
     let verdict = because(found, why);
-    let svg = svg::core(&judged(&case, &verdict), Ground::Paper).svg;
+    let svg = svg::counterexample(&judged(&case, &verdict), Ground::Paper).svg;
     let dotted: Vec<&str> = svg.lines().filter(|it| it.contains("class=\"beside\"")).collect();
     assert_eq!((svg.matches("class=\"bar\"").count(), dotted.len()), (2, 1), "{svg}");
     assert!(dotted[0].contains("stroke-dasharray=\"1 3\""), "{svg}");
@@ -460,7 +469,7 @@ fn a_page_says_which_states_it_leaves_out() {
         let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
         let case = case(&(0..count).map(operation).collect::<Vec<_>>());
         let order = (0..count as u32).map(OperationId).collect();
-        Page::of(&judged(&case, &Verdict::Holds(Witness { order }))).paths[0].told.clone()
+        Page::of(&judged(&case, &Verdict::Holds(Witness { order }))).paths[0].description.clone()
     };
     assert_eq!(told(3_000), "");
     assert_eq!(told(3_001), "States are told around its last 3,000 operations.");
@@ -470,7 +479,7 @@ fn a_page_says_which_states_it_leaves_out() {
 fn in_a_picture_who_ended_before_another_began_is_left_of_it() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
-    let svg = svg::core(&judged(&case, &verdict), Ground::Page).svg;
+    let svg = svg::counterexample(&judged(&case, &verdict), Ground::Page).svg;
     let bars: Vec<Vec<f64>> = svg
         .lines()
         .filter(|it| it.contains("class=\"bar\""))
@@ -489,7 +498,7 @@ fn in_a_picture_who_ended_before_another_began_is_left_of_it() {
 fn in_a_picture_a_pending_operation_is_open_to_the_right() {
     let case = case(&[(0, Some(1), 0, None), (1, None, 1, Some((Some(2), 2)))]);
     let verdict = exhausted(&[0, 1], &[], 1);
-    let svg = svg::core(&judged(&case, &verdict), Ground::Paper).svg;
+    let svg = svg::counterexample(&judged(&case, &verdict), Ground::Paper).svg;
     let bars: Vec<&str> = svg.lines().filter(|it| it.contains("class=\"bar\"")).collect();
     assert!(!bars[0].contains("Z\"") && bars[0].contains("dasharray"), "{svg}");
     assert!(bars[1].contains("Z\"") && !bars[1].contains("dasharray"), "{svg}");
@@ -500,7 +509,7 @@ fn without_a_core_a_small_history_is_drawn_and_a_large_one_named() {
     let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
     let draw = |count: i64| {
         let case = case(&(0..count).map(operation).collect::<Vec<_>>());
-        svg::core(&judged(&case, &Verdict::Holds(Witness::default())), Ground::Paper).svg
+        svg::counterexample(&judged(&case, &Verdict::Holds(Witness::default())), Ground::Paper).svg
     };
     assert_eq!(draw(40).matches("class=\"bar\"").count(), 40);
     let large = draw(41);

@@ -9,7 +9,7 @@ const TOLD: usize = 20;
 /// The summary as Markdown: the tally, a table, and a section for each entry that does not hold.
 #[must_use]
 pub fn markdown(summary: &Summary, clock: Clock) -> String {
-    let mut text = format!("## {}: {}\n\n", summary.word().as_str(), plain(&summary.tally()));
+    let mut text = format!("## {}: {}\n\n", summary.word().as_str(), plain(&summary.totals()));
     let took = clock == Clock::Told;
     text.push_str(&format!("| verdict | {} | {} | decided by |", summary.nouns.0, summary.work));
     text.push_str(if took { " took |\n" } else { "\n" });

@@ -9,7 +9,7 @@ fn entry(name: &str, verdict: Word) -> Entry {
         name: name.to_owned(),
         verdict,
         headline: format!("{name} is judged"),
-        told: Vec::new(),
+        blocks: Vec::new(),
         work: Some(1_234),
         algorithm: "monitor".to_owned(),
         elapsed: Duration::from_millis(1_500),
@@ -25,7 +25,7 @@ fn summary(entries: Vec<Entry>) -> Summary {
 
 fn mixed() -> Summary {
     let lost = Entry {
-        told: vec![Block::Drawing(vec!["A: |-enq(1)-|".to_owned(), "B: |-deq() → \"<2>\"-|".to_owned()])],
+        blocks: vec![Block::Drawing(vec!["A: |-enq(1)-|".to_owned(), "B: |-deq() → \"<2>\"-|".to_owned()])],
         place: Some(("lost, 1.jsonl".to_owned(), Some(3))),
         next: vec!["clewline check 'lost, 1.jsonl' --html report.html".to_owned()],
         ..entry("lost, 1.jsonl", Word::Violated)
@@ -81,7 +81,7 @@ fn elements(xml: &str) -> Vec<(String, HashMap<String, String>, String)> {
 
 #[test]
 fn the_worst_stands_first_in_a_table() {
-    assert_eq!(mixed().tally(), "4 histories: 1 violated, 1 unreadable, 1 unknown, 1 holds");
+    assert_eq!(mixed().totals(), "4 histories: 1 violated, 1 unreadable, 1 unknown, 1 holds");
     let text = super::super::table::text(&table(&mixed(), Clock::Hidden, 3), 80);
     assert_eq!(
         text,
@@ -144,7 +144,7 @@ fn nothing_that_was_recorded_breaks_the_xml() {
         for text in [&mut entry.name, &mut entry.headline, &mut entry.algorithm] {
             evil.clone_into(text);
         }
-        entry.told = vec![Block::Drawing(vec![evil.to_owned()])];
+        entry.blocks = vec![Block::Drawing(vec![evil.to_owned()])];
         entry.next = vec![evil.to_owned()];
         entry.place = Some((evil.to_owned(), None));
     }
@@ -169,13 +169,13 @@ fn in_markdown_nothing_becomes_markup() {
     let text = markdown(&summary(vec![entry("a|b`<i>*x*", Word::Violated)]), Clock::Hidden);
     assert!(text.contains("| **violated** | a\\|b\\`&lt;i>\\*x\\* | 1,234 | monitor |"), "{text}");
     let mut fenced = entry("x", Word::Violated);
-    fenced.told = vec![Block::List(vec!["```` a".to_owned()])];
+    fenced.blocks = vec![Block::List(vec!["```` a".to_owned()])];
     assert!(markdown(&summary(vec![fenced]), Clock::Hidden).contains("\n`````text\n  ```` a\n`````\n"));
 }
 
 #[test]
 fn nothing_is_no_success() {
     let nothing = summary(Vec::new());
-    assert_eq!((nothing.tally().as_str(), nothing.word()), ("0 histories", Word::Unknown));
+    assert_eq!((nothing.totals().as_str(), nothing.word()), ("0 histories", Word::Unknown));
     elements(&junit(&nothing, Clock::Hidden));
 }

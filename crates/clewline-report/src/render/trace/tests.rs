@@ -1,22 +1,22 @@
-use clewline_core::{Allowed, Breaking, OperationId, Reason, Verdict};
+use clewline_core::{Allowed, FailurePoint, OperationId, Reason, Verdict};
 
 use super::{
-    super::{block::told, tests},
+    super::{block::wrap, tests},
     halves, trace,
 };
 
 #[track_caller]
-fn check_trace(rows: &[tests::Row], core: &[u32], breaking: &Breaking, width: usize, expected: &str) {
+fn check_trace(rows: &[tests::Row], core: &[u32], breaking: &FailurePoint, width: usize, expected: &str) {
     let case = tests::case(rows);
     let verdict = tests::exhausted(core, &[], breaking.operation.0);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
-    let written = told(&trace(&tests::judged(&case, &verdict), violation, breaking, width), width);
+    let written = wrap(&trace(&tests::judged(&case, &verdict), violation, breaking, width), width);
     assert_eq!(written, expected.trim_start_matches('\n'), "written:\n{written}");
 }
 
-fn at(operation: u32, events: usize, allowed: &[&str]) -> Breaking {
+fn at(operation: u32, events: usize, allowed: &[&str]) -> FailurePoint {
     let allowed = Allowed::These(allowed.iter().map(|&it| it.to_owned()).collect());
-    Breaking::new(events, OperationId(operation), allowed)
+    FailurePoint::new(events, OperationId(operation), allowed)
 }
 
 /// 1 and 2 go in at the same time and come out; then 1 comes out again.
@@ -71,7 +71,7 @@ fn where_one_event_would_be_left_out_it_is_told() {
     let verdict = tests::exhausted(&[1, late], &[], late);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
     let written =
-        told(&trace(&tests::judged(&case, &verdict), violation, &at(late, 203, &["deq() → 0"]), 80), 80);
+        wrap(&trace(&tests::judged(&case, &verdict), violation, &at(late, 203, &["deq() → 0"]), 80), 80);
     let expected = "      …  2 events left out
       3  1        calls enq(1000)
       4  0        calls enq(1)
@@ -120,7 +120,7 @@ fn no_more_than_so_many_events_are_told_and_the_call_is_one_of_them() {
     let verdict = tests::exhausted(&[1], &[], 1);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
     let written =
-        told(&trace(&tests::judged(&case, &verdict), violation, &at(1, 201, &["deq() → 0"]), 80), 80);
+        wrap(&trace(&tests::judged(&case, &verdict), violation, &at(1, 201, &["deq() → 0"]), 80), 80);
     let told = written.lines().filter(|it| it.contains(" calls ") || it.contains(" returns")).count();
     assert_eq!(told, 20, "{written}");
     assert!(written.contains("      3  2        calls deq()\n      …  180 events left out\n"), "{written}");
@@ -154,8 +154,8 @@ fn check_instead(allowed: Allowed, expected: &str) {
     let case = tests::case(&AGAIN);
     let verdict = tests::exhausted(&[3], &[], 3);
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
-    let breaking = Breaking::new(7, OperationId(3), allowed);
-    let written = told(&trace(&tests::judged(&case, &verdict), violation, &breaking, 200), 200);
+    let breaking = FailurePoint::new(7, OperationId(3), allowed);
+    let written = wrap(&trace(&tests::judged(&case, &verdict), violation, &breaking, 200), 200);
     let sentence = "  Here no order is left: deq() may not return 1. ";
     assert_eq!(written.lines().last().unwrap(), format!("{sentence}{expected}"));
 }
@@ -163,7 +163,7 @@ fn check_instead(allowed: Allowed, expected: &str) {
 #[test]
 fn what_is_not_known_is_not_listed() {
     check_instead(
-        Allowed::NotKnown(Reason::Configurations(7)),
+        Allowed::Unknown(Reason::Configurations(7)),
         "What was allowed is not known: the limit of 7 configurations was hit.",
     );
 }

@@ -25,7 +25,7 @@ use crate::{
         place::Place,
         spin::Rounds,
     },
-    real::noise::Attention,
+    real::noise::NoiseHook,
 };
 
 pub(in crate::control) type Body = Box<dyn FnOnce()>;
@@ -132,7 +132,7 @@ pub(crate) struct Engine {
     #[allow(clippy::vec_box, reason = "a task is large, and goes from one list to the other")]
     pub(super) spare: Vec<Box<Task>>,
     /// As long as there is an engine, and not for each execution: others read what it writes at every access.
-    pub(super) _attention: Attention,
+    pub(super) _attention: NoiseHook,
     pub(super) limit: Option<Limit>,
     /// A loop that was taken for one that waits, and may as well count.
     pub(super) guess: Option<Place>,

@@ -10,7 +10,7 @@ use clewline_explore::{Access, Coverage, Ending, TaskId, explore, schedulers::ex
 
 use crate::{
     control::{Calls, Limits, Panic, control},
-    front::{self, Control, Foreign, Need, Place, Until},
+    instrument::{self, Control, Foreign, Need, Place, Until},
 };
 
 thread_local! {
@@ -71,7 +71,7 @@ fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -
     let calls = labels.try_map(|it| it.parse::<usize>()).unwrap();
     let call = move |column: &usize| call(control().unwrap(), *column);
     let mut trial =
-        front::trial(&labels, calls, &Limits::default(), &Notes, || (), call, |it| it.to_string());
+        instrument::trial(&labels, calls, &Limits::default(), &Notes, || (), call, |it| it.to_string());
     let mut endings: Vec<(String, u64)> = Vec::new();
     let mut scheduler = Exhaustive::default();
     let (coverage, executions) = explore(&mut *trial, &mut scheduler, 100_000, |trial, ending, _| {

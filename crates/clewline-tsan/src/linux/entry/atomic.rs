@@ -9,7 +9,7 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::front::Control;
+use clewline_threads::instrument::Control;
 
 use super::{check, object, point, shown, within};
 use crate::linux::{call::stubs, here, races};

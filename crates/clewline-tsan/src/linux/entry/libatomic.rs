@@ -6,7 +6,7 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::front::Control;
+use clewline_threads::instrument::Control;
 
 use super::{atomic::word_128, check, object, point};
 use crate::linux::{call::stubs, here, races};

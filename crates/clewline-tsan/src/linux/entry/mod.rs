@@ -8,7 +8,7 @@ mod libatomic;
 mod plain;
 
 use clewline_explore::Access;
-use clewline_threads::front::Control;
+use clewline_threads::instrument::Control;
 
 use super::{
     heap::{self, Grain},

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use clewline_explore::Access;
 use clewline_remote::Points;
-use clewline_threads::front::Control;
+use clewline_threads::instrument::Control;
 
 use super::{check, point, shown, within};
 use crate::linux::{call::stubs, heap, here, races};

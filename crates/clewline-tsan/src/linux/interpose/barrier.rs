@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::front::{Need, Until};
+use clewline_threads::instrument::{Need, Until};
 
 use super::{check, given_back, lock_at, taken};
 use crate::linux::{

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::front::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, Until};
 
 use super::{check, fails_with, given_back, lock_at, taken, time};
 use crate::linux::{

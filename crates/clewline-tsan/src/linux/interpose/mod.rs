@@ -35,17 +35,17 @@ fn lock_at(address: usize) -> usize {
 }
 
 /// The number of the task in an object: never 0.
-fn owner(control: clewline_threads::front::Control) -> i32 {
+fn owner(control: clewline_threads::instrument::Control) -> i32 {
     i32::from(control.task().0) + 1
 }
 
 /// A lock was taken: what was done under it before is known now.
-fn taken(control: clewline_threads::front::Control, lock: usize) {
+fn taken(control: clewline_threads::instrument::Control, lock: usize) {
     races::acquire(control.task(), lock);
 }
 
 /// A lock is given back.
-fn given_back(control: clewline_threads::front::Control, lock: usize) {
+fn given_back(control: clewline_threads::instrument::Control, lock: usize) {
     races::release(control.task(), lock);
 }
 
@@ -57,7 +57,7 @@ fn fails_with(error: c_int) -> c_int {
 }
 
 /// A pointer that a lock is at must not be to freed memory.
-fn check(control: clewline_threads::front::Control, address: usize, pc: usize) {
+fn check(control: clewline_threads::instrument::Control, address: usize, pc: usize) {
     here::count();
     here::touches(address, pc);
     super::entry::check_at(control, address, pc);

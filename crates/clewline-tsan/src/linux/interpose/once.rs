@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
-use clewline_threads::front::{Control, Need, Until};
+use clewline_threads::instrument::{Control, Need, Until};
 
 use super::{check, given_back, lock_at, taken};
 use crate::linux::{

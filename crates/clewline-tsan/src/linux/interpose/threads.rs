@@ -6,7 +6,7 @@ use std::{
 };
 
 use clewline_explore::TaskId;
-use clewline_threads::front::Control;
+use clewline_threads::instrument::Control;
 
 use super::keys;
 use crate::linux::{

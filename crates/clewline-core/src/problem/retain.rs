@@ -2,17 +2,17 @@
 
 /// What a weaker problem keeps of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum Retain {
     /// Everything.
-    Whole,
+    All,
     /// Everything, should it have happened; but perhaps it did not.
-    Doubt,
+    Optional,
     /// The call: what it returned, and when, is forgotten, as if it were pending.
-    Call,
+    CallOnly,
     /// That it may have happened: at any time, with any answer, or not at all.
-    Chance,
+    Unconstrained,
     /// Nothing.
-    Nothing,
+    Drop,
 }
 
 /// How much of an operation that is there is known.

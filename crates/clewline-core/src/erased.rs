@@ -3,12 +3,12 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    dice::Plan,
+    codec::{Codec, CodecError, Encoded},
     history::{History, Span},
     id::{ObjectId, OperationId, ProcessId},
-    notation::{Misfit, Notation, Written},
     problem::{Problem, Show},
     recording::{Names, RawCall, Recording},
+    sampling::GeneratorConfig,
     shown::Shown,
     simulate::simulate,
     specification::{Specification, show_debug},
@@ -21,7 +21,7 @@ pub struct LoadError {
     /// The line, from 1, of the operation that does not fit.
     pub line: usize,
     /// What is wrong with it.
-    pub misfit: Misfit,
+    pub misfit: CodecError,
 }
 
 impl fmt::Display for LoadError {
@@ -33,7 +33,7 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 /// A history with its specification, their types forgotten.
-pub trait Case: Send + Sync + fmt::Debug {
+pub trait ErasedHistory: Send + Sync + fmt::Debug {
     /// The questions this case poses, one for each object.
     fn problems(&self) -> Vec<Problem<'_>>;
 
@@ -65,9 +65,9 @@ pub trait Case: Send + Sync + fmt::Debug {
 }
 
 /// A history with its specification, which writes operations down as a report does.
-pub fn case_noted<S>(specification: S, history: History<S::Call, S::Return>) -> Box<dyn Case>
+pub fn erase_with_codec<S>(specification: S, history: History<S::Call, S::Return>) -> Box<dyn ErasedHistory>
 where
-    S: Notation + Clone + Send + Sync + 'static,
+    S: Codec + Clone + Send + Sync + 'static,
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
@@ -75,7 +75,7 @@ where
 }
 
 /// A history with its specification, whose operations are written as their types are in `Debug`.
-pub fn case_shown<S>(specification: S, history: History<S::Call, S::Return>) -> Box<dyn Case>
+pub fn erase_with_debug<S>(specification: S, history: History<S::Call, S::Return>) -> Box<dyn ErasedHistory>
 where
     S: Specification + Send + Sync + 'static,
     S::Call: Send + Sync,
@@ -93,31 +93,31 @@ where
 }
 
 /// A specification with its types forgotten: it loads recordings and generates them.
-pub trait Catalogued: Send + Sync {
+pub trait ErasedSpec: Send + Sync {
     /// Reads `recording` as a history of this object.
     ///
     /// # Errors
     ///
     /// If an operation is not one of this object's.
-    fn load(&self, recording: Recording) -> Result<Box<dyn Case>, LoadError>;
+    fn load(&self, recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError>;
 
     /// A linearizable history of this object, as `plan` describes.
-    fn generate(&self, plan: &Plan) -> Recording;
+    fn generate(&self, plan: &GeneratorConfig) -> Recording;
 
-    /// See [`Notation::outlives`].
+    /// See [`Codec::is_stable_under_new_values`].
     fn outlives(&self, values: &Values) -> bool;
 
-    /// See [`Notation::name`].
+    /// See [`Codec::name`].
     fn name(&self) -> Option<String>;
 }
 
-impl<S> Catalogued for S
+impl<S> ErasedSpec for S
 where
-    S: Notation + Clone + Send + Sync + 'static,
+    S: Codec + Clone + Send + Sync + 'static,
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    fn load(&self, recording: Recording) -> Result<Box<dyn Case>, LoadError> {
+    fn load(&self, recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError> {
         let Recording { history, values, names, missing } = recording;
         let values = Arc::new(values);
         let mut specification = self.clone();
@@ -127,7 +127,9 @@ where
             let read = || {
                 let method = match values.get(raw.method) {
                     Datum::Text(name) | Datum::Symbol(name) => name,
-                    _ => return Err(Misfit::value("the operation's name", "a text", &values, raw.method)),
+                    _ => {
+                        return Err(CodecError::value("the operation's name", "a text", &values, raw.method));
+                    }
                 };
                 let call = specification.read_call(&values, method, raw.arg)?;
                 let ret = ret.map(|ret| specification.read_return(&values, &call, ret)).transpose()?;
@@ -138,16 +140,16 @@ where
         Ok(Box::new(Loaded { missing, ..Loaded::new(specification, history, names, values) }))
     }
 
-    fn generate(&self, plan: &Plan) -> Recording {
+    fn generate(&self, plan: &GeneratorConfig) -> Recording {
         simulate(self, plan)
     }
 
     fn outlives(&self, values: &Values) -> bool {
-        Notation::outlives(self, values)
+        Codec::is_stable_under_new_values(self, values)
     }
 
     fn name(&self) -> Option<String> {
-        Notation::name(self)
+        Codec::name(self)
     }
 }
 
@@ -165,7 +167,7 @@ pub(super) struct Loaded<S: Specification> {
 pub(super) type Record<S> = fn(&Loaded<S>) -> Option<Recording>;
 
 /// The history as a file tells it. Processes that have no names are numbered.
-pub(super) fn record<S: Notation>(loaded: &Loaded<S>) -> Option<Recording> {
+pub(super) fn record<S: Codec>(loaded: &Loaded<S>) -> Option<Recording> {
     let Loaded { history, specification, .. } = loaded;
     let mut values = Values::clone(&loaded.values);
     let raw = history.clone().try_map(|_, call, ret| -> Result<_, std::convert::Infallible> {
@@ -216,7 +218,7 @@ pub(super) fn overlapping(processes: &[ProcessId], spans: &[Span]) -> Vec<(Opera
 
 impl<S> Loaded<S>
 where
-    S: Notation + Clone + Send + Sync + 'static,
+    S: Codec + Clone + Send + Sync + 'static,
 {
     fn new(
         specification: S,
@@ -233,7 +235,7 @@ where
 }
 
 /// `deq() → 3`; `enq(1)` if it returns nothing; `deq() → ?` while it is pending.
-pub(super) fn show<S: Notation>(
+pub(super) fn show<S: Codec>(
     specification: &S,
     values: &Values,
     call: &S::Call,
@@ -243,10 +245,10 @@ pub(super) fn show<S: Notation>(
     show_written(values, method, arg, ret.map(|ret| specification.write_return(call, ret)))
 }
 
-fn show_written(values: &Values, method: &str, arg: Written, ret: Option<Written>) -> Shown {
+fn show_written(values: &Values, method: &str, arg: Encoded, ret: Option<Encoded>) -> Shown {
     let arg = match arg {
         // The argument list of a method that takes several.
-        Written::List(items) => items.iter().map(|it| it.show(values)).collect::<Vec<_>>().join(", "),
+        Encoded::List(items) => items.iter().map(|it| it.show(values)).collect::<Vec<_>>().join(", "),
         arg => arg.show(values),
     };
     let ret = ret.map_or_else(|| "?".to_owned(), |ret| ret.show(values));
@@ -263,7 +265,7 @@ impl<S: Specification> fmt::Debug for Loaded<S> {
     }
 }
 
-impl<S> Case for Loaded<S>
+impl<S> ErasedHistory for Loaded<S>
 where
     S: Specification + Send + Sync,
     S::Call: Send + Sync,

@@ -6,7 +6,7 @@ use crate::{random::Random, value::Value};
 
 /// What a generated history looks like.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct GeneratorConfig {
     /// How many operations are called.
     pub operations: usize,
     /// How many processes call them.
@@ -17,7 +17,7 @@ pub struct Plan {
     /// Which methods are drawn how often; those not named have weight 0. Empty: all alike.
     pub mix: Vec<(String, u32)>,
     /// Where values come from.
-    pub values: Domain,
+    pub values: ValueDomain,
     /// How many keys there are.
     pub keys: usize,
     /// How many objects there are.
@@ -28,14 +28,14 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Default for Plan {
+impl Default for GeneratorConfig {
     fn default() -> Self {
-        Plan {
+        GeneratorConfig {
             operations: 100,
             processes: 4,
             overlap: 0.5,
             mix: Vec::new(),
-            values: Domain::Below(20),
+            values: ValueDomain::Below(20),
             keys: 20,
             objects: 1,
             pending: 0.0,
@@ -47,7 +47,7 @@ impl Default for Plan {
 /// Where generated values come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Domain {
+pub enum ValueDomain {
     /// 1, 2, 3, …: no value is drawn twice.
     Distinct,
     /// As distinct, but in no order: a permutation, which the seed chooses, of the integers below a power of two.
@@ -56,35 +56,35 @@ pub enum Domain {
     Below(u32),
 }
 
-impl fmt::Display for Domain {
+impl fmt::Display for ValueDomain {
     /// As `--values` takes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Domain::Distinct => f.write_str("distinct"),
-            Domain::Shuffled => f.write_str("shuffled"),
-            Domain::Below(bound) => bound.fmt(f),
+            ValueDomain::Distinct => f.write_str("distinct"),
+            ValueDomain::Shuffled => f.write_str("shuffled"),
+            ValueDomain::Below(bound) => bound.fmt(f),
         }
     }
 }
 
 /// What a specification draws its sample calls from.
 #[derive(Clone, Debug)]
-pub struct Dice {
+pub struct CallSampler {
     random: Random,
     mix: Vec<(String, u32)>,
-    values: Domain,
+    values: ValueDomain,
     keys: usize,
     drawn: i64,
     shuffle: Shuffle,
     turns: usize,
 }
 
-impl Dice {
+impl CallSampler {
     /// Dice as `plan` loads them.
     #[must_use]
-    pub fn new(plan: &Plan) -> Self {
-        let Plan { mix, values, keys, seed, operations, .. } = plan;
-        Dice {
+    pub fn new(plan: &GeneratorConfig) -> Self {
+        let GeneratorConfig { mix, values, keys, seed, operations, .. } = plan;
+        CallSampler {
             random: Random::new(*seed),
             mix: mix.clone(),
             values: *values,
@@ -123,12 +123,12 @@ impl Dice {
     /// An integer of the domain of values.
     pub fn int(&mut self) -> i64 {
         match self.values {
-            Domain::Below(bound) => self.random.below(bound as usize) as i64,
-            Domain::Distinct => {
+            ValueDomain::Below(bound) => self.random.below(bound as usize) as i64,
+            ValueDomain::Distinct => {
                 self.drawn += 1;
                 self.drawn
             }
-            Domain::Shuffled => {
+            ValueDomain::Shuffled => {
                 self.drawn += 1;
                 self.shuffle.place(self.drawn)
             }
@@ -143,11 +143,11 @@ impl Dice {
     /// One of the values that have been or may be drawn: what a read hopes for, or a `cas` expects.
     pub fn old_value(&mut self) -> Value {
         let bound = match self.values {
-            Domain::Below(bound) => bound as usize,
-            Domain::Distinct | Domain::Shuffled => self.drawn as usize + 1,
+            ValueDomain::Below(bound) => bound as usize,
+            ValueDomain::Distinct | ValueDomain::Shuffled => self.drawn as usize + 1,
         };
         let drawn = self.random.below(bound) as i64;
-        let int = if self.values == Domain::Shuffled { self.shuffle.place(drawn) } else { drawn };
+        let int = if self.values == ValueDomain::Shuffled { self.shuffle.place(drawn) } else { drawn };
         Value::small(int).unwrap_or(Value::NIL)
     }
 

@@ -10,12 +10,12 @@
 
 use std::cmp::Reverse;
 
-use clewline_core::{Act, Rule};
+use clewline_core::{RoleKind, Rule};
 
 use crate::{
     monitor::{
         columns::{Columns, NONE},
-        ruling::Breach,
+        verdict::RuleViolation,
     },
     sorting::sort_by_key,
 };
@@ -25,13 +25,13 @@ const FEW: usize = 4;
 
 /// The operations on the element of `stuck`, which cannot happen in time, since it was last known what the element is like; and what made
 /// it so.
-pub(super) fn breach(columns: &Columns, stuck: u32) -> Breach {
+pub(super) fn breach(columns: &Columns, stuck: u32) -> RuleViolation {
     let element = columns.elements[stuck as usize];
     let now = columns.intervals[stuck as usize].right;
     let is_on_it = |&at: &u32| {
         let at = at as usize;
         columns.elements[at] == element
-            && columns.acts[at] != Act::Nothing
+            && columns.kinds[at] != RoleKind::NoEffect
             && columns.intervals[at].left <= now
     };
     let all: Vec<u32> = (0..columns.len() as u32).filter(is_on_it).collect();
@@ -43,7 +43,7 @@ pub(super) fn breach(columns: &Columns, stuck: u32) -> Breach {
     if FEW < evidence.len() {
         evidence = since(false);
     }
-    Breach { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
+    RuleViolation { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
 }
 
 /// A moment at which it is certain what the element is like.
@@ -58,10 +58,15 @@ impl Known {
     /// Whether the operation, which is called before that moment or returns after it, has happened by then.
     fn is_past(self, columns: &Columns, at: u32) -> bool {
         let interval = columns.intervals[at as usize];
-        let counts_from_its_call = match columns.acts[at as usize] {
-            Act::Add => !self.is_there,
-            Act::Remove => self.is_there,
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => false,
+        let counts_from_its_call = match columns.kinds[at as usize] {
+            RoleKind::Add => !self.is_there,
+            RoleKind::Remove => self.is_there,
+            RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => false,
         };
         if counts_from_its_call { interval.left < self.gap } else { interval.right < self.gap }
     }
@@ -69,13 +74,13 @@ impl Known {
     /// Of `all` operations those that happen later, after those that tell what the element is like.
     fn since(self, columns: &Columns, all: &[u32]) -> Vec<u32> {
         let is_past = |at: &&u32| self.is_past(columns, **at);
-        let past = |act: Act| {
-            all.iter().filter(is_past).copied().filter(move |&at| columns.acts[at as usize] == act)
+        let past = |act: RoleKind| {
+            all.iter().filter(is_past).copied().filter(move |&at| columns.kinds[at as usize] == act)
         };
-        let last_add = past(Act::Add).next_back();
+        let last_add = past(RoleKind::Add).next_back();
         // The last to return, which may have come after every addition; the last to be called may not.
         let last_remove =
-            past(Act::Remove).max_by_key(|&at| (columns.intervals[at as usize].right, Reverse(at)));
+            past(RoleKind::Remove).max_by_key(|&at| (columns.intervals[at as usize].right, Reverse(at)));
         // That it is gone is best told by who took it, and what they took.
         let told = if self.is_there { [last_add, None] } else { [last_add, last_remove] };
         let rest = all.iter().filter(|at| !is_past(at)).copied();
@@ -99,12 +104,17 @@ fn last_known(columns: &Columns, all: &[u32], is_plain: bool) -> Option<Known> {
     for &at in all {
         let gap = columns.intervals[at as usize].left;
         while let Some(at) = returns.next_if(|&at| columns.intervals[at as usize].right < gap) {
-            match columns.acts[at as usize] {
-                act @ (Act::Add | Act::Remove) => returned[act as usize] += 1,
-                Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => looking -= 1,
+            match columns.kinds[at as usize] {
+                act @ (RoleKind::Add | RoleKind::Remove) => returned[act as usize] += 1,
+                RoleKind::Observe
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::Replace
+                | RoleKind::NoEffect => looking -= 1,
             }
         }
-        let [add, remove] = [Act::Add as usize, Act::Remove as usize];
+        let [add, remove] = [RoleKind::Add as usize, RoleKind::Remove as usize];
         if gap != last && looking == 0 {
             let suits = |act: usize| !is_plain || called[act] == returned[act];
             if called[add] == returned[remove] && suits(add) {
@@ -114,9 +124,14 @@ fn last_known(columns: &Columns, all: &[u32], is_plain: bool) -> Option<Known> {
             }
         }
         last = gap;
-        match columns.acts[at as usize] {
-            act @ (Act::Add | Act::Remove) => called[act as usize] += 1,
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => looking += 1,
+        match columns.kinds[at as usize] {
+            act @ (RoleKind::Add | RoleKind::Remove) => called[act as usize] += 1,
+            RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => looking += 1,
         }
     }
     known

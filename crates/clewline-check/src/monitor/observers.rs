@@ -9,12 +9,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clewline_core::Act;
+use clewline_core::RoleKind;
 
 use super::{
     columns::{Columns, Interval},
     lifetimes::Lifetimes,
-    ruling::{Refusal, Ruling, Want},
+    verdict::{MonitorVerdict, Unsupported, Want},
 };
 
 /// Who should leave first.
@@ -35,11 +35,11 @@ pub(super) fn held(
     lifetimes: &Lifetimes,
     (line, factor): (Line, u32),
     want: Want,
-) -> Result<Ruling, Refusal> {
+) -> Result<MonitorVerdict, Unsupported> {
     let order = if lifetimes.has_sees { put_in(columns, &order, line, factor) } else { Some(order) };
     let order =
-        order.ok_or(Refusal::Other("the looks at this container fit into no order that was found"))?;
-    Ok(Ruling::Holds((want == Want::Witness).then_some(order)))
+        order.ok_or(Unsupported::Other("the looks at this container fit into no order that was found"))?;
+    Ok(MonitorVerdict::Holds((want == Want::Witness).then_some(order)))
 }
 
 /// `order`, which is one of all operations but the looks, with the looks; none if they do not fit in.
@@ -97,7 +97,7 @@ impl Looks {
         for place in (0..order.len()).rev() {
             returns[place] = interval(order[place]).right.min(returns[place + 1]);
         }
-        let sees = (0..).zip(&columns.acts).filter(|it| *it.1 == Act::See).map(|it| it.0);
+        let sees = (0..).zip(&columns.kinds).filter(|it| *it.1 == RoleKind::Observe).map(|it| it.0);
         let mut rest: Vec<Look> = sees
             .map(|at| {
                 let first = returns.partition_point(|&it| it < interval(at).left);
@@ -152,8 +152,8 @@ impl Inside {
 
     fn apply(&mut self, columns: &Columns, at: u32, place: usize) {
         let element = columns.elements[at as usize];
-        match columns.acts[at as usize] {
-            Act::Add => {
+        match columns.kinds[at as usize] {
+            RoleKind::Add => {
                 let rank = match self.line {
                     Line::FirstIn => place as i64,
                     Line::LastIn => -(place as i64),
@@ -161,7 +161,7 @@ impl Inside {
                 };
                 self.elements.insert((rank, element), 0);
             }
-            Act::Remove => {
+            RoleKind::Remove => {
                 let own = self.elements.iter_mut().find_map(|(key, overtaken)| {
                     let is_own = key.1 == element;
                     *overtaken += u32::from(!is_own);
@@ -169,7 +169,12 @@ impl Inside {
                 });
                 own.and_then(|it| self.elements.remove(&it));
             }
-            Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+            RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => (),
         }
     }
 }

@@ -15,14 +15,15 @@
 //! sweep that takes too long is given up, and says so.
 
 use clewline_core::{
-    Act, Allowed, Answered, Breaking, Budget, Keep, Kind, OperationId, Problem, Reason, Verdict, Violation,
+    Allowed, Budget, FailurePoint, ObjectKind, OperationId, PossibleResult, Problem, Reason, Retain,
+    RoleKind, Verdict, Violation,
 };
 
 use crate::{
     auto::{self, cut_where_empty},
-    monitor::{Columns, Ruling, Want, judge_columns},
+    monitor::{Columns, MonitorVerdict, Want, judge_columns},
     options::Options,
-    search::sweep::{Sweep, in_order},
+    search::breadth_first::{Sweep, in_order},
 };
 
 /// A sweep may make this many standings, or `PER_OPERATION` for each operation if that is more.
@@ -39,17 +40,17 @@ const TRIED: usize = 1 << 25;
 /// # Errors
 ///
 /// Why it is not known: a prefix could not be judged, or the operations of `violation` are not violated, or not there.
-pub fn breaking(
+pub fn failure_point(
     problems: Vec<Problem<'_>>,
     violation: &Violation,
     options: &Options,
-) -> Result<Breaking, Reason> {
+) -> Result<FailurePoint, Reason> {
     let foreign = || Reason::Refused("the violation is one of another history".to_owned());
-    let &first = violation.core.first().ok_or_else(foreign)?;
+    let &first = violation.counterexample.first().ok_or_else(foreign)?;
     let whole = problems.into_iter().find(|it| it.position(first).is_some()).ok_or_else(foreign)?;
     let mut parts = whole.into_parts().into_iter();
     let part = parts.find(|it| it.position(first).is_some()).ok_or_else(foreign)?;
-    let rank = breaking_return(&part, &violation.core, options)?;
+    let rank = breaking_return(&part, &violation.counterexample, options)?;
     let breaks = |&at: &usize| part.spans()[at].ret() == Some(rank);
     let operation = part.operations()[(0..part.len()).find(breaks).ok_or_else(foreign)?];
     let before = until(&part, rank.saturating_sub(1));
@@ -58,17 +59,17 @@ pub fn breaking(
     let allowed = match answers(&before, operation, options) {
         Ok(answers) if answers.is_empty() => Allowed::Blocked,
         Ok(answers) => Allowed::These(answers),
-        Err(reason) => Allowed::NotKnown(reason),
+        Err(reason) => Allowed::Unknown(reason),
     };
-    Ok(Breaking::new(events, operation, allowed))
+    Ok(FailurePoint::new(events, operation, allowed))
 }
 
 /// What is known after the event of rank `last`.
 fn until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
     part.weaken(|at| match part.spans()[at] {
-        span if last < span.call() => Keep::Nothing,
-        span if last < span.end() => Keep::Call,
-        _ => Keep::Whole,
+        span if last < span.call() => Retain::Drop,
+        span if last < span.end() => Retain::CallOnly,
+        _ => Retain::All,
     })
 }
 
@@ -132,11 +133,21 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
     let mut columns = Columns::new(before).ok()?;
     let asked = before.position(operation)?;
     match columns.kind {
-        Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag if columns.acts[asked] == Act::Take => (),
-        Kind::Queue | Kind::Stack | Kind::PriorityQueue | Kind::Bag => return None,
+        ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag
+            if columns.kinds[asked] == RoleKind::RemoveUnknown =>
+        {
+            ()
+        }
+        ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag => return None,
         // One run of its monitor takes longer than a sweep.
-        Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => return None,
-        Kind::Set | Kind::Multiset | Kind::Counter | Kind::Register { .. } | Kind::Other(_) => return None,
+        ObjectKind::QuasiQueue { .. }
+        | ObjectKind::QuasiStack { .. }
+        | ObjectKind::QuasiPriorityQueue { .. } => return None,
+        ObjectKind::Set
+        | ObjectKind::Multiset
+        | ObjectKind::Counter
+        | ObjectKind::Register { .. }
+        | ObjectKind::Other(_) => return None,
     }
     let inside = may_be_inside(before, &columns)?;
     if TRIED < columns.len().saturating_mul(inside.len() + 1) {
@@ -157,15 +168,17 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
             Some(add) => automaton.step(initial, labels[add], 0)?.state,
             None => initial,
         };
-        let [Answered { answer, .. }] = automaton.answers(state, labels[asked])?[..] else { return None };
-        let act_of_add = candidate.map(|add| std::mem::replace(&mut columns.acts[add], Act::Add));
-        columns.acts[asked] = if candidate.is_some() { Act::Remove } else { Act::Empty };
+        let [PossibleResult { result: answer, .. }] = automaton.results(state, labels[asked])?[..] else {
+            return None;
+        };
+        let act_of_add = candidate.map(|add| std::mem::replace(&mut columns.kinds[add], RoleKind::Add));
+        columns.kinds[asked] = if candidate.is_some() { RoleKind::Remove } else { RoleKind::Empty };
         columns.elements[asked] = candidate.map_or(0, |add| columns.elements[add]);
         match judge_columns(&columns, Want::Verdict, budget).ok()? {
-            Ruling::Holds(_) => texts.push(automaton.show(labels[asked], answer)),
-            Ruling::Violated(_) => (),
+            MonitorVerdict::Holds(_) => texts.push(automaton.show(labels[asked], answer)),
+            MonitorVerdict::Violated(_) => (),
         }
-        candidate.into_iter().zip(act_of_add).for_each(|(add, act)| columns.acts[add] = act);
+        candidate.into_iter().zip(act_of_add).for_each(|(add, act)| columns.kinds[add] = act);
     }
     Some(in_order(texts))
 }
@@ -176,12 +189,12 @@ fn may_be_inside(before: &Problem<'_>, columns: &Columns) -> Option<Vec<usize>> 
     // As told, before pending ones that nobody noticed were forgotten.
     let roles = before.roles().ok()?;
     let mut adds: Vec<Option<usize>> = vec![None; columns.names.len()];
-    for at in (0..columns.len()).filter(|&at| roles.acts[at] == Act::Add) {
+    for at in (0..columns.len()).filter(|&at| roles.kinds[at] == RoleKind::Add) {
         if adds[columns.elements[at] as usize].replace(at).is_some() {
             return None;
         }
     }
-    for at in (0..columns.len()).filter(|&at| columns.acts[at] == Act::Remove) {
+    for at in (0..columns.len()).filter(|&at| columns.kinds[at] == RoleKind::Remove) {
         adds[columns.elements[at] as usize] = None;
     }
     Some(adds.into_iter().flatten().collect())

@@ -1,6 +1,6 @@
 //! Subjects to be explored, their types forgotten.
 //!
-//! An [`Explorable`] reads calls as people write them, and makes a [`Trial`] of a matrix: something that can be run under a
+//! An [`Explorable`] reads calls as people write them, and makes a [`TestProgram`] of a matrix: something that can be run under a
 //! scheduler. From here on an operation is a number, and so is an answer.
 
 use std::{
@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use clewline_core::{AnswerId, Case, History, Interner, Misfit, ObjectId, ProcessId, Timed};
+use clewline_core::{CodecError, ErasedHistory, History, Interner, ObjectId, ProcessId, ResultId, Timed};
 use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
 
 use crate::{
@@ -26,7 +26,7 @@ pub trait Explorable: Send + Sync {
     /// # Errors
     ///
     /// If something in it is no call that the subject knows.
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit>;
+    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError>;
 }
 
 /// A matrix on a subject, ready to be run again and again.
@@ -34,7 +34,7 @@ pub trait Explorable: Send + Sync {
 /// It may be one of another process. Then a scheduler of this process that [runs](System::run) it
 /// is asked over a line at each point, which takes long; [`explore`](Self::explore) has its scheduler
 /// where the calls are made.
-pub trait Trial: System {
+pub trait TestProgram: System {
     /// Runs execution after execution as `strategy` has it, and calls `visit` after each, or after
     /// those that `extent` asks for. [`survey`] does so for a trial of this process.
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey;
@@ -49,10 +49,10 @@ pub trait Trial: System {
     fn operations(&self) -> &[(usize, String)];
 
     /// What the last execution left.
-    fn outcome(&self) -> Outcome<AnswerId>;
+    fn outcome(&self) -> Outcome<ResultId>;
 
     /// An answer of an operation as it is written. Empty if the method answers nothing.
-    fn answer(&self, operation: usize, answer: AnswerId) -> String;
+    fn show_result(&self, operation: usize, answer: ResultId) -> String;
 
     /// Has executions from the next one on in another model of memory.
     fn set_memory(&mut self, memory: Memory);
@@ -76,17 +76,17 @@ pub trait Trial: System {
     fn pending(&self) -> &[Pending];
 
     /// The history with the subject's own specification, if it has one.
-    fn case(&self, outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>>;
+    fn case(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>>;
 }
 
 /// What is called after an execution, with the number of executions so far.
-pub type Visit<'a> = dyn FnMut(&mut dyn Trial, &Ending, u64) -> ControlFlow<()> + 'a;
+pub type Visit<'a> = dyn FnMut(&mut dyn TestProgram, &Ending, u64) -> ControlFlow<()> + 'a;
 
 // How many executions pass between two looks at the clock.
 const CLOCK_INTERVAL_EXECUTIONS: u64 = 256;
 
 /// Runs a trial of this process under `scheduler`, and visits each execution that is not redundant.
-pub fn survey<T: Trial>(
+pub fn survey<T: TestProgram>(
     trial: &mut T,
     scheduler: &mut dyn Scheduler,
     extent: &Extent,
@@ -108,11 +108,11 @@ pub fn survey<T: Trial>(
 }
 
 type Show<C, R> = Box<dyn Fn(&C, &R) -> String>;
-type ToCase<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn Case>>;
+type ToCase<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn ErasedHistory>>;
 
 /// A matrix with its types.
 pub(crate) struct Typed<T, C, R> {
-    program: Program<T, C, AnswerId>,
+    program: Program<T, C, ResultId>,
     operations: Vec<(usize, String)>,
     answers: Rc<RefCell<Interner<R>>>,
     show: Show<C, R>,
@@ -147,7 +147,7 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
         // The answer is there before the numbers are borrowed: a task may be interrupted inside of `call`.
         let numbering = move |subject: &T, it: &C| {
             let answer = call(subject, it);
-            AnswerId(numbered.borrow_mut().intern(answer))
+            ResultId(numbered.borrow_mut().intern(answer))
         };
         Typed {
             program: Program::new(calls, make, numbering, *limits),
@@ -165,7 +165,7 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> System for Typed<T,
     }
 }
 
-impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for Typed<T, C, R> {
+impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram for Typed<T, C, R> {
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
         survey(self, &mut *strategy.scheduler(), extent, visit)
     }
@@ -174,11 +174,11 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
         &self.operations
     }
 
-    fn outcome(&self) -> Outcome<AnswerId> {
+    fn outcome(&self) -> Outcome<ResultId> {
         self.program.outcome()
     }
 
-    fn answer(&self, operation: usize, answer: AnswerId) -> String {
+    fn show_result(&self, operation: usize, answer: ResultId) -> String {
         let call = self.program.calls().operations().nth(operation).map(|it| it.1);
         let ret = &self.answers.borrow()[answer.0];
         call.map_or_else(String::new, |call| (self.show)(call, ret))
@@ -212,7 +212,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> Trial for T
         self.program.pending()
     }
 
-    fn case(&self, outcome: &Outcome<AnswerId>) -> Option<Box<dyn Case>> {
+    fn case(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         let answers = self.answers.borrow();
         let called = self.program.calls().operations().zip(&outcome.operations);
         let operations = called.filter_map(|((process, call), operation)| {
@@ -294,15 +294,15 @@ impl Methods {
         self.calls.iter().map(|it| it.0.as_str()).collect()
     }
 
-    fn find(&self, label: &str) -> Result<Method, Misfit> {
+    fn find(&self, label: &str) -> Result<Method, CodecError> {
         let bare = |it: &str| it.replace(' ', "").replace("()", "");
         let found = self.calls.iter().find(|it| bare(&it.0) == bare(label));
         found.map(|it| Arc::clone(&it.1)).ok_or_else(|| {
-            Misfit(format!("`{label}` cannot be called; what can be is {}", self.labels().join(", ")))
+            CodecError(format!("`{label}` cannot be called; what can be is {}", self.labels().join(", ")))
         })
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| self.find(it))?;
         let make = Arc::clone(&self.make);
         let call = |subject: &Box<dyn Any>, call: &Method| call(&**subject);
@@ -315,7 +315,7 @@ impl<T: 'static> Explorable for Component<T> {
         self.methods.labels().into_iter().map(str::to_owned).collect()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn Trial>, Misfit> {
+    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         self.methods.trial(labels, limits)
     }
 }

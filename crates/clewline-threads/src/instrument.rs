@@ -8,7 +8,7 @@ pub use crate::control::{Control, Foreign, Need, Place, Resolver, Site, Until, s
 
 use crate::{
     control::{Calls, Limits},
-    trial::{Trial, Typed},
+    test_program::{TestProgram, Typed},
 };
 
 /// A matrix of calls that run foreign code. `make` makes a fresh subject, `call` makes a call and answers a number, and `show` writes
@@ -21,7 +21,7 @@ pub fn trial<C: Clone + 'static>(
     make: impl Fn() + 'static,
     call: impl Fn(&C) -> i64 + 'static,
     show: impl Fn(i64) -> String + 'static,
-) -> Box<dyn Trial> {
+) -> Box<dyn TestProgram> {
     let typed =
         Typed::new(labels, calls, limits, make, move |(), it| call(it), move |_, it: &i64| show(*it), None);
     Box::new(typed.foreign(foreign))

@@ -13,16 +13,16 @@ pub enum Want {
 
 /// What a monitor found. Operations are named by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ruling {
+pub enum MonitorVerdict {
     /// There is an order; this one, if it was wanted.
     Holds(Option<Vec<u32>>),
     /// There is none.
-    Violated(Breach),
+    Violated(RuleViolation),
 }
 
 /// A rule that is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach {
+pub struct RuleViolation {
     /// The rule.
     pub rule: Rule,
     /// The operations that break it, in the order which the rule gives.
@@ -33,7 +33,7 @@ pub struct Breach {
 
 /// Why a monitor cannot decide a history. The text stands after "because".
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Unsupported {
     /// An element is added twice, and may be there twice: the positions of both.
     AddedTwice(u32, u32),
     /// The operation is not one that monitors of this kind know.
@@ -42,11 +42,11 @@ pub enum Refusal {
     Other(&'static str),
 }
 
-impl Refusal {
+impl Unsupported {
     pub(super) fn text(&self, problem: &Problem<'_>) -> String {
         let label = |at: u32| problem.label(problem.operations()[at as usize]);
         match *self {
-            Refusal::AddedTwice(first, second) => {
+            Unsupported::AddedTwice(first, second) => {
                 let (first, second) = (label(first), label(second));
                 if first == second {
                     format!("a monitor needs distinct values, but {first} happens twice")
@@ -54,8 +54,8 @@ impl Refusal {
                     format!("a monitor needs distinct values, but {first} and {second} add the same")
                 }
             }
-            Refusal::Unfit(at) => format!("no monitor judges histories with {}", label(at)),
-            Refusal::Other(text) => text.to_owned(),
+            Unsupported::Unfit(at) => format!("no monitor judges histories with {}", label(at)),
+            Unsupported::Other(text) => text.to_owned(),
         }
     }
 }

@@ -15,13 +15,13 @@ use clewline_core::{Event, History, Specification};
 
 use crate::{
     actor::{self, ActorId, AnyActor, Context},
-    harness::{Glance, Harness, Property, Scenario},
+    harness::{GlobalState, Harness, Property, Scenario},
     hashed::Hashed,
     histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX},
     ledger::{Actors, Cause, Ledger, Output, Reaction, State},
     numbers::{
-        BadHandler, Envelope, EnvelopeId, Fingerprint, Input, LocalId, MessageId, Misdeed, Numbers, Outcome,
-        ReturnId, Start,
+        BadHandler, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, MessageId, Numbers,
+        Outcome, ReturnId, Start,
     },
     world::Delivery,
 };
@@ -32,7 +32,7 @@ pub type CallOf<H> = <<H as Harness>::Specification as Specification>::Call;
 pub type ReturnOf<H> = <<H as Harness>::Specification as Specification>::Return;
 
 /// A harness and a scenario, in numbers.
-pub struct Cast<H: Harness> {
+pub struct ModelTables<H: Harness> {
     tables: Tables<H>,
     ledger: Ledger,
 }
@@ -124,7 +124,7 @@ fn fits(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) -> Res
     }
 }
 
-impl<H: Harness> Cast<H> {
+impl<H: Harness> ModelTables<H> {
     /// Numbers for `harness`, used as `scenario` says.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl<H: Harness> Cast<H> {
             outputs: Vec::new(),
         };
         let ledger = Ledger::new(&mut tables, roots, calls, delivery);
-        Ok(Cast { tables, ledger })
+        Ok(ModelTables { tables, ledger })
     }
 
     /// The harness.
@@ -244,7 +244,7 @@ impl<H: Harness> Actors for Tables<H> {
     }
 
     fn answers(&self, request: MessageId, response: MessageId) -> bool {
-        self.harness.answers(&self.messages[request.0], &self.messages[response.0])
+        self.harness.is_response_to(&self.messages[request.0], &self.messages[response.0])
     }
 
     fn show(&self, message: MessageId) -> String {
@@ -256,14 +256,14 @@ impl<H: Harness> Actors for Tables<H> {
         self.newborn.reverse();
     }
 
-    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, Misdeed> {
+    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, HandlerFault> {
         let mut value = self.newborn.pop().expect("an actor is made before it starts");
         let mut context = Context::new(id, 0, answers);
         caught(&mut || value.on_start(&mut context))?;
         Ok(self.keep(id, value, context))
     }
 
-    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, Misdeed> {
+    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, HandlerFault> {
         let Local { actor, children, ref value } = self.locals[local.0];
         let mut value = value.clone();
         let mut context = Context::new(actor, children, answers);
@@ -307,13 +307,13 @@ impl<H: Harness> Actors for Tables<H> {
             state.in_flight.iter().map(|it| &state.envelopes[it.0 as usize]).filter(|it| !it.is_timer);
         let in_flight = facts.map(|it| (it.from, it.to, &self.messages[it.message.0])).collect();
         let crashed = state.crashed.iter().copied().collect();
-        let glance = Glance { actors, in_flight, crashed };
+        let glance = GlobalState { actors, in_flight, crashed };
         let holds = (self.properties[property].holds)(&glance);
         (holds, glance.in_flight.was_looked_at() || glance.crashed.was_looked_at())
     }
 }
 
-impl<H: Harness> Numbers for Cast<H> {
+impl<H: Harness> Numbers for ModelTables<H> {
     fn start(&mut self) -> Result<Vec<Start>, BadHandler> {
         self.ledger.start(&mut self.tables)
     }
@@ -322,7 +322,7 @@ impl<H: Harness> Numbers for Cast<H> {
         self.ledger.react(&mut self.tables, local, input)
     }
 
-    fn blame(&self, local: LocalId, input: Input, why: Misdeed) -> BadHandler {
+    fn blame(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler {
         self.ledger.blame(&self.tables, local, input, why)
     }
 
@@ -371,23 +371,23 @@ pub trait Returns<R>: Send {
     fn returned(&self, id: ReturnId) -> &R;
 }
 
-impl<H: Harness> Returns<ReturnOf<H>> for Cast<H> {
+impl<H: Harness> Returns<ReturnOf<H>> for ModelTables<H> {
     fn returned(&self, id: ReturnId) -> &ReturnOf<H> {
         &self.tables.returns[id.0]
     }
 }
 
-impl<H: Harness> fmt::Debug for Cast<H> {
+impl<H: Harness> fmt::Debug for ModelTables<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cast").field("locals", &self.tables.locals.len()).finish_non_exhaustive()
     }
 }
 
 /// Runs a handler. If it panics, what it was working on is not to be used any more.
-fn caught(handler: &mut dyn FnMut()) -> Result<(), Misdeed> {
+fn caught(handler: &mut dyn FnMut()) -> Result<(), HandlerFault> {
     catch_unwind(AssertUnwindSafe(handler)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        Misdeed::Panicked(text.unwrap_or_else(|| "it did not say why".to_owned()))
+        HandlerFault::Panicked(text.unwrap_or_else(|| "it did not say why".to_owned()))
     })
 }

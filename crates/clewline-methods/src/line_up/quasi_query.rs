@@ -1,6 +1,6 @@
 //! What quasi factors ask of histories, and of matrices.
 
-use super::options::{Against, Options};
+use super::options::{Options, Reference};
 use crate::{
     error::Error,
     matrix::method,
@@ -9,7 +9,7 @@ use crate::{
 
 /// A question about a subject: how far out of order its answers are.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking<'a> {
+pub struct QuasiQuery<'a> {
     /// Who may be out of order, and how far.
     pub quasi: &'a Quasi,
     /// What the subject should do, relaxed or not: the name of a specification that is built in, if it has one.
@@ -29,7 +29,7 @@ pub enum Matrices {
     Any,
 }
 
-impl Asking<'_> {
+impl QuasiQuery<'_> {
     /// Has histories judged so. Answers what matrices that are drawn have to put in and to take out alike, if anything.
     ///
     /// What is right follows from the specification, which is relaxed if it is read so, or is the golden implementation that `options`
@@ -41,7 +41,7 @@ impl Asking<'_> {
     pub fn ask(&self, options: &mut Options) -> Result<Option<Roles>, Error> {
         let plain = self.spec.map(Roles::plain);
         let roles = plain.and_then(Roles::of).filter(|_| self.matrices == Matrices::WellFormed);
-        let is_golden = matches!(options.against, Against::Golden(_));
+        let is_golden = matches!(options.against, Reference::Golden(_));
         let plan = match (is_golden, plain) {
             (true, _) => self.plan_of_golden()?,
             (false, Some(plain)) => self.quasi.plan(plain)?,
@@ -53,7 +53,7 @@ impl Asking<'_> {
                 ));
             }
         };
-        let named = |name: &str| Against::Named(name.to_owned());
+        let named = |name: &str| Reference::Named(name.to_owned());
         match (plan, plain) {
             (Plan::Relaxed(relaxed), _) => options.against = named(&relaxed),
             (Plan::LeastRelaxed(relaxed), plain) => {

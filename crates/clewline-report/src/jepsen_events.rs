@@ -9,11 +9,11 @@ use clewline_core::{Datum, Names, Value, Values};
 
 use crate::{
     ReadError, ReadOptions,
-    log::{EventTimes, Numbering},
+    event_reader::{EventTimes, Numbering},
     text::{
         Sink,
         edn::{Edn, Next, Stop},
-        forms::Forms,
+        edn_stream::Forms,
     },
 };
 

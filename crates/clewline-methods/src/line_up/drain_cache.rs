@@ -9,20 +9,20 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use clewline_check::ObservationSet;
 
 use super::{
-    options::{Against, Options},
+    options::{Options, Reference},
     serial::{Texts, observe},
 };
 use crate::matrix::Matrix;
 
 /// See the [module documentation](self).
-pub(super) struct More<'a> {
+pub(super) struct DrainCache<'a> {
     pub(super) matrix: &'a Matrix,
     pub(super) options: &'a Options,
     /// By how many calls there are more.
     pub(super) seen: RefCell<BTreeMap<usize, Rc<ObservationSet>>>,
 }
 
-impl More<'_> {
+impl DrainCache<'_> {
     /// What the golden implementation does with the calls of the matrix and with `more`, one at a time in every order.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl More<'_> {
         if let Some(seen) = self.seen.borrow().get(&more.len()) {
             return Ok(Rc::clone(seen));
         }
-        let Against::Golden(golden) = &self.options.against else {
+        let Reference::Golden(golden) = &self.options.against else {
             return Err("something is left inside, and nobody can say what would take it out".to_owned());
         };
         let calls = self.matrix.to_apart(more).map_err(|it| {

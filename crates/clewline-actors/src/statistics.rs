@@ -20,12 +20,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     engine::lock,
+    execution::Execution,
     histories::{HistoryEvent, HistoryId},
     judge::{Judgement, Verdicts},
     numbers::BadHandler,
     schedule::Schedule,
     settings::Settings,
-    walk::Walk,
 };
 
 // After so many executions it is looked how much memory is used, and told how many there were.
@@ -36,7 +36,7 @@ pub type Flow = ControlFlow<Coverage>;
 
 /// What schedules had to show.
 #[derive(Debug)]
-pub struct Tally<'a> {
+pub struct Statistics<'a> {
     // `None` if others will ask them.
     verdicts: Option<&'a mut Verdicts>,
     budget: Budget,
@@ -96,15 +96,15 @@ pub struct FirstViolation {
     pub after: Duration,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> Statistics<'a> {
     /// Nothing was seen yet.
     pub fn new(settings: &Settings, verdicts: &'a mut Verdicts, budget: &Budget) -> Self {
-        Tally { verdicts: Some(verdicts), ..Tally::unjudged(settings, budget) }
+        Statistics { verdicts: Some(verdicts), ..Statistics::unjudged(settings, budget) }
     }
 
     /// Nothing was seen yet, and nothing will be judged before it is [added](Self::add) elsewhere.
     pub(crate) fn unjudged(settings: &Settings, budget: &Budget) -> Self {
-        Tally {
+        Statistics {
             verdicts: None,
             budget: budget.clone(),
             schedules_max: settings.schedules,
@@ -140,7 +140,7 @@ impl<'a> Tally<'a> {
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn is_end(&mut self, walk: &Walk) -> ControlFlow<Coverage, bool> {
+    pub fn is_end(&mut self, walk: &Execution) -> ControlFlow<Coverage, bool> {
         let is_over = walk.enabled().is_empty();
         if !is_over && walk.events().len() < self.steps_max {
             return ControlFlow::Continue(false);
@@ -165,7 +165,7 @@ impl<'a> Tally<'a> {
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn saw(&mut self, walk: &mut Walk, chronicle: Vec<HistoryEvent>) -> Flow {
+    pub fn saw(&mut self, walk: &mut Execution, chronicle: Vec<HistoryEvent>) -> Flow {
         self.go_on(walk)?;
         let history = walk.canonical(&chronicle);
         self.schedules += 1;
@@ -179,7 +179,7 @@ impl<'a> Tally<'a> {
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn give_up(&mut self, walk: &Walk) -> Flow {
+    pub fn give_up(&mut self, walk: &Execution) -> Flow {
         self.go_on(walk)?;
         self.redundant += 1;
         ControlFlow::Continue(())
@@ -187,7 +187,7 @@ impl<'a> Tally<'a> {
 
     /// Adds what was seen elsewhere, as if it had been seen here, execution by execution. Adds nothing, and answers false, if what
     /// comes of that depends on their order: where a limit is hit, or where the first violation is.
-    pub(crate) fn add(&mut self, walk: &Walk, seen: Tally<'_>) -> bool {
+    pub(crate) fn add(&mut self, walk: &Execution, seen: Statistics<'_>) -> bool {
         if self.left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
             return false;
         }
@@ -315,7 +315,7 @@ impl<'a> Tally<'a> {
 
     /// How much was seen, if nothing broke off.
     #[must_use]
-    pub fn coverage(&mut self, walk: &Walk) -> Coverage {
+    pub fn coverage(&mut self, walk: &Execution) -> Coverage {
         match walk.bad_handler() {
             Some(bad_handler) => self.blame(bad_handler),
             None if self.cut != 0 => Coverage::Limited(Limit::Cut(self.cut)),
@@ -334,7 +334,7 @@ impl<'a> Tally<'a> {
         self.canonical.values().filter(|it| **it == judgement).count()
     }
 
-    fn go_on(&mut self, walk: &Walk) -> Flow {
+    fn go_on(&mut self, walk: &Execution) -> Flow {
         if let Some(bad_handler) = walk.bad_handler() {
             return ControlFlow::Break(self.blame(bad_handler));
         }
@@ -354,7 +354,7 @@ impl<'a> Tally<'a> {
         limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Limited(Limit::Budget(it))))
     }
 
-    fn look(&mut self, walk: &Walk, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
+    fn look(&mut self, walk: &Execution, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
         let is_complete = walk.engine().summary(id).is_complete();
         // Most were seen before.
         if !self.chronological.contains_key(chronicle) {
@@ -395,7 +395,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    fn judge(&mut self, walk: &Walk, id: HistoryId) -> Judgement {
+    fn judge(&mut self, walk: &Execution, id: HistoryId) -> Judgement {
         let Some(verdicts) = &mut self.verdicts else { return Judgement::Unknown };
         let begun = Instant::now();
         let judgement = verdicts.of(&lock(&walk.engine().shared.histories), id);

@@ -17,13 +17,13 @@
 
 use std::cmp::Reverse;
 
-use clewline_core::{Act, Budget, Kind, OperationId, Problem, Roles, Span};
+use clewline_core::{Budget, ObjectKind, OperationId, Problem, RoleKind, Roles, Span};
 
-use crate::monitor::{self, Columns, Ruling, Want};
+use crate::monitor::{self, Columns, MonitorVerdict, Want};
 
 /// What was seen at a glance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Glance {
+pub(super) enum QuickVerdict {
     /// It is violated by then: this operation cannot have happened.
     Violated(OperationId),
     /// It holds.
@@ -32,34 +32,34 @@ pub(super) enum Glance {
 
 /// Judges a problem about an object of that kind, if that is easy. `opening` is the position of an operation that tells what the object is like at
 /// first.
-pub(super) fn judge(problem: &Problem<'_>, kind: Kind, opening: Option<usize>) -> Option<Glance> {
+pub(super) fn judge(problem: &Problem<'_>, kind: ObjectKind, opening: Option<usize>) -> Option<QuickVerdict> {
     let roles = problem.roles().ok()?;
     let view = View { problem, roles };
     match kind {
-        Kind::Counter => view.sum(opening),
-        Kind::Bag | Kind::Multiset => view.nobody_put(None).or_else(|| view.copies()),
-        Kind::Register { initial } => view.nobody_put(Some(initial)),
-        Kind::Queue | Kind::Stack | Kind::PriorityQueue => view
+        ObjectKind::Counter => view.sum(opening),
+        ObjectKind::Bag | ObjectKind::Multiset => view.nobody_put(None).or_else(|| view.copies()),
+        ObjectKind::Register { initial } => view.nobody_put(Some(initial)),
+        ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue => view
             .nobody_put(None)
             .or_else(|| view.one_finder(kind))
             .or_else(|| view.is_of_one_element().then(|| view.copies()).flatten()),
-        Kind::Set => by_monitor(problem),
-        Kind::Other(_) => None,
-        Kind::QuasiQueue { .. } | Kind::QuasiStack { .. } | Kind::QuasiPriorityQueue { .. } => {
-            view.nobody_put(None)
-        }
+        ObjectKind::Set => by_monitor(problem),
+        ObjectKind::Other(_) => None,
+        ObjectKind::QuasiQueue { .. }
+        | ObjectKind::QuasiStack { .. }
+        | ObjectKind::QuasiPriorityQueue { .. } => view.nobody_put(None),
     }
 }
 
 /// What the monitor says, which judges sets in a pass whoever has only a chance.
-fn by_monitor(problem: &Problem<'_>) -> Option<Glance> {
+fn by_monitor(problem: &Problem<'_>) -> Option<QuickVerdict> {
     let (columns, order) = Columns::of_weaker(problem).ok()?;
     match monitor::judge_columns(&columns, Want::Verdict, &Budget::unlimited()).ok()? {
-        Ruling::Holds(_) => Some(Glance::Holds),
+        MonitorVerdict::Holds(_) => Some(QuickVerdict::Holds),
         // The one that had to return and could not.
-        Ruling::Violated(breach) => {
+        MonitorVerdict::Violated(breach) => {
             let at = order[*breach.operations.first()? as usize];
-            Some(Glance::Violated(problem.operations()[at as usize]))
+            Some(QuickVerdict::Violated(problem.operations()[at as usize]))
         }
     }
 }
@@ -72,21 +72,21 @@ pub(crate) fn refute(problem: &Problem<'_>) -> Option<OperationId> {
     let view = View { problem, roles };
     let id = |at: usize| problem.operations()[at];
     let nobody_put = |initial| match view.nobody_put(initial) {
-        Some(Glance::Violated(id)) => Some(id),
-        Some(Glance::Holds) | None => None,
+        Some(QuickVerdict::Violated(id)) => Some(id),
+        Some(QuickVerdict::Holds) | None => None,
     };
     match problem.kind()? {
-        Kind::Counter | Kind::Other(_) => None,
-        Kind::Register { initial } => nobody_put(Some(initial)),
+        ObjectKind::Counter | ObjectKind::Other(_) => None,
+        ObjectKind::Register { initial } => nobody_put(Some(initial)),
         // Each element is added and removed again and again, and nobody finds all of them absent at a time.
-        Kind::Set | Kind::Multiset => nobody_put(None),
-        Kind::Queue
-        | Kind::QuasiQueue { .. }
-        | Kind::Stack
-        | Kind::QuasiStack { .. }
-        | Kind::PriorityQueue
-        | Kind::QuasiPriorityQueue { .. }
-        | Kind::Bag => {
+        ObjectKind::Set | ObjectKind::Multiset => nobody_put(None),
+        ObjectKind::Queue
+        | ObjectKind::QuasiQueue { .. }
+        | ObjectKind::Stack
+        | ObjectKind::QuasiStack { .. }
+        | ObjectKind::PriorityQueue
+        | ObjectKind::QuasiPriorityQueue { .. }
+        | ObjectKind::Bag => {
             nobody_put(None).or_else(|| view.taken_too_often().map(id)).or_else(|| view.not_empty().map(id))
         }
     }
@@ -124,15 +124,20 @@ impl View<'_> {
 
     /// The element that the operation puts there, if it puts one.
     fn put_by(&self, at: usize) -> Option<u32> {
-        match self.roles.acts[at] {
-            Act::Add => Some(self.roles.elements[at]),
-            Act::Replace => Some(self.roles.seconds[at]),
-            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => None,
+        match self.roles.kinds[at] {
+            RoleKind::Add => Some(self.roles.elements[at]),
+            RoleKind::Replace => Some(self.roles.seconds[at]),
+            RoleKind::Remove
+            | RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::NoEffect => None,
         }
     }
 
     /// Whether somebody found what nobody else adds before that. `initial` is there at first.
-    fn nobody_put(&self, initial: Option<u64>) -> Option<Glance> {
+    fn nobody_put(&self, initial: Option<u64>) -> Option<QuickVerdict> {
         let spans = self.problem.spans();
         // By element: the earliest calls of two that put it there, since one may be the finder.
         let mut first = vec![[(u32::MAX, usize::MAX); 2]; self.roles.names.len()];
@@ -147,9 +152,13 @@ impl View<'_> {
             }
         }
         let is_invented = |&at: &usize| {
-            let is_found = match self.roles.acts[at] {
-                Act::See | Act::Remove | Act::Replace => true,
-                Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+            let is_found = match self.roles.kinds[at] {
+                RoleKind::Observe | RoleKind::Remove | RoleKind::Replace => true,
+                RoleKind::Add
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::NoEffect => false,
             };
             let element = self.roles.elements[at] as usize;
             is_found
@@ -158,20 +167,21 @@ impl View<'_> {
                 && first[element].iter().all(|&(call, by)| by == at || spans[at].end() < call)
         };
         let found = (0..spans.len()).filter(is_invented).min_by_key(|&at| spans[at].end())?;
-        Some(Glance::Violated(self.problem.operations()[found]))
+        Some(QuickVerdict::Violated(self.problem.operations()[found]))
     }
 
     /// Whether the one answer of a counter can be reached, from what `opening` answered or from nothing.
-    fn sum(&self, opening: Option<usize>) -> Option<Glance> {
+    fn sum(&self, opening: Option<usize>) -> Option<QuickVerdict> {
         let spans = self.problem.spans();
         let word = |at: usize| i128::from(self.roles.names[self.roles.elements[at] as usize].cast_signed());
-        let is_answer =
-            |&at: &usize| self.roles.acts[at] == Act::See && !self.is_pending(at) && Some(at) != opening;
+        let is_answer = |&at: &usize| {
+            self.roles.kinds[at] == RoleKind::Observe && !self.is_pending(at) && Some(at) != opening
+        };
         let mut answers = (0..spans.len()).filter(is_answer);
         let (Some(late), None) = (answers.next(), answers.next()) else { return None };
         let start = opening.map_or(0, word);
         let adds: Vec<(Span, i128)> = (0..spans.len())
-            .filter(|&at| self.roles.acts[at] == Act::Add)
+            .filter(|&at| self.roles.kinds[at] == RoleKind::Add)
             .map(|at| (spans[at], word(at)))
             .collect();
         let bounds = |of: &mut dyn Iterator<Item = i128>| {
@@ -191,98 +201,104 @@ impl View<'_> {
         let (least, greatest) = bounds(&mut others.map(|it| it.1));
         let missing = word(late) - start;
         if !(certain + least..=certain + greatest).contains(&missing) {
-            return Some(Glance::Violated(self.problem.operations()[late]));
+            return Some(QuickVerdict::Violated(self.problem.operations()[late]));
         }
         let is_reached = [call, end].into_iter().any(|moment| reaches(&adds, moment, missing));
-        is_reached.then_some(Glance::Holds)
+        is_reached.then_some(QuickVerdict::Holds)
     }
 
     /// Whether those who have only a chance suffice to take what is in the way of the one operation that found something, or nothing.
-    fn one_finder(&self, kind: Kind) -> Option<Glance> {
+    fn one_finder(&self, kind: ObjectKind) -> Option<QuickVerdict> {
         let spans = self.problem.spans();
-        let is_open = |at: usize| match self.roles.acts[at] {
-            Act::Add | Act::Take | Act::Nothing => true,
-            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Replace => false,
+        let is_open = |at: usize| match self.roles.kinds[at] {
+            RoleKind::Add | RoleKind::RemoveUnknown | RoleKind::NoEffect => true,
+            RoleKind::Remove | RoleKind::Observe | RoleKind::Absent | RoleKind::Empty | RoleKind::Replace => {
+                false
+            }
         };
         let mut finders = (0..spans.len()).filter(|&at| !is_open(at));
         let (Some(finder), None) = (finders.next(), finders.next()) else { return None };
         if self.is_pending(finder)
-            || (0..spans.len()).any(|at| !self.is_pending(at) && self.roles.acts[at] == Act::Take)
+            || (0..spans.len())
+                .any(|at| !self.is_pending(at) && self.roles.kinds[at] == RoleKind::RemoveUnknown)
         {
             return None;
         }
         let way = self.in_the_way(kind, finder)?;
         let takers_before = |moment: u32| {
-            let takes = |&at: &usize| self.roles.acts[at] == Act::Take && spans[at].call() < moment;
+            let takes =
+                |&at: &usize| self.roles.kinds[at] == RoleKind::RemoveUnknown && spans[at].call() < moment;
             (0..spans.len()).filter(takes).count()
         };
         // One that is called while the finder is open may have to wait for what is added by then.
         if way <= takers_before(spans[finder].call()) {
-            Some(Glance::Holds)
+            Some(QuickVerdict::Holds)
         } else if takers_before(spans[finder].end()) < way {
-            Some(Glance::Violated(self.problem.operations()[finder]))
+            Some(QuickVerdict::Violated(self.problem.operations()[finder]))
         } else {
             None
         }
     }
 
     /// How many elements have to be taken before `finder` can find what it found. Whoever added that may be chosen: where it takes least.
-    fn in_the_way(&self, kind: Kind, finder: usize) -> Option<usize> {
+    fn in_the_way(&self, kind: ObjectKind, finder: usize) -> Option<usize> {
         let spans = self.problem.spans();
-        let adds = || (0..spans.len()).filter(|&at| self.roles.acts[at] == Act::Add);
+        let adds = || (0..spans.len()).filter(|&at| self.roles.kinds[at] == RoleKind::Add);
         let priority = |at: usize| self.roles.names[self.roles.elements[at] as usize].cast_signed();
         let is_before = |at: usize| spans[at].precedes(spans[finder]);
-        if self.roles.acts[finder] == Act::Empty {
+        if self.roles.kinds[finder] == RoleKind::Empty {
             return Some(adds().filter(|&at| is_before(at)).count());
         }
         let element = self.roles.elements[finder];
         let adders =
             adds().filter(|&at| self.roles.elements[at] == element && spans[at].call() < spans[finder].end());
         Some(match kind {
-            Kind::Queue => {
+            ObjectKind::Queue => {
                 let adder = adders.min_by_key(|&at| spans[at].call())?;
                 adds().filter(|&at| spans[at].precedes(spans[adder])).count()
             }
-            Kind::Stack => {
+            ObjectKind::Stack => {
                 let adder = adders.max_by_key(|&at| spans[at].end())?;
                 adds().filter(|&at| spans[adder].precedes(spans[at]) && is_before(at)).count()
             }
-            Kind::PriorityQueue => {
+            ObjectKind::PriorityQueue => {
                 let adder = adders.min_by_key(|&at| spans[at].call())?;
                 let is_early = |at: usize| is_before(at) || spans[at].precedes(spans[adder]);
                 adds().filter(|&at| is_early(at) && priority(finder) < priority(at)).count()
             }
-            Kind::Set
-            | Kind::QuasiQueue { .. }
-            | Kind::QuasiStack { .. }
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag
-            | Kind::Multiset
-            | Kind::Counter
-            | Kind::Register { .. }
-            | Kind::Other(_) => return None,
+            ObjectKind::Set
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Bag
+            | ObjectKind::Multiset
+            | ObjectKind::Counter
+            | ObjectKind::Register { .. }
+            | ObjectKind::Other(_) => return None,
         })
     }
 
     /// Whether all that is there is one element in a number of copies, whatever holds them.
     fn is_of_one_element(&self) -> bool {
-        let puts = |at: &usize| matches!(self.roles.acts[*at], Act::Add | Act::Remove);
+        let puts = |at: &usize| matches!(self.roles.kinds[*at], RoleKind::Add | RoleKind::Remove);
         let mut elements = (0..self.problem.len()).filter(puts).map(|at| self.roles.elements[at]);
         let first = elements.next();
         elements.all(|it| Some(it) == first)
     }
 
     /// Whether what was taken was added before, each copy once. It may be that nobody sees more than that.
-    fn copies(&self) -> Option<Glance> {
-        let sees_more = |at: usize| match self.roles.acts[at] {
-            Act::See | Act::Miss | Act::Empty | Act::Replace => !self.is_pending(at),
-            Act::Add | Act::Remove | Act::Take | Act::Nothing => false,
+    fn copies(&self) -> Option<QuickVerdict> {
+        let sees_more = |at: usize| match self.roles.kinds[at] {
+            RoleKind::Observe | RoleKind::Absent | RoleKind::Empty | RoleKind::Replace => {
+                !self.is_pending(at)
+            }
+            RoleKind::Add | RoleKind::Remove | RoleKind::RemoveUnknown | RoleKind::NoEffect => false,
         };
         if (0..self.problem.len()).any(sees_more) {
             return None;
         }
         let missed = self.taken_too_often();
-        Some(missed.map_or(Glance::Holds, |at| Glance::Violated(self.problem.operations()[at])))
+        Some(missed.map_or(QuickVerdict::Holds, |at| QuickVerdict::Violated(self.problem.operations()[at])))
     }
 
     /// The first to return of those who took a copy that nobody had added by then, if others took theirs.
@@ -290,12 +306,17 @@ impl View<'_> {
         let spans = self.problem.spans();
         let (mut adds, mut takes) = (Vec::new(), Vec::new());
         for (at, span) in spans.iter().enumerate() {
-            match self.roles.acts[at] {
-                Act::Add => adds.push((self.roles.elements[at], span.call())),
+            match self.roles.kinds[at] {
+                RoleKind::Add => adds.push((self.roles.elements[at], span.call())),
                 // One that may not have happened takes nothing that another one needs.
-                Act::Remove if self.is_pending(at) => (),
-                Act::Remove => takes.push((self.roles.elements[at], span.end(), at)),
-                Act::See | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => (),
+                RoleKind::Remove if self.is_pending(at) => (),
+                RoleKind::Remove => takes.push((self.roles.elements[at], span.end(), at)),
+                RoleKind::Observe
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::Replace
+                | RoleKind::NoEffect => (),
             }
         }
         adds.sort_unstable();
@@ -320,17 +341,22 @@ impl View<'_> {
         let spans = self.problem.spans();
         let (mut added, mut taken) = (Vec::new(), Vec::new());
         for (at, span) in spans.iter().enumerate() {
-            match self.roles.acts[at] {
-                Act::Add if !self.is_pending(at) => added.push(span.end()),
-                Act::Remove | Act::Take => taken.push(span.call()),
-                Act::Add | Act::See | Act::Miss | Act::Empty | Act::Replace | Act::Nothing => (),
+            match self.roles.kinds[at] {
+                RoleKind::Add if !self.is_pending(at) => added.push(span.end()),
+                RoleKind::Remove | RoleKind::RemoveUnknown => taken.push(span.call()),
+                RoleKind::Add
+                | RoleKind::Observe
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::Replace
+                | RoleKind::NoEffect => (),
             }
         }
         added.sort_unstable();
         taken.sort_unstable();
         let before = |all: &[u32], moment: u32| all.partition_point(|&it| it < moment);
         let is_wrong = |at: &usize| {
-            let is_empty = self.roles.acts[*at] == Act::Empty && !self.is_pending(*at);
+            let is_empty = self.roles.kinds[*at] == RoleKind::Empty && !self.is_pending(*at);
             is_empty && before(&taken, spans[*at].end()) < before(&added, spans[*at].call())
         };
         (0..spans.len()).filter(is_wrong).min_by_key(|&at| spans[at].end())

@@ -26,9 +26,9 @@ use clewline_core::{History, Specification};
 use super::{
     clock::{Clock, ClockKind, Counter, Monotonic, Shared, Stamp},
     log::Log,
-    noise::{Attention, Between, GivenUp, Noise, Present, Wire},
+    noise::{Between, GivenUp, Noise, NoiseHook, Present, Wire},
     pin::{self, Pinning},
-    stand::{self, Standing},
+    stuck_thread::{self, Standing},
 };
 use crate::subject::Subject;
 
@@ -124,7 +124,7 @@ pub struct Panicked {
 }
 
 /// Threads that make calls on subjects of the specification `S`.
-pub struct Crew<S: Specification> {
+pub struct Workers<S: Specification> {
     threads: Threads,
     // Those of the run that goes on.
     logs: Vec<Arc<Log<S::Call, S::Return>>>,
@@ -192,7 +192,7 @@ impl Gate {
 
 struct Running {
     begun: Instant,
-    _attention: Option<Attention>,
+    _attention: Option<NoiseHook>,
 }
 
 /// A run that is over: of each thread, how many operations returned, and how it ended.
@@ -203,7 +203,7 @@ struct Ended {
     is_pinned: bool,
 }
 
-impl<S> Crew<S>
+impl<S> Workers<S>
 where
     S: Specification + 'static,
     S::Call: Send + Sync + 'static,
@@ -215,7 +215,7 @@ where
     ///
     /// If the system has no more threads to give.
     pub fn new(settings: Settings) -> io::Result<Self> {
-        Ok(Crew { threads: Threads::new(settings)?, logs: Vec::new() })
+        Ok(Workers { threads: Threads::new(settings)?, logs: Vec::new() })
     }
 
     /// Lets every thread make its calls on `subject`. Everything random follows from `seed`.
@@ -270,7 +270,7 @@ impl Threads {
             // Not 0, so that no stamp is.
             counter: AtomicU64::new(1),
         });
-        let attention = (0.0 < self.settings.noise.inside).then(Attention::new);
+        let attention = (0.0 < self.settings.noise.inside).then(NoiseHook::new);
         for (number, (worker, calls)) in self.workers.iter().zip(calls).enumerate() {
             let seed = seed.wrapping_add(number as u64);
             let task = Task { calls, gate: Arc::clone(&gate), seed };
@@ -312,12 +312,13 @@ impl Threads {
         let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
         let wires = || missing.iter().map(|&it| &self.workers[it].wire);
         // For as long as the process lives: the threads may come by at any time.
-        std::mem::forget(Attention::new());
+        std::mem::forget(NoiseHook::new());
         wires().for_each(|it| it.is_asked.store(true, Ordering::Relaxed));
         let asked = Instant::now();
         let is_silent = |&thread: &usize| {
             let worker = &self.workers[thread];
-            worker.wire.place().is_none() && stand::doing(worker.system()) == stand::Doing::Running
+            worker.wire.place().is_none()
+                && stuck_thread::doing(worker.system()) == stuck_thread::Doing::Running
         };
         while asked.elapsed() < LOOK && missing.iter().any(is_silent) {
             thread::sleep(GLANCE);
@@ -328,7 +329,7 @@ impl Threads {
         }
         let standing = |&thread: &usize| {
             let worker = &self.workers[thread];
-            Standing { thread, doing: stand::doing(worker.system()), place: worker.wire.place() }
+            Standing { thread, doing: stuck_thread::doing(worker.system()), place: worker.wire.place() }
         };
         let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
         wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
@@ -343,7 +344,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// and how often we look.
 const GLANCE: Duration = Duration::from_millis(5);
 
-impl<S: Specification> fmt::Debug for Crew<S> {
+impl<S: Specification> fmt::Debug for Workers<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Crew").field("settings", &self.threads.settings).finish_non_exhaustive()
     }
@@ -391,7 +392,7 @@ impl Waiting {
         if full != self.full {
             self.full = full;
             self.since = Instant::now();
-            self.worked = workers.iter().map(|it| stand::worked(it.system())).collect();
+            self.worked = workers.iter().map(|it| stuck_thread::worked(it.system())).collect();
             return None;
         }
         let waited = self.since.elapsed();
@@ -404,8 +405,8 @@ impl Waiting {
     fn is_starved(&self, workers: &[Worker], least: Duration) -> bool {
         workers.iter().enumerate().filter(|it| !self.done[it.0]).any(|(number, worker)| {
             let system = worker.system();
-            let worked = stand::worked(system).zip(self.worked[number]);
-            stand::doing(system) == stand::Doing::Running
+            let worked = stuck_thread::worked(system).zip(self.worked[number]);
+            stuck_thread::doing(system) == stuck_thread::Doing::Running
                 && worked.is_some_and(|(now, before)| now.saturating_sub(before) < least)
         })
     }
@@ -431,7 +432,7 @@ impl Worker {
             let (wire, system, settings) = (Arc::clone(&wire), Arc::clone(&system), settings.clone());
             let is_pinned = Arc::clone(&is_pinned);
             move || {
-                system.store(stand::this_thread().unwrap_or(0), Ordering::Relaxed);
+                system.store(stuck_thread::this_thread().unwrap_or(0), Ordering::Relaxed);
                 if settings.pinning == Pinning::Pinned {
                     is_pinned.store(pin::pin(number), Ordering::Relaxed);
                 }

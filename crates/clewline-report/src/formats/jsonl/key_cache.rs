@@ -8,7 +8,7 @@ use super::field::Field;
 
 /// The bytes that were seen between two values.
 #[derive(Debug, Default)]
-pub(super) struct Habits {
+pub(super) struct KeyCache {
     // By the member that came before.
     seen: [Vec<(Box<[u8]>, Field)>; Field::COUNT],
 }
@@ -17,7 +17,7 @@ pub(super) struct Habits {
 const MOST: usize = 3;
 const LONGEST: usize = 32;
 
-impl Habits {
+impl KeyCache {
     /// The member whose name begins `rest`, and the length of all that stands before its value.
     #[inline]
     pub(super) fn expect(&self, last: Field, rest: &[u8]) -> Option<(Field, usize)> {

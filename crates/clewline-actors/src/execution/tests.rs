@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Goes through every schedule and calls `leaf` at the end of each.
-fn every_schedule(walk: &mut Walk, leaf: &mut dyn FnMut(&Walk)) {
+fn every_schedule(walk: &mut Execution, leaf: &mut dyn FnMut(&Execution)) {
     if walk.enabled().is_empty() {
         leaf(walk);
     }
@@ -21,7 +21,7 @@ fn every_schedule(walk: &mut Walk, leaf: &mut dyn FnMut(&Walk)) {
 #[test]
 fn the_hasty_register_has_252_schedules_32_histories_and_12_violations() {
     let system = hasty();
-    let mut walk = Walk::new(system.engine(), Snapshots::Sound);
+    let mut walk = Execution::new(system.engine(), Snapshots::Sound);
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let (mut schedules, mut seen, mut chronological) = (0, BTreeSet::new(), BTreeSet::new());
     every_schedule(&mut walk, &mut |walk| {

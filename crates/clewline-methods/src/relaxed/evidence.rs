@@ -6,7 +6,7 @@ use clewline_core::Verdict;
 
 /// How a history was judged, and what was found out besides the verdict.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct QuasiEvidence {
     pub(crate) quasi: Quasi,
     pub(crate) reading: QuasiReading,
     // The least factor, if it was asked for and there is one.
@@ -19,9 +19,16 @@ pub(crate) struct Told {
     pub(crate) witnesses: Vec<QuasiWitness>,
 }
 
-impl Told {
-    pub(crate) fn new(quasi: &Quasi, reading: QuasiReading) -> Told {
-        Told { quasi: quasi.clone(), reading, least: None, at_least: 0, why: None, witnesses: Vec::new() }
+impl QuasiEvidence {
+    pub(crate) fn new(quasi: &Quasi, reading: QuasiReading) -> QuasiEvidence {
+        QuasiEvidence {
+            quasi: quasi.clone(),
+            reading,
+            least: None,
+            at_least: 0,
+            why: None,
+            witnesses: Vec::new(),
+        }
     }
 
     /// The class whose factor was asked for.

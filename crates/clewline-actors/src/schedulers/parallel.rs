@@ -28,10 +28,10 @@ use clewline_explore::Coverage;
 use rustc_hash::FxHashMap;
 
 use crate::{
+    execution::{Execution, Snapshots},
     numbers::BadHandler,
     settings::Settings,
-    tally::{Flow, Tally},
-    walk::{Snapshots, Walk},
+    statistics::{Flow, Statistics},
 };
 
 /// Branches are worth handing out if the one beside them had so many executions. Tests have small systems.
@@ -46,7 +46,7 @@ pub(super) trait Errand: Send {
     type Answer: Send;
 
     /// Explores the branch. Where `walk` is at first means nothing.
-    fn run(self, walk: &mut Walk, tally: &mut Tally<'_>) -> ControlFlow<Coverage, Self::Answer>;
+    fn run(self, walk: &mut Execution, tally: &mut Statistics<'_>) -> ControlFlow<Coverage, Self::Answer>;
 }
 
 /// Names a branch that was handed out.
@@ -75,7 +75,7 @@ impl Given {
 }
 
 /// The helpers, as their leader sees them. There may be none.
-pub(super) struct Crew<'b, E: Errand>(Option<Lead<'b, E>>);
+pub(super) struct Workers<'b, E: Errand>(Option<Lead<'b, E>>);
 
 struct Lead<'b, E: Errand> {
     board: &'b Board<E>,
@@ -87,14 +87,14 @@ struct Lead<'b, E: Errand> {
 pub(super) trait Line<E> {
     /// The next one. `ahead` were told of to which the leader has not come, beyond what is in `tally`. `None` if there is no other, or if
     /// the next one depends on what comes of those.
-    fn next(&mut self, ahead: usize, tally: &Tally<'_>) -> Option<E>;
+    fn next(&mut self, ahead: usize, tally: &Statistics<'_>) -> Option<E>;
 
     /// The leader has gone through one of them, which had so many executions.
     fn went_through(&mut self, errand: &E, executions: u64);
 }
 
 /// What was counted in a branch, and what else there is to tell.
-type Seen<E> = (Tally<'static>, <E as Errand>::Answer);
+type Seen<E> = (Statistics<'static>, <E as Errand>::Answer);
 
 struct Board<E: Errand> {
     state: Mutex<State<E>>,
@@ -120,13 +120,13 @@ struct State<E: Errand> {
 
 /// Calls `lead` with a walk, a tally, and a crew for as many threads as `settings` say, the leader among them.
 pub(super) fn lead<'v, E: Errand>(
-    walk: &mut Walk,
+    walk: &mut Execution,
     settings: &Settings,
-    tally: &mut Tally<'v>,
-    lead: impl FnOnce(&mut Walk, &mut Tally<'v>, &Crew<'_, E>) -> Flow,
+    tally: &mut Statistics<'v>,
+    lead: impl FnOnce(&mut Execution, &mut Statistics<'v>, &Workers<'_, E>) -> Flow,
 ) -> Flow {
     if settings.jobs <= 1 {
-        return lead(walk, tally, &Crew::nobody());
+        return lead(walk, tally, &Workers::nobody());
     }
     let state = State {
         waiting: VecDeque::new(),
@@ -147,7 +147,7 @@ pub(super) fn lead<'v, E: Errand>(
     let here = || {
         let _close = CloseAtEnd(&board);
         let helper = RefCell::new(Helper::new(walk, settings));
-        lead(walk, tally, &Crew(Some(Lead { board: &board, helper })))
+        lead(walk, tally, &Workers(Some(Lead { board: &board, helper })))
     };
     let (flow, _) = parallel::beside(helpers, |it| help(&board, it), here);
     match board.lock().bad_handler.take() {
@@ -158,9 +158,9 @@ pub(super) fn lead<'v, E: Errand>(
 
 /// Goes through all branches of a line.
 pub(super) fn in_line<E: Errand<Answer = ()> + Clone>(
-    walk: &mut Walk,
-    tally: &mut Tally<'_>,
-    crew: &Crew<'_, E>,
+    walk: &mut Execution,
+    tally: &mut Statistics<'_>,
+    crew: &Workers<'_, E>,
     line: &mut dyn Line<E>,
 ) -> Flow {
     let mut ahead = VecDeque::new();
@@ -182,18 +182,18 @@ pub(super) fn in_line<E: Errand<Answer = ()> + Clone>(
 }
 
 struct Helper<'s> {
-    walk: Walk,
+    walk: Execution,
     settings: &'s Settings,
 }
 
 impl<'s> Helper<'s> {
-    fn new(walk: &Walk, settings: &'s Settings) -> Self {
-        Helper { walk: Walk::new(walk.engine().another(), Snapshots::Sound), settings }
+    fn new(walk: &Execution, settings: &'s Settings) -> Self {
+        Helper { walk: Execution::new(walk.engine().another(), Snapshots::Sound), settings }
     }
 
     fn run<E: Errand>(&mut self, board: &Board<E>, ticket: Ticket, errand: E) {
         let walk = &mut self.walk;
-        let mut tally = Tally::unjudged(self.settings, &board.budget);
+        let mut tally = Statistics::unjudged(self.settings, &board.budget);
         let taken = walk.taken();
         let flow = errand.run(walk, &mut tally);
         tally.executed = walk.taken() - taken;
@@ -213,10 +213,10 @@ fn help<E: Errand>(board: &Board<E>, mut helper: Helper<'_>) {
     }
 }
 
-impl<E: Errand> Crew<'_, E> {
+impl<E: Errand> Workers<'_, E> {
     /// No helpers.
     pub(super) fn nobody() -> Self {
-        Crew(None)
+        Workers(None)
     }
 
     /// Whether branches are wanted.
@@ -306,7 +306,7 @@ struct CloseAtEnd<'b, E: Errand>(&'b Board<E>);
 
 impl<E: Errand> Drop for CloseAtEnd<'_, E> {
     fn drop(&mut self) {
-        self.0.budget.stop(Reason::Outrun);
+        self.0.budget.stop(Reason::Cancelled);
         self.0.lock().is_closed = true;
         self.0.given.notify_all();
         self.0.done.notify_all();

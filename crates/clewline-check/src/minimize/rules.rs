@@ -6,7 +6,7 @@
 //! only the core now. What neither can tell is told by the longest order.
 
 use clewline_core::{
-    Act, Budget, DeadEnd, Explanation, Kind, OperationId, Problem, Roles, Rule, Span, Verdict, Why,
+    Budget, DeadEnd, Explanation, ObjectKind, OperationId, Problem, RoleKind, Roles, Rule, Span, Verdict, Why,
 };
 
 use crate::{checker::Checker, monitor, search::jit_graph::JitGraph};
@@ -93,7 +93,7 @@ fn tells_enough(rule: Rule) -> bool {
 /// The operations of a core and their chances, by position.
 struct View<'v> {
     problem: &'v Problem<'v>,
-    kind: Kind,
+    kind: ObjectKind,
     roles: Roles,
     in_core: Vec<bool>,
 }
@@ -101,7 +101,7 @@ struct View<'v> {
 impl<'v> View<'v> {
     fn new(whole: &Problem<'_>, problem: &'v Problem<'v>, core: &[OperationId]) -> Option<View<'v>> {
         let (kind, roles) = (whole.kind()?, problem.roles().ok()?);
-        if let Kind::Other(_) = kind {
+        if let ObjectKind::Other(_) = kind {
             return None;
         }
         let in_core = problem.operations().iter().map(|it| core.binary_search(it).is_ok()).collect();
@@ -126,8 +126,8 @@ impl<'v> View<'v> {
         self.all().filter(|&at| self.in_core[at])
     }
 
-    fn act(&self, at: usize) -> Act {
-        self.roles.acts[at]
+    fn act(&self, at: usize) -> RoleKind {
+        self.roles.kinds[at]
     }
 
     fn element(&self, at: usize) -> u32 {
@@ -150,9 +150,14 @@ impl<'v> View<'v> {
     /// The positions that put `element` there.
     fn puts(&self, element: u32) -> impl Iterator<Item = usize> {
         self.all().filter(move |&at| match self.act(at) {
-            Act::Add => self.element(at) == element,
-            Act::Replace => self.roles.seconds[at] == element,
-            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+            RoleKind::Add => self.element(at) == element,
+            RoleKind::Replace => self.roles.seconds[at] == element,
+            RoleKind::Remove
+            | RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::NoEffect => false,
         })
     }
 
@@ -162,31 +167,40 @@ impl<'v> View<'v> {
         let (Some(at), None) = (core.next(), core.next()) else { return None };
         let element = self.element(at);
         let is_found = match self.act(at) {
-            Act::See | Act::Remove | Act::Replace => true,
-            Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+            RoleKind::Observe | RoleKind::Remove | RoleKind::Replace => true,
+            RoleKind::Add
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::NoEffect => false,
         };
         let word = self.roles.names[element as usize];
         let is_there_at_first = match self.kind {
-            Kind::Counter | Kind::Other(_) => true,
-            Kind::Register { initial } => initial == word,
-            Kind::Set
-            | Kind::Queue
-            | Kind::QuasiQueue { .. }
-            | Kind::Stack
-            | Kind::QuasiStack { .. }
-            | Kind::PriorityQueue
-            | Kind::QuasiPriorityQueue { .. }
-            | Kind::Bag
-            | Kind::Multiset => false,
+            ObjectKind::Counter | ObjectKind::Other(_) => true,
+            ObjectKind::Register { initial } => initial == word,
+            ObjectKind::Set
+            | ObjectKind::Queue
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Stack
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::PriorityQueue
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Bag
+            | ObjectKind::Multiset => false,
         };
         if !is_found || is_there_at_first || self.puts(element).any(|it| it != at) {
             return None;
         }
         let end = self.problem.spans()[at].end();
-        let puts = |it: &usize| match whole_roles.acts[*it] {
-            Act::Add => whole_roles.names[whole_roles.elements[*it] as usize] == word,
-            Act::Replace => whole_roles.names[whole_roles.seconds[*it] as usize] == word,
-            Act::Remove | Act::See | Act::Miss | Act::Empty | Act::Take | Act::Nothing => false,
+        let puts = |it: &usize| match whole_roles.kinds[*it] {
+            RoleKind::Add => whole_roles.names[whole_roles.elements[*it] as usize] == word,
+            RoleKind::Replace => whole_roles.names[whole_roles.seconds[*it] as usize] == word,
+            RoleKind::Remove
+            | RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::NoEffect => false,
         };
         let id = self.problem.operations()[at];
         let mut others = (0..whole.len()).filter(puts).filter(|&it| whole.operations()[it] != id).peekable();
@@ -198,10 +212,10 @@ impl<'v> View<'v> {
             // It had been there, and was gone: the history was empty in between, so the core need not show it.
             Some(_) => {
                 // Whoever takes it as well took another copy, whichever came first.
-                let by = if self.act(at) == Act::Remove { end } else { self.problem.spans()[at].call() };
+                let by = if self.act(at) == RoleKind::Remove { end } else { self.problem.spans()[at].call() };
                 let is_before = |&it: &usize| whole.spans()[it].end() < by;
                 let takes = |it: &usize| {
-                    whole_roles.acts[*it] == Act::Remove
+                    whole_roles.kinds[*it] == RoleKind::Remove
                         && whole_roles.names[whole_roles.elements[*it] as usize] == word
                 };
                 let takers: Vec<usize> = (0..whole.len()).filter(takes).filter(is_before).collect();
@@ -212,7 +226,7 @@ impl<'v> View<'v> {
                 };
                 let added = adders.len();
                 let operations = [ids(&takers), vec![id], ids(&adders)].concat();
-                let is_gone = added <= takers.len() && !matches!(self.kind, Kind::Register { .. });
+                let is_gone = added <= takers.len() && !matches!(self.kind, ObjectKind::Register { .. });
                 is_gone.then_some((Rule::Often { added: added as u32 }, operations))
             }
         }
@@ -220,10 +234,10 @@ impl<'v> View<'v> {
 
     /// An element was found more often than it was added.
     fn often(&self) -> Option<(Rule, Vec<OperationId>)> {
-        if matches!(self.kind, Kind::Register { .. } | Kind::Counter) {
+        if matches!(self.kind, ObjectKind::Register { .. } | ObjectKind::Counter) {
             return None;
         }
-        let is_empty = |&at: &usize| self.act(at) == Act::Empty;
+        let is_empty = |&at: &usize| self.act(at) == RoleKind::Empty;
         let start = self.core().find(is_empty);
         let element = self.element(self.core().find(|&at| Some(at) != start)?);
         let (mut takers, mut finder) = (Vec::new(), None);
@@ -232,9 +246,15 @@ impl<'v> View<'v> {
                 _ if self.element(at) != element || start.is_some_and(|it| !self.precedes(it, at)) => {
                     return None;
                 }
-                Act::Remove => takers.push(at),
-                Act::See if finder.is_none() => finder = Some(at),
-                Act::See | Act::Add | Act::Miss | Act::Empty | Act::Take | Act::Replace | Act::Nothing => {
+                RoleKind::Remove => takers.push(at),
+                RoleKind::Observe if finder.is_none() => finder = Some(at),
+                RoleKind::Observe
+                | RoleKind::Add
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::Replace
+                | RoleKind::NoEffect => {
                     return None;
                 }
             }
@@ -254,14 +274,15 @@ impl<'v> View<'v> {
     /// An element of a set was added more often than it was removed, and once more.
     fn added_again(&self) -> Option<(Rule, Vec<OperationId>)> {
         let element = self.element(self.core().next()?);
-        let is_add = |&at: &usize| self.act(at) == Act::Add && self.element(at) == element;
-        let is_counted =
-            |at: usize| self.element(at) == element && matches!(self.act(at), Act::Add | Act::Remove);
-        if self.kind != Kind::Set || !self.core().all(is_counted) {
+        let is_add = |&at: &usize| self.act(at) == RoleKind::Add && self.element(at) == element;
+        let is_counted = |at: usize| {
+            self.element(at) == element && matches!(self.act(at), RoleKind::Add | RoleKind::Remove)
+        };
+        if self.kind != ObjectKind::Set || !self.core().all(is_counted) {
             return None;
         }
         let adders: Vec<usize> = self.core().filter(is_add).collect();
-        let is_remove = |&at: &usize| self.act(at) == Act::Remove && self.element(at) == element;
+        let is_remove = |&at: &usize| self.act(at) == RoleKind::Remove && self.element(at) == element;
         let removers: Vec<usize> = self.all().filter(is_remove).collect();
         let removed = removers.len() as u32;
         let is_too_often = removers.len() + 1 < adders.len();
@@ -271,29 +292,33 @@ impl<'v> View<'v> {
     /// Nothing was found, though more had been added than can have been removed; or something, though more had been added that goes first.
     fn left(&self) -> Option<(Rule, Vec<OperationId>)> {
         let is_miss = |&at: &usize| match self.act(at) {
-            Act::Empty => true,
-            Act::Miss => matches!(self.kind, Kind::Set | Kind::Multiset),
-            Act::Remove | Act::See => self.kind == Kind::PriorityQueue,
-            Act::Add | Act::Take | Act::Replace | Act::Nothing => false,
+            RoleKind::Empty => true,
+            RoleKind::Absent => matches!(self.kind, ObjectKind::Set | ObjectKind::Multiset),
+            RoleKind::Remove | RoleKind::Observe => self.kind == ObjectKind::PriorityQueue,
+            RoleKind::Add | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
         };
         let mut misses = self.core().filter(is_miss);
         let first = misses.next()?;
         // One that found nothing before everything else does not matter here.
         let (start, miss) = misses.next().map_or((None, first), |second| (Some(first), second));
-        if start.is_some_and(|it| self.act(it) != Act::Empty) {
+        if start.is_some_and(|it| self.act(it) != RoleKind::Empty) {
             return None;
         }
         let is_of_it = |at: usize| match self.act(miss) {
-            Act::Miss => self.element(at) == self.element(miss),
-            Act::Remove | Act::See => self.priority(miss) < self.priority(at),
-            Act::Add | Act::Empty | Act::Take | Act::Replace | Act::Nothing => true,
+            RoleKind::Absent => self.element(at) == self.element(miss),
+            RoleKind::Remove | RoleKind::Observe => self.priority(miss) < self.priority(at),
+            RoleKind::Add
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => true,
         };
         let (mut adders, mut sights) = (Vec::new(), Vec::new());
         for at in self.core().filter(|&at| at != miss && Some(at) != start) {
             match self.act(at) {
                 _ if start.is_some_and(|it| !self.precedes(it, at)) => return None,
-                Act::Add if is_of_it(at) && self.precedes(at, miss) => adders.push(at),
-                Act::See if is_of_it(at) && self.precedes(at, miss) => sights.push(at),
+                RoleKind::Add if is_of_it(at) && self.precedes(at, miss) => adders.push(at),
+                RoleKind::Observe if is_of_it(at) && self.precedes(at, miss) => sights.push(at),
                 _ => return None,
             }
         }
@@ -303,16 +328,22 @@ impl<'v> View<'v> {
             (_, _) => return None,
         };
         let may_remove = |&at: &usize| match self.act(at) {
-            Act::Remove => at != miss && is_of_it(at),
-            Act::Take => true,
-            Act::Add | Act::See | Act::Miss | Act::Empty | Act::Replace | Act::Nothing => false,
+            RoleKind::Remove => at != miss && is_of_it(at),
+            RoleKind::RemoveUnknown => true,
+            RoleKind::Add
+            | RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::Replace
+            | RoleKind::NoEffect => false,
         };
         let removers: Vec<usize> = self.all().filter(may_remove).collect();
         if added <= removers.len() {
             return None;
         }
         let mut there = adders.into_iter().chain(sights);
-        if self.act(miss) != Act::Empty && self.kind == Kind::PriorityQueue && removers.is_empty() {
+        if self.act(miss) != RoleKind::Empty && self.kind == ObjectKind::PriorityQueue && removers.is_empty()
+        {
             let one = there.next()?;
             return Some((Rule::GreatestFirst, self.ids([miss, one, one])))
                 .filter(|_| there.next().is_none());
@@ -323,16 +354,20 @@ impl<'v> View<'v> {
 
     /// Something was found in a register after it had been replaced.
     fn stale(&self) -> Option<(Rule, Vec<OperationId>)> {
-        if !matches!(self.kind, Kind::Register { .. }) || LONG < self.core().count() {
+        if !matches!(self.kind, ObjectKind::Register { .. }) || LONG < self.core().count() {
             return None;
         }
-        for late in self.core().filter(|&at| matches!(self.act(at), Act::See | Act::Replace)) {
+        for late in self.core().filter(|&at| matches!(self.act(at), RoleKind::Observe | RoleKind::Replace)) {
             let element = self.element(late);
             // What is there right after each.
             let leaves = |at: usize| match self.act(at) {
-                Act::Add | Act::See => Some(self.element(at)),
-                Act::Replace => Some(self.roles.seconds[at]),
-                Act::Remove | Act::Miss | Act::Empty | Act::Take | Act::Nothing => None,
+                RoleKind::Add | RoleKind::Observe => Some(self.element(at)),
+                RoleKind::Replace => Some(self.roles.seconds[at]),
+                RoleKind::Remove
+                | RoleKind::Absent
+                | RoleKind::Empty
+                | RoleKind::RemoveUnknown
+                | RoleKind::NoEffect => None,
             };
             let replaces = |&at: &usize| {
                 self.precedes(at, late)
@@ -349,11 +384,11 @@ impl<'v> View<'v> {
 
     /// A sum was answered that lies outside what can be reached, at first or since an earlier answer.
     fn sum(&self, whole: &Problem<'_>, whole_roles: &Roles) -> Option<(Rule, Vec<OperationId>)> {
-        if self.kind != Kind::Counter {
+        if self.kind != ObjectKind::Counter {
             return None;
         }
         let sums = Sums { spans: whole.spans(), roles: whole_roles };
-        let is_answer = |&at: &usize| self.act(at) == Act::See;
+        let is_answer = |&at: &usize| self.act(at) == RoleKind::Observe;
         let position = |at: usize| whole.position(self.problem.operations()[at]);
         let mut answers: Vec<usize> = self.core().filter(is_answer).filter_map(position).collect();
         // Mostly the last one is wrong.
@@ -391,7 +426,7 @@ impl Sums<'_> {
     fn bounds(&self, since: Option<usize>, late: usize) -> Option<(i64, i64)> {
         let known = since.map_or(0, |at| self.word(at));
         let (mut least, mut greatest) = (known, known);
-        for at in (0..self.spans.len()).filter(|&at| self.roles.acts[at] == Act::Add) {
+        for at in (0..self.spans.len()).filter(|&at| self.roles.kinds[at] == RoleKind::Add) {
             let (span, amount) = (self.spans[at], self.word(at));
             let is_known = since.is_some_and(|since| span.precedes(self.spans[since]));
             if is_known || self.spans[late].precedes(span) {

@@ -34,7 +34,7 @@ fn divergence(is_foreign: bool) -> Box<Diverged> {
 /// # Errors
 ///
 /// If the other process is gone.
-pub fn answer_asking(
+pub fn answer_quasi_query(
     line: &mut Line,
     scheduler: &mut dyn Scheduler,
     done: u64,
@@ -95,16 +95,16 @@ fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result
 
 /// A scheduler in another process, for an execution in this one.
 #[derive(Debug)]
-pub struct Asking<'a> {
+pub struct QuasiQuery<'a> {
     line: &'a mut Line,
     lost: fn() -> !,
 }
 
-impl Asking<'_> {
+impl QuasiQuery<'_> {
     /// The scheduler at the other end of `line`. Without one an execution cannot go on: if the
     /// other process is gone, `lost` is called.
-    pub fn new(line: &mut Line, lost: fn() -> !) -> Asking<'_> {
-        Asking { line, lost }
+    pub fn new(line: &mut Line, lost: fn() -> !) -> QuasiQuery<'_> {
+        QuasiQuery { line, lost }
     }
 
     fn tell(&mut self, message: &Message) {
@@ -119,7 +119,7 @@ impl Asking<'_> {
     }
 }
 
-impl Scheduler for Asking<'_> {
+impl Scheduler for QuasiQuery<'_> {
     fn begin(&mut self, _begin: Begin) -> bool {
         true
     }
@@ -149,7 +149,7 @@ impl Scheduler for Asking<'_> {
     }
 }
 
-impl FastPath for Asking<'_> {
+impl FastPath for QuasiQuery<'_> {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let mut message = Message::new(AGAIN);
         message.put(enabled.0.into());

@@ -8,17 +8,17 @@ use clewline_core::Random;
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    crew::{self, Errand, Line},
     entry::MessageScheduler,
+    parallel::{self, Errand, Line},
 };
 use crate::{
+    execution::Execution,
     settings::Settings,
-    tally::{Flow, Tally},
-    walk::Walk,
+    statistics::{Flow, Statistics},
 };
 
 /// Executes one schedule, from the beginning to its end. `longest` is about how many steps there are, if that is known.
-pub(super) type Draw = fn(&mut Walk, &mut Random, &Settings, usize, &mut Tally<'_>) -> Flow;
+pub(super) type Draw = fn(&mut Execution, &mut Random, &Settings, usize, &mut Statistics<'_>) -> Flow;
 
 // After how many schedules it is looked first which is the longest.
 const BLOCK: u64 = 32;
@@ -33,11 +33,11 @@ pub(super) struct Drawing {
 }
 
 impl MessageScheduler for Drawing {
-    fn explore(&mut self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         let Drawing { draw, settings } = self;
-        crew::lead(walk, settings, tally, |walk, tally, crew| {
+        parallel::lead(walk, settings, tally, |walk, tally, crew| {
             let mut all = All { next: 0, longest: 0, draw: *draw, settings };
-            crew::in_line(walk, tally, crew, &mut all)?;
+            parallel::in_line(walk, tally, crew, &mut all)?;
             ControlFlow::Break(Coverage::Limited(Limit::Schedules(settings.schedules)))
         })
     }
@@ -52,7 +52,7 @@ struct All<'s> {
 }
 
 impl<'s> Line<Blocks<'s>> for All<'s> {
-    fn next(&mut self, ahead: usize, tally: &Tally<'_>) -> Option<Blocks<'s>> {
+    fn next(&mut self, ahead: usize, tally: &Statistics<'_>) -> Option<Blocks<'s>> {
         let All { next, draw, settings, .. } = *self;
         if next.is_power_of_two() {
             // What comes from here on depends on what is longest until now.
@@ -85,7 +85,7 @@ struct Blocks<'s> {
 impl Errand for Blocks<'_> {
     type Answer = ();
 
-    fn run(self, walk: &mut Walk, tally: &mut Tally<'_>) -> Flow {
+    fn run(self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         let Blocks { first, end, longest, draw, settings } = self;
         for nth in first * BLOCK..settings.schedules.min(end.saturating_mul(BLOCK)) {
             walk.rewind();

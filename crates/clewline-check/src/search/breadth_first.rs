@@ -25,7 +25,7 @@
 use std::collections::HashSet;
 
 use clewline_core::{
-    AnswerId, Automaton, Budget, Charge, End, LabelId, OperationId, Problem, Reason, Span, StateId,
+    Automaton, Budget, Charge, End, LabelId, OperationId, Problem, Reason, ResultId, Span, StateId,
 };
 
 /// The most operations that may be open at a time.
@@ -73,7 +73,7 @@ struct Standing {
     done: u128,
     state: StateId,
     // What the operation that is asked answered, if it has taken effect.
-    answer: Option<AnswerId>,
+    answer: Option<ResultId>,
 }
 
 /// The pending operations, by position, that wait rightly: each blocks after some order of all complete operations in
@@ -129,10 +129,10 @@ impl<'p> Sweep<'p> {
         self.report();
         swept?;
         let Some(asked) = self.asked else { return Ok(Vec::new()) };
-        let mut answers: Vec<AnswerId> = self.standings.iter().filter_map(|it| it.answer).collect();
+        let mut answers: Vec<ResultId> = self.standings.iter().filter_map(|it| it.answer).collect();
         answers.sort_unstable();
         answers.dedup();
-        let show = |answer: AnswerId| self.automaton.show(self.labels[asked], answer);
+        let show = |answer: ResultId| self.automaton.show(self.labels[asked], answer);
         Ok(in_order(answers.into_iter().map(show).collect()))
     }
 
@@ -274,9 +274,9 @@ impl<'p> Sweep<'p> {
         let done = standing.done | bit;
         if self.asked == Some(at) {
             let silent = || Reason::Refused("the specification does not list what it may answer".to_owned());
-            let answers = self.automaton.answers(standing.state, self.labels[at]).ok_or_else(silent)?;
+            let answers = self.automaton.results(standing.state, self.labels[at]).ok_or_else(silent)?;
             let next = answers.into_iter();
-            return Ok(next.map(|it| Standing { done, state: it.state, answer: Some(it.answer) }).collect());
+            return Ok(next.map(|it| Standing { done, state: it.state, answer: Some(it.result) }).collect());
         }
         let mut all = Vec::new();
         let mut nth = 0;

@@ -55,9 +55,9 @@ fn false_claims(history: &History<(), u64>) -> usize {
     claims
 }
 
-fn crew(kind: ClockKind, threads: usize, noise: Noise) -> Crew<Tickets> {
+fn crew(kind: ClockKind, threads: usize, noise: Noise) -> Workers<Tickets> {
     let clock = Clock::of(kind).unwrap_or(Clock::best());
-    Crew::new(Settings { threads, clock, noise, ..Settings::default() }).unwrap()
+    Workers::new(Settings { threads, clock, noise, ..Settings::default() }).unwrap()
 }
 
 /// Operations a run: fewer where every instruction is interpreted.
@@ -175,8 +175,8 @@ fn a_look_is_over_when_its_return_is_stamped() {
     let way = way();
     for kind in ClockKind::ALL {
         let clock = Clock::of(kind).unwrap_or(Clock::best());
-        let mut crew: Crew<Growth> =
-            Crew::new(Settings { threads: 2, clock, ..Settings::default() }).unwrap();
+        let mut crew: Workers<Growth> =
+            Workers::new(Settings { threads: 2, clock, ..Settings::default() }).unwrap();
         for run in 0..pick(2, 20) {
             let calls = vec![vec![Grow::Bump; RUN / 2], vec![Grow::Look; RUN / 4]];
             let subject = Number { number: AtomicU64::new(0), way: Arc::clone(&way) };
@@ -266,8 +266,8 @@ impl Subject<Doors> for Door {
 
 fn doors(wait: fn(&Door), calls: &[&[&'static str]]) -> Run<&'static str, ()> {
     let patience = Duration::from_millis(200);
-    let mut crew: Crew<Doors> =
-        Crew::new(Settings { threads: calls.len(), patience, ..Settings::default() }).unwrap();
+    let mut crew: Workers<Doors> =
+        Workers::new(Settings { threads: calls.len(), patience, ..Settings::default() }).unwrap();
     let door = Arc::new(Door { is_open: AtomicBool::new(false), wait });
     crew.launch(door, calls.iter().map(|it| it.to_vec()).collect(), 1);
     crew.wait()
@@ -309,7 +309,8 @@ impl Drop for Endless {
 #[test]
 fn a_subject_that_cannot_be_dropped_does_not_hang_its_crew() {
     let patience = Duration::from_millis(200);
-    let mut crew: Crew<Doors> = Crew::new(Settings { threads: 2, patience, ..Settings::default() }).unwrap();
+    let mut crew: Workers<Doors> =
+        Workers::new(Settings { threads: 2, patience, ..Settings::default() }).unwrap();
     crew.launch(Arc::new(Endless), vec![vec!["look"]; 2], 1);
     let run = crew.wait();
     let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
@@ -349,7 +350,7 @@ fn a_thread_that_sleeps_is_told() {
 
 #[test]
 fn a_panic_is_told_and_the_crew_goes_on() {
-    let mut crew: Crew<Doors> = Crew::new(Settings { threads: 2, ..Settings::default() }).unwrap();
+    let mut crew: Workers<Doors> = Workers::new(Settings { threads: 2, ..Settings::default() }).unwrap();
     let door = || Arc::new(Door { is_open: AtomicBool::new(true), wait: |_| () });
     crew.launch(door(), vec![vec!["look", "panic", "look"], vec!["look"; 3]], 1);
     let run = crew.wait();

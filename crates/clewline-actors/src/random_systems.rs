@@ -3,8 +3,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::{
-    Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, Glance, Harness, Ignored,
-    Mailbox, Property, Restart, Rules, Scenario, When,
+    Actor, ActorId, AnyActor, ClientCall, Clients, Context, Delivery, Faults, GlobalState, Harness, Ignored,
+    Mailbox, Modality, Property, Restart, Rules, Scenario,
     samples::{Call, Register},
 };
 
@@ -145,14 +145,14 @@ impl Harness for ScrambledSystem {
     }
 }
 
-type Holds = fn(&Glance<'_, Message>) -> bool;
+type Holds = fn(&GlobalState<'_, Message>) -> bool;
 
 /// Properties of actors alone.
-pub(crate) const PROPERTIES: [(When, Holds); 4] = [
-    (When::Always, |it| !it.all::<Scrambled>().all(|it| it.state == 2)),
-    (When::Sometimes, |it| it.all::<Scrambled>().all(|it| it.value == 1 && it.state == 1)),
-    (When::Eventually, |it| it.all::<Scrambled>().any(|it| it.value == 1)),
-    (When::Eventually, |it| it.all::<Scrambled>().any(|it| it.state == 2)),
+pub(crate) const PROPERTIES: [(Modality, Holds); 4] = [
+    (Modality::Always, |it| !it.all::<Scrambled>().all(|it| it.state == 2)),
+    (Modality::Sometimes, |it| it.all::<Scrambled>().all(|it| it.value == 1 && it.state == 1)),
+    (Modality::Eventually, |it| it.all::<Scrambled>().any(|it| it.value == 1)),
+    (Modality::Eventually, |it| it.all::<Scrambled>().any(|it| it.state == 2)),
 ];
 
 /// The `seed`-th random system, its scenario, and the rules of its surroundings.

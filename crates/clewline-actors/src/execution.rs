@@ -54,7 +54,7 @@ pub struct Receive {
     pub message: Option<MessageId>,
     /// Which part of the state the message is about.
     pub key: Option<u64>,
-    /// The event that sent the message: its index in [`Walk::events`]. `None` if it was there at first.
+    /// The event that sent the message: its index in [`Execution::events`]. `None` if it was there at first.
     pub sent_by: Option<u32>,
     /// As which of that event's sends.
     pub ordinal: u32,
@@ -119,12 +119,12 @@ pub struct Happened {
     /// What it put in flight, in order: an ordinal is an index here.
     pub sends: Vec<EnvelopeId>,
     /// The clients that were told something when it was sent, whether or not it returned anything to them.
-    pub told: Vec<ActorId>,
+    pub notified: Vec<ActorId>,
 }
 
 impl Happened {
     fn nothing(receive: Receive) -> Self {
-        Happened { receive, history: Vec::new(), sends: Vec::new(), told: Vec::new() }
+        Happened { receive, history: Vec::new(), sends: Vec::new(), notified: Vec::new() }
     }
 
     /// The operations that were called.
@@ -156,7 +156,7 @@ pub enum Snapshots {
 }
 
 /// One execution, step by step, there and back.
-pub struct Walk {
+pub struct Execution {
     engine: Engine,
     // One more than events.
     frames: Vec<Frame>,
@@ -187,7 +187,7 @@ struct Flying {
     ordinal: u32,
 }
 
-impl Walk {
+impl Execution {
     /// A walk that has made no step yet.
     #[must_use]
     pub fn new(mut engine: Engine, snapshots: Snapshots) -> Self {
@@ -203,7 +203,7 @@ impl Walk {
             frame.flying = flying(engine.planned_sends(), None).collect();
         }
         let locals = frame.world.locals.clone();
-        let mut walk = Walk {
+        let mut walk = Execution {
             engine,
             frames: Vec::new(),
             events: Vec::new(),
@@ -326,7 +326,7 @@ impl Walk {
         happened.receive = receive;
         happened.sends.clone_from(&self.engine.plan.sent);
         happened.history.clone_from(&self.engine.plan.events);
-        happened.told.clone_from(&self.engine.plan.told);
+        happened.notified.clone_from(&self.engine.plan.told);
         let Frame { world, flying: in_flight, .. } = &mut frame;
         in_flight.clone_from(&top.flying);
         match receive.action {
@@ -512,7 +512,7 @@ fn flying(sends: &[EnvelopeId], sent_by: Option<u32>) -> impl Iterator<Item = Fl
     sends.iter().enumerate().map(move |(at, &envelope)| Flying { envelope, sent_by, ordinal: at as u32 })
 }
 
-impl fmt::Debug for Walk {
+impl fmt::Debug for Execution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Walk").field("events", &self.events).finish_non_exhaustive()
     }

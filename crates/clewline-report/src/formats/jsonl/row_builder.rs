@@ -5,13 +5,13 @@ use clewline_core::{Names, ObjectId, ProcessId, RawCall, Recording, Timed, Timed
 use super::line::{Kind, Row, Scanner};
 use crate::{
     ReadError,
-    log::{EventTimes, Log, Outcome, SourceLines},
+    event_reader::{EventTimes, Log, Outcome, SourceLines},
     text::brief,
 };
 
 /// The lines so far. Rows are numbered as in the book's own scanner.
 #[derive(Debug)]
-pub(super) struct Book {
+pub(super) struct RowBuilder {
     scanner: Scanner,
     // The first line that was not blank.
     first: usize,
@@ -28,10 +28,10 @@ enum Body {
     Events(Log),
 }
 
-impl Book {
+impl RowBuilder {
     /// Without any line; with times of operations, if they are wanted.
-    pub(super) fn new(times: bool) -> Book {
-        Book {
+    pub(super) fn new(times: bool) -> RowBuilder {
+        RowBuilder {
             scanner: Scanner::new(times),
             first: 0,
             body: Body::Nothing,
@@ -175,7 +175,7 @@ impl Book {
     /// The recording of all this.
     pub(super) fn finish(self) -> Result<Recording, ReadError> {
         let read = self.len();
-        let Book { scanner, body, ids, times, .. } = self;
+        let RowBuilder { scanner, body, ids, times, .. } = self;
         let (values, processes, objects) = scanner.into_names();
         let (history, lines) = match body {
             Body::Nothing => Log::default().finish(),

@@ -1,42 +1,43 @@
-//! Notation: how a specification's calls and returns are written down.
+//! Codec: how a specification's calls and returns are written down.
 //!
 //! Files carry histories as methods, arguments and answers ([`Recording`](crate::Recording)). A
-//! specification that implements [`Notation`] can be reached from there:
-//! [`Catalogued`](crate::Catalogued) forgets its types and turns a recording into a
-//! [`Case`](crate::Case), which is all that a report or the command line ever holds.
+//! specification that implements [`Codec`] can be reached from there:
+//! [`ErasedSpec`](crate::ErasedSpec) forgets its types and turns a recording into a
+//! [`Case`](crate::ErasedHistory), which is all that a report or the command line ever holds.
 
 use std::{fmt, sync::Arc};
 
 use crate::{
-    dice::Dice,
+    sampling::CallSampler,
     specification::Specification,
     value::{Value, Values},
 };
 
 /// A specification whose calls and returns have a written form.
-pub trait Notation: Specification + Sized {
+pub trait Codec: Specification + Sized {
     /// Reads a call.
     ///
     /// # Errors
     ///
     /// If the object has no such method, or it takes another argument.
-    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Self::Call, Misfit>;
+    fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Self::Call, CodecError>;
 
     /// Reads what `call` returned.
     ///
     /// # Errors
     ///
     /// If `call` can never return such a thing.
-    fn read_return(&self, values: &Values, call: &Self::Call, ret: Value) -> Result<Self::Return, Misfit>;
+    fn read_return(&self, values: &Values, call: &Self::Call, ret: Value)
+    -> Result<Self::Return, CodecError>;
 
     /// Writes a call: its method and argument. [`read_call`](Self::read_call) undoes it.
-    fn write_call(&self, call: &Self::Call) -> (&'static str, Written);
+    fn write_call(&self, call: &Self::Call) -> (&'static str, Encoded);
 
     /// Writes what `call` returned. [`read_return`](Self::read_return) undoes it.
-    fn write_return(&self, call: &Self::Call, ret: &Self::Return) -> Written;
+    fn write_return(&self, call: &Self::Call, ret: &Self::Return) -> Encoded;
 
     /// Some call, as `dice` will have it: for generated histories.
-    fn sample(&self, dice: &mut Dice) -> Self::Call;
+    fn sample(&self, dice: &mut CallSampler) -> Self::Call;
 
     /// The name by which the catalog knows this specification, as in `queue:8`, so that a history can be judged from
     /// its file. `None` if it is not in the catalog.
@@ -46,7 +47,7 @@ pub trait Notation: Specification + Sized {
 
     /// Whether a state of this object means the same when there are more values than these, so that a history can be
     /// judged from it that is not over yet.
-    fn outlives(&self, _values: &Values) -> bool {
+    fn is_stable_under_new_values(&self, _values: &Values) -> bool {
         true
     }
 
@@ -56,7 +57,7 @@ pub trait Notation: Specification + Sized {
 
 /// A value on its way out: made of values that exist, or of new ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum Encoded {
     /// A value of the recording.
     Value(Value),
     /// An integer.
@@ -64,26 +65,26 @@ pub enum Written {
     /// A text.
     Text(Box<str>),
     /// A list.
-    List(Vec<Written>),
+    List(Vec<Encoded>),
 }
 
-impl Written {
+impl Encoded {
     /// Nothing: no argument, no answer.
-    pub const NOTHING: Written = Written::Value(Value::ABSENT);
+    pub const NOTHING: Encoded = Encoded::Value(Value::ABSENT);
 
     /// A list of two values.
     #[must_use]
-    pub fn pair(a: Value, b: Value) -> Written {
-        Written::List(vec![Written::Value(a), Written::Value(b)])
+    pub fn pair(a: Value, b: Value) -> Encoded {
+        Encoded::List(vec![Encoded::Value(a), Encoded::Value(b)])
     }
 
     /// This value in `values`.
     pub fn store(&self, values: &mut Values) -> Value {
         match self {
-            Written::Value(value) => *value,
-            Written::Int(int) => values.int(*int),
-            Written::Text(text) => values.text(text),
-            Written::List(items) => {
+            Encoded::Value(value) => *value,
+            Encoded::Int(int) => values.int(*int),
+            Encoded::Text(text) => values.text(text),
+            Encoded::List(items) => {
                 let items: Vec<Value> = items.iter().map(|it| it.store(values)).collect();
                 values.list(&items)
             }
@@ -94,10 +95,10 @@ impl Written {
     #[must_use]
     pub fn show(&self, values: &Values) -> String {
         match self {
-            Written::Value(value) => values.show(*value).to_string(),
-            Written::Int(int) => int.to_string(),
-            Written::Text(text) => format!("{text:?}"),
-            Written::List(items) => {
+            Encoded::Value(value) => values.show(*value).to_string(),
+            Encoded::Int(int) => int.to_string(),
+            Encoded::Text(text) => format!("{text:?}"),
+            Encoded::List(items) => {
                 let items: Vec<String> = items.iter().map(|it| it.show(values)).collect();
                 format!("[{}]", items.join(", "))
             }
@@ -107,26 +108,26 @@ impl Written {
 
 /// Something was written down that the object cannot have said or done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit(pub String);
+pub struct CodecError(pub String);
 
-impl Misfit {
+impl CodecError {
     /// The object has no method of that name; `known` lists those it has.
     #[must_use]
-    pub fn method(found: &str, known: &str) -> Misfit {
-        Misfit(format!("expected one of the operations {known}; found `{found}`"))
+    pub fn method(found: &str, known: &str) -> CodecError {
+        CodecError(format!("expected one of the operations {known}; found `{found}`"))
     }
 
     /// `what` (an argument, an answer) is not as `expected`.
     #[must_use]
-    pub fn value(what: &str, expected: &str, values: &Values, found: Value) -> Misfit {
+    pub fn value(what: &str, expected: &str, values: &Values, found: Value) -> CodecError {
         if found.is_absent() {
-            return Misfit(format!("{what}: expected {expected}, found nothing"));
+            return CodecError(format!("{what}: expected {expected}, found nothing"));
         }
-        Misfit(format!("{what}: expected {expected}, found {}", values.show(found)))
+        CodecError(format!("{what}: expected {expected}, found {}", values.show(found)))
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for CodecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
