@@ -9,7 +9,7 @@ use std::{
 };
 
 use clewline_check::{Checker, check, search::SEARCHES};
-use clewline_core::{Budget, ErasedHistory, ValueDomain, OperationId, GeneratorConfig, Recording, Verdict};
+use clewline_core::{Budget, ErasedHistory, GeneratorConfig, OperationId, Recording, ValueDomain, Verdict};
 use clewline_specs::find;
 use cpu_time::ThreadTime;
 
@@ -127,7 +127,13 @@ impl Shape {
     /// A history of `operations` operations of four processes.
     #[must_use]
     pub fn generate(&self, operations: usize, seed: u64) -> Recording {
-        self.generate_as(&GeneratorConfig { operations, processes: 4, overlap: 0.75, seed, ..GeneratorConfig::default() })
+        self.generate_as(&GeneratorConfig {
+            operations,
+            processes: 4,
+            overlap: 0.75,
+            seed,
+            ..GeneratorConfig::default()
+        })
     }
 
     /// A history as `plan` has it, but for methods and values.

@@ -11,7 +11,7 @@ use clewline_specs::{
     relaxed::Relaxed,
     stack::{self, Stack},
 };
-use clewline_threads::{Workers, Settings, Subject};
+use clewline_threads::{Settings, Subject, Workers};
 
 // What a slot holds besides a value.
 const FREE: u64 = 0;

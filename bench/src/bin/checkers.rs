@@ -66,7 +66,8 @@ fn one(shape: Shape, histories: &[Recording], kind: &str, name: &str) -> String 
 /// The verdict of the checker, or checkers, on the whole object; `auto` takes it apart.
 fn decide(problems: Vec<clewline_core::Problem<'_>>, name: &str, budget: &Budget) -> Verdict {
     if name == "auto" {
-        let options = Options { counterexample_configurations: 0, budget: budget.clone(), ..Options::default() };
+        let options =
+            Options { counterexample_configurations: 0, budget: budget.clone(), ..Options::default() };
         return judge(problems, &options).verdict;
     }
     let checkers: Vec<_> = name.split('+').map(checker).collect();

@@ -9,8 +9,8 @@ use std::{fs, path::Path};
 use clewline_bench::{Shape, ask_child, checker, digits, peak_bytes, resident_bytes, store::Run};
 use clewline_check::{Options, check, judge};
 use clewline_core::{
-    Budget, ErasedHistory, ValueDomain, Names, ObjectId, GeneratorConfig, ProcessId, RawCall, Recording, Timed, TimedColumns, Value,
-    Values,
+    Budget, ErasedHistory, GeneratorConfig, Names, ObjectId, ProcessId, RawCall, Recording, Timed,
+    TimedColumns, Value, ValueDomain, Values,
 };
 use clewline_report::{ReadOptions, formats};
 use clewline_specs::find;
@@ -100,7 +100,8 @@ fn store(file: &str, search: &str) -> Vec<String> {
     let verdict = match search {
         "read only" => String::new(),
         "auto, by key" => {
-            let options = Options { budget: budget.clone(), counterexample_configurations: 0, ..Options::default() };
+            let options =
+                Options { budget: budget.clone(), counterexample_configurations: 0, ..Options::default() };
             judge(case.problems(), &options).verdict.word().to_owned()
         }
         name => check(checker(name), &case.problems()[0], &budget).word().to_owned(),
@@ -155,7 +156,8 @@ fn columns(spec: &str, operations: usize) -> Recording {
 fn budget(search: &str, mebibytes: usize, gauge: &str) -> Vec<String> {
     let queue =
         Shape { name: "queue", spec: "queue", mix: &[("enq", 1), ("deq", 1)], values: ValueDomain::Distinct };
-    let plan = GeneratorConfig { operations: 2_000, processes: 8, overlap: 1.0, ..GeneratorConfig::default() };
+    let plan =
+        GeneratorConfig { operations: 2_000, processes: 8, overlap: 1.0, ..GeneratorConfig::default() };
     let case = queue.load(queue.generate_as(&plan));
     let budget = Budget::unlimited().with_memory(mebibytes << 20);
     let budget = if gauge == "none" { budget } else { budget.with_gauge(resident_bytes) };

@@ -13,7 +13,10 @@ use clewline_check::{
     check,
     monitor::{self, MonitorVerdict, Want},
 };
-use clewline_core::{Budget, ErasedHistory, ValueDomain, OperationId, GeneratorConfig, Problem, RawCall, Reason, Recording, Value};
+use clewline_core::{
+    Budget, ErasedHistory, GeneratorConfig, OperationId, Problem, RawCall, Reason, Recording, Value,
+    ValueDomain,
+};
 use clewline_report::{ReadOptions, formats};
 use clewline_specs::find;
 use cpu_time::ThreadTime;

@@ -15,8 +15,8 @@ use clewline_check::relaxed::{
     enumeration::{Enumeration, Plan},
 };
 use clewline_core::{
-    Budget, ErasedHistory, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall, RawHistory,
-    Recording, Specification, Value, Values,
+    Budget, ErasedHistory, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall,
+    RawHistory, Recording, Specification, Value, Values,
 };
 use clewline_methods::Check;
 use clewline_specs::{

@@ -13,7 +13,7 @@ use std::{
 };
 
 use clewline_core::{Deterministic, ValueDomain};
-use clewline_threads::{Clock, ClockKind, Workers, Settings, Subject};
+use clewline_threads::{Clock, ClockKind, Settings, Subject, Workers};
 
 fn main() {
     let seconds = std::env::args().nth(1).map_or(3.0, |it| it.parse().expect("a number of seconds"));

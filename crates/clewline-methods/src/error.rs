@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 use clewline_core::{LoadError, ParseError};
-use clewline_report::{ReadError, formats::FORMATS};
+use clewline_report::{ReadError, WriteError, formats::FORMATS};
 use clewline_specs::{MixError, SpecError};
 
 /// A history could not be judged, because of what was asked or what was read.
@@ -33,6 +33,9 @@ pub(crate) enum ErrorKind {
     OutOfOrder {
         line: usize,
     },
+    /// The history of a recorder that drops events.
+    LiveRecorder,
+    Write(WriteError),
     /// A matrix, or something else that an exploration is made of.
     Matrix(String),
     /// An environment variable that says something else than it should.
@@ -78,6 +81,8 @@ impl Error {
             | ErrorKind::Environment { .. }
             | ErrorKind::Unrecognised
             | ErrorKind::Io(_)
+            | ErrorKind::LiveRecorder
+            | ErrorKind::Write(_)
             | ErrorKind::Event { .. } => None,
         }
     }
@@ -91,6 +96,8 @@ impl Error {
             | ErrorKind::Mix(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
+            | ErrorKind::LiveRecorder
+            | ErrorKind::Write(_)
             | ErrorKind::Environment { .. } => false,
             ErrorKind::Unrecognised
             | ErrorKind::Io(_)
@@ -138,6 +145,12 @@ impl From<ReadError> for ErrorKind {
     }
 }
 
+impl From<WriteError> for ErrorKind {
+    fn from(error: WriteError) -> Self {
+        ErrorKind::Write(error)
+    }
+}
+
 impl From<LoadError> for ErrorKind {
     fn from(error: LoadError) -> Self {
         ErrorKind::Load(error)
@@ -171,6 +184,10 @@ impl fmt::Display for ErrorKind {
                 "line {line}: expected an operation called after those before it, since earlier ones have been judged \
                  and forgotten; sort the lines by `call`, or judge them from a file",
             ),
+            ErrorKind::LiveRecorder => f.write_str(
+                "a live recorder drops the events it has judged, so it has no history; use Recorder::new",
+            ),
+            ErrorKind::Write(error) => error.fmt(f),
             ErrorKind::Matrix(reason) | ErrorKind::Quasi(reason) => f.write_str(reason),
             ErrorKind::Environment { variable, error } => {
                 write!(f, "the environment variable {variable}: {error}")

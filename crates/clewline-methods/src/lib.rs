@@ -32,6 +32,7 @@ pub mod line_up;
 mod matrix;
 #[cfg(feature = "html")]
 mod page;
+mod recorder;
 pub mod relaxed;
 #[cfg(feature = "stress")]
 pub mod stress;
@@ -41,4 +42,5 @@ pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, c
 pub use error::Error;
 pub use limits::available_memory;
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
+pub use recorder::{OpenOperation, Recorder};
 pub use relaxed::{Factor, Factors, Quasi, QuasiReading};

@@ -107,7 +107,7 @@ pub use clewline_methods::line_up::LineUp;
 #[doc(inline)]
 pub use clewline_methods::stress::Stress;
 #[doc(inline)]
-pub use clewline_methods::{Check, Error, Quasi, Report, check};
+pub use clewline_methods::{Check, Error, OpenOperation, Quasi, Recorder, Report, check};
 
 #[cfg(feature = "actors")]
 #[doc(inline)]

@@ -13,7 +13,7 @@ use loom::{
     thread,
 };
 
-use crate::{BOUND, Column, Deadline, ObjectKind, Matrix, Statistics, Way};
+use crate::{BOUND, Column, Deadline, Matrix, ObjectKind, Statistics, Way};
 
 include!("programs.rs");
 
@@ -38,7 +38,11 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
 /// What the model panics with when it took too long: loom watches the time on the wall, and nothing else ends it.
 struct Over;
 
-fn go<S: Subject + Send + Sync>(builder: &Builder, patience: Duration, columns: &'static [Column]) -> Statistics {
+fn go<S: Subject + Send + Sync>(
+    builder: &Builder,
+    patience: Duration,
+    columns: &'static [Column],
+) -> Statistics {
     let executions = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&executions);
     let deadline = Deadline::new(patience);

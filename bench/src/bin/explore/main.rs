@@ -134,7 +134,12 @@ const ALL: &[Matrix] = &[
         is_large: false,
     },
     Matrix { name: "(e) Treiber, 3 x 3", kind: ObjectKind::Treiber, columns: MIXED, is_large: true },
-    Matrix { name: "(f) Michael-Scott, 3 x 3", kind: ObjectKind::MichaelScott, columns: MIXED, is_large: true },
+    Matrix {
+        name: "(f) Michael-Scott, 3 x 3",
+        kind: ObjectKind::MichaelScott,
+        columns: MIXED,
+        is_large: true,
+    },
     steps(&[&[Put(5)], &[Put(5)]]),
     steps(&[&[Put(50)], &[Put(50)]]),
     steps(&[&[Put(100)], &[Put(100)]]),

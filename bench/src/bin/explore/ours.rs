@@ -11,7 +11,7 @@ use clewline_threads::{
     sync::{Mutex, atomic::AtomicUsize},
 };
 
-use crate::{BOUND, DEPTH, Deadline, ObjectKind, Matrix, Statistics, Way};
+use crate::{BOUND, DEPTH, Deadline, Matrix, ObjectKind, Statistics, Way};
 
 include!("programs.rs");
 

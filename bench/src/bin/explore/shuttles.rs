@@ -16,7 +16,7 @@ use shuttle::{
     thread,
 };
 
-use crate::{BOUND, Column, DEPTH, Deadline, ObjectKind, Matrix, Statistics, Way};
+use crate::{BOUND, Column, DEPTH, Deadline, Matrix, ObjectKind, Statistics, Way};
 
 include!("programs.rs");
 

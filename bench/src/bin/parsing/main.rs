@@ -52,7 +52,8 @@ enum ObjectKind {
 fn measure(kind: ObjectKind, lines: usize) {
     let rows = rows(lines);
     let text = write(kind, &rows);
-    let format = formats::find(if kind == ObjectKind::Edn { "jepsen" } else { "jsonl" }).expect("it is registered");
+    let format =
+        formats::find(if kind == ObjectKind::Edn { "jepsen" } else { "jsonl" }).expect("it is registered");
     let is_timed = matches!(kind, ObjectKind::Ints | ObjectKind::Texts);
     let operations = if is_timed { lines } else { lines / 2 };
     let read = |jobs: usize| {

@@ -1,0 +1,246 @@
+//! A recorder for systems that run by themselves: a service, a client library, a cluster under test.
+//!
+//! Threads or async tasks report their calls and returns as they happen; nothing schedules them.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{BufWriter, Write},
+    mem,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use clewline_core::{Codec, Event, EventLog, History, ObjectId, ProcessId, Specification, erase_with_codec};
+use clewline_report::formats;
+use rustc_hash::FxHashMap;
+
+use crate::{
+    check::{Alarm, Watch},
+    error::{Error, ErrorKind},
+};
+
+/// Records the operations of a running system, to be judged later or while it runs.
+///
+/// Call [`call`](Self::call) before an operation is invoked and [`OpenOperation::returned`] after its
+/// response is there. An operation that is dropped without a result, such as that of a cancelled
+/// future, is recorded as pending: it may have taken effect or not.
+///
+/// ```
+/// use clewline::{Recorder, Value, check, specs::register::{Call, Register}};
+///
+/// let recorder = Recorder::new(Register);
+/// let write = recorder.call(0, Call::Write(Value::small(3).unwrap()));
+/// let read = recorder.call(1, Call::Read);
+/// read.returned(Value::small(3).unwrap());
+/// drop(write); // The connection was lost.
+///
+/// let history = recorder.history()?;
+/// assert!(check(&Register, &history).holds());
+/// # Ok::<(), clewline::Error>(())
+/// ```
+///
+/// Clients are numbers of your own. A client whose operation is still open, or was dropped, may call
+/// again: each such operation counts as one of another process, as in the logs of Jepsen.
+///
+/// # Cost
+///
+/// An event takes a lock and appends to a list. The lock also orders the memory accesses of clients
+/// that share memory: to test a data structure with atomics, use `Stress`, which records without a
+/// lock.
+pub struct Recorder<S: Specification> {
+    specification: S,
+    log: Mutex<Log<S>>,
+    // Locked before `log` where both are.
+    watch: Mutex<Watch<S>>,
+    is_live: bool,
+}
+
+struct Log<S: Specification> {
+    events: Vec<Event<S::Call, S::Return>>,
+    // How many of `events` the watch has seen.
+    watched: usize,
+    // The latest process of each client.
+    latest: FxHashMap<usize, ProcessId>,
+    // By process: whether its operation is open, and must stay the last one of that process.
+    is_open: Vec<bool>,
+}
+
+impl<S> Recorder<S>
+where
+    S: Specification + Clone + Sync,
+    S::Call: Sync,
+    S::Return: Sync,
+{
+    /// A recorder that keeps every event.
+    #[must_use]
+    pub fn new(specification: S) -> Recorder<S> {
+        Recorder::start(specification, false)
+    }
+
+    /// A recorder for a system that runs on and on: events are dropped once [`watch`](Self::watch)
+    /// has judged them, so there is no [`history`](Self::history) of all of them.
+    #[must_use]
+    pub fn live(specification: S) -> Recorder<S> {
+        Recorder::start(specification, true)
+    }
+
+    fn start(specification: S, is_live: bool) -> Recorder<S> {
+        let log = Log { events: Vec::new(), watched: 0, latest: FxHashMap::default(), is_open: Vec::new() };
+        let watch = Mutex::new(Watch::new(specification.clone()));
+        Recorder { specification, log: Mutex::new(log), watch, is_live }
+    }
+
+    /// Judges what was recorded since the last time, together with what came before it.
+    ///
+    /// Returns an alarm if there is a violation, or if it can no longer be known whether there is.
+    /// Call it from a thread or a task of its own, as often as you like. Recording goes on meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// None at present.
+    pub fn watch(&self) -> Result<Option<Alarm>, Error> {
+        let mut watch = lock(&self.watch);
+        let events = {
+            let mut log = self.lock();
+            if self.is_live {
+                mem::take(&mut log.events)
+            } else {
+                let Log { events, watched, .. } = &mut *log;
+                events[mem::replace(watched, events.len())..].to_vec()
+            }
+        };
+        let mut first = None;
+        for event in events {
+            let alarm = watch.push(event)?;
+            first = first.or(alarm);
+        }
+        if first.is_some() { Ok(first) } else { watch.judge() }
+    }
+}
+
+impl<S: Specification> Recorder<S> {
+    /// Records that `client` invokes `call`. To be called before the operation begins.
+    pub fn call(&self, client: usize, call: S::Call) -> OpenOperation<'_, S> {
+        let mut log = self.lock();
+        let process = log.process(client);
+        log.events.push(Event::Call(process, ObjectId(0), call));
+        OpenOperation { recorder: self, process }
+    }
+
+    /// The history so far. Operations that are open are pending.
+    ///
+    /// # Errors
+    ///
+    /// If the recorder is [live](Self::live): events that were judged are gone.
+    pub fn history(&self) -> Result<History<S::Call, S::Return>, Error> {
+        if self.is_live {
+            return Err(ErrorKind::LiveRecorder.into());
+        }
+        let mut history = EventLog::new();
+        for event in &self.lock().events {
+            history.push(event.clone()).expect("a process has one operation open at a time");
+        }
+        Ok(history.finish())
+    }
+
+    /// Saves the history so far as JSON lines, for `clewline check FILE --spec NAME`. A file that
+    /// is already there is replaced.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written, or the recorder is [live](Self::live).
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error>
+    where
+        S: Codec + Clone + Send + Sync + 'static,
+        S::Call: Send + Sync,
+        S::Return: Send + Sync,
+    {
+        let path = path.as_ref();
+        let write = || -> Result<(), Error> {
+            let erased = erase_with_codec(self.specification.clone(), self.history()?);
+            let recording = erased.recording().expect("a specification with a codec can be written");
+            let mut out = BufWriter::new(File::create(path)?);
+            formats::find("jsonl").expect("the native format").write(&recording, &mut out)?;
+            Ok(out.flush()?)
+        };
+        write().map_err(|it| it.in_file(&path.display().to_string()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Log<S>> {
+        lock(&self.log)
+    }
+
+    fn end(&self, process: ProcessId, event: Event<S::Call, S::Return>) {
+        let mut log = self.lock();
+        log.is_open[process.0 as usize] = matches!(event, Event::Info(_));
+        log.events.push(event);
+    }
+}
+
+impl<S: Specification> Log<S> {
+    /// A process of `client` that has no operation open.
+    fn process(&mut self, client: usize) -> ProcessId {
+        let fresh = ProcessId(u32::try_from(self.is_open.len()).expect("at most 2^32 processes"));
+        let latest = self.latest.entry(client).or_insert(fresh);
+        match self.is_open.get_mut(latest.0 as usize) {
+            Some(is_open) if !*is_open => *is_open = true,
+            _ => {
+                *latest = fresh;
+                self.is_open.push(true);
+            }
+        }
+        *latest
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic of another client leaves a list to which an event was appended or not.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<S: Specification> fmt::Debug for Recorder<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("events", &self.lock().events.len()).finish_non_exhaustive()
+    }
+}
+
+/// An operation that was called and has not returned. If it is dropped, it stays pending.
+#[must_use = "an operation that is dropped at once is recorded as pending"]
+pub struct OpenOperation<'a, S: Specification> {
+    recorder: &'a Recorder<S>,
+    process: ProcessId,
+}
+
+impl<S: Specification> OpenOperation<'_, S> {
+    /// Records that the operation returned `ret`. To be called after the response is there.
+    pub fn returned(self, ret: S::Return) {
+        self.end(|process| Event::Return(process, ret));
+    }
+
+    /// Records that the operation certainly had no effect, and never will have: it was refused, or
+    /// never sent. After a timeout or a lost connection this is not certain; drop the operation.
+    pub fn fail(self) {
+        self.end(Event::Fail);
+    }
+
+    fn end(self, event: impl FnOnce(ProcessId) -> Event<S::Call, S::Return>) {
+        self.recorder.end(self.process, event(self.process));
+        mem::forget(self);
+    }
+}
+
+impl<S: Specification> Drop for OpenOperation<'_, S> {
+    fn drop(&mut self) {
+        self.recorder.end(self.process, Event::Info(self.process));
+    }
+}
+
+impl<S: Specification> fmt::Debug for OpenOperation<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenOperation").field("process", &self.process).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+use std::{
+    fs,
+    sync::{
+        Mutex,
+        atomic::{AtomicI64, Ordering::SeqCst},
+    },
+    thread,
+};
+
+use clewline_core::{OperationId, Value, Verdict};
+use clewline_specs::register::{Call, Register};
+
+use super::*;
+use crate::{check, check_file};
+
+fn value(it: i64) -> Value {
+    Value::small(it).unwrap()
+}
+
+#[test]
+fn an_operation_spans_its_call_and_its_return() {
+    let recorder = Recorder::new(Register);
+    let write = recorder.call(7, Call::Write(value(1)));
+    let read = recorder.call(8, Call::Read);
+    write.returned(Value::TRUE);
+    read.returned(value(1));
+    recorder.call(7, Call::Read).returned(value(1));
+    let history = recorder.history().unwrap();
+    let spans = history.spans();
+    assert_eq!(history.len(), 3);
+    assert!(!spans[0].precedes(spans[1]) && !spans[1].precedes(spans[0]));
+    assert!(spans[0].precedes(spans[2]) && spans[1].precedes(spans[2]));
+    let process = |it| history.process(OperationId(it));
+    assert_eq!(process(0), process(2));
+    assert_ne!(process(0), process(1));
+}
+
+#[test]
+fn an_operation_without_a_result_is_pending_and_its_client_may_call_again() {
+    let recorder = Recorder::new(Register);
+    drop(recorder.call(0, Call::Write(value(1))));
+    recorder.call(0, Call::Read).returned(value(1));
+    recorder.call(0, Call::Read).returned(value(1));
+    let history = recorder.history().unwrap();
+    assert!(history.spans()[0].is_pending());
+    assert_ne!(history.process(OperationId(0)), history.process(OperationId(1)));
+    assert_eq!(history.process(OperationId(1)), history.process(OperationId(2)));
+    assert!(check(&Register, &history).holds());
+}
+
+#[test]
+fn two_operations_of_one_client_may_overlap() {
+    let recorder = Recorder::new(Register);
+    let (first, second) = (recorder.call(0, Call::Write(value(1))), recorder.call(0, Call::Read));
+    first.returned(Value::TRUE);
+    second.returned(value(1));
+    assert!(check(&Register, &recorder.history().unwrap()).holds());
+}
+
+#[test]
+fn an_operation_that_failed_had_no_effect() {
+    let recorder = Recorder::new(Register);
+    recorder.call(0, Call::Write(value(1))).fail();
+    recorder.call(0, Call::Read).returned(value(1));
+    let history = recorder.history().unwrap();
+    assert_eq!(history.len(), 1);
+    assert!(matches!(check(&Register, &history).verdict(), Verdict::Violated(_)));
+}
+
+#[test]
+fn a_history_that_is_saved_is_judged_alike() {
+    let folder = std::env::temp_dir().join(format!("clewline-recorder-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for (read, holds) in [(1, true), (2, false)] {
+        let recorder = Recorder::new(Register);
+        recorder.call(0, Call::Write(value(1))).returned(Value::TRUE);
+        drop(recorder.call(1, Call::Write(value(3))));
+        recorder.call(0, Call::Read).returned(value(read));
+        let path = folder.join("run.jsonl");
+        recorder.save(&path).unwrap();
+        assert_eq!(check_file(&path, "register").unwrap().holds(), holds);
+    }
+    let error = Recorder::new(Register).save(folder.join("none/run.jsonl")).unwrap_err();
+    assert!(error.to_string().contains("run.jsonl"), "{error}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// What a register does that reads `stale` in the end, recorded by four threads.
+fn run(recorder: &Recorder<Register>, operations: usize, stale: bool) {
+    let register = AtomicI64::new(0);
+    thread::scope(|scope| {
+        for client in 0..4 {
+            let register = &register;
+            scope.spawn(move || {
+                for at in 0..operations {
+                    if (client + at) % 3 == 0 {
+                        let new = (client * operations + at + 1) as i64;
+                        let write = recorder.call(client, Call::Write(value(new)));
+                        register.store(new, SeqCst);
+                        write.returned(Value::TRUE);
+                    } else {
+                        let read = recorder.call(client, Call::Read);
+                        match register.load(SeqCst) {
+                            0 => read.fail(),
+                            it => read.returned(value(it)),
+                        }
+                    }
+                }
+            });
+        }
+    });
+    if stale {
+        recorder.call(9, Call::Write(value(-1))).returned(Value::TRUE);
+        recorder.call(9, Call::Read).returned(value(register.into_inner()));
+    }
+}
+
+#[test]
+fn threads_are_judged_while_they_run() {
+    for make in [Recorder::new, Recorder::live] {
+        for stale in [false, true] {
+            let recorder = make(Register);
+            let alarms: Mutex<Vec<Alarm>> = Mutex::default();
+            thread::scope(|scope| {
+                let running = scope.spawn(|| run(&recorder, 2_000, stale));
+                loop {
+                    let is_over = running.is_finished();
+                    alarms.lock().unwrap().extend(recorder.watch().unwrap());
+                    if is_over {
+                        break;
+                    }
+                }
+            });
+            assert_eq!(alarms.into_inner().unwrap().len(), usize::from(stale));
+            assert_eq!(recorder.history().is_ok(), !recorder.is_live);
+        }
+    }
+}
+
+#[test]
+fn what_was_watched_can_be_judged_as_a_whole() {
+    let recorder = Recorder::new(Register);
+    run(&recorder, 300, true);
+    assert!(recorder.watch().unwrap().is_some());
+    let report = check(&Register, &recorder.history().unwrap()).verdict().clone();
+    assert!(matches!(report, Verdict::Violated(_)));
+}
+
+#[test]
+fn recording_goes_on_after_an_alarm() {
+    let recorder = Recorder::live(Register);
+    recorder.call(0, Call::Write(value(1))).returned(Value::TRUE);
+    let open = recorder.call(1, Call::Read);
+    recorder.call(0, Call::Read).returned(value(2));
+    run(&recorder, 3_000, false);
+    assert!(recorder.watch().unwrap().is_some());
+    open.returned(value(1));
+    run(&recorder, 3_000, false);
+    drop(recorder.watch().unwrap());
+}
