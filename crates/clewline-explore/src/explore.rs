@@ -46,7 +46,7 @@ pub fn explore<S: System + ?Sized>(
     let (mut executions, mut cut, mut begin) = (0, 0, Begin::Anew);
     while executions < executions_max {
         if !scheduler.begin(begin) {
-            return (when_done(cut), executions);
+            return (coverage_when_done(cut), executions);
         }
         let ending = system.run(scheduler);
         (executions, begin) = (executions + 1, Begin::Next);
@@ -66,11 +66,14 @@ pub fn explore<S: System + ?Sized>(
     }
     // Whether anything is left, only the scheduler knows.
     let is_left = scheduler.begin(begin);
-    (if is_left { Coverage::Limited(Limit::Schedules(executions_max)) } else { when_done(cut) }, executions)
+    (
+        if is_left { Coverage::Limited(Limit::Schedules(executions_max)) } else { coverage_when_done(cut) },
+        executions,
+    )
 }
 
 /// How much was seen if nothing is left to try.
-fn when_done(cut: u64) -> Coverage {
+fn coverage_when_done(cut: u64) -> Coverage {
     if cut == 0 { Coverage::Exhausted } else { Coverage::Limited(Limit::Cut(cut)) }
 }
 

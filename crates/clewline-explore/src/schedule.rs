@@ -75,9 +75,9 @@ impl Symbol for Pick {
             head @ b'a'..=b'p' => Ok((Pick::Task(TaskId(head - b'a')), at + 1)),
             b'=' => match number(token, at + 1) {
                 (digits, Some(value)) => Ok((Pick::Value(value), at + 1 + digits)),
-                (_, None) => Err(wrong(token, at + 1, "a value")),
+                (_, None) => Err(error_at(token, at + 1, "a value")),
             },
-            _ => Err(wrong(token, at, "a task, `a` to `p`, or `=`")),
+            _ => Err(error_at(token, at, "a task, `a` to `p`, or `=`")),
         }
     }
 }
@@ -102,20 +102,20 @@ impl Symbol for u32 {
             letter @ b'a'..=b'z' => Ok((u32::from(letter - b'a'), at + 1)),
             b'[' => {
                 let (digits, Some(place)) = number(token, at + 1) else {
-                    return Err(wrong(token, at + 1, "a number"));
+                    return Err(error_at(token, at + 1, "a number"));
                 };
                 let end = at + 1 + digits;
                 match token.as_bytes().get(end) {
                     Some(b']') => Ok((place, end + 1)),
-                    Some(_) | None => Err(wrong(token, end, "`]`")),
+                    Some(_) | None => Err(error_at(token, end, "`]`")),
                 }
             }
-            _ => Err(wrong(token, at, "a place, `a` to `z`, or `[`")),
+            _ => Err(error_at(token, at, "a place, `a` to `z`, or `[`")),
         }
     }
 }
 
-fn wrong(token: &str, at: usize, expected: &'static str) -> ParseError {
+fn error_at(token: &str, at: usize, expected: &'static str) -> ParseError {
     ParseError::at_character(TOKEN, token, at, expected)
 }
 
@@ -157,7 +157,7 @@ impl<P: Symbol> FromStr for Schedule<P> {
                     at += digits;
                     times
                 }
-                _ => return Err(wrong(token, at, P::TIMES)),
+                _ => return Err(error_at(token, at, P::TIMES)),
             };
             picks.extend(std::iter::repeat_n(pick, times as usize));
         }

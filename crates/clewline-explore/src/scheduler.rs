@@ -156,14 +156,14 @@ pub trait FastPath: Scheduler {
 pub fn with_fast_path<R>(scheduler: &mut dyn Scheduler, run: impl FnOnce(&mut dyn FastPath) -> R) -> R {
     match scheduler.fast_path() {
         Some(fast) => run(fast),
-        None => run(&mut EveryPoint(scheduler)),
+        None => run(&mut WithoutFastPath(scheduler)),
     }
 }
 
 /// A scheduler that is shown every point.
-struct EveryPoint<'a>(&'a mut dyn Scheduler);
+struct WithoutFastPath<'a>(&'a mut dyn Scheduler);
 
-impl Scheduler for EveryPoint<'_> {
+impl Scheduler for WithoutFastPath<'_> {
     fn begin(&mut self, begin: Begin) -> bool {
         self.0.begin(begin)
     }
@@ -181,4 +181,4 @@ impl Scheduler for EveryPoint<'_> {
     }
 }
 
-impl FastPath for EveryPoint<'_> {}
+impl FastPath for WithoutFastPath<'_> {}

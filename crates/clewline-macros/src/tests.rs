@@ -63,7 +63,7 @@ fn the_block_stays_and_a_test_is_added() {
 }
 
 #[test]
-fn methods_that_cannot_be_operations_are_refused() {
+fn methods_that_cannot_be_operations_are_rejected() {
     let shared = "an operation takes `&self`: several threads call it at the same time";
     check_method(
         quote!(
@@ -96,7 +96,7 @@ fn methods_that_cannot_be_operations_are_refused() {
 }
 
 #[test]
-fn methods_that_cannot_be_called_plainly_are_refused() {
+fn methods_that_cannot_be_called_directly_are_rejected() {
     check_method(
         quote!(
             #[op]
@@ -143,7 +143,7 @@ fn methods_that_cannot_be_called_plainly_are_refused() {
 }
 
 #[test]
-fn what_an_operation_does_not_have_is_refused() {
+fn unknown_options_of_an_operation_are_rejected() {
     check_method(
         quote!(
             #[op(blocking)]
@@ -189,7 +189,7 @@ fn what_an_operation_does_not_have_is_refused() {
 }
 
 #[test]
-fn blocks_without_a_subject_are_refused() {
+fn blocks_without_constructor_or_operations_are_rejected() {
     check_refused(
         quote!(),
         quote!(impl Stack { #[op] fn pop(&self) {} }),
@@ -216,7 +216,7 @@ fn blocks_without_a_subject_are_refused() {
 }
 
 #[test]
-fn what_the_attribute_does_not_have_is_refused() {
+fn unknown_arguments_of_the_attribute_are_rejected() {
     let unknown = "nothing is called `thread` here; there are threads, operations";
     check_arguments(quote!(thread = "2"), unknown);
     check_arguments(quote!(and), "nothing is called `and` here");

@@ -1,7 +1,7 @@
 //! A latch: once it is set, it stays set.
 
 use clewline_core::{Deterministic, ObjectKind, Role, Value};
-use clewline_specs::{Entry, notation, operations};
+use clewline_specs::{Entry, codec, operations};
 
 /// What the command line knows.
 pub const ENTRY: Entry = Entry {
@@ -67,9 +67,9 @@ impl Deterministic for Latch {
     }
 }
 
-notation!(
+codec!(
     Latch,
     name: |_| ENTRY.name.to_owned(),
-    answer: |_, call| call.answer(),
+    result: |_, call| call.result_kind(),
     sample: Call::sample
 );

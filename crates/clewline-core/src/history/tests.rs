@@ -13,7 +13,7 @@ fn timed(process: u32, call: &'static str, called: i64, returned: Option<i64>) -
 }
 
 #[test]
-fn operations_are_sorted_by_call_and_remember_where_they_stood() {
+fn operations_are_sorted_by_call_and_keep_their_source_positions() {
     let history = H::from_operations([
         timed(1, "b", 20, Some(30)),
         timed(0, "a", 10, Some(25)),
@@ -75,7 +75,7 @@ fn an_end_without_a_call_is_refused() {
 }
 
 #[test]
-fn failed_operations_leave_and_unknown_ones_stay_pending() {
+fn failed_operations_are_removed_and_unknown_ones_stay_pending() {
     let process = ProcessId(0);
     let history = H::from_events([
         Event::call(0, "failed"),

@@ -64,7 +64,7 @@ fn a_witness_may_leave_out_or_use_pending_operations() {
 }
 
 #[test]
-fn false_witnesses_are_refused_with_the_reason() {
+fn false_witnesses_are_rejected_with_the_reason() {
     let history = history();
     let problem = Problem::new(&Register, &history);
     let refused = |order: &[u32]| witness(order).verify(&problem).unwrap_err();
@@ -77,7 +77,7 @@ fn false_witnesses_are_refused_with_the_reason() {
 }
 
 #[test]
-fn parts_are_judged_apart_and_their_witnesses_merge() {
+fn parts_are_checked_separately_and_their_witnesses_merge() {
     let history = history();
     let problem = Problem::new(&Register, &history);
     let parts = problem.clone().into_parts();
@@ -89,7 +89,7 @@ fn parts_are_judged_apart_and_their_witnesses_merge() {
 }
 
 #[test]
-fn a_forgotten_return_may_be_anything() {
+fn a_dropped_result_may_be_any_result() {
     let history = History::from_events([Event::call(0, Call::Read(0)), Event::ret(0, 9)]).unwrap();
     let problem = Problem::new(&Register, &history);
     assert_eq!(witness(&[0]).verify(&problem), Err(WitnessError::NotAllowed(OperationId(0))));

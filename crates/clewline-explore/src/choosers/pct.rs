@@ -15,13 +15,13 @@ pub struct Pct<P> {
     // After how many steps the candidate that would go first falls, and to which priority; sorted.
     changes: Vec<(usize, u64)>,
     // How many of them have passed.
-    fallen: usize,
+    changes_passed: usize,
 }
 
 impl<P> Pct<P> {
     /// These priorities, and no change points.
     pub fn new(priorities: P) -> Self {
-        Pct { priorities, changes: Vec::new(), fallen: 0 }
+        Pct { priorities, changes: Vec::new(), changes_passed: 0 }
     }
 
     /// Begins an execution with these change points, each a number of steps and a priority.
@@ -29,7 +29,7 @@ impl<P> Pct<P> {
         self.changes.clear();
         self.changes.extend(changes);
         self.changes.sort_unstable();
-        self.fallen = 0;
+        self.changes_passed = 0;
     }
 
     /// The candidate that goes first after `steps`, and its place. There is at least one.
@@ -39,8 +39,8 @@ impl<P> Pct<P> {
         P: Priorities<K>,
     {
         let mut highest = self.highest(keys.clone());
-        while let Some(&(_, priority)) = self.changes.get(self.fallen).filter(|it| it.0 <= steps) {
-            self.fallen += 1;
+        while let Some(&(_, priority)) = self.changes.get(self.changes_passed).filter(|it| it.0 <= steps) {
+            self.changes_passed += 1;
             *self.priorities.of(highest.1) = priority;
             highest = self.highest(keys.clone());
         }

@@ -49,14 +49,14 @@ fn run(endings: &[Ending], executions_max: u64, enough: u64) -> (Coverage, u64, 
 }
 
 #[test]
-fn all_executions_are_visited_and_that_is_said() {
+fn all_executions_are_visited_and_the_coverage_is_exhausted() {
     assert_eq!(run(&[Ending::Full], u64::MAX, u64::MAX), (Coverage::Exhausted, 6, 6));
     // That nothing is left after the last one counts as well.
     assert_eq!(run(&[Ending::Full], 6, u64::MAX), (Coverage::Exhausted, 6, 6));
 }
 
 #[test]
-fn a_limit_that_was_hit_is_said() {
+fn a_limit_that_was_hit_is_reported() {
     assert_eq!(run(&[Ending::Full], 5, u64::MAX), (Coverage::Limited(Limit::Schedules(5)), 5, 5));
     assert_eq!(run(&[Ending::Full], u64::MAX, 3), (Coverage::Limited(Limit::Stopped), 3, 3));
     let cut = [Ending::Cut, Ending::Full, Ending::Cut, Ending::Full];

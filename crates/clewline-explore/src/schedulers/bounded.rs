@@ -67,7 +67,7 @@ impl Scheduler for Bounded {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.path.value(n)
+        self.path.choose_value(n)
     }
 
     fn is_bounded(&self) -> bool {
@@ -81,12 +81,12 @@ impl Scheduler for Bounded {
 
 impl FastPath for Bounded {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        self.path.again(enabled, arrived)
+        self.path.replay_choice(enabled, arrived)
     }
 
     fn replay_step(&mut self, _made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
         let (max, is_bounded) = (self.preemptions_max, &mut self.is_bounded);
-        self.path.go_on(enabled, arrived, |path| {
+        self.path.replay_step(enabled, arrived, |path| {
             let preemptions = path.preemptions();
             *is_bounded |= preemptions == max && enabled != TaskSet::only(arrived.task);
             preemptions

@@ -15,7 +15,7 @@ use super::{
     bounded::PREEMPTIONS,
     causality::{Causality, Dependence},
     entry::{Entry, Settings},
-    tree::{NOTHING, Node, Tree},
+    tree::{EMPTY_NODE, Node, Tree},
 };
 use crate::{
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
@@ -64,20 +64,20 @@ impl BoundedDpor {
     /// Wants `step` to change places with those it raced with.
     fn reverse_races(&mut self, step: &Step) {
         // The block that was last gone through, and up to where: what is before an event of the same block has been wanted.
-        let (mut block, mut whose) = (0..0, None);
+        let (mut block, mut block_task) = (0..0, None);
         for at in 0..self.causality.races.len() {
             let event = self.causality.races[at] as usize;
-            want(self.node_of(event), step.task);
-            let maker = self.causality.events[event].step.task;
-            if whose != Some(maker) || !block.contains(&event) {
-                let start = self.at_free_switches(event, |node| want(node, step.task));
-                (block, whose) = (start..event, Some(maker));
+            add_backtrack(self.node_of(event), step.task);
+            let event_task = self.causality.events[event].step.task;
+            if block_task != Some(event_task) || !block.contains(&event) {
+                let start = self.for_each_free_switch(event, |node| add_backtrack(node, step.task));
+                (block, block_task) = (start..event, Some(event_task));
             }
         }
         for at in 0..self.causality.enablers.len() {
             let event = self.causality.enablers[at] as usize;
-            want_enabled(self.node_of(event), step.task);
-            self.at_free_switches(event, |node| want_enabled(node, step.task));
+            add_backtrack_if_enabled(self.node_of(event), step.task);
+            self.for_each_free_switch(event, |node| add_backtrack_if_enabled(node, step.task));
         }
     }
 
@@ -91,7 +91,7 @@ impl BoundedDpor {
     ///
     /// A flush ends a block, though it takes nobody's turn: where there are any, each step races with all others.
     #[inline]
-    fn at_free_switches(&mut self, event: usize, mut act: impl FnMut(&mut Node)) -> usize {
+    fn for_each_free_switch(&mut self, event: usize, mut act: impl FnMut(&mut Node)) -> usize {
         let events = &self.causality.events;
         let task = events[event].step.task;
         let mut start = event + 1;
@@ -108,15 +108,15 @@ impl BoundedDpor {
 
 /// Wants `task`, or if it waits whoever may let it go.
 #[inline]
-fn want(node: &mut Node, task: TaskId) {
-    let wanted = if node.enabled.contains(task) { TaskSet::only(task) } else { node.enabled };
-    node.wanted = node.wanted.union(wanted);
+fn add_backtrack(node: &mut Node, task: TaskId) {
+    let backtrack = if node.enabled.contains(task) { TaskSet::only(task) } else { node.enabled };
+    node.backtrack = node.backtrack.union(backtrack);
 }
 
 /// Wants `task`, if it can move: it may come to where it waits for an event, and then to go on with another task is no preemption.
-fn want_enabled(node: &mut Node, task: TaskId) {
+fn add_backtrack_if_enabled(node: &mut Node, task: TaskId) {
     if node.enabled.contains(task) {
-        node.wanted.insert(task);
+        node.backtrack.insert(task);
     }
 }
 
@@ -140,7 +140,7 @@ impl Scheduler for BoundedDpor {
                 continue;
             }
             node.tried.insert(node.chosen);
-            let left = node.wanted.without(node.tried);
+            let left = node.backtrack.without(node.tried);
             let next = left.iter().find(|it| node.preemptions_with(*it) <= self.preemptions_max);
             self.is_bounded |= next.is_none() && !left.is_empty();
             if let Some(task) = next {
@@ -155,7 +155,7 @@ impl Scheduler for BoundedDpor {
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         if !self.tree.is_new() {
-            return self.tree.again(point, self.causality.made(), self.causality.is_different());
+            return self.tree.replay(point, self.causality.steps_made(), self.causality.has_diverged());
         }
         let (mut enabled, mut flushes) = (TaskSet::EMPTY, TaskSet::EMPTY);
         for step in point.enabled {
@@ -168,13 +168,13 @@ impl Scheduler for BoundedDpor {
         let chosen = point.enabled[index].task;
         let running = point.running.map(|_| chosen);
         let preemptions = self.preemptions();
-        let (events, wanted) = (self.causality.events.len() as u32, TaskSet::only(chosen));
-        let node = Node { enabled, wanted, running, flushes, preemptions, events, ..NOTHING };
+        let (events, backtrack) = (self.causality.events.len() as u32, TaskSet::only(chosen));
+        let node = Node { enabled, backtrack, running, flushes, preemptions, events, ..EMPTY_NODE };
         self.tree.push(point, index, node)
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.tree.value(n, self.causality.made())
+        self.tree.choose_value(n, self.causality.steps_made())
     }
 
     fn is_bounded(&self) -> bool {
@@ -188,10 +188,10 @@ impl Scheduler for BoundedDpor {
 
 impl FastPath for BoundedDpor {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        if self.causality.is_different() {
+        if self.causality.has_diverged() {
             return None;
         }
-        self.tree.again_quickly(enabled, arrived)
+        self.tree.replay_fast(enabled, arrived)
     }
 
     fn replay_step(&mut self, made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
@@ -200,15 +200,15 @@ impl FastPath for BoundedDpor {
             return self.replay_choice(enabled, Some(arrived));
         }
         let (events, preemptions) = (self.causality.events.len() as u32, self.preemptions());
-        let (wanted, running) = (TaskSet::only(arrived.task), Some(arrived.task));
-        let node = Node { enabled, wanted, running, preemptions, events, ..NOTHING };
-        Some(self.tree.push_briefly(arrived, node))
+        let (backtrack, running) = (TaskSet::only(arrived.task), Some(arrived.task));
+        let node = Node { enabled, backtrack, running, preemptions, events, ..EMPTY_NODE };
+        Some(self.tree.push_brief(arrived, node))
     }
 
     fn on_step(&mut self, step: &Step) {
         let node = self.tree.point();
         let enabled = self.tree.nodes[node].enabled;
-        if let Some(clock) = self.causality.executed(step, enabled) {
+        if let Some(clock) = self.causality.on_step(step, enabled) {
             self.reverse_races(step);
             self.causality.add(step, node, enabled, clock);
         }

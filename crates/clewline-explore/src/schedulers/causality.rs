@@ -59,15 +59,15 @@ pub(super) struct Event {
     // The clock of its task before.
     before: Clock,
     // The events of its task in each of its lists before this one.
-    links: [u32; LISTS],
+    links: [u32; LISTS_PER_TASK],
     // The last event before this one that freed the same lock.
-    freed: u32,
+    last_release: u32,
     // What it freed was a share only.
-    frees_share: bool,
+    releases_shared: bool,
 }
 
 // For each task, lists of its events, latest first. Numbers in lists are those of events, from 1; 0 ends them.
-const LISTS: usize = 4;
+const LISTS_PER_TASK: usize = 4;
 // Of one object: those that change it, and those that do not.
 const CHANGES: usize = 0;
 const CALLS: usize = 1;
@@ -78,7 +78,7 @@ const YIELDS: usize = 3;
 struct Object {
     changes: [u32; TaskId::MAX],
     reads: [u32; TaskId::MAX],
-    freed: u32,
+    last_release: u32,
 }
 
 /// What is known of a task.
@@ -86,13 +86,13 @@ struct Object {
 struct Task {
     clock: Clock,
     // The last ones in each list that is not of an object.
-    last: [u32; LISTS],
+    last: [u32; LISTS_PER_TASK],
     events: Vec<u32>,
 }
 
 // A task that was woken, and how it was before.
 #[derive(Clone, Copy, Debug)]
-struct Woken {
+struct WokenTask {
     event: u32,
     task: TaskId,
     clock: Clock,
@@ -103,18 +103,18 @@ struct Woken {
 pub(super) struct Causality {
     pub(super) dependence: Dependence,
     // Whether a race with one step hides those with steps before that one.
-    hides: bool,
+    hides_earlier_races: bool,
     pub(super) events: Vec<Event>,
     replayed: usize,
     tasks: [Task; TaskId::MAX],
     seen: TaskSet,
     objects: Vec<Object>,
-    woken: Vec<Woken>,
+    woken: Vec<WokenTask>,
     /// The events with which the last step raced.
     pub(super) races: Vec<u32>,
     /// The events that let the last step go, though its task had other steps to make before it waited.
     pub(super) enablers: Vec<u32>,
-    is_different: bool,
+    has_diverged: bool,
 }
 
 /// Where one looks for events that a step depends on: of one task, the latest in each list that was not looked at.
@@ -132,7 +132,7 @@ impl Cursor {
 
 impl Causality {
     pub(super) fn new(dependence: Dependence) -> Self {
-        Causality { dependence, hides: true, ..Causality::default() }
+        Causality { dependence, hides_earlier_races: true, ..Causality::default() }
     }
 
     /// One in which a race with one step does not hide those with steps of others before it.
@@ -143,28 +143,28 @@ impl Causality {
     /// Another execution begins, and its first `keep` steps are made again.
     pub(super) fn begin(&mut self, keep: usize) {
         while keep < self.events.len() {
-            self.take_back();
+            self.undo_last();
         }
         self.replayed = 0;
-        self.is_different = false;
+        self.has_diverged = false;
     }
 
     /// Whether a step that was made again was not what it was.
-    pub(super) fn is_different(&self) -> bool {
-        self.is_different
+    pub(super) fn has_diverged(&self) -> bool {
+        self.has_diverged
     }
 
     /// How many steps of this execution have been made.
-    pub(super) fn made(&self) -> usize {
+    pub(super) fn steps_made(&self) -> usize {
         self.replayed
     }
 
     /// A step was made. Answers its clock if it is new; then its races are known, and it is to be [added](Self::add).
     #[inline]
-    pub(super) fn executed(&mut self, step: &Step, enabled: TaskSet) -> Option<Clock> {
+    pub(super) fn on_step(&mut self, step: &Step, enabled: TaskSet) -> Option<Clock> {
         self.replayed += 1;
         if let Some(before) = self.events.get(self.replayed - 1) {
-            self.is_different |= before.step != *step;
+            self.has_diverged |= before.step != *step;
             return None;
         }
         Some(self.find_races(step, enabled))
@@ -180,11 +180,11 @@ impl Causality {
         if step.object != SharedId::NONE {
             links[CHANGES] = std::mem::replace(self.list(step), number);
         }
-        let (mut freed, mut frees_share) = (0, false);
+        let (mut last_release, mut releases_shared) = (0, false);
         if step.frees != SharedId::NONE {
             let lock = self.object(step.frees);
-            freed = std::mem::replace(&mut lock.freed, number);
-            frees_share = lock.changes[me] < lock.reads[me];
+            last_release = std::mem::replace(&mut lock.last_release, number);
+            releases_shared = lock.changes[me] < lock.reads[me];
         }
         let task = &mut self.tasks[me];
         let before = std::mem::replace(&mut task.clock, clock);
@@ -199,17 +199,26 @@ impl Causality {
             task.last[YIELDS] = number;
         }
         let (made, node) = (*step, node as u32);
-        self.events.push(Event { step: made, node, enabled, clock, before, links, freed, frees_share });
+        self.events.push(Event {
+            step: made,
+            node,
+            enabled,
+            clock,
+            before,
+            links,
+            last_release,
+            releases_shared,
+        });
         self.seen.insert(step.task);
         // Whoever did not wait touches the same object as the one who woke it, and that orders the two.
         for other in step.wakes.without(enabled) {
             let task = &mut self.tasks[other.index()];
-            self.woken.push(Woken { event: number, task: other, clock: task.clock });
+            self.woken.push(WokenTask { event: number, task: other, clock: task.clock });
             join(&mut task.clock, &clock);
         }
     }
 
-    fn take_back(&mut self) {
+    fn undo_last(&mut self) {
         let number = self.events.len() as u32;
         let Some(event) = self.events.pop() else { return };
         while let Some(woken) = self.woken.pop_if(|it| it.event == number) {
@@ -217,7 +226,7 @@ impl Causality {
         }
         let step = event.step;
         if step.frees != SharedId::NONE {
-            self.object(step.frees).freed = event.freed;
+            self.object(step.frees).last_release = event.last_release;
         }
         if step.object != SharedId::NONE {
             *self.list(&step) = event.links[CHANGES];
@@ -257,17 +266,17 @@ impl Causality {
         }
         let mut others = self.seen;
         others.remove(me);
-        match (may_wait(step.access), self.hides) {
-            (true, _) => self.find_races_of_one_who_waits(step, others, enabled, &mut clock),
-            (false, true) => self.find_plain_races(step, others, &mut clock),
-            (false, false) => self.find_race_with_each(step, others, &mut clock),
+        match (may_block(step.access), self.hides_earlier_races) {
+            (true, _) => self.find_races_of_blocking_step(step, others, enabled, &mut clock),
+            (false, true) => self.find_races_of_nonblocking_step(step, others, &mut clock),
+            (false, false) => self.find_race_with_each_task(step, others, &mut clock),
         }
         clock
     }
 
     /// The same for a step that is never kept waiting: of each task, only the latest event that it depends on can race with it.
     #[inline]
-    fn find_plain_races(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
+    fn find_races_of_nonblocking_step(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
         let mut latest = [0; TaskId::MAX];
         let mut left = TaskSet::EMPTY;
         for other in others {
@@ -290,7 +299,7 @@ impl Causality {
     /// The same if a race with one task does not hide those with others. An earlier event of the same task is met when the step
     /// has changed places with the latest.
     #[inline]
-    fn find_race_with_each(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
+    fn find_race_with_each_task(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
         let before = *clock;
         for other in others {
             let number = self.latest(step, other.index());
@@ -305,7 +314,7 @@ impl Causality {
         }
     }
 
-    fn find_races_of_one_who_waits(
+    fn find_races_of_blocking_step(
         &mut self,
         step: &Step,
         mut others: TaskSet,
@@ -314,7 +323,7 @@ impl Causality {
     ) {
         // What is ordered before by something that could have come later.
         let mut hidden = *clock;
-        self.join_freed(step, clock);
+        self.join_releases(step, clock);
         let mut cursors = [Cursor::default(); TaskId::MAX];
         for other in others {
             cursors[other.index()] = self.cursor(step, other.index());
@@ -330,12 +339,12 @@ impl Causality {
                 others.remove(other);
                 continue;
             }
-            let (is_race, hides) = self.is_reversible(step, event, number, enabled);
+            let (is_race, hides_earlier_races) = self.is_reversible(step, event, number, enabled);
             // If not, `event` let it go. Its task waits there already, so it cannot be tried there to make it wait.
             if is_race {
                 self.races.push(number - 1);
             }
-            if hides && self.hides {
+            if hides_earlier_races && self.hides_earlier_races {
                 join(&mut hidden, &event.clock);
             }
             join(clock, &event.clock);
@@ -406,22 +415,22 @@ impl Causality {
     }
 
     /// Joins the clocks of those who gave back what `step` takes, without an access of their own.
-    fn join_freed(&mut self, step: &Step, clock: &mut Clock) {
-        let mut number = self.objects.get(step.object.0 as usize).map_or(0, |it| it.freed);
+    fn join_releases(&mut self, step: &Step, clock: &mut Clock) {
+        let mut number = self.objects.get(step.object.0 as usize).map_or(0, |it| it.last_release);
         while number != 0 {
             let event = &self.events[number as usize - 1];
             let task = event.step.task.index();
             // Those who share a lock do not wait for one another.
-            let is_waited_for = !(event.frees_share && step.access == Access::AcquireShared);
+            let is_waited_for = !(event.releases_shared && step.access == Access::AcquireShared);
             if is_waited_for && clock[task] < event.clock[task] {
                 join(clock, &event.clock);
                 self.enablers.push(number - 1);
             }
-            if !event.frees_share {
+            if !event.releases_shared {
                 // Whoever had the lock alone came after all others before.
                 break;
             }
-            number = event.freed;
+            number = event.last_release;
         }
     }
 
@@ -431,10 +440,10 @@ impl Causality {
         let is_pending = task.events.last().is_none_or(|it| *it < number);
         if is_pending {
             let after = self.events.get(number as usize).map_or(enabled, |it| it.enabled);
-            let could_go = event.enabled.contains(step.task);
+            let was_enabled = event.enabled.contains(step.task);
             // If it waited before and could go after, `event` let it go. If it still waited, something later did, which may
             // have nothing to do with `event`.
-            return (could_go || !after.contains(step.task), could_go);
+            return (was_enabled || !after.contains(step.task), was_enabled);
         }
         (true, false)
     }
@@ -476,7 +485,7 @@ impl Causality {
 }
 
 /// Whether such a step may be kept waiting.
-const fn may_wait(access: Access) -> bool {
+const fn may_block(access: Access) -> bool {
     match access {
         Access::Acquire
         | Access::AcquireShared

@@ -18,7 +18,7 @@
 use super::{
     causality::{Causality, Clock, Dependence},
     entry::{Entry, Settings},
-    tree::{NOTHING, Node, Tree},
+    tree::{EMPTY_NODE, Node, Tree},
 };
 use crate::{
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
@@ -52,34 +52,34 @@ impl Dpor {
     }
 
     /// Who sleeps at the next node, after `step` was made at `node`; their steps are added to the sleepers.
-    fn fall_asleep(&mut self, node: usize, step: &Step) -> TaskSet {
+    fn sleep_set_after(&mut self, node: usize, step: &Step) -> TaskSet {
         let parent = self.tree.nodes[node];
         // Not whoever was chosen there: it was neither asleep nor tried.
-        let mut asleep = parent.asleep.union(parent.tried);
-        if asleep.is_empty() {
-            return asleep;
+        let mut sleep_set = parent.sleep_set.union(parent.tried);
+        if sleep_set.is_empty() {
+            return sleep_set;
         }
         let (start, end) = (parent.mark as usize, self.sleepers.len());
         for sleeper in &self.sleepers[start..end] {
             if self.causality.dependence.holds(sleeper, step) {
-                asleep.remove(sleeper.task);
+                sleep_set.remove(sleeper.task);
             }
         }
         for at in start..end {
-            if asleep.contains(self.sleepers[at].task) {
+            if sleep_set.contains(self.sleepers[at].task) {
                 self.sleepers.push(self.sleepers[at]);
             }
         }
-        asleep
+        sleep_set
     }
 
     /// Who sleeps at the next node, which is new.
     #[inline]
-    fn sleep(&mut self) -> TaskSet {
+    fn next_sleep_set(&mut self) -> TaskSet {
         match self.causality.events.last() {
             Some(event) => {
                 let (node, step) = (event.node as usize, event.step);
-                self.fall_asleep(node, &step)
+                self.sleep_set_after(node, &step)
             }
             None => TaskSet::EMPTY,
         }
@@ -94,20 +94,21 @@ impl Dpor {
             // It sleeps here as a step that returned, and now it does not: those who call may have to come before it, and nobody will
             // find out, since it is not made here.
             let is_other = |it: &Step| it.task == step.task && it.returns != step.returns;
-            if node.asleep.contains(step.task) && self.sleepers[node.mark as usize..].iter().any(is_other) {
-                node.wanted = node.wanted.union(node.enabled);
+            if node.sleep_set.contains(step.task) && self.sleepers[node.mark as usize..].iter().any(is_other)
+            {
+                node.backtrack = node.backtrack.union(node.enabled);
             }
-            let is_tried = !initials.intersection(node.wanted.union(node.asleep)).is_empty();
+            let is_tried = !initials.intersection(node.backtrack.union(node.sleep_set)).is_empty();
             if let Some(task) = initials.first()
                 && !is_tried
             {
-                node.wanted.insert(task);
+                node.backtrack.insert(task);
             }
         }
     }
 
     /// The step that was chosen at the deepest node is not new any more.
-    fn remember_step(&mut self, node: &Node) {
+    fn add_to_sleepers(&mut self, node: &Node) {
         if let Some(event) = self.causality.events.get(node.events as usize) {
             self.sleepers.push(event.step);
         }
@@ -125,7 +126,7 @@ impl Scheduler for Dpor {
         }
         while let Some(node) = self.tree.nodes.last().copied() {
             // What was made after another value is remembered as well: it may return where this one does not.
-            self.remember_step(&node);
+            self.add_to_sleepers(&node);
             self.causality.begin(node.events as usize);
             if node.is_value() {
                 if self.tree.next_value() {
@@ -136,7 +137,7 @@ impl Scheduler for Dpor {
             }
             let node = self.tree.nodes.last_mut().expect("the one above");
             node.tried.insert(node.chosen);
-            let next = node.wanted.without(node.tried).without(node.asleep).first();
+            let next = node.backtrack.without(node.tried).without(node.sleep_set).first();
             if let Some(task) = next {
                 self.tree.next_task(task);
                 return true;
@@ -149,12 +150,12 @@ impl Scheduler for Dpor {
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         if !self.tree.is_new() {
-            return self.tree.again(point, self.causality.made(), self.causality.is_different());
+            return self.tree.replay(point, self.causality.steps_made(), self.causality.has_diverged());
         }
         let mark = self.sleepers.len();
         let enabled: TaskSet = point.enabled.iter().map(|it| it.task).collect();
-        let asleep = self.sleep();
-        let awake = enabled.without(asleep);
+        let sleep_set = self.next_sleep_set();
+        let awake = enabled.without(sleep_set);
         // First go on with whoever runs: such executions have the fewest switches.
         let running = point.running.map(|it| point.enabled[it].task);
         let Some(chosen) = running.filter(|it| awake.contains(*it)).or(awake.first()) else {
@@ -169,12 +170,16 @@ impl Scheduler for Dpor {
             }
         };
         let (events, mark) = (self.causality.events.len() as u32, mark as u32);
-        let wanted = TaskSet::only(chosen);
-        self.tree.push(point, index, Node { enabled, wanted, asleep, running, events, mark, ..NOTHING })
+        let backtrack = TaskSet::only(chosen);
+        self.tree.push(
+            point,
+            index,
+            Node { enabled, backtrack, sleep_set, running, events, mark, ..EMPTY_NODE },
+        )
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.tree.value(n, self.causality.made())
+        self.tree.choose_value(n, self.causality.steps_made())
     }
 
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
@@ -184,10 +189,10 @@ impl Scheduler for Dpor {
 
 impl FastPath for Dpor {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        if self.causality.is_different() {
+        if self.causality.has_diverged() {
             return None;
         }
-        self.tree.again_quickly(enabled, arrived)
+        self.tree.replay_fast(enabled, arrived)
     }
 
     fn replay_step(&mut self, made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
@@ -196,21 +201,21 @@ impl FastPath for Dpor {
             return self.replay_choice(enabled, Some(arrived));
         }
         let mark = self.sleepers.len();
-        let asleep = self.sleep();
-        if asleep.contains(arrived.task) {
+        let sleep_set = self.next_sleep_set();
+        if sleep_set.contains(arrived.task) {
             self.sleepers.truncate(mark);
             return None;
         }
         let (events, mark) = (self.causality.events.len() as u32, mark as u32);
-        let (wanted, running) = (TaskSet::only(arrived.task), Some(arrived.task));
-        let node = Node { enabled, wanted, asleep, running, events, mark, ..NOTHING };
-        Some(self.tree.push_briefly(arrived, node))
+        let (backtrack, running) = (TaskSet::only(arrived.task), Some(arrived.task));
+        let node = Node { enabled, backtrack, sleep_set, running, events, mark, ..EMPTY_NODE };
+        Some(self.tree.push_brief(arrived, node))
     }
 
     fn on_step(&mut self, step: &Step) {
         let node = self.tree.point();
         let enabled = self.tree.nodes[node].enabled;
-        if let Some(clock) = self.causality.executed(step, enabled) {
+        if let Some(clock) = self.causality.on_step(step, enabled) {
             self.reverse_races(step, &clock);
             self.causality.add(step, node, enabled, clock);
         }

@@ -43,7 +43,7 @@ pub struct Iterative {
     // What was chosen so far in this execution.
     chosen: Vec<Chosen>,
     // Something was not as it was when the prefix was made, and no point has shown it.
-    is_different: bool,
+    has_diverged: bool,
     now: Vec<Box<[Chosen]>>,
     later: Vec<Box<[Chosen]>>,
 }
@@ -74,14 +74,14 @@ impl Iterative {
             prefix: Box::default(),
             path: Path::default(),
             chosen: Vec::new(),
-            is_different: false,
+            has_diverged: false,
             now: Vec::new(),
             later: Vec::new(),
         }
     }
 
     /// Every preemption at `point`, which is new, is tried in the next round.
-    fn put_off(&mut self, point: &Point<'_>, from: u32) {
+    fn defer_preemptions(&mut self, point: &Point<'_>, from: u32) {
         let preemptions = (0..point.enabled.len()).filter(|it| point.is_preemption(*it));
         for index in preemptions {
             if self.preemptions == self.preemptions_max {
@@ -99,9 +99,9 @@ impl Scheduler for Iterative {
         if begin == Begin::Anew {
             *self = Iterative::new(Some(self.preemptions_max));
         }
-        self.is_different |= self.chosen.len() < self.prefix.len();
+        self.has_diverged |= self.chosen.len() < self.prefix.len();
         self.chosen.clear();
-        if self.is_different {
+        if self.has_diverged {
             return true;
         }
         // Whatever is a preemption has been put off.
@@ -121,13 +121,13 @@ impl Scheduler for Iterative {
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let from = hash((point.enabled, point.waiting));
         let before = self.prefix.get(self.chosen.len());
-        self.is_different |= before.is_some_and(|it| it.from != from);
+        self.has_diverged |= before.is_some_and(|it| it.from != from);
         let choice = match before {
-            _ if self.is_different => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
+            _ if self.has_diverged => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
             Some(before) => Choice::Step(before.index as usize),
             None => {
                 if self.path.is_new() {
-                    self.put_off(point, from);
+                    self.defer_preemptions(point, from);
                 }
                 self.path.choose(point, 0)
             }
@@ -142,10 +142,10 @@ impl Scheduler for Iterative {
         let from = hash(n);
         let value = match self.prefix.get(self.chosen.len()) {
             Some(before) => {
-                self.is_different |= before.from != from;
+                self.has_diverged |= before.from != from;
                 before.index.min(n - 1)
             }
-            None => self.path.value(n),
+            None => self.path.choose_value(n),
         };
         self.chosen.push(Chosen { index: value, from });
         value

@@ -11,7 +11,7 @@
 
 use super::{
     entry::{Entry, Settings},
-    sampling::Drawn,
+    sampling::RandomRuns,
 };
 use crate::{
     bounds::Bound,
@@ -41,7 +41,7 @@ pub const ENTRY: Entry = Entry {
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct Pct {
-    drawn: Drawn,
+    runs: RandomRuns,
     chooser: choosers::Pct<[u64; TaskId::MAX]>,
     depth: u32,
     steps: usize,
@@ -53,7 +53,7 @@ impl Pct {
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         Pct {
-            drawn: Drawn::new(settings),
+            runs: RandomRuns::new(settings),
             chooser: choosers::Pct::new([0; TaskId::MAX]),
             depth: settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default),
             steps: 0,
@@ -74,10 +74,10 @@ impl Scheduler for Pct {
         if begin == Begin::Anew {
             (self.longest, self.steps) = (0, 0);
         }
-        let begins = self.drawn.begin(begin);
+        let begins = self.runs.begin(begin);
         self.longest = self.longest.max(self.steps);
         self.steps = 0;
-        let (random, longest) = (&mut self.drawn.random, self.longest);
+        let (random, longest) = (&mut self.runs.random, self.longest);
         for priority in &mut self.chooser.priorities {
             *priority = random.next() | 1 << 63;
         }
@@ -94,7 +94,7 @@ impl Scheduler for Pct {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.drawn.below(n)
+        self.runs.below(n)
     }
 
     fn is_bounded(&self) -> bool {

@@ -7,7 +7,7 @@
 
 use super::{
     entry::{Entry, Settings},
-    sampling::Drawn,
+    sampling::RandomRuns,
 };
 use crate::{
     choosers,
@@ -27,7 +27,7 @@ pub const ENTRY: Entry = Entry {
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct Pos {
-    drawn: Drawn,
+    runs: RandomRuns,
     // Of the step that each task is about to make.
     chooser: choosers::Pos<[u64; TaskId::MAX]>,
 }
@@ -36,19 +36,19 @@ impl Pos {
     /// As many executions as `settings` say, from their seed.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        Pos { drawn: Drawn::new(settings), chooser: choosers::Pos::default() }
+        Pos { runs: RandomRuns::new(settings), chooser: choosers::Pos::default() }
     }
 }
 
 impl Scheduler for Pos {
     fn begin(&mut self, begin: Begin) -> bool {
         self.chooser.begin();
-        self.drawn.begin(begin)
+        self.runs.begin(begin)
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let tasks = point.enabled.iter().map(|it| it.task);
-        let chosen = self.chooser.pick(&mut self.drawn.random, tasks);
+        let chosen = self.chooser.pick(&mut self.runs.random, tasks);
         // Those of the same task, too: it comes to another step.
         for step in point.enabled {
             if step.is_dependent(&point.enabled[chosen]) {
@@ -59,7 +59,7 @@ impl Scheduler for Pos {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.drawn.below(n)
+        self.runs.below(n)
     }
 
     fn is_bounded(&self) -> bool {

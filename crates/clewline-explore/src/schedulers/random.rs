@@ -2,7 +2,7 @@
 
 use super::{
     entry::{Entry, Settings},
-    sampling::Drawn,
+    sampling::RandomRuns,
 };
 use crate::{
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
@@ -21,7 +21,7 @@ pub const ENTRY: Entry = Entry {
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct Random {
-    drawn: Drawn,
+    runs: RandomRuns,
     // What comes next: where a task is to go on, the processor need not wait for it to be drawn.
     next: u64,
 }
@@ -30,24 +30,24 @@ impl Random {
     /// As many executions as `settings` say, from their seed.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        let mut drawn = Drawn::new(settings);
-        let next = drawn.random.next();
-        Random { drawn, next }
+        let mut runs = RandomRuns::new(settings);
+        let next = runs.random.next();
+        Random { runs, next }
     }
 
     /// A number below `bound`: what [`below`](clewline_core::Random::below) would return.
     #[inline]
     fn below(&mut self, bound: usize) -> usize {
-        let drawn = std::mem::replace(&mut self.next, self.drawn.random.next());
+        let drawn = std::mem::replace(&mut self.next, self.runs.random.next());
         ((u128::from(drawn) * bound as u128) >> 64) as usize
     }
 }
 
 impl Scheduler for Random {
     fn begin(&mut self, begin: Begin) -> bool {
-        let begins = self.drawn.begin(begin);
+        let begins = self.runs.begin(begin);
         if begin == Begin::Anew {
-            self.next = self.drawn.random.next();
+            self.next = self.runs.random.next();
         }
         begins
     }

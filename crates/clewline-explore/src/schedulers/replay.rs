@@ -107,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replayed_is_what_the_token_says_and_all_of_it() {
+    fn a_replay_follows_the_whole_token() {
         let (chosen, value, replay) = follow("ab=2a", 3, 3);
         assert_eq!((chosen, value), (vec![Some(0), Some(1), Some(0)], 2));
         assert_eq!((replay.is_faithful(), replay.preemptions()), (true, 2));
     }
 
     #[test]
-    fn what_is_not_all_of_the_token_or_more_than_it_is_not_faithful() {
+    fn a_replay_shorter_or_longer_than_its_token_is_not_faithful() {
         let is_faithful = |token: &str, steps: usize, n: u32| follow(token, steps, n).2.is_faithful();
         assert!(is_faithful("ab=2a", 3, 3));
         // The execution is over too early, or goes on.
@@ -130,12 +130,12 @@ mod tests {
     }
 
     #[test]
-    fn where_the_token_ends_whoever_runs_goes_on() {
+    fn after_the_token_the_running_task_continues() {
         assert_eq!(follow("ab=0", 4, 1).0, [Some(0), Some(1), Some(1), Some(1)]);
     }
 
     #[test]
-    fn a_token_of_elsewhere_is_told_from_nondeterminism() {
+    fn a_token_of_another_exploration_is_distinguished_from_nondeterminism() {
         let enabled = [Step::new(TaskId(0), Access::Write, SharedId(0))];
         let mut replay = Replay::new("b".parse().unwrap());
         let choice = replay.choose(&Point { enabled: &enabled, running: None, waiting: &[] });

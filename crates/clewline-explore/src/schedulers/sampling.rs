@@ -7,17 +7,17 @@ use crate::scheduler::Begin;
 
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
-pub(super) struct Drawn {
+pub(super) struct RandomRuns {
     pub(super) random: Random,
     seed: u64,
     executions: u64,
     begun: u64,
 }
 
-impl Drawn {
+impl RandomRuns {
     pub(super) fn new(settings: &Settings) -> Self {
         let Settings { seed, executions, .. } = *settings;
-        Drawn { random: Random::new(seed), seed, executions, begun: 0 }
+        RandomRuns { random: Random::new(seed), seed, executions, begun: 0 }
     }
 
     /// Starts another execution; `false` once there were enough.

@@ -48,7 +48,7 @@ impl Scheduler for Serial {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.path.value(n)
+        self.path.choose_value(n)
     }
 
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {

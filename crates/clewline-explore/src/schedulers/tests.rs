@@ -87,7 +87,7 @@ fn check_share(found: u32, share: f64) {
 }
 
 #[test]
-fn random_takes_each_step_as_often() {
+fn random_chooses_each_step_equally_often() {
     let counts = counts(&mut Random::new(&settings(0)), &[&[0], &[1], &[2]]);
     assert_eq!(counts.len(), 6);
     counts.values().for_each(|it| check_share(*it, 1.0 / 6.0));
@@ -132,7 +132,7 @@ fn interruptions(order: &str) -> usize {
 }
 
 #[test]
-fn pct_interrupts_as_often_as_its_depth_says_and_each_place_has_its_chance() {
+fn pct_preempts_as_often_as_its_depth_specifies_and_every_place_is_possible() {
     let tasks: &[&[u32]] = &[&[0; 4], &[0; 4]];
     let (n, k) = (2, 8);
     for depth in 1..=4 {
@@ -160,7 +160,7 @@ fn pct_draws_priorities_in_each_execution() {
 }
 
 #[test]
-fn what_is_drawn_ahead_is_what_the_generator_would_draw_also_after_a_restart() {
+fn numbers_drawn_ahead_are_those_of_the_generator_also_after_a_restart() {
     let settings = Settings { seed: 11, ..Settings::default() };
     let mut random = Random::new(&settings);
     for _ in 0..3 {

@@ -1,13 +1,13 @@
 //! The part of the tree of choices that a reducing search is in: a path, and what is to be tried beside it.
 //!
-//! At each node some of the enabled tasks are to be tried (`wanted`); more are added while what comes after is explored. A
+//! At each node some of the enabled tasks are to be tried (`backtrack`); more are added while what comes after is explored. A
 //! value that a task draws is a node of its own, at which every value is tried.
 //!
 //! Requires: at every point at most one enabled step a task.
 
 use std::borrow::Cow;
 
-use super::exhaustive::latest;
+use super::exhaustive::latest_step_of_each;
 use crate::{
     scheduler::{Choice, Diverged, Point},
     step::{Step, TaskId, TaskSet},
@@ -19,11 +19,11 @@ pub(super) struct Node {
     /// Who could move.
     pub(super) enabled: TaskSet,
     /// Who is to be tried.
-    pub(super) wanted: TaskSet,
+    pub(super) backtrack: TaskSet,
     /// Who has been tried.
     pub(super) tried: TaskSet,
     /// Who need not be tried.
-    pub(super) asleep: TaskSet,
+    pub(super) sleep_set: TaskSet,
     /// Who is being tried.
     pub(super) chosen: TaskId,
     /// Who made the last step and could go on.
@@ -77,18 +77,18 @@ pub(super) struct Tree {
     point: usize,
     // What no point has shown: another number was asked for than before, or the execution was over too early. The next point says
     // so, if need be that of the next execution.
-    different: Option<Box<Diverged>>,
+    divergence: Option<Box<Diverged>>,
     is_started: bool,
 }
 
 impl Tree {
     /// Goes back to the root. Answers whether nothing else is to be tried: this is the first time, or there is something to be said.
     pub(super) fn rewind(&mut self) -> bool {
-        if self.depth < self.nodes.len() && self.different.is_none() {
-            self.different = Some(Diverged::unseen(self.depth, &self.shown(self.depth).0));
+        if self.depth < self.nodes.len() && self.divergence.is_none() {
+            self.divergence = Some(Diverged::unseen(self.depth, &self.steps_at(self.depth).0));
         }
         (self.depth, self.point) = (0, 0);
-        !std::mem::replace(&mut self.is_started, true) || self.different.is_some()
+        !std::mem::replace(&mut self.is_started, true) || self.divergence.is_some()
     }
 
     /// The number of the node at which the step that is being made was chosen.
@@ -98,17 +98,17 @@ impl Tree {
 
     /// The node at which the last step was chosen, if this one is new: then [`push`](Self::push) must follow.
     pub(super) fn is_new(&self) -> bool {
-        self.depth == self.nodes.len() && self.different.is_none()
+        self.depth == self.nodes.len() && self.divergence.is_none()
     }
 
     /// Chooses again what was chosen here before.
     #[inline]
-    pub(super) fn again(&mut self, point: &Point<'_>, steps: usize, is_different: bool) -> Choice {
-        if let Some(different) = self.different.take() {
-            return Choice::Diverged(different);
+    pub(super) fn replay(&mut self, point: &Point<'_>, steps: usize, has_diverged: bool) -> Choice {
+        if let Some(divergence) = self.divergence.take() {
+            return Choice::Diverged(divergence);
         }
-        let (enabled, waiting) = self.shown(self.depth);
-        if is_different || (&*enabled, waiting) != (point.enabled, point.waiting) {
+        let (enabled, waiting) = self.steps_at(self.depth);
+        if has_diverged || (&*enabled, waiting) != (point.enabled, point.waiting) {
             return Choice::Diverged(Diverged::new(steps, &[&*enabled, waiting].concat(), point));
         }
         self.point = self.depth;
@@ -119,10 +119,10 @@ impl Tree {
 
     /// The same without being shown all that is enabled; see [`FastPath::replay_choice`](crate::FastPath::replay_choice).
     #[inline]
-    pub(super) fn again_quickly(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+    pub(super) fn replay_fast(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
         // Where a value was drawn, nobody was enabled.
-        if node.enabled != enabled || node.waiting != 0 || self.different.is_some() {
+        if node.enabled != enabled || node.waiting != 0 || self.divergence.is_some() {
             return None;
         }
         if let Some(arrived) = arrived
@@ -153,7 +153,7 @@ impl Tree {
     /// Adds a node at which whoever ran has come to `arrived`, and does that first; see
     /// [`FastPath::replay_step`](crate::FastPath::replay_step).
     #[inline]
-    pub(super) fn push_briefly(&mut self, arrived: &Step, node: Node) -> TaskId {
+    pub(super) fn push_brief(&mut self, arrived: &Step, node: Node) -> TaskId {
         let start = self.steps.len() as u32;
         self.steps.push(*arrived);
         self.point = self.depth;
@@ -168,39 +168,40 @@ impl Tree {
         if node.is_brief {
             return node.enabled.before(task).len() as u32;
         }
-        let steps = self.kept(node).0;
+        let steps = self.kept_steps(node).0;
         steps.iter().position(|it| it.task == task).expect("whoever is chosen is enabled") as u32
     }
 
     /// Of what was enabled at `node`, and what somebody came to there who waits, that which is kept. Nothing if a value was drawn.
-    fn kept(&self, node: &Node) -> (&[Step], &[Step]) {
+    fn kept_steps(&self, node: &Node) -> (&[Step], &[Step]) {
         if node.is_value() {
             return (&[], &[]);
         }
-        let kept = &self.steps[node.start as usize..][..(node.n + node.waiting) as usize];
-        kept.split_at(node.n as usize)
+        let kept_steps = &self.steps[node.start as usize..][..(node.n + node.waiting) as usize];
+        kept_steps.split_at(node.n as usize)
     }
 
     /// All of it. Nothing, if there is no such node.
-    fn shown(&self, node: usize) -> (Cow<'_, [Step]>, &[Step]) {
+    fn steps_at(&self, node: usize) -> (Cow<'_, [Step]>, &[Step]) {
         let Some(last) = self.nodes.get(node) else { return (Cow::Borrowed(&[]), &[]) };
-        let (kept, waiting) = self.kept(last);
+        let (kept_steps, waiting) = self.kept_steps(last);
         if !last.is_brief {
-            return (Cow::Borrowed(kept), waiting);
+            return (Cow::Borrowed(kept_steps), waiting);
         }
-        let before = self.nodes[..node].iter().rev().flat_map(|it| <[_; 2]>::from(self.kept(it))).flatten();
-        (Cow::Owned(latest(last.enabled, kept.iter().chain(before))), waiting)
+        let before =
+            self.nodes[..node].iter().rev().flat_map(|it| <[_; 2]>::from(self.kept_steps(it))).flatten();
+        (Cow::Owned(latest_step_of_each(last.enabled, kept_steps.iter().chain(before))), waiting)
     }
 
     /// Draws a value.
-    pub(super) fn value(&mut self, n: u32, events: usize) -> u32 {
+    pub(super) fn choose_value(&mut self, n: u32, events: usize) -> u32 {
         if self.depth == self.nodes.len() {
-            self.nodes.push(Node { events: events as u32, n, start: IS_VALUE, ..NOTHING });
+            self.nodes.push(Node { events: events as u32, n, start: IS_VALUE, ..EMPTY_NODE });
         }
         let node = &self.nodes[self.depth];
         let (is_same, index) = (node.is_value() && node.n == n, node.index);
         if !is_same {
-            self.different.get_or_insert_with(|| Diverged::unseen(events, &[]));
+            self.divergence.get_or_insert_with(|| Diverged::unseen(events, &[]));
         }
         self.depth += 1;
         if is_same { index } else { 0 }
@@ -231,11 +232,11 @@ impl Tree {
 }
 
 /// A node without anything.
-pub(super) const NOTHING: Node = Node {
+pub(super) const EMPTY_NODE: Node = Node {
     enabled: TaskSet::EMPTY,
-    wanted: TaskSet::EMPTY,
+    backtrack: TaskSet::EMPTY,
     tried: TaskSet::EMPTY,
-    asleep: TaskSet::EMPTY,
+    sleep_set: TaskSet::EMPTY,
     chosen: TaskId(0),
     running: None,
     flushes: TaskSet::EMPTY,

@@ -59,7 +59,7 @@ fn a_return_and_a_call_are_dependent_whichever_is_first() {
 }
 
 #[test]
-fn steps_begin_alike_if_all_is_the_same_that_is_known_then() {
+fn steps_begin_alike_if_everything_known_at_their_start_is_equal() {
     let begun = step(1, Access::Read, 2);
     let (cause, some) = (Some(TaskId(0)), TaskSet::only(TaskId(3)));
     let others = [

@@ -129,7 +129,7 @@ fn schedules_are_the_same_and_in_the_same_order() {
 }
 
 #[test]
-fn whatever_differs_from_before_is_told_in_the_same_words() {
+fn every_divergence_is_reported_in_the_same_words() {
     let mut generator = Generator::new(18);
     let (mut noticed, mut unnoticed) = (0, 0);
     for _ in 0..60 {
