@@ -81,7 +81,7 @@ fn all_tasks_before_the_first_break_are_done() {
         let done: Vec<usize> = results[..8].iter().copied().flatten().collect();
         assert_eq!(done, (0..8).collect::<Vec<usize>>(), "{jobs} jobs");
         assert_eq!(results.len(), 50);
-        // Others may have gone far ahead before the first broke.
+        // Other threads may have run far ahead before the first break.
         assert!(1 < jobs || results[8..].iter().all(Option::is_none));
     }
 }

@@ -1,15 +1,18 @@
-//! Every canonical history that few preemptions can show, from fewer schedules.
+//! Every canonical history that a bounded number of preemptions can produce, from fewer schedules.
 //!
-//! As [`dpor`](super::dpor), whenever a step raced with an earlier one its task is to be tried where the earlier one was chosen.
-//! But that may be a preemption too many, where another schedule of the same history has fewer: one that switches where the
-//! interrupted task had only begun to run. So the task is to be tried there as well, at the beginning of the block of steps that the
-//! earlier one is in, and wherever in this block the interrupted task let others run.
+//! As in [`dpor`](super::dpor), when a step races with an earlier one, its task is added to the
+//! backtrack set of the node where the earlier one was chosen. But that may exceed the preemption
+//! bound where another schedule of the same history does not: one that switches where the preempted
+//! task started its block of steps. So the task is also added at the beginning of the block of
+//! steps that contains the earlier one, and wherever in this block the preempted task yielded to
+//! others.
 //!
-//! Nobody sleeps: what a sleeper led to may have needed more preemptions. So a history can be seen more than once.
+//! There are no sleep sets: the executions that put a task into the sleep set may have needed more
+//! preemptions. So a history can occur more than once.
 //!
 //! Source: K. Coons, M. Musuvathi, K. McKinley, "Bounded partial-order reduction", 2013, section 5.
 //!
-//! Requires: at every point at most one enabled step a task.
+//! Requires: at every point each task has at most one enabled step.
 
 use super::{
     bounded::PREEMPTIONS,
@@ -22,7 +25,7 @@ use crate::{
     step::{Access, Step, TaskId, TaskSet},
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "bounded-dpor",
     about: "every canonical history with few preemptions, from fewer schedules",
@@ -41,7 +44,7 @@ pub struct BoundedDpor {
 }
 
 impl BoundedDpor {
-    /// At most `preemptions` of them, or any number.
+    /// At most `preemptions` preemptions; `None` for any number.
     #[must_use]
     pub fn new(preemptions: Option<u32>) -> Self {
         BoundedDpor {
@@ -52,7 +55,7 @@ impl BoundedDpor {
         }
     }
 
-    /// How many preemptions there were up to the last step.
+    /// The number of preemptions up to the last step.
     #[inline]
     fn preemptions(&self) -> u32 {
         self.causality.events.last().map_or(0, |event| {
@@ -61,9 +64,10 @@ impl BoundedDpor {
         })
     }
 
-    /// Wants `step` to change places with those it raced with.
+    /// Adds backtrack points that reverse the races of `step`.
     fn reverse_races(&mut self, step: &Step) {
-        // The block that was last gone through, and up to where: what is before an event of the same block has been wanted.
+        // The block that was processed last, and up to where: for earlier events of the same block
+        // everything has been added.
         let (mut block, mut block_task) = (0..0, None);
         for at in 0..self.causality.races.len() {
             let event = self.causality.races[at] as usize;
@@ -86,10 +90,12 @@ impl BoundedDpor {
         &mut self.tree.nodes[self.causality.events[event].node as usize]
     }
 
-    /// Calls `act` where in the block of steps of one task that `event` is in another task costs no more preemptions: at its first
-    /// event, and wherever the task let others run. Answers where the block begins.
+    /// Calls `act` for the nodes in the block of steps that contains `event` where a switch to
+    /// another task is not an additional preemption: at its first event, and wherever the task
+    /// yielded. Returns the start of the block.
     ///
-    /// A flush ends a block, though it takes nobody's turn: where there are any, each step races with all others.
+    /// A flush ends a block, although it does not run a task: where there are flushes, each step
+    /// races with all others.
     #[inline]
     fn for_each_free_switch(&mut self, event: usize, mut act: impl FnMut(&mut Node)) -> usize {
         let events = &self.causality.events;
@@ -106,14 +112,16 @@ impl BoundedDpor {
     }
 }
 
-/// Wants `task`, or if it waits whoever may let it go.
+/// Adds `task` to the backtrack set; if it is blocked, all enabled tasks, any of which may unblock
+/// it.
 #[inline]
 fn add_backtrack(node: &mut Node, task: TaskId) {
     let backtrack = if node.enabled.contains(task) { TaskSet::only(task) } else { node.enabled };
     node.backtrack = node.backtrack.union(backtrack);
 }
 
-/// Wants `task`, if it can move: it may come to where it waits for an event, and then to go on with another task is no preemption.
+/// Adds `task` to the backtrack set if it is enabled: it may run until it blocks, and then a switch
+/// to another task is not a preemption.
 fn add_backtrack_if_enabled(node: &mut Node, task: TaskId) {
     if node.enabled.contains(task) {
         node.backtrack.insert(task);

@@ -8,7 +8,7 @@ use crate::{
     step::{Access, Step, TaskId, TaskSet},
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "exhaustive",
     about: "every schedule, depth first",
@@ -32,7 +32,7 @@ impl Scheduler for Exhaustive {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
-        // First go on with whoever runs: such executions have the fewest switches.
+        // Continue the running task first: such executions have the fewest switches.
         self.path.choose(point, 0)
     }
 
@@ -59,44 +59,48 @@ impl FastPath for Exhaustive {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     nodes: Vec<Node>,
-    // Of nodes that were shown all: the steps that were enabled, and then those that somebody came to there who waits.
+    // For `Shown` nodes: the enabled steps, and then those of the tasks that arrived there and
+    // blocked.
     steps: Vec<Step>,
     depth: usize,
     started: bool,
-    // What no point has shown: another number was asked for than before, or the execution was over too early. The next point says
-    // so, if need be that of the next execution.
+    // A divergence that no point has shown: a value was chosen from another number of alternatives
+    // than before, or the execution ended too early. It is reported at the next point, if necessary
+    // of the next execution.
     divergence: Option<Box<Diverged>>,
 }
 
-/// A moment at which there was a choice.
+/// A choice.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     kind: NodeKind,
     // Preemptions before this choice.
     preemptions: u32,
-    // Those who could move, if they had one step each and came in order, and nobody came to wait; `EMPTY` if not.
+    // The enabled tasks, if each had one step, the steps were in order, and no task arrived and
+    // blocked; otherwise `EMPTY`.
     enabled: TaskSet,
-    // Whose step is chosen now.
+    // The task whose step is chosen now.
     task: TaskId,
 }
 
-/// What the choice was between.
+/// The alternatives of a choice.
 #[derive(Clone, Copy, Debug)]
 enum NodeKind {
-    // Whoever ran could go on. Only his step is kept: what others were about to do is at nodes before this one. He is tried first, and
-    // then those in `untried`, all of whom interrupt him.
+    // The running task could continue. Only its step is kept: the next steps of other tasks are at
+    // earlier nodes. It is tried first, and then the tasks in `untried`, each of which preempts it.
     Brief { arrived: Step, untried: TaskSet },
-    // Steps, and where they begin. `running` is the one that is no preemption, if all others are.
+    // Steps, and the index of the first. `running` is the one that is not a preemption, if all
+    // others are.
     Shown { alternatives: Alternatives, start: u32, waiting: u8, running: Option<u32> },
-    // Numbers.
+    // Values.
     Value(Alternatives),
 }
 
-/// Alternatives are tried in turn from the first one: `first`, then all others in order.
+/// Alternatives are tried in this order: `first`, then all others in ascending order.
 #[derive(Clone, Copy, Debug)]
 struct Alternatives {
     first: u32,
-    // How many have been tried, with the current one.
+    // How many have been tried, including the current one.
     tried: u32,
     n: u32,
 }
@@ -114,7 +118,7 @@ impl Alternatives {
         }
     }
 
-    /// Goes on to the next one, if there is one.
+    /// Advances to the next alternative, if there is one.
     fn advance(&mut self) -> bool {
         let is_left = self.tried < self.n;
         self.tried += u32::from(is_left);
@@ -123,7 +127,7 @@ impl Alternatives {
 }
 
 impl Node {
-    /// Those that were enabled and those that waited, as far as they are kept here or in `steps`.
+    /// The enabled and the blocked steps, as far as they are kept here or in `steps`.
     fn kept<'a>(&'a self, steps: &'a [Step]) -> (&'a [Step], &'a [Step]) {
         match &self.kind {
             NodeKind::Brief { arrived, .. } => (slice::from_ref(arrived), &[]),
@@ -135,7 +139,7 @@ impl Node {
         }
     }
 
-    /// What is chosen now.
+    /// The current choice.
     fn chosen(&self) -> u32 {
         match &self.kind {
             NodeKind::Brief { .. } => self.enabled.before(self.task).len() as u32,
@@ -143,7 +147,7 @@ impl Node {
         }
     }
 
-    /// How many preemptions there are with what is chosen now.
+    /// The number of preemptions including the current choice.
     #[inline]
     fn preemptions(&self, steps: &[Step]) -> u32 {
         let interrupts = match &self.kind {
@@ -157,7 +161,7 @@ impl Node {
         self.preemptions + u32::from(interrupts)
     }
 
-    /// Moves to another alternative with at most so many preemptions, if there is one.
+    /// Advances to another alternative with at most `preemptions_max` preemptions, if there is one.
     fn advance(&mut self, steps: &[Step], preemptions_max: u32) -> bool {
         match &mut self.kind {
             NodeKind::Brief { untried, .. } => {
@@ -185,13 +189,14 @@ impl Node {
     }
 }
 
-/// Whether `step`, which is `chosen`, is a preemption. A flush is none.
+/// Whether `step`, at index `chosen`, is a preemption. A flush is not.
 fn interrupts(running: Option<u32>, chosen: u32, step: &Step) -> bool {
     running.is_some_and(|it| it != chosen) && step.access != Access::Flush
 }
 
 impl Path {
-    /// Moves the deepest node that has another alternative with at most so many preemptions to it.
+    /// Advances the deepest node that has another alternative with at most `preemptions_max`
+    /// preemptions.
     pub(super) fn begin(&mut self, preemptions_max: u32) -> bool {
         if self.depth < self.nodes.len() && self.divergence.is_none() {
             self.divergence = Some(Diverged::unseen(self.depth, &self.steps_at(self.depth).0));
@@ -218,7 +223,7 @@ impl Path {
         self.depth == self.nodes.len()
     }
 
-    /// Whom [`choose`](Self::choose) would choose again; see [`FastPath::replay_choice`].
+    /// The task that [`choose`](Self::choose) would choose again; see [`FastPath::replay_choice`].
     #[inline(always)]
     pub(super) fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
@@ -228,7 +233,7 @@ impl Path {
         if let Some(arrived) = arrived {
             let before = match &node.kind {
                 NodeKind::Brief { arrived, .. } => arrived,
-                // Whoever arrives without being able to go on is looked at by `choose`.
+                // A task that arrived and is blocked is handled by `choose`.
                 NodeKind::Shown { start, running, .. } => &self.steps[(start + (*running)?) as usize],
                 NodeKind::Value(_) => return None,
             };
@@ -240,8 +245,9 @@ impl Path {
         Some(node.task)
     }
 
-    /// The same if whoever made the last step has come to `arrived`, could go on, and does so if this is the first time. `preemptions`
-    /// says how many there were before it. See [`FastPath::replay_step`].
+    /// As [`replay_choice`](Self::replay_choice), if the task of the last step has arrived at
+    /// `arrived` and could continue; at a new node it continues. `preemptions` returns the number
+    /// of preemptions before it. See [`FastPath::replay_step`].
     #[inline(always)]
     pub(super) fn replay_step(
         &mut self,
@@ -262,7 +268,8 @@ impl Path {
         Some(task)
     }
 
-    /// What was enabled at a node, and what somebody came to there who waits. Nothing if a value was drawn.
+    /// The enabled steps at a node, and those of the tasks that arrived there and blocked. Empty if
+    /// a value was chosen.
     fn steps_at(&self, node: usize) -> (Cow<'_, [Step]>, &[Step]) {
         let node = &self.nodes[..=node];
         let Some((last, before)) = node.split_last() else { return (Cow::Borrowed(&[]), &[]) };
@@ -317,7 +324,7 @@ impl Path {
         chosen.min(n - 1)
     }
 
-    /// How many preemptions there were up to the last choice.
+    /// The number of preemptions up to the last choice.
     #[inline]
     pub(super) fn preemptions(&self) -> u32 {
         let last = self.depth.checked_sub(1).and_then(|it| self.nodes.get(it));
@@ -325,7 +332,8 @@ impl Path {
     }
 }
 
-/// What each of `tasks` is about to do: its first step among `steps`, which are those that somebody came to, the latest first.
+/// The next step of each of `tasks`: its first one in `steps`, which are the steps at which tasks
+/// arrived, the latest first.
 pub(super) fn latest_step_of_each<'a>(
     tasks: TaskSet,
     steps: impl Iterator<Item = &'a Step> + Clone,

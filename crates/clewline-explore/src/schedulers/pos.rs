@@ -1,7 +1,9 @@
-//! Random priorities of steps, drawn again for those that race: samples partial orders more evenly than random steps do.
+//! Partial order sampling (POS): random priorities of steps, drawn again for those that race.
+//! Samples partial orders more evenly than random steps do.
 //!
-//! Each step gets a random priority when it is first seen, and the enabled one with the highest goes on. All that depend on it draw
-//! again: so of two steps that race each comes first equally often, however long their tasks have waited.
+//! Each step gets a random priority when it first occurs, and the enabled one with the highest is
+//! executed. All steps that depend on it draw again: so of two steps that race each comes first
+//! equally often, however long their tasks have waited.
 //!
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
@@ -15,7 +17,7 @@ use crate::{
     step::TaskId,
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "pos",
     about: "random priorities of steps, drawn again for those that race",
@@ -28,12 +30,12 @@ pub const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct Pos {
     runs: RandomRuns,
-    // Of the step that each task is about to make.
+    // The priority of the next step of each task.
     chooser: choosers::Pos<[u64; TaskId::MAX]>,
 }
 
 impl Pos {
-    /// As many executions as `settings` say, from their seed.
+    /// With the seed and number of executions of `settings`.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         Pos { runs: RandomRuns::new(settings), chooser: choosers::Pos::default() }
@@ -49,7 +51,7 @@ impl Scheduler for Pos {
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let tasks = point.enabled.iter().map(|it| it.task);
         let chosen = self.chooser.pick(&mut self.runs.random, tasks);
-        // Those of the same task, too: it comes to another step.
+        // Also the step of the same task: the task arrives at another step.
         for step in point.enabled {
             if step.is_dependent(&point.enabled[chosen]) {
                 self.chooser.draw_again(step.task);

@@ -1,4 +1,4 @@
-//! A random enabled step, every time.
+//! A uniformly random enabled step at every point.
 
 use super::{
     entry::{Entry, Settings},
@@ -9,7 +9,7 @@ use crate::{
     step::{Step, TaskId, TaskSet},
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "random",
     about: "a random enabled step, every time",
@@ -22,12 +22,13 @@ pub const ENTRY: Entry = Entry {
 #[derive(Clone, Debug)]
 pub struct Random {
     runs: RandomRuns,
-    // What comes next: where a task is to go on, the processor need not wait for it to be drawn.
+    // The next random number, drawn ahead, so that the processor need not wait for it where a task
+    // continues.
     next: u64,
 }
 
 impl Random {
-    /// As many executions as `settings` say, from their seed.
+    /// With the seed and number of executions of `settings`.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let mut runs = RandomRuns::new(settings);

@@ -1,9 +1,11 @@
-//! The part of the tree of choices that a reducing search is in: a path, and what is to be tried beside it.
+//! The part of the tree of choices that a partial-order reduction keeps: a path, and the backtrack
+//! sets along it.
 //!
-//! At each node some of the enabled tasks are to be tried (`backtrack`); more are added while what comes after is explored. A
-//! value that a task draws is a node of its own, at which every value is tried.
+//! At each node some of the enabled tasks are to be tried (`backtrack`); more are added while the
+//! executions below are explored. A value that a task draws is a node of its own, at which every
+//! value is tried.
 //!
-//! Requires: at every point at most one enabled step a task.
+//! Requires: at every point each task has at most one enabled step.
 
 use std::borrow::Cow;
 
@@ -13,52 +15,53 @@ use crate::{
     step::{Step, TaskId, TaskSet},
 };
 
-/// A moment at which there was a choice.
+/// A choice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Who could move.
+    /// The enabled tasks.
     pub(super) enabled: TaskSet,
-    /// Who is to be tried.
+    /// The backtrack set: the tasks to be tried.
     pub(super) backtrack: TaskSet,
-    /// Who has been tried.
+    /// The tasks that have been tried.
     pub(super) tried: TaskSet,
-    /// Who need not be tried.
+    /// The sleep set: the tasks that need not be tried.
     pub(super) sleep_set: TaskSet,
-    /// Who is being tried.
+    /// The task that is being tried.
     pub(super) chosen: TaskId,
-    /// Who made the last step and could go on.
+    /// The task of the last step, if it could continue.
     pub(super) running: Option<TaskId>,
-    /// Whose step is a flush, which takes nobody's turn.
+    /// The tasks whose step is a flush, which does not run a task.
     pub(super) flushes: TaskSet,
     /// Preemptions before this choice.
     pub(super) preemptions: u32,
-    /// How many steps had been made.
+    /// The number of steps before it.
     pub(super) events: u32,
-    /// Whatever the search keeps on a stack of its own: how high that was.
+    /// The height of the search's own stack at this node.
     pub(super) mark: u32,
-    // How many steps were enabled, or values could be drawn.
+    // The number of enabled steps, or of values that could be chosen.
     pub(super) n: u32,
-    // Where in `steps` they begin; `IS_VALUE` if a value was drawn.
+    // The index of the first one in `steps`; `IS_VALUE` if a value was chosen.
     pub(super) start: u32,
-    // The place of `running` among the steps, if there is one.
+    // The index of the step of `running` among the steps, if there is one.
     pub(super) arrived: u32,
-    // The value that is drawn.
+    // The value that is chosen.
     pub(super) index: u32,
-    // How many of its steps wait, after the `n` that were enabled.
+    // The number of blocked steps, which follow the `n` enabled ones.
     pub(super) waiting: u32,
-    // Only the step of whoever ran is kept: what others were about to do is at nodes before this one.
+    // Only the step of the running task is kept: the next steps of other tasks are at earlier
+    // nodes.
     pub(super) is_brief: bool,
 }
 
 const IS_VALUE: u32 = u32::MAX;
 
 impl Node {
-    /// Whether a value was drawn here.
+    /// Whether a value was chosen here.
     pub(super) fn is_value(&self) -> bool {
         self.start == IS_VALUE
     }
 
-    /// How many preemptions there are if `task` is taken.
+    /// The number of preemptions if `task` is chosen.
     pub(super) fn preemptions_with(&self, task: TaskId) -> u32 {
         let interrupts = self.running.is_some_and(|it| it != task) && !self.flushes.contains(task);
         self.preemptions + u32::from(interrupts)
@@ -69,20 +72,22 @@ impl Node {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
-    // The steps that were enabled at each node, and those that somebody came to there who waits, as far as they are kept, one node after
-    // the other.
+    // The enabled steps of each node and those of the tasks that arrived there and blocked, as far
+    // as they are kept, node by node.
     steps: Vec<Step>,
     depth: usize,
-    // The node at which the step that is being made was chosen.
+    // The node at which the current step was chosen.
     point: usize,
-    // What no point has shown: another number was asked for than before, or the execution was over too early. The next point says
-    // so, if need be that of the next execution.
+    // A divergence that no point has shown: a value was chosen from another number of alternatives
+    // than before, or the execution ended too early. It is reported at the next point, if necessary
+    // of the next execution.
     divergence: Option<Box<Diverged>>,
     is_started: bool,
 }
 
 impl Tree {
-    /// Goes back to the root. Answers whether nothing else is to be tried: this is the first time, or there is something to be said.
+    /// Returns to the root. Returns whether the execution starts without backtracking: it is the
+    /// first one, or there is a divergence to report.
     pub(super) fn rewind(&mut self) -> bool {
         if self.depth < self.nodes.len() && self.divergence.is_none() {
             self.divergence = Some(Diverged::unseen(self.depth, &self.steps_at(self.depth).0));
@@ -91,17 +96,17 @@ impl Tree {
         !std::mem::replace(&mut self.is_started, true) || self.divergence.is_some()
     }
 
-    /// The number of the node at which the step that is being made was chosen.
+    /// The index of the node at which the current step was chosen.
     pub(super) fn point(&self) -> usize {
         self.point
     }
 
-    /// The node at which the last step was chosen, if this one is new: then [`push`](Self::push) must follow.
+    /// Whether the next node is new: then [`push`](Self::push) must follow.
     pub(super) fn is_new(&self) -> bool {
         self.depth == self.nodes.len() && self.divergence.is_none()
     }
 
-    /// Chooses again what was chosen here before.
+    /// Makes the same choice as before at this node.
     #[inline]
     pub(super) fn replay(&mut self, point: &Point<'_>, steps: usize, has_diverged: bool) -> Choice {
         if let Some(divergence) = self.divergence.take() {
@@ -117,11 +122,12 @@ impl Tree {
         Choice::Step(self.index_of(node, node.chosen) as usize)
     }
 
-    /// The same without being shown all that is enabled; see [`FastPath::replay_choice`](crate::FastPath::replay_choice).
+    /// As [`replay`](Self::replay), without the enabled steps; see
+    /// [`FastPath::replay_choice`](crate::FastPath::replay_choice).
     #[inline]
     pub(super) fn replay_fast(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
-        // Where a value was drawn, nobody was enabled.
+        // Where a value was chosen, no task was enabled.
         if node.enabled != enabled || node.waiting != 0 || self.divergence.is_some() {
             return None;
         }
@@ -150,7 +156,7 @@ impl Tree {
         Choice::Step(index)
     }
 
-    /// Adds a node at which whoever ran has come to `arrived`, and does that first; see
+    /// Adds a node at which the running task has arrived at `arrived` and continues first; see
     /// [`FastPath::replay_step`](crate::FastPath::replay_step).
     #[inline]
     pub(super) fn push_brief(&mut self, arrived: &Step, node: Node) -> TaskId {
@@ -163,7 +169,7 @@ impl Tree {
         chosen
     }
 
-    /// Where the step of `task` is among those that are enabled at `node`.
+    /// The index of the step of `task` among the enabled steps of `node`.
     fn index_of(&self, node: &Node, task: TaskId) -> u32 {
         if node.is_brief {
             return node.enabled.before(task).len() as u32;
@@ -172,7 +178,8 @@ impl Tree {
         steps.iter().position(|it| it.task == task).expect("whoever is chosen is enabled") as u32
     }
 
-    /// Of what was enabled at `node`, and what somebody came to there who waits, that which is kept. Nothing if a value was drawn.
+    /// The enabled steps at `node` and those of the tasks that arrived there and blocked, as far as
+    /// they are kept. Empty if a value was chosen.
     fn kept_steps(&self, node: &Node) -> (&[Step], &[Step]) {
         if node.is_value() {
             return (&[], &[]);
@@ -181,7 +188,7 @@ impl Tree {
         kept_steps.split_at(node.n as usize)
     }
 
-    /// All of it. Nothing, if there is no such node.
+    /// All of these steps, whether kept here or at earlier nodes. Empty if there is no such node.
     fn steps_at(&self, node: usize) -> (Cow<'_, [Step]>, &[Step]) {
         let Some(last) = self.nodes.get(node) else { return (Cow::Borrowed(&[]), &[]) };
         let (kept_steps, waiting) = self.kept_steps(last);
@@ -193,7 +200,7 @@ impl Tree {
         (Cow::Owned(latest_step_of_each(last.enabled, kept_steps.iter().chain(before))), waiting)
     }
 
-    /// Draws a value.
+    /// Chooses a value.
     pub(super) fn choose_value(&mut self, n: u32, events: usize) -> u32 {
         if self.depth == self.nodes.len() {
             self.nodes.push(Node { events: events as u32, n, start: IS_VALUE, ..EMPTY_NODE });
@@ -207,14 +214,14 @@ impl Tree {
         if is_same { index } else { 0 }
     }
 
-    /// Moves the deepest node, a value, to the next one. Answers whether there is one.
+    /// Advances the deepest node, a value, to the next value. Returns whether there is one.
     pub(super) fn next_value(&mut self) -> bool {
         let Some(node) = self.nodes.last_mut() else { return false };
         node.index += 1;
         node.index < node.n
     }
 
-    /// Moves the deepest node to `task`.
+    /// Sets the choice of the deepest node to `task`.
     pub(super) fn next_task(&mut self, task: TaskId) {
         if let Some(node) = self.nodes.last_mut() {
             node.chosen = task;
@@ -231,7 +238,7 @@ impl Tree {
     }
 }
 
-/// A node without anything.
+/// An empty node.
 pub(super) const EMPTY_NODE: Node = Node {
     enabled: TaskSet::EMPTY,
     backtrack: TaskSet::EMPTY,
