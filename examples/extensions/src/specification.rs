@@ -3,7 +3,7 @@
 use clewline_core::{Deterministic, ObjectKind, Role, Value};
 use clewline_specs::{Entry, codec, operations};
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: Entry = Entry {
     name: "latch",
     about: "a latch: set, is-set; initially not set",

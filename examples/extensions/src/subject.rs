@@ -9,7 +9,7 @@ use clewline_threads::{
 
 use crate::specification::{Call, Latch};
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: Entry = Entry {
     name: "flag",
     about: "a latch in an atomic flag",
