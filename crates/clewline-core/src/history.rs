@@ -163,8 +163,8 @@ pub struct Operation<'a, C, R> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History<C, R> {
-    // Invariants: all columns are of one length; `spans` ascends by call; `rets` is `None` exactly where the
-    // span is pending; the ranks in `spans` are distinct.
+    // Invariants: all columns are of one length; `spans` ascends by call; `rets` is `None` exactly
+    // where the span is pending; the ranks in `spans` are distinct.
     pub(crate) processes: Vec<ProcessId>,
     pub(crate) objects: Vec<ObjectId>,
     pub(crate) calls: Vec<C>,

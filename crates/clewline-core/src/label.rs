@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn invalid_calls_are_rejected() {
         let mut values = Values::new();
-        for wrong in ["", "(1)", "push(1", "push(1,)", "push(x)", "a b", "push(\"x)"] {
-            assert!(read_label(wrong, &mut values).is_err(), "{wrong}");
+        for invalid in ["", "(1)", "push(1", "push(1,)", "push(x)", "a b", "push(\"x)"] {
+            assert!(read_label(invalid, &mut values).is_err(), "{invalid}");
         }
     }
 }

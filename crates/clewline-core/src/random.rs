@@ -1,7 +1,8 @@
 //! A small random number generator with a stable sequence: one seed gives one run, on every
 //! machine.
 
-/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
+/// 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

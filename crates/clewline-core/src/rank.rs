@@ -79,8 +79,9 @@ fn radix_pass(from: &[(u64, u32)], to: &mut [(u64, u32)], shift: u32) -> bool {
 
 /// Rearranges `column` so that position `i` holds what was at `order[i]`. `order` is a permutation.
 ///
-/// Columns are copied in the new order: following the cycles of the permutation in place was measured to be four
-/// times slower where times are nearly sorted, and fifteen times where they are not.
+/// Columns are copied in the new order: following the cycles of the permutation in place was
+/// measured to be four times slower where times are nearly sorted, and fifteen times where they are
+/// not.
 pub(crate) fn permute<T>(column: &mut Vec<T>, order: &[u32]) {
     let mut from: Vec<Option<T>> = std::mem::take(column).into_iter().map(Some).collect();
     column.extend(order.iter().map(|&it| from[it as usize].take().expect("order is a permutation")));

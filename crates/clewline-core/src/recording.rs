@@ -51,8 +51,8 @@ pub struct Names {
     /// The operation's own id, by source position; `None` if the source has no ids. An operation
     /// without one ([`Value::ABSENT`]) is identified by its line.
     pub ids: Option<Vec<Value>>,
-    /// The line, from 1, of each source position (an operation or an event); none if position `i` is on
-    /// line `i + 1`.
+    /// The line, from 1, of each source position (an operation or an event); none if position `i`
+    /// is on line `i + 1`.
     pub lines: Option<Vec<u32>>,
     /// The times of calls and returns by the clock of the source; `None` if the source does not
     /// give all of them, or they were not requested.

@@ -246,11 +246,11 @@ impl UnnumberedRoles {
         if let Role::Replace(_, second) = role {
             self.seconds.push((at as u32, second));
         }
-        let (act, element) = (role.kind(), role.element());
+        let (kind, element) = (role.kind(), role.element());
         // Without branches: the sequence of roles is not predictable.
-        self.least = self.least.min(if act.has_element() { element } else { u64::MAX });
+        self.least = self.least.min(if kind.has_element() { element } else { u64::MAX });
         self.greatest = self.greatest.max(element);
-        self.kinds.push(act);
+        self.kinds.push(kind);
         self.words.push(element);
     }
 
@@ -263,8 +263,8 @@ impl UnnumberedRoles {
             numbers.number(initial);
         }
         let mut elements: Vec<u32> = Vec::with_capacity(count);
-        for (&act, &word) in kinds.iter().zip(&words) {
-            elements.push(if act.has_element() { numbers.number(word) } else { 0 });
+        for (&kind, &word) in kinds.iter().zip(&words) {
+            elements.push(if kind.has_element() { numbers.number(word) } else { 0 });
         }
         drop(words);
         let mut second_of: Vec<u32> = if seconds.is_empty() { Vec::new() } else { vec![0; count] };

@@ -11,8 +11,8 @@ pub struct GeneratorConfig {
     pub operations: usize,
     /// The number of processes.
     pub processes: usize,
-    /// How many operations are open at a time, on average, when all processes are busy: from 0 (serial) to
-    /// 1 (every process has an operation open nearly always).
+    /// How many operations are open at a time, on average, when all processes are busy: from 0
+    /// (serial) to 1 (every process has an operation open nearly always).
     pub overlap: f64,
     /// The weights of methods; methods that are not named have weight 0. Empty: equal weights.
     pub mix: Vec<(String, u32)>,

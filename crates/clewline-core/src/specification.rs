@@ -111,8 +111,8 @@ pub trait Specification {
         Footprint::Changes(Elements::Any)
     }
 
-    /// Whether `call` can block in some state. If this returns `false`, a call that blocks forever is
-    /// known to be wrong without a search.
+    /// Whether `call` can block in some state. If this returns `false`, a call that blocks forever
+    /// is known to be wrong without a search.
     fn may_block(&self, _call: &Self::Call) -> bool {
         true
     }
@@ -354,10 +354,10 @@ pub enum Elements {
     None,
     /// This one.
     One(u64),
-    /// Both, as a compare-and-swap depends on the value it expects and changes to the one it writes. Elements
-    /// linked by an operation can only be left out together.
+    /// Both, as a compare-and-swap depends on the value it expects and changes to the one it
+    /// writes. Elements linked by an operation can only be left out together.
     Two(u64, u64),
-    /// Who knows: while this operation is there, no element can be left out.
+    /// Not known: while this operation is present, no element can be left out.
     Any,
 }
 

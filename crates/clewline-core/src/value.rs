@@ -1,9 +1,9 @@
 //! Values: the arguments and results of recorded operations, each as one 32-bit word.
 //!
 //! A history of ten million operations names tens of millions of values, nearly all of them small
-//! integers. A [`Value`] holds those in place; everything else (texts, lists, large integers) lives once
-//! in a [`Values`] table and the word is its number. Equal contents therefore have equal words, a value is
-//! hashed and compared as an integer, and nothing is allocated per operation.
+//! integers. A [`Value`] holds those in place; everything else (texts, lists, large integers) lives
+//! once in a [`Values`] table and the word is its number. Equal contents therefore have equal
+//! words, a value is hashed and compared as an integer, and nothing is allocated per operation.
 
 use std::{fmt, hash::Hasher, num::NonZeroU32};
 
@@ -15,7 +15,8 @@ use rustc_hash::FxHasher;
 // An odd word is an integer, shifted left by one. An even word is twice an index into the table.
 pub struct Value(NonZeroU32);
 
-// Indices below this one are the constants of `Value`; index 0 is never used, so that `Option<Value>` is a word.
+// Indices below this one are the constants of `Value`; index 0 is never used, so that
+// `Option<Value>` is a word.
 const FIRST_INDEX: u32 = 5;
 
 impl Value {
@@ -141,8 +142,8 @@ pub struct Values {
     entries: Vec<Entry>,
     bytes: String,
     items: Vec<Value>,
-    // Indices of `entries`, by content. Not an `Interner`: texts and lists are parts of `bytes` and `items`,
-    // which spares an allocation for each.
+    // Indices of `entries`, by content. Not an `Interner`: texts and lists are parts of `bytes` and
+    // `items`, which spares an allocation for each.
     index: HashTable<u32>,
 }
 

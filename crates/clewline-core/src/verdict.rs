@@ -48,15 +48,15 @@ impl Verdict {
     /// real time.
     pub fn merge(self, other: Verdict) -> Verdict {
         match (self, other) {
-            (Verdict::Holds(mut ours), Verdict::Holds(theirs)) => {
-                ours.order.extend(theirs.order);
-                Verdict::Holds(ours)
+            (Verdict::Holds(mut first), Verdict::Holds(second)) => {
+                first.order.extend(second.order);
+                Verdict::Holds(first)
             }
-            (ours, theirs) => {
-                if ours.severity() < theirs.severity() {
-                    theirs
+            (first, second) => {
+                if first.severity() < second.severity() {
+                    second
                 } else {
-                    ours
+                    first
                 }
             }
         }
@@ -90,7 +90,8 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation as a checker finds it: it is only known that `counterexample` has no linearization.
+    /// A violation as a checker finds it: it is only known that `counterexample` has no
+    /// linearization.
     #[must_use]
     pub fn found(counterexample: Vec<OperationId>, explanation: Explanation) -> Violation {
         Violation {

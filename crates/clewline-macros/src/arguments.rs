@@ -81,8 +81,8 @@ impl Arguments {
         Ok(())
     }
 
-    /// Any other name is taken for a bound of a scheduler. This crate does not know which bounds exist:
-    /// the generated code checks that.
+    /// Any other name is taken for a bound of a scheduler. This crate does not know which bounds
+    /// exist: the generated code checks that.
     fn bound(&mut self, key: Ident, input: ParseStream<'_>) -> Result<()> {
         let unknown =
             format!("unknown argument `{key}`: expected {ARGUMENT_NAMES}, or a bound of a scheduler");

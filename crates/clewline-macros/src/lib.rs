@@ -9,8 +9,8 @@ mod tests;
 use proc_macro::TokenStream;
 use syn::{ItemImpl, parse_macro_input};
 
-/// Generates a test from an impl block: it explores every interleaving of the block's operations and
-/// needs no specification.
+/// Generates a test from an impl block: it explores every interleaving of the block's operations
+/// and needs no specification.
 ///
 /// ```text
 /// use clewline::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -36,8 +36,8 @@ use syn::{ItemImpl, parse_macro_input};
 /// }
 /// ```
 ///
-/// The block is unchanged. The generated test, `counter_is_linearizable`, runs `clewline::LineUp` with
-/// one call for each operation and each combination of its arguments.
+/// The block is unchanged. The generated test, `counter_is_linearizable`, runs `clewline::LineUp`
+/// with one call for each operation and each combination of its arguments.
 ///
 /// # On the block
 ///
@@ -59,13 +59,13 @@ use syn::{ItemImpl, parse_macro_input};
 ///   `#[op(weight = 2)]` is drawn twice as often as others. All operations with
 ///   `#[op(group = "consumers")]` are called by a single thread, which may be any thread.
 ///   `#[op(once)]` is called at most once in a matrix.
-/// * `#[invariant]`: called after all operations have returned. It panics, or returns `false`, if it
-///   is violated.
+/// * `#[invariant]`: called after all operations have returned. It panics, or returns `false`, if
+///   it is violated.
 ///
 /// # On arguments
 ///
-/// `#[values(1, 2)]` or `#[values(1..=3)]`: the values of an argument to try. Not needed for a `bool`,
-/// an `Option` of one, and every type that implements `clewline::line_up::Every`.
+/// `#[values(1, 2)]` or `#[values(1..=3)]`: the values of an argument to try. Not needed for a
+/// `bool`, an `Option` of one, and every type that implements `clewline::line_up::Every`.
 ///
 /// Invalid uses are compile errors, which say what to write instead.
 #[proc_macro_attribute]

@@ -77,6 +77,7 @@ pub(crate) fn array_bytes(len: usize) -> usize {
 
 /// About how many bytes a B-tree of `len` entries takes on the heap.
 pub(crate) fn tree_bytes<E>(len: usize) -> usize {
-    // A node has room for eleven entries and is about two thirds full; sixteen bytes link it to others.
+    // A node has room for eleven entries and is about two thirds full; sixteen bytes link it to
+    // others.
     len.div_ceil(7) * (11 * size_of::<E>() + 16)
 }

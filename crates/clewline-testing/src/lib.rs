@@ -1,8 +1,8 @@
 //! The number of cases that tests check.
 //!
 //! `./test` runs after every change, so its tests check few cases. `./test all` sets
-//! `CLEWLINE_AT_LENGTH=1`, and the same tests check many. `CLEWLINE_AT_LENGTH=hours` is for a change
-//! of an algorithm: the tests that support it run for hours.
+//! `CLEWLINE_AT_LENGTH=1`, and the same tests check many. `CLEWLINE_AT_LENGTH=hours` is for a
+//! change of an algorithm: the tests that support it run for hours.
 //!
 //! Tests that cannot be made short, and tests that need a browser or a C compiler, are ignored by
 //! `./test` and included by `./test all`.
@@ -15,8 +15,8 @@ pub fn pick<T>(quick: T, full: T) -> T {
     if length().is_some() { full } else { quick }
 }
 
-/// `full` in `./test all`, and a twentieth of it in `./test`: for numbers of random cases, and for the
-/// numbers that are expected of them.
+/// `full` in `./test all`, and a twentieth of it in `./test`: for numbers of random cases, and for
+/// the numbers that are expected of them.
 #[must_use]
 pub fn share<N: From<u8> + Copy + Add<Output = N> + Div<Output = N>>(full: N) -> N {
     pick(full / N::from(20) + N::from(1), full)

@@ -1,7 +1,7 @@
 //! The notice board of the manual page on actors: with its two bugs, and without.
 //!
-//! `cargo run --example noticeboard` shows the reports. The code is identical to that of the page; a
-//! test compares them.
+//! `cargo run --example noticeboard` shows the reports. The code is identical to that of the page;
+//! a test compares them.
 
 /// Responds at once; each node responds from its own state.
 mod hasty {

@@ -10,20 +10,20 @@
 //!
 //! # Should I use this?
 //!
-//! Yes, if you have written a data structure that several threads use concurrently, or have recorded
-//! what several threads or clients did with one object, and can specify what it does when a single
-//! client uses it. Most objects are [built in](specs): registers, counters, maps, sets, stacks,
-//! queues, channels, locks.
+//! Yes, if you have written a data structure that several threads use concurrently, or have
+//! recorded what several threads or clients did with one object, and can specify what it does when
+//! a single client uses it. Most objects are [built in](specs): registers, counters, maps, sets,
+//! stacks, queues, channels, locks.
 //!
 //! * In a test, with every interleaving of a few calls and no specification: [`LineUp`], or the
 //!   attribute [`test`] on an impl block.
 //! * In a test, with actors that exchange messages, in every order of delivery: [`Explore`].
 //! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
-//! * On files, from a program: [`check_file`](files::check_file), and [`Check`] for limits and other
-//!   options.
-//! * From a shell: the binary of `clewline-cli`, `clewline check FILE --spec queue` and, for built-in
-//!   structures, `clewline explore NAME` and `clewline stress NAME`.
+//! * On files, from a program: [`check_file`](files::check_file), and [`Check`] for limits and
+//!   other options.
+//! * From a shell: the binary of `clewline-cli`, `clewline check FILE --spec queue` and, for
+//!   built-in structures, `clewline explore NAME` and `clewline stress NAME`.
 //!
 //! No, if operations are transactions over several objects (that is serializability), or if clients
 //! may read old values (a weaker consistency model).
@@ -211,7 +211,8 @@ mod manual {
     #[doc = include_str!("../../../docs/actors.md")]
     struct Actors;
 
-    /// Invalid uses of the attribute do not compile. The messages are tested in the crate of the macro.
+    /// Invalid uses of the attribute do not compile. The messages are tested in the crate of the
+    /// macro.
     ///
     /// ```
     /// struct Counter;

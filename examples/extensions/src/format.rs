@@ -54,7 +54,10 @@ impl Format for Transcript {
                     read_label(event.trim(), &mut values).map_err(|it| error_here(&it.to_string()))?;
                 Event::call(process as u32, RawCall { method: values.text(method), arg })
             } else {
-                Event::ret(process as u32, result(event.trim()).ok_or_else(|| error_here("true, false or ok"))?)
+                Event::ret(
+                    process as u32,
+                    result(event.trim()).ok_or_else(|| error_here("true, false or ok"))?,
+                )
             };
             lines.push(number as u32);
             log.push(event).map_err(|it| error(number, it.reason().to_owned()))?;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use clewline_actors::{
-    Flow, Statistics, Execution,
+    Execution, Flow, Statistics,
     schedulers::{Entry, MessageScheduler, Soundness},
 };
 use clewline_explore::{Coverage, Limit};

@@ -1,12 +1,12 @@
 //! A monitor for latches, which uses that a latch changes once.
 //!
-//! A latch is set at one moment. Every operation that found it set returned after a `set` was called,
-//! and every operation that found it not set was called before any operation that set it, or found it
-//! set, had returned. If both conditions hold, this is a linearization: the operations that found it
-//! not set, the first `set`, all others, each group in the order of calls.
+//! A latch is set at one moment. Every operation that found it set returned after a `set` was
+//! called, and every operation that found it not set was called before any operation that set it,
+//! or found it set, had returned. If both conditions hold, this is a linearization: the operations
+//! that found it not set, the first `set`, all others, each group in the order of calls.
 
-use clewline_check::monitor::{RuleViolation, Columns, Monitor, Unsupported, MonitorVerdict, Want};
-use clewline_core::{RoleKind, ObjectKind, Rule};
+use clewline_check::monitor::{Columns, Monitor, MonitorVerdict, RuleViolation, Unsupported, Want};
+use clewline_core::{ObjectKind, RoleKind, Rule};
 
 use crate::specification::KIND;
 
@@ -45,7 +45,8 @@ impl Monitor for LatchMonitor {
             let operations: Vec<usize> = set.into_iter().chain([sure, missed]).collect();
             return Ok(violated("the latch had been set before", &operations));
         }
-        let rest = (0..columns.len()).filter(|&at| matches!(columns.kinds[at], RoleKind::Add | RoleKind::Observe));
+        let rest =
+            (0..columns.len()).filter(|&at| matches!(columns.kinds[at], RoleKind::Add | RoleKind::Observe));
         let rest = rest.filter(|&at| Some(at) != first);
         let order = with_kind(RoleKind::Absent).chain(first).chain(rest).map(|at| at as u32).collect();
         Ok(MonitorVerdict::Holds(Some(order)))
@@ -54,5 +55,9 @@ impl Monitor for LatchMonitor {
 
 fn violated(rule: &'static str, operations: &[usize]) -> MonitorVerdict {
     let operations: Vec<u32> = operations.iter().map(|&at| at as u32).collect();
-    MonitorVerdict::Violated(RuleViolation { rule: Rule::Other(rule), evidence: operations.clone(), operations })
+    MonitorVerdict::Violated(RuleViolation {
+        rule: Rule::Other(rule),
+        evidence: operations.clone(),
+        operations,
+    })
 }

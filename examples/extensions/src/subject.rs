@@ -3,7 +3,7 @@
 use clewline_core::Value;
 use clewline_lab::{Entry, Recipe, Variant};
 use clewline_threads::{
-    SubjectFactory, Subject,
+    Subject, SubjectFactory,
     sync::atomic::{AtomicBool, Ordering},
 };
 

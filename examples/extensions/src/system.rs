@@ -99,7 +99,9 @@ impl Harness for Servers {
 
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         match (request, response) {
-            (Message::Set(requested) | Message::IsSet(requested), Message::Response(responded, _)) => requested == responded,
+            (Message::Set(requested) | Message::IsSet(requested), Message::Response(responded, _)) => {
+                requested == responded
+            }
             _ => false,
         }
     }

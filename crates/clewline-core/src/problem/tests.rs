@@ -37,7 +37,8 @@ impl Deterministic for Register {
 }
 
 fn history() -> History<Call, u32> {
-    // Process 0 writes 5 to the first register, then 6 to the second; process 1 reads both meanwhile.
+    // Process 0 writes 5 to the first register, then 6 to the second; process 1 reads both
+    // meanwhile.
     History::from_events([
         Event::call(0, Call::Write(0, 5)),
         Event::call(1, Call::Read(1)),
@@ -67,13 +68,13 @@ fn a_witness_may_leave_out_or_use_pending_operations() {
 fn false_witnesses_are_rejected_with_the_reason() {
     let history = history();
     let problem = Problem::new(&Register, &history);
-    let refused = |order: &[u32]| witness(order).verify(&problem).unwrap_err();
-    assert_eq!(refused(&[0, 2, 1]), WitnessError::Missing(OperationId(3)));
-    assert_eq!(refused(&[0, 2, 2]), WitnessError::Repeated(OperationId(2)));
-    assert_eq!(refused(&[0, 9]), WitnessError::Foreign(OperationId(9)));
-    assert_eq!(refused(&[0, 1]), WitnessError::NotAllowed(OperationId(1)));
+    let error_of = |order: &[u32]| witness(order).verify(&problem).unwrap_err();
+    assert_eq!(error_of(&[0, 2, 1]), WitnessError::Missing(OperationId(3)));
+    assert_eq!(error_of(&[0, 2, 2]), WitnessError::Repeated(OperationId(2)));
+    assert_eq!(error_of(&[0, 9]), WitnessError::Foreign(OperationId(9)));
+    assert_eq!(error_of(&[0, 1]), WitnessError::NotAllowed(OperationId(1)));
     let (first, second) = (OperationId(0), OperationId(2));
-    assert_eq!(refused(&[2, 0]), WitnessError::OutOfOrder { first, second });
+    assert_eq!(error_of(&[2, 0]), WitnessError::OutOfOrder { first, second });
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! yield, and has not ended. All other switches are free, so that even at bound 0 every task runs,
 //! and every order of blocking occurs. Most bugs need very few preemptions.
 //!
-//! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007.
+//! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of
+//! multithreaded programs", 2007.
 
 use super::{
     entry::{Entry, Settings},

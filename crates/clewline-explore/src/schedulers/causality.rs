@@ -111,7 +111,7 @@ pub(super) struct Causality {
     pub(super) events: Vec<Event>,
     replayed: usize,
     tasks: [Task; TaskId::MAX],
-    seen: TaskSet,
+    tasks_seen: TaskSet,
     objects: Vec<Object>,
     woken: Vec<WokenTask>,
     /// The events with which the last step races.
@@ -217,7 +217,7 @@ impl Causality {
             last_release,
             releases_shared,
         });
-        self.seen.insert(step.task);
+        self.tasks_seen.insert(step.task);
         // A task that was not blocked accesses the same object as the step that woke it, and that
         // orders the two.
         for other in step.wakes.without(enabled) {
@@ -275,7 +275,7 @@ impl Causality {
             // anyway.
             join(&mut clock, &self.tasks[other.index()].clock);
         }
-        let mut others = self.seen;
+        let mut others = self.tasks_seen;
         others.remove(me);
         match (may_block(step.access), self.hides_earlier_races) {
             (true, _) => self.find_races_of_blocking_step(step, others, enabled, &mut clock),
@@ -478,7 +478,7 @@ impl Causality {
         let mut begin = [0_u16; TaskId::MAX];
         let mut clocks = [clock; TaskId::MAX];
         let mut tasks = TaskSet::EMPTY;
-        let mut seen = self.seen;
+        let mut seen = self.tasks_seen;
         seen.insert(step.task);
         for task in seen {
             let events = &self.tasks[task.index()].events;

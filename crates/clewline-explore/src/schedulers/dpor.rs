@@ -173,7 +173,7 @@ impl Scheduler for Dpor {
             Some(index) if running == Some(chosen) => index,
             Some(_) | None => {
                 let index = point.enabled.iter().position(|it| it.task == chosen);
-                index.expect("whoever is chosen is enabled")
+                index.expect("the chosen task is enabled")
             }
         };
         let (events, mark) = (self.causality.events.len() as u32, mark as u32);

@@ -175,7 +175,7 @@ impl Tree {
             return node.enabled.before(task).len() as u32;
         }
         let steps = self.kept_steps(node).0;
-        steps.iter().position(|it| it.task == task).expect("whoever is chosen is enabled") as u32
+        steps.iter().position(|it| it.task == task).expect("the chosen task is enabled") as u32
     }
 
     /// The enabled steps at `node` and those of the tasks that arrived there and blocked, as far as

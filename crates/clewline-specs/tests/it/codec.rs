@@ -2,13 +2,13 @@
 
 use clewline_core::{CallSampler, Codec, Encoded, Value, Values};
 
-use crate::support::{for_every_specification, reachable_states, small_dice, with_texts};
+use crate::support::{for_every_specification, reachable_states, small_sampler, with_texts};
 
 #[test]
 fn calls_and_returns_survive_being_written_and_read() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for seed in 0..100 {
-            let mut sampler = small_dice(seed);
+            let mut sampler = small_sampler(seed);
             for state in reachable_states(specification, sample, seed) {
                 // The table of the texts of maps; the other samples need none.
                 let mut values = crate::support::text_values();

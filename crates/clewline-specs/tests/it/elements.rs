@@ -32,16 +32,16 @@ fn elements(footprint: Footprint) -> Vec<u64> {
     }
 }
 
-/// Whether leaving out the elements `gone` also leaves out this operation: it touches one of them,
-/// or is a read that may.
+/// Whether leaving out the elements `removed` also leaves out this operation: it touches one of
+/// them, or is a read that may.
 fn goes_with<S: Codec>(
     specification: &S,
     call: &S::Call,
     ret: Option<&S::Return>,
-    gone: &HashSet<u64>,
+    removed: &HashSet<u64>,
 ) -> bool {
     let footprint = specification.footprint(call, ret);
-    elements(footprint).iter().any(|it| gone.contains(it)) || footprint == Footprint::Reads(Elements::Any)
+    elements(footprint).iter().any(|it| removed.contains(it)) || footprint == Footprint::Reads(Elements::Any)
 }
 
 #[test]
@@ -54,10 +54,10 @@ fn an_element_can_be_left_out_with_all_that_see_it() {
             let footprints = ops.iter().map(|it| specification.footprint(&it.call, it.ret.as_ref()));
             let mentioned = footprints.filter(|it| !it.is_read()).flat_map(elements);
             for element in mentioned.collect::<HashSet<_>>() {
-                let gone = closure(specification, &ops, element);
+                let removed = closure(specification, &ops, element);
                 let mut rest = ops.clone();
-                rest.retain(|it| !goes_with(specification, &it.call, it.ret.as_ref(), &gone));
-                assert!(is_linearizable(specification, &rest), "{name} {seed}: {ops:?} without {gone:?}");
+                rest.retain(|it| !goes_with(specification, &it.call, it.ret.as_ref(), &removed));
+                assert!(is_linearizable(specification, &rest), "{name} {seed}: {ops:?} without {removed:?}");
                 left_out += 1;
                 let footprints = rest.iter().map(|it| specification.footprint(&it.call, it.ret.as_ref()));
                 reads_kept += footprints.filter(|it| it.is_read()).count();

@@ -9,7 +9,7 @@ use std::{
 use clewline_core::{CallSampler, Codec};
 
 use crate::support::{
-    for_every_specification, is_linearizable, perturb, random_ops, reachable_states, small_dice,
+    for_every_specification, is_linearizable, perturb, random_ops, reachable_states, small_sampler,
 };
 
 /// Every state after `call` returned `ret` (or any result).
@@ -31,7 +31,7 @@ fn for_states_and_calls<S: Codec>(
     mut visit: impl FnMut(&S::State, &S::Call),
 ) {
     for seed in 0..150 {
-        let mut sampler = small_dice(seed);
+        let mut sampler = small_sampler(seed);
         for state in reachable_states(specification, sample, seed) {
             for _ in 0..3 {
                 visit(&state, &sample(&mut sampler));
@@ -126,26 +126,26 @@ fn a_reset_leads_to_the_same_state_from_everywhere() {
         });
     }
     for_every_specification!(law);
-    assert!(RESETS.load(Ordering::Relaxed) != 0, "no specification says that anything resets it");
+    assert!(RESETS.load(Ordering::Relaxed) != 0, "no specification has an operation that resets it");
 }
 
 /// An operation that determines the state leads to that state wherever it is allowed.
 #[test]
 fn a_result_that_determines_the_state_determines_the_right_one() {
-    static TOLD: AtomicUsize = AtomicUsize::new(0);
+    static DETERMINED: AtomicUsize = AtomicUsize::new(0);
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             for ret in specification.returns(state, call) {
                 if let Some(known) = specification.determines_state(call, &ret) {
                     let next = after(specification, state, call, Some(&ret));
                     assert_eq!(next, HashSet::from([known]), "{name}: {call:?} → {ret:?}");
-                    TOLD.fetch_add(1, Ordering::Relaxed);
+                    DETERMINED.fetch_add(1, Ordering::Relaxed);
                 }
             }
         });
     }
     for_every_specification!(law);
-    assert!(TOLD.load(Ordering::Relaxed) != 0, "no answer of any specification tells its state");
+    assert!(DETERMINED.load(Ordering::Relaxed) != 0, "no result of any specification determines its state");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn advance_starts_from_each_of_several_states() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for seed in 0..100 {
             let states = reachable_states(specification, sample, seed);
-            let call = sample(&mut small_dice(seed));
+            let call = sample(&mut small_sampler(seed));
             let each = states.iter().flat_map(|it| after(specification, it, &call, None));
             let mut advanced = states.clone();
             specification.advance(&mut advanced, &call, None);
@@ -246,7 +246,7 @@ fn states_are_measured_with_what_they_hold() {
 #[test]
 fn an_object_is_linearizable_if_and_only_if_its_parts_are() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
-        let mut sampler = small_dice(1);
+        let mut sampler = small_sampler(1);
         if (0..100).any(|_| specification.part(&sample(&mut sampler)).is_none()) {
             return;
         }

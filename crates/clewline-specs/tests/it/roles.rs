@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use clewline_core::{CallSampler, Codec, ObjectKind, Random, Role, RoleKind};
 
-use crate::support::{for_every_specification, small_dice};
+use crate::support::{for_every_specification, small_sampler};
 
 /// The elements inside, as a list: a queue with its front first, a stack with its top last,
 /// unordered ones sorted. A register holds one element, a counter its sum.
@@ -39,14 +39,14 @@ fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     {
         return next_out_of_order(kind, factor, inside, role);
     }
-    let (act, element) = (role.kind(), role.element());
+    let (role_kind, element) = (role.kind(), role.element());
     let second = if let Role::Replace(_, second) = role { second } else { 0 };
     let is_there = if kind == ObjectKind::Set || kind == ObjectKind::Multiset || kind == ObjectKind::Bag {
         inside.contains(&element)
     } else {
         front(kind, inside) == Some(element)
     };
-    let is_allowed = match act {
+    let is_allowed = match role_kind {
         RoleKind::Add => kind != ObjectKind::Set || !is_there,
         RoleKind::Remove | RoleKind::Observe | RoleKind::Replace => is_there,
         RoleKind::Absent => !is_there,
@@ -54,7 +54,7 @@ fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
         RoleKind::RemoveUnknown => return taken(kind, inside),
         RoleKind::NoEffect => true,
     };
-    let after = match act {
+    let after = match role_kind {
         _ if !is_allowed => return BTreeSet::new(),
         RoleKind::Add => added(kind, inside, element),
         RoleKind::Remove => without(kind, inside, element),
@@ -133,7 +133,7 @@ fn added(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
         ObjectKind::QuasiQueue { .. }
         | ObjectKind::QuasiStack { .. }
         | ObjectKind::QuasiPriorityQueue { .. } => {
-            unreachable!("these count who is overtaken")
+            unreachable!("these count how often elements are overtaken")
         }
         ObjectKind::Other(_) => unreachable!("what it is at first is not known"),
     }
@@ -157,8 +157,8 @@ fn without(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
 }
 
 /// The roles that the monitor for this kind of object supports.
-fn is_known(kind: ObjectKind, act: RoleKind) -> bool {
-    match act {
+fn is_known(kind: ObjectKind, role_kind: RoleKind) -> bool {
+    match role_kind {
         RoleKind::Add | RoleKind::Observe | RoleKind::NoEffect => true,
         RoleKind::Remove => !matches!(kind, ObjectKind::Counter | ObjectKind::Register { .. }),
         RoleKind::Absent => {
@@ -181,45 +181,48 @@ fn is_known(kind: ObjectKind, act: RoleKind) -> bool {
 }
 
 /// Every result that some call returns in some run.
-fn answers<S: Codec>(specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) -> HashSet<S::Return> {
-    let mut answers = HashSet::new();
+fn possible_results<S: Codec>(
+    specification: &S,
+    sample: &dyn Fn(&mut CallSampler) -> S::Call,
+) -> HashSet<S::Return> {
+    let mut possible_results = HashSet::new();
     for seed in 0..30 {
-        let (mut sampler, mut random) = (small_dice(seed), Random::new(seed));
+        let (mut sampler, mut random) = (small_sampler(seed), Random::new(seed));
         let mut state = specification.initial();
         for _ in 0..20 {
             let call = sample(&mut sampler);
             let before = state.clone();
-            answers.extend(specification.returns(&state, &call));
+            possible_results.extend(specification.returns(&state, &call));
             if specification.execute_with(&mut state, &call, &mut |count| random.below(count)).is_none() {
                 state = before;
             }
         }
     }
-    answers
+    possible_results
 }
 
 #[test]
 fn a_role_is_allowed_if_and_only_if_the_operation_is() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         let Some(kind) = specification.kind() else { return };
-        let answers = answers(specification, sample);
-        let (mut allowed, mut refused) = (0, 0);
+        let possible_results = possible_results(specification, sample);
+        let (mut allowed, mut rejected) = (0, 0);
         for seed in 0..200 {
-            let (mut sampler, mut random) = (small_dice(seed), Random::new(seed));
+            let (mut sampler, mut random) = (small_sampler(seed), Random::new(seed));
             let mut state = specification.initial();
             // By part.
             let mut inside: HashMap<Option<u64>, Inside> = HashMap::new();
             for _ in 0..20 {
                 let call = sample(&mut sampler);
                 let inside = inside.entry(specification.part(&call)).or_insert_with(|| at_first(kind));
-                for ret in &answers {
+                for ret in &possible_results {
                     let Some(role) = specification.role(&call, Some(ret)) else { continue };
                     let is_allowed = specification.returns(&state, &call).contains(ret);
-                    *(if is_allowed { &mut allowed } else { &mut refused }) += 1;
-                    let told =
+                    *(if is_allowed { &mut allowed } else { &mut rejected }) += 1;
+                    let context =
                         format!("{name}: {state:?}: {call:?} → {ret:?} is {role:?} where {inside:?} is");
-                    assert!(is_known(kind, role.kind()), "{told}");
-                    assert_eq!(!next(kind, inside, role).is_empty(), is_allowed, "{told}");
+                    assert!(is_known(kind, role.kind()), "{context}");
+                    assert_eq!(!next(kind, inside, role).is_empty(), is_allowed, "{context}");
                 }
                 // Sampling a call that is not executed disturbs objects whose calls alternate.
                 if random.chance(0.2) {
@@ -242,7 +245,7 @@ fn a_role_is_allowed_if_and_only_if_the_operation_is() {
                 }
             }
         }
-        assert!(500 < allowed && 500 < refused, "{name}: {allowed} allowed, {refused} refused");
+        assert!(500 < allowed && 500 < rejected, "{name}: {allowed} allowed, {rejected} rejected");
     }
     for_every_specification!(law);
 }
@@ -253,7 +256,7 @@ fn a_pending_role_has_the_effect_of_some_result_or_none() {
         let Some(kind) = specification.kind() else { return };
         let mut compared = 0;
         for seed in 0..200 {
-            let (mut sampler, mut random) = (small_dice(seed), Random::new(seed));
+            let (mut sampler, mut random) = (small_sampler(seed), Random::new(seed));
             let mut state = specification.initial();
             let mut inside: HashMap<Option<u64>, Inside> = HashMap::new();
             for _ in 0..20 {
@@ -267,12 +270,15 @@ fn a_pending_role_has_the_effect_of_some_result_or_none() {
                 if let Some(pending) = specification.role(&call, None) {
                     compared += 1;
                     assert!(is_known(kind, pending.kind()), "{name}: {call:?} is {pending:?}");
-                    let mut told: BTreeSet<Inside> =
+                    let mut completed_effects: BTreeSet<Inside> =
                         roles.iter().flat_map(|&role| next(kind, inside, role)).collect();
-                    let mut untold = next(kind, inside, pending);
-                    told.insert(inside.clone());
-                    untold.insert(inside.clone());
-                    assert_eq!(untold, told, "{name}: {call:?} is {pending:?} where {inside:?} is");
+                    let mut pending_effects = next(kind, inside, pending);
+                    completed_effects.insert(inside.clone());
+                    pending_effects.insert(inside.clone());
+                    assert_eq!(
+                        pending_effects, completed_effects,
+                        "{name}: {call:?} is {pending:?} where {inside:?} is"
+                    );
                 }
                 if !returns.is_empty() && !random.chance(0.2) {
                     let choice = random.below(returns.len());

@@ -11,7 +11,8 @@ use clewline_specs::{
     map::{Call, Map},
 };
 
-/// Calls `$law` with the name of every specification, the specification, and a function that draws calls.
+/// Calls `$law` with the name of every specification, the specification, and a function that draws
+/// calls.
 macro_rules! for_every_specification {
     ($law:ident) => {{
         struct Lawful;
@@ -77,7 +78,7 @@ pub(crate) fn sample_nulls(sampler: &mut CallSampler) -> Call {
 }
 
 /// A sampler with few values and keys, so that operations interact.
-pub(crate) fn small_dice(seed: u64) -> CallSampler {
+pub(crate) fn small_sampler(seed: u64) -> CallSampler {
     let values = if seed.is_multiple_of(3) { ValueDomain::Distinct } else { ValueDomain::Below(3) };
     CallSampler::new(&GeneratorConfig { values, keys: 2, seed, ..GeneratorConfig::default() })
 }
@@ -100,7 +101,7 @@ pub(crate) fn random_ops<S: Codec>(
     sample: &dyn Fn(&mut CallSampler) -> S::Call,
     seed: u64,
 ) -> Ops<S> {
-    let (mut random, mut sampler) = (Random::new(seed), small_dice(seed));
+    let (mut random, mut sampler) = (Random::new(seed), small_sampler(seed));
     let mut state = specification.initial();
     let mut ops: Ops<S> = Vec::new();
     // From nearly sequential to nearly all concurrent.
@@ -170,7 +171,7 @@ pub(crate) fn reachable_states<S: Codec>(
     sample: &dyn Fn(&mut CallSampler) -> S::Call,
     seed: u64,
 ) -> Vec<S::State> {
-    let (mut random, mut sampler) = (Random::new(seed), small_dice(seed));
+    let (mut random, mut sampler) = (Random::new(seed), small_sampler(seed));
     let mut states = vec![specification.initial()];
     for _ in 0..12 {
         let mut next = Vec::new();
