@@ -252,7 +252,7 @@ fn search_all(
     let mut first = Worker::new(engine.another(), &common);
     first.begin();
     let others: Vec<_> = (1..jobs).map(|_| Worker::new(engine.another(), &common)).collect();
-    let (first, mut done) = parallel::beside(others, Worker::run, || first.run());
+    let (first, mut done) = parallel::run_alongside(others, Worker::run, || first.run());
     done.insert(0, first);
     done
 }

@@ -33,7 +33,7 @@ pub fn compete(checkers: &[&dyn Checker], problem: &Problem<'_>, budget: &Budget
         }
         verdict
     };
-    let (first, others) = parallel::beside(1..checkers.len(), run, || run(0));
+    let (first, others) = parallel::run_alongside(1..checkers.len(), run, || run(0));
     let winner = winner.get().copied().unwrap_or(0);
     let verdict = std::iter::once(first).chain(others).nth(winner).expect("every competitor has a verdict");
     (verdict, winner)

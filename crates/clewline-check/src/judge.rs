@@ -48,7 +48,7 @@ pub(crate) fn judge_by(problems: Vec<Problem<'_>>, options: &Options) -> (Judgem
     // The shortest first, so that a long part does not keep a violation in a short one waiting.
     parts.sort_by_key(Problem::len);
     let deciders = Mutex::new(DecidedBy::default());
-    let verdicts = parallel::until(options.jobs, parts.len(), &options.budget, |number, budget| {
+    let verdicts = parallel::map_until_break(options.jobs, parts.len(), &options.budget, |number, budget| {
         let (verdict, by) = decide(&parts[number], &options.algorithm, budget);
         deciders.lock().unwrap_or_else(PoisonError::into_inner).absorb(by);
         match verdict {

@@ -1,7 +1,8 @@
-//! Budgets: every search is bounded, and says so when it hits the bound.
+//! Budgets: every search is bounded, and reports when it hits the bound.
 //!
-//! This crate reads no clock and asks nothing of the operating system, so a time limit is kept by someone
-//! else, who calls [`Budget::stop`]; and what memory the process really has can be supplied as a gauge.
+//! This crate reads no clock and makes no system calls. A time limit is enforced by the caller,
+//! which calls [`Budget::stop`]; the memory that the process really uses can be supplied by a
+//! gauge.
 
 use std::{
     fmt,
@@ -12,14 +13,16 @@ use std::{
     time::Duration,
 };
 
-/// How much a checker may spend before it must answer [`Verdict::Unknown`](crate::Verdict::Unknown).
+/// How much a checker may use before it has to return
+/// [`Verdict::Unknown`](crate::Verdict::Unknown).
 ///
-/// Clones share what they have used and the order to stop; [`Budget::child`] can be stopped by itself.
+/// Clones share their usage and the request to stop; a [`Budget::child`] can be stopped by itself.
 #[derive(Clone, Debug)]
 pub struct Budget {
     configurations: u64,
     memory: usize,
-    // What searches may say they hold, whatever the process does: that does not depend on the machine.
+    // Limit on the bytes that searches report, independent of the process's real size: it does not
+    // depend on the machine.
     quota: usize,
     gauge: Option<fn() -> usize>,
     shared: Arc<Shared>,
@@ -47,45 +50,45 @@ impl Budget {
         Budget { configurations, ..self }
     }
 
-    /// At most this many bytes, in all searches that share this budget together.
+    /// At most this many bytes in total, for all searches that share this budget.
     #[must_use]
     pub fn with_memory(self, memory: usize) -> Budget {
         Budget { memory, ..self }
     }
 
-    /// Counts what `gauge` measures, such as the resident size of the process, where it is more than what
-    /// the searches know of.
+    /// Uses what `gauge` measures, such as the resident size of the process, where that is more
+    /// than the searches report.
     #[must_use]
     pub fn with_gauge(self, gauge: fn() -> usize) -> Budget {
         Budget { gauge: Some(gauge), ..self }
     }
 
-    /// At most this many bytes more than what searches that share this budget say they hold now.
+    /// At most this many bytes more than the searches that share this budget report now.
     #[must_use]
     pub fn with_quota(self, more: usize) -> Budget {
         let quota = self.memory_used().saturating_add(more).min(self.quota);
         Budget { quota, ..self }
     }
 
-    /// A budget that obeys this one and can also be stopped alone.
+    /// A budget that is limited by this one and can also be stopped by itself.
     #[must_use]
     pub fn child(&self) -> Budget {
         let shared = Arc::new(Shared { parent: Some(Arc::clone(&self.shared)), ..Shared::default() });
         Budget { shared, ..self.clone() }
     }
 
-    /// Tells every search with this budget, or a child of it, to stop. The first reason counts.
+    /// Requests every search with this budget, or a child of it, to stop. The first reason counts.
     pub fn stop(&self, reason: Reason) {
         let _already_stopped = self.shared.stop.set(reason);
     }
 
-    /// Why searches have to stop, if they have to.
+    /// Why searches have to stop; `None` if they may continue.
     #[must_use]
     pub fn stopped(&self) -> Option<Reason> {
         self.shared.lineage().find_map(|it| it.stop.get().cloned())
     }
 
-    /// Whether a search that has visited `configurations` may go on.
+    /// Whether a search that has visited `configurations` may continue.
     ///
     /// # Errors
     ///
@@ -129,13 +132,13 @@ impl Budget {
         if self.memory < used.saturating_add(more) { Err(Reason::Memory(self.memory)) } else { Ok(()) }
     }
 
-    /// The bytes that searches with this budget say they hold.
+    /// The bytes that searches with this budget report.
     #[must_use]
     pub fn memory_used(&self) -> usize {
         self.shared.root().memory.load(Ordering::Relaxed)
     }
 
-    /// The configurations visited so far by all searches that share this budget, give or take a few.
+    /// Approximate number of configurations visited so far by all searches that share this budget.
     #[must_use]
     pub fn visited(&self) -> u64 {
         self.shared.root().visited.load(Ordering::Relaxed)
@@ -163,7 +166,7 @@ impl Shared {
     }
 }
 
-/// What one search holds of a shared memory budget; given back when it is dropped.
+/// The memory that one search reports to a shared budget; released when dropped.
 #[derive(Debug)]
 pub struct Charge {
     shared: Arc<Shared>,
@@ -189,7 +192,7 @@ impl Drop for Charge {
     }
 }
 
-/// Why a checker does not know.
+/// Why a checker returned `Unknown`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -199,9 +202,9 @@ pub enum Reason {
     Memory(usize),
     /// It was stopped after this long.
     Time(Duration),
-    /// It was stopped because its answer was no longer needed.
+    /// It was stopped because its result was no longer needed.
     Cancelled,
-    /// It cannot judge such a problem at all.
+    /// It does not support such a problem.
     Refused(String),
 }
 
@@ -235,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_obeys_its_parent_and_not_its_sibling() {
+    fn a_child_is_stopped_with_its_parent_and_not_with_its_sibling() {
         let parent = Budget::unlimited();
         let (one, other) = (parent.child(), parent.child());
         one.stop(Reason::Cancelled);
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_shared_and_given_back() {
+    fn memory_is_shared_and_released() {
         let budget = Budget::unlimited().with_memory(1_000);
         let mut charge = budget.child().charge();
         charge.set(700);
@@ -274,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gauge_counts_when_it_sees_more() {
+    fn a_gauge_counts_when_it_measures_more() {
         let budget = Budget::unlimited().with_memory(1_000).with_gauge(|| 999);
         assert_eq!(budget.allow_memory(1), Ok(()));
         assert_eq!(budget.allow_memory(2), Err(Reason::Memory(1_000)));

@@ -1,9 +1,9 @@
-//! Codec: how a specification's calls and returns are written down.
+//! Codec: the written form of a specification's calls and results.
 //!
-//! Files carry histories as methods, arguments and answers ([`Recording`](crate::Recording)). A
-//! specification that implements [`Codec`] can be reached from there:
-//! [`ErasedSpec`](crate::ErasedSpec) forgets its types and turns a recording into a
-//! [`Case`](crate::ErasedHistory), which is all that a report or the command line ever holds.
+//! Files store histories as methods, arguments and results ([`Recording`](crate::Recording)). A
+//! specification that implements [`Codec`] can be loaded from them:
+//! [`ErasedSpec`](crate::ErasedSpec) erases its types and turns a recording into an
+//! [`ErasedHistory`](crate::ErasedHistory), which is all that reports and the command line use.
 
 use std::{fmt, sync::Arc};
 
@@ -13,49 +13,53 @@ use crate::{
     value::{Value, Values},
 };
 
-/// A specification whose calls and returns have a written form.
+/// A specification whose calls and results have a written form, so that histories can be read from
+/// files, written to files and generated.
+///
+/// `read_call` undoes `write_call`, and `read_return` undoes `write_return`.
 pub trait Codec: Specification + Sized {
-    /// Reads a call.
+    /// Reads a call: a method and its argument.
     ///
     /// # Errors
     ///
-    /// If the object has no such method, or it takes another argument.
+    /// If the object has no such method, or the method does not take such an argument.
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Self::Call, CodecError>;
 
-    /// Reads what `call` returned.
+    /// Reads the result of `call`.
     ///
     /// # Errors
     ///
-    /// If `call` can never return such a thing.
+    /// If `call` can never return such a value.
     fn read_return(&self, values: &Values, call: &Self::Call, ret: Value)
     -> Result<Self::Return, CodecError>;
 
-    /// Writes a call: its method and argument. [`read_call`](Self::read_call) undoes it.
+    /// Writes a call as its method and argument. [`read_call`](Self::read_call) undoes it.
     fn write_call(&self, call: &Self::Call) -> (&'static str, Encoded);
 
-    /// Writes what `call` returned. [`read_return`](Self::read_return) undoes it.
+    /// Writes the result of `call`. [`read_return`](Self::read_return) undoes it.
     fn write_return(&self, call: &Self::Call, ret: &Self::Return) -> Encoded;
 
-    /// Some call, as `dice` will have it: for generated histories.
-    fn sample(&self, dice: &mut CallSampler) -> Self::Call;
+    /// A random call drawn from `sampler`, for generated histories.
+    fn sample(&self, sampler: &mut CallSampler) -> Self::Call;
 
-    /// The name by which the catalog knows this specification, as in `queue:8`, so that a history can be judged from
-    /// its file. `None` if it is not in the catalog.
+    /// The name of this specification in the catalog, such as `queue:8`, so that a history can be
+    /// checked from its file alone. `None` if it is not in the catalog.
     fn name(&self) -> Option<String> {
         None
     }
 
-    /// Whether a state of this object means the same when there are more values than these, so that a history can be
-    /// judged from it that is not over yet.
+    /// Whether states keep their meaning when values are added to these, so that the beginning of a
+    /// history can be checked before the history is complete.
     fn is_stable_under_new_values(&self, _values: &Values) -> bool {
         true
     }
 
-    /// Tells the specification what the values of the history to come hold, and what a missing key reads as.
+    /// Sets the table of values of the history that follows, and the value that a missing key reads
+    /// as. Called before a history is read.
     fn bind(&mut self, _values: &Arc<Values>, _missing: Value) {}
 }
 
-/// A value on its way out: made of values that exist, or of new ones.
+/// A value to be written: a value of the recording, or a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Encoded {
     /// A value of the recording.
@@ -69,7 +73,7 @@ pub enum Encoded {
 }
 
 impl Encoded {
-    /// Nothing: no argument, no answer.
+    /// Nothing: no argument, or no result.
     pub const NOTHING: Encoded = Encoded::Value(Value::ABSENT);
 
     /// A list of two values.
@@ -78,7 +82,7 @@ impl Encoded {
         Encoded::List(vec![Encoded::Value(a), Encoded::Value(b)])
     }
 
-    /// This value in `values`.
+    /// Adds this value to `values` and returns it.
     pub fn store(&self, values: &mut Values) -> Value {
         match self {
             Encoded::Value(value) => *value,
@@ -91,7 +95,8 @@ impl Encoded {
         }
     }
 
-    /// This value as a report writes it: `3`, `"x"`, `[1, 2]`, and nothing for nothing.
+    /// This value as a report writes it: `3`, `"x"`, `[1, 2]`; empty for
+    /// [`NOTHING`](Self::NOTHING).
     #[must_use]
     pub fn show(&self, values: &Values) -> String {
         match self {
@@ -106,18 +111,18 @@ impl Encoded {
     }
 }
 
-/// Something was written down that the object cannot have said or done.
+/// An operation in a recording is not one that the object can have executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodecError(pub String);
 
 impl CodecError {
-    /// The object has no method of that name; `known` lists those it has.
+    /// The object has no method of that name; `known` lists the methods it has.
     #[must_use]
     pub fn method(found: &str, known: &str) -> CodecError {
         CodecError(format!("expected one of the operations {known}; found `{found}`"))
     }
 
-    /// `what` (an argument, an answer) is not as `expected`.
+    /// `what` (an argument, a result) is not as `expected`.
     #[must_use]
     pub fn value(what: &str, expected: &str, values: &Values, found: Value) -> CodecError {
         if found.is_absent() {

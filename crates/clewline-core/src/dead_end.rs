@@ -1,13 +1,13 @@
-//! Where an order of operations leads no further.
+//! The end of a partial linearization that cannot be extended.
 
 use crate::{id::OperationId, problem::Problem, verdict::DeadEnd};
 
 impl DeadEnd {
-    /// Goes on from `prefix` as long as the operation that returns first can come next. `None` if `prefix` itself is
-    /// not allowed, or if no operation is left in the end.
+    /// Extends `prefix` as long as the operation that returns first can come next. `None` if
+    /// `prefix` itself is not allowed, or if no operation is left at the end.
     ///
-    /// A search may stop earlier, where it remembers that it has been in such a state before; but an operation that
-    /// can come next is no explanation.
+    /// A search may stop earlier, where it finds a configuration that it has already visited; but
+    /// an operation that can come next does not explain anything.
     #[must_use]
     pub fn after(problem: &Problem<'_>, prefix: &[OperationId]) -> Option<DeadEnd> {
         let mut is_done = vec![false; problem.len()];

@@ -1,4 +1,4 @@
-//! Cases: a history and its specification, whose types are forgotten.
+//! Type erasure: a history with its specification, and a specification, without their types.
 
 use std::{fmt, sync::Arc};
 
@@ -21,41 +21,41 @@ pub struct LoadError {
     /// The line, from 1, of the operation that does not fit.
     pub line: usize,
     /// What is wrong with it.
-    pub misfit: CodecError,
+    pub error: CodecError,
 }
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.misfit)
+        write!(f, "line {}: {}", self.line, self.error)
     }
 }
 
 impl std::error::Error for LoadError {}
 
-/// A history with its specification, their types forgotten.
+/// A history with its specification, their types erased.
 pub trait ErasedHistory: Send + Sync + fmt::Debug {
-    /// The questions this case poses, one for each object.
+    /// One problem for each object of the history.
     fn problems(&self) -> Vec<Problem<'_>>;
 
     /// How a report writes `operation`: `deq() → 3`.
     fn label(&self, operation: OperationId) -> String;
 
-    /// Who called `operation`.
+    /// The process that called `operation`.
     fn process(&self, operation: OperationId) -> ProcessId;
 
-    /// The object `operation` is about.
+    /// The object of `operation`.
     fn object(&self, operation: OperationId) -> ObjectId;
 
-    /// The position at which `operation` was given.
+    /// The position of `operation` in the source.
     fn source(&self, operation: OperationId) -> usize;
 
-    /// Where each operation lies.
+    /// The span of each operation: the ranks of its call and return.
     fn spans(&self) -> &[Span];
 
-    /// What things are called.
+    /// The names of processes, objects and operations.
     fn names(&self) -> &Names;
 
-    /// What the values in the names hold.
+    /// The table of the values in the names.
     fn values(&self) -> &Values;
 
     /// The same history, to be written to a file. `None` if its specification has no written form.
@@ -64,35 +64,37 @@ pub trait ErasedHistory: Send + Sync + fmt::Debug {
     }
 }
 
-/// A history with its specification, which writes operations down as a report does.
+/// Erases the types of a history with its specification. Operations are written by the
+/// specification's [`Codec`].
 pub fn erase_with_codec<S>(specification: S, history: History<S::Call, S::Return>) -> Box<dyn ErasedHistory>
 where
     S: Codec + Clone + Send + Sync + 'static,
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    Box::new(Loaded::new(specification, history, Names::default(), Arc::default()))
+    Box::new(TypedHistory::new(specification, history, Names::default(), Arc::default()))
 }
 
-/// A history with its specification, whose operations are written as their types are in `Debug`.
+/// Erases the types of a history with its specification. Operations are written by their `Debug`
+/// implementations.
 pub fn erase_with_debug<S>(specification: S, history: History<S::Call, S::Return>) -> Box<dyn ErasedHistory>
 where
     S: Specification + Send + Sync + 'static,
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    Box::new(Loaded {
+    Box::new(TypedHistory {
         history,
         names: Names::default(),
         values: Arc::default(),
         specification,
         show: Box::new(show_debug::<S>),
-        record: |_| None,
+        to_recording: |_| None,
         missing: Value::NIL,
     })
 }
 
-/// A specification with its types forgotten: it loads recordings and generates them.
+/// A specification with its types erased: it loads recordings and generates them.
 pub trait ErasedSpec: Send + Sync {
     /// Reads `recording` as a history of this object.
     ///
@@ -101,11 +103,11 @@ pub trait ErasedSpec: Send + Sync {
     /// If an operation is not one of this object's.
     fn load(&self, recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError>;
 
-    /// A linearizable history of this object, as `plan` describes.
-    fn generate(&self, plan: &GeneratorConfig) -> Recording;
+    /// A linearizable history of this object, as `config` describes.
+    fn generate(&self, config: &GeneratorConfig) -> Recording;
 
     /// See [`Codec::is_stable_under_new_values`].
-    fn outlives(&self, values: &Values) -> bool;
+    fn is_stable_under_new_values(&self, values: &Values) -> bool;
 
     /// See [`Codec::name`].
     fn name(&self) -> Option<String>;
@@ -135,16 +137,16 @@ where
                 let ret = ret.map(|ret| specification.read_return(&values, &call, ret)).transpose()?;
                 Ok((call, ret))
             };
-            read().map_err(|misfit| LoadError { line: names.line(sources[id.index()] as usize), misfit })
+            read().map_err(|error| LoadError { line: names.line(sources[id.index()] as usize), error })
         })?;
-        Ok(Box::new(Loaded { missing, ..Loaded::new(specification, history, names, values) }))
+        Ok(Box::new(TypedHistory { missing, ..TypedHistory::new(specification, history, names, values) }))
     }
 
-    fn generate(&self, plan: &GeneratorConfig) -> Recording {
-        simulate(self, plan)
+    fn generate(&self, config: &GeneratorConfig) -> Recording {
+        simulate(self, config)
     }
 
-    fn outlives(&self, values: &Values) -> bool {
+    fn is_stable_under_new_values(&self, values: &Values) -> bool {
         Codec::is_stable_under_new_values(self, values)
     }
 
@@ -153,30 +155,30 @@ where
     }
 }
 
-pub(super) struct Loaded<S: Specification> {
+pub(super) struct TypedHistory<S: Specification> {
     history: History<S::Call, S::Return>,
     names: Names,
     values: Arc<Values>,
     specification: S,
     show: Box<Show<'static, S>>,
-    record: Record<S>,
+    to_recording: ToRecording<S>,
     missing: Value,
 }
 
-/// Writes a history down, if there is a way.
-pub(super) type Record<S> = fn(&Loaded<S>) -> Option<Recording>;
+/// Converts a history to a recording; `None` if its specification has no codec.
+pub(super) type ToRecording<S> = fn(&TypedHistory<S>) -> Option<Recording>;
 
-/// The history as a file tells it. Processes that have no names are numbered.
-pub(super) fn record<S: Codec>(loaded: &Loaded<S>) -> Option<Recording> {
-    let Loaded { history, specification, .. } = loaded;
-    let mut values = Values::clone(&loaded.values);
+/// The history as a file stores it. Processes that have no names are numbered.
+pub(super) fn to_recording<S: Codec>(typed: &TypedHistory<S>) -> Option<Recording> {
+    let TypedHistory { history, specification, .. } = typed;
+    let mut values = Values::clone(&typed.values);
     let raw = history.clone().try_map(|_, call, ret| -> Result<_, std::convert::Infallible> {
         let (method, arg) = specification.write_call(&call);
         let raw = RawCall { method: values.text(method), arg: arg.store(&mut values) };
         Ok((raw, ret.map(|ret| specification.write_return(&call, &ret).store(&mut values))))
     });
     let Ok(mut raw) = raw;
-    let mut names = loaded.names.clone();
+    let mut names = typed.names.clone();
     if names.processes.is_empty() {
         let processes = history.processes.iter().map(|it| it.0 + 1).max().unwrap_or(0);
         names.processes = (0..processes).map(|it| values.int(i64::from(it))).collect();
@@ -189,20 +191,21 @@ pub(super) fn record<S: Codec>(loaded: &Loaded<S>) -> Option<Recording> {
             }
         }
     }
-    Some(Recording { missing: loaded.missing, ..Recording::new(raw, values, names) })
+    Some(Recording { missing: typed.missing, ..Recording::new(raw, values, names) })
 }
 
-/// The operations that overlap another one of their process, and which stand-in takes each: in a file no process has two
-/// open at a time. A history that was [merged](History::merge) may have some, where stamps were equal.
+/// The operations that overlap another operation of their process, and the number of the substitute
+/// process that each is assigned to: in a file, no process has two open operations at a time. A
+/// [merged](History::merge) history can have such operations where stamps are equal.
 pub(super) fn overlapping(processes: &[ProcessId], spans: &[Span]) -> Vec<(OperationId, u32)> {
-    // By stand-in, and by process: the rank after which it is free.
+    // By substitute, and by process: the rank after which it is free.
     let mut stand_ins: Vec<u32> = Vec::new();
-    let mut busy: Vec<u32> = vec![0; processes.iter().map(|it| it.index() + 1).max().unwrap_or(0)];
+    let mut busy_until: Vec<u32> = vec![0; processes.iter().map(|it| it.index() + 1).max().unwrap_or(0)];
     let mut overlapping = Vec::new();
     for (at, span) in spans.iter().enumerate() {
-        let own = &mut busy[processes[at].index()];
-        if *own <= span.call() {
-            *own = span.end();
+        let process_busy_until = &mut busy_until[processes[at].index()];
+        if *process_busy_until <= span.call() {
+            *process_busy_until = span.end();
             continue;
         }
         let free = stand_ins.iter().position(|&it| it <= span.call());
@@ -216,7 +219,7 @@ pub(super) fn overlapping(processes: &[ProcessId], spans: &[Span]) -> Vec<(Opera
     overlapping
 }
 
-impl<S> Loaded<S>
+impl<S> TypedHistory<S>
 where
     S: Codec + Clone + Send + Sync + 'static,
 {
@@ -230,7 +233,15 @@ where
             let (specification, values) = (specification.clone(), Arc::clone(&values));
             Box::new(move |call: &S::Call, ret: Option<&S::Return>| show(&specification, &values, call, ret))
         };
-        Loaded { history, names, values, specification, show, record: record::<S>, missing: Value::NIL }
+        TypedHistory {
+            history,
+            names,
+            values,
+            specification,
+            show,
+            to_recording: to_recording::<S>,
+            missing: Value::NIL,
+        }
     }
 }
 
@@ -242,12 +253,12 @@ pub(super) fn show<S: Codec>(
     ret: Option<&S::Return>,
 ) -> Shown {
     let (method, arg) = specification.write_call(call);
-    show_written(values, method, arg, ret.map(|ret| specification.write_return(call, ret)))
+    show_encoded(values, method, arg, ret.map(|ret| specification.write_return(call, ret)))
 }
 
-fn show_written(values: &Values, method: &str, arg: Encoded, ret: Option<Encoded>) -> Shown {
+fn show_encoded(values: &Values, method: &str, arg: Encoded, ret: Option<Encoded>) -> Shown {
     let arg = match arg {
-        // The argument list of a method that takes several.
+        // The argument list of a method with several arguments.
         Encoded::List(items) => items.iter().map(|it| it.show(values)).collect::<Vec<_>>().join(", "),
         arg => arg.show(values),
     };
@@ -259,13 +270,13 @@ fn show_written(values: &Values, method: &str, arg: Encoded, ret: Option<Encoded
     }
 }
 
-impl<S: Specification> fmt::Debug for Loaded<S> {
+impl<S: Specification> fmt::Debug for TypedHistory<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Loaded").field("operations", &self.history.len()).finish_non_exhaustive()
     }
 }
 
-impl<S> ErasedHistory for Loaded<S>
+impl<S> ErasedHistory for TypedHistory<S>
 where
     S: Specification + Send + Sync,
     S::Call: Send + Sync,
@@ -304,6 +315,6 @@ where
     }
 
     fn recording(&self) -> Option<Recording> {
-        (self.record)(self)
+        (self.to_recording)(self)
     }
 }

@@ -1,13 +1,15 @@
-//! Histories: what the processes called, what they were told, and in which order.
+//! Histories: the invocations and responses of processes, in the order in which they happened.
 //!
-//! A [`History`] is stored in columns, one entry an operation, sorted by call: ten million recorded
-//! operations take some 32 bytes each. It is well formed by construction: a process calls only when its
-//! previous operation has returned (or was given up), and no operation returns before it was called.
+//! A [`History`] is stored in columns, one entry per operation, sorted by call: ten million
+//! recorded operations take about 32 bytes each. It is well formed by construction: a process calls
+//! only when its previous operation has returned (or was abandoned), and no operation returns
+//! before it was called.
 //!
-//! Histories come from *events* in the order in which they happened ([`History::from_events`]), or from
-//! *operations* with two times each ([`History::from_operations`]). Times that are equal tell nothing about
-//! order, and are taken to overlap: a call counts as earlier than a return at the same time. That holds
-//! also for two operations of one process, so a coarse clock can hide a violation but never invent one.
+//! Histories are built from *events* in the order in which they happened
+//! ([`History::from_events`]), or from *operations* with two times each
+//! ([`History::from_operations`]). Equal times give no order and count as overlapping: a call
+//! counts as earlier than a return at the same time. That also holds for two operations of one
+//! process, so a coarse clock can hide a violation but never create one.
 
 use std::fmt;
 
@@ -18,16 +20,17 @@ use crate::{
     rank,
 };
 
-/// One end of an operation, for [`History::from_events`].
+/// An invocation or a response, for [`History::from_events`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<C, R> {
-    /// The process calls, on the object.
+    /// The process calls a method of the object: an invocation.
     Call(ProcessId, ObjectId, C),
-    /// The process's open operation returns.
+    /// The process's open operation returns: a response.
     Return(ProcessId, R),
-    /// The process's open operation certainly had no effect: it is left out of the history.
+    /// The process's open operation certainly had no effect: it is removed from the history.
     Fail(ProcessId),
-    /// Nobody knows what became of the process's open operation: it stays pending, and the process goes on.
+    /// The outcome of the process's open operation is not known: it stays pending, and the process
+    /// continues.
     Info(ProcessId),
 }
 
@@ -37,32 +40,32 @@ impl<C, R> Event<C, R> {
         Event::Call(ProcessId(process), ObjectId(0), call)
     }
 
-    /// `process` is told `ret`.
+    /// The open operation of `process` returns `ret`.
     pub fn ret(process: u32, ret: R) -> Self {
         Event::Return(ProcessId(process), ret)
     }
 }
 
-/// An operation with the times of its ends, for [`History::from_operations`].
+/// An operation with the times of its call and return, for [`History::from_operations`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timed<C, R> {
-    /// Who called.
+    /// The process that called.
     pub process: ProcessId,
-    /// On what.
+    /// The object.
     pub object: ObjectId,
-    /// What was called, with arguments.
+    /// The call: a method with its arguments.
     pub call: C,
-    /// When it was called, by a clock that all processes share.
+    /// The time of the call, by a clock that all processes share.
     pub called: i64,
-    /// What it returned, and when; `None` while pending.
+    /// The result and the time of the return; `None` while pending.
     pub returned: Option<(R, i64)>,
 }
 
-/// Where an operation's events lie in the total order of events.
+/// The positions (ranks) of an operation's call and return in the total order of events.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     pub(crate) call: u32,
-    // `PENDING` while the operation is, which is later than everything.
+    // `PENDING` if the operation is pending; that is later than every rank.
     pub(crate) ret: u32,
 }
 
@@ -92,7 +95,7 @@ impl Span {
         (self.ret != PENDING).then_some(self.ret)
     }
 
-    /// Rank of the return, or one that is later than all others.
+    /// Rank of the return; if pending, a rank later than all others.
     #[must_use]
     pub fn end(self) -> u32 {
         self.ret
@@ -104,13 +107,13 @@ impl Span {
         self.ret == PENDING
     }
 
-    /// The same call, its return forgotten.
+    /// The same call without its return.
     #[must_use]
     pub fn without_return(self) -> Span {
         Span { ret: PENDING, ..self }
     }
 
-    /// The real-time order: `self` returned before `other` was called.
+    /// Whether `self` precedes `other` in real time: it returned before `other` was called.
     #[must_use]
     pub fn precedes(self, other: Span) -> bool {
         self.ret < other.call
@@ -131,15 +134,15 @@ impl fmt::Debug for Span {
 pub struct Operation<'a, C, R> {
     /// Its index in call order.
     pub id: OperationId,
-    /// Who called.
+    /// The process that called.
     pub process: ProcessId,
-    /// On what.
+    /// The object.
     pub object: ObjectId,
-    /// What was called, with arguments.
+    /// The call: a method with its arguments.
     pub call: &'a C,
-    /// What it returned; `None` while pending.
+    /// The result; `None` while pending.
     pub ret: Option<&'a R>,
-    /// Where its events lie.
+    /// The ranks of its call and return.
     pub span: Span,
 }
 
@@ -160,18 +163,18 @@ pub struct Operation<'a, C, R> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History<C, R> {
-    // Invariants: all columns are of one length; `spans` ascends by call; `rets` is `None` exactly where the
-    // span is pending; the ranks in `spans` are distinct.
+    // Invariants: all columns are of one length; `spans` ascends by call; `rets` is `None` exactly
+    // where the span is pending; the ranks in `spans` are distinct.
     pub(crate) processes: Vec<ProcessId>,
     pub(crate) objects: Vec<ObjectId>,
     pub(crate) calls: Vec<C>,
     pub(crate) rets: Vec<Option<R>>,
     pub(crate) spans: Vec<Span>,
-    // The index at which each operation (or its call event) was given.
+    // The index of each operation (or its call event) in the input.
     pub(crate) sources: Vec<u32>,
 }
 
-// Ranks are 32-bit, two an operation, and the last one means "pending".
+// Ranks are 32-bit, two per operation, and the last one means "pending".
 const MAX_OPERATIONS: usize = (u32::MAX / 2 - 1) as usize;
 
 impl<C, R> History<C, R> {
@@ -179,7 +182,8 @@ impl<C, R> History<C, R> {
     ///
     /// # Errors
     ///
-    /// If a process calls while its operation is open, or an event ends an operation that is not.
+    /// If a process calls while its operation is open, or an event ends an operation that is not
+    /// open.
     pub fn from_events(events: impl IntoIterator<Item = Event<C, R>>) -> Result<Self, Malformed> {
         let mut log = EventLog::new();
         for event in events {
@@ -188,7 +192,7 @@ impl<C, R> History<C, R> {
         Ok(log.finish())
     }
 
-    /// Ranks the ends of operations by their times. The operations may come in any order.
+    /// Ranks calls and returns by their times. The operations may come in any order.
     ///
     /// # Errors
     ///
@@ -217,7 +221,7 @@ impl<C, R> History<C, R> {
         }
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.spans.len()
@@ -229,7 +233,7 @@ impl<C, R> History<C, R> {
         self.spans.is_empty()
     }
 
-    /// Where each operation lies; an [`OperationId`] indexes this slice, which ascends by call.
+    /// The span of each operation; an [`OperationId`] indexes this slice, which ascends by call.
     #[must_use]
     pub fn spans(&self) -> &[Span] {
         &self.spans
@@ -241,25 +245,25 @@ impl<C, R> History<C, R> {
         &self.objects
     }
 
-    /// What `id` called.
+    /// The call of `id`.
     #[must_use]
     pub fn call(&self, id: OperationId) -> &C {
         &self.calls[id.index()]
     }
 
-    /// What `id` returned; `None` while pending.
+    /// The result of `id`; `None` while pending.
     #[must_use]
     pub fn ret(&self, id: OperationId) -> Option<&R> {
         self.rets[id.index()].as_ref()
     }
 
-    /// Who called `id`.
+    /// The process that called `id`.
     #[must_use]
     pub fn process(&self, id: OperationId) -> ProcessId {
         self.processes[id.index()]
     }
 
-    /// The position at which `id` (or its call event) was given to the constructor.
+    /// The index of `id` (or its call event) in the constructor's input.
     #[must_use]
     pub fn source(&self, id: OperationId) -> usize {
         self.sources[id.index()] as usize
@@ -303,11 +307,11 @@ impl<C, R> History<C, R> {
         self.spans.iter().all(|it| !it.is_pending())
     }
 
-    /// The same history with every call and return replaced, or the first error in doing so.
+    /// The same history with every call and result mapped, or the first error.
     ///
     /// # Errors
     ///
-    /// Whatever `map` fails with.
+    /// The first error that `map` returns.
     pub fn try_map<C2, R2, E>(
         self,
         mut map: impl FnMut(OperationId, C, Option<R>) -> Result<(C2, Option<R2>), E>,
@@ -326,7 +330,7 @@ impl<C, R> History<C, R> {
     }
 }
 
-/// Which end of an operation an event is.
+/// Whether an event is a call or a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The call.
@@ -335,11 +339,11 @@ pub enum End {
     Return,
 }
 
-/// A history in the making, from events.
+/// Builds a history from events.
 #[derive(Clone, Debug)]
 pub struct EventLog<C, R> {
     history: History<C, R>,
-    // For each process that waits for an operation, which one.
+    // The open operation of each process that has one.
     open: FxHashMap<ProcessId, OperationId>,
     failed: Vec<OperationId>,
     events: usize,
@@ -356,7 +360,8 @@ impl<C, R> EventLog<C, R> {
     ///
     /// # Errors
     ///
-    /// If a process calls while its operation is open, or the event ends an operation that is not.
+    /// If a process calls while its operation is open, or the event ends an operation that is not
+    /// open.
     pub fn push(&mut self, event: Event<C, R>) -> Result<(), Malformed> {
         let at = self.events;
         if 2 * MAX_OPERATIONS <= at {
@@ -401,7 +406,7 @@ impl<C, R> EventLog<C, R> {
         history.sources.push(rank);
     }
 
-    /// The history so far; operations that are open are pending.
+    /// The history so far; open operations are pending.
     #[must_use]
     pub fn finish(mut self) -> History<C, R> {
         if !self.failed.is_empty() {
@@ -434,7 +439,7 @@ impl<C, R> History<C, R> {
     }
 }
 
-/// A history in the making, from operations with times.
+/// Builds a history from operations with times.
 #[derive(Clone, Debug)]
 pub struct TimedColumns<C, R> {
     history: History<C, R>,
@@ -460,7 +465,7 @@ impl<C, R> TimedColumns<C, R> {
         columns
     }
 
-    /// Appends an operation. What is wrong with it comes to light in [`finish`](Self::finish).
+    /// Appends an operation. Errors in it are reported by [`finish`](Self::finish).
     pub fn push(&mut self, operation: Timed<C, R>) {
         let Timed { process, object, call, called, returned } = operation;
         let (ret, returned) = returned.map_or((None, 0), |(ret, at)| (Some(ret), at));
@@ -472,7 +477,7 @@ impl<C, R> TimedColumns<C, R> {
         self.returned.push(returned);
     }
 
-    /// How many operations there are.
+    /// The number of operations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.called.len()
@@ -484,7 +489,7 @@ impl<C, R> TimedColumns<C, R> {
         self.called.is_empty()
     }
 
-    /// Sorts the operations by call and ranks their ends.
+    /// Sorts the operations by call, and ranks calls and returns.
     ///
     /// # Errors
     ///
@@ -506,7 +511,7 @@ impl<C, R> TimedColumns<C, R> {
     }
 }
 
-/// The times of operations, without what was called: this compiles once.
+/// The times of operations, without their calls: this is not generic, so it compiles once.
 struct Times {
     called: Vec<i64>,
     // Meaningless where the operation is pending, until they are sorted.
@@ -515,7 +520,8 @@ struct Times {
 }
 
 impl Times {
-    /// Sorts by call. Position `i` then holds what was at the `i`th index that is returned.
+    /// Sorts by call. Position `i` then holds the entry that was at the `i`th index that is
+    /// returned.
     fn sort(&mut self) -> Result<Vec<u32>, Malformed> {
         let Times { called, returned, is_pending } = self;
         let n = called.len();
@@ -532,7 +538,8 @@ impl Times {
         }
         let mut order: Vec<u32> = (0..n as u32).collect();
         rank::sort_by_time(&mut order, called);
-        // Among operations called at one time, those that end first come first: a process may issue several.
+        // Operations called at the same time are sorted by their return: a process may issue
+        // several.
         for run in order.chunk_by_mut(|&a, &b| called[a as usize] == called[b as usize]) {
             if 1 < run.len() {
                 run.sort_unstable_by_key(|&it| (is_pending[it as usize], returned[it as usize], it));
@@ -546,13 +553,13 @@ impl Times {
         Ok(order)
     }
 
-    /// Ranks the ends, once sorted. Columns are in call order.
+    /// Ranks calls and returns after sorting. Columns are in call order.
     fn spans(&self, processes: &[ProcessId], sources: &[u32]) -> Result<Vec<Span>, Malformed> {
         self.check_processes(processes, sources)?;
         Ok(self.rank_ends())
     }
 
-    /// Whether each process waits for an answer before it calls again.
+    /// Whether each process waits for the response before it calls again.
     fn check_processes(&self, processes: &[ProcessId], sources: &[u32]) -> Result<(), Malformed> {
         let mut last: FxHashMap<ProcessId, usize> = FxHashMap::default();
         for (at, &process) in processes.iter().enumerate() {
@@ -591,7 +598,7 @@ impl Times {
     }
 }
 
-/// What was given is not a history.
+/// The input is not a well-formed history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
     at: usize,
@@ -607,13 +614,13 @@ enum MalformedKind {
 }
 
 impl Malformed {
-    /// The index of the offending event or operation, in the order in which they were given.
+    /// The index in the input of the event or operation that is wrong.
     #[must_use]
     pub fn index(&self) -> usize {
         self.at
     }
 
-    /// The index of the event or operation that it collides with, if it is one of two.
+    /// The index of the event or operation that it conflicts with, if there is one.
     #[must_use]
     pub fn other(&self) -> Option<usize> {
         match self.kind {
@@ -622,7 +629,7 @@ impl Malformed {
         }
     }
 
-    /// What is wrong, without saying where.
+    /// What is wrong, without the position.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         match self.kind {

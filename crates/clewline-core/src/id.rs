@@ -1,4 +1,4 @@
-//! Small integers with names, so that a process is never passed for an operation.
+//! Small integers with a type each, so that a process cannot be confused with an operation.
 
 use std::fmt;
 
@@ -19,7 +19,8 @@ macro_rules! id {
             ///
             /// # Panics
             ///
-            /// If there are more than 2^32 members, which no constructor of this crate lets through.
+            /// If there are more than 2^32 members, which every constructor of this crate rules
+            /// out.
             #[must_use]
             pub fn from_index(index: usize) -> Self {
                 $name(u32::try_from(index).expect("ids fit 32 bits"))
@@ -35,11 +36,11 @@ macro_rules! id {
 }
 
 id! {
-    /// Who issues operations, one at a time: a thread or a client.
+    /// A sequential process, which issues operations one at a time: a thread or a client.
     ProcessId, "p"
 }
 id! {
-    /// One of the objects that a history is about. Each is judged by itself.
+    /// One of the objects of a history. Each is checked separately.
     ObjectId, "b"
 }
 id! {
@@ -51,10 +52,12 @@ id! {
     StateId, "s"
 }
 id! {
-    /// What an operation did, without who or when: operations with equal call and return share a label.
+    /// What an operation did, without its process and times: operations with equal call and result
+    /// share a label.
     LabelId, "l"
 }
 id! {
-    /// What a call may answer, in the numbering of an [`Automaton`](crate::Automaton). Ids mean nothing outside it.
+    /// A result of a call, as an [`Automaton`](crate::Automaton) numbers them. Ids mean nothing
+    /// outside it.
     ResultId, "a"
 }

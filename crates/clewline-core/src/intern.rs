@@ -1,4 +1,4 @@
-//! Values kept once, under a number each.
+//! Interning: each distinct value is stored once and has a number.
 
 use std::{
     borrow::Borrow,
@@ -9,10 +9,10 @@ use std::{
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-/// Values kept once, numbered from 0 in the order in which they were first seen.
+/// Stores each distinct value once, numbered from 0 in the order of first occurrence.
 ///
-/// Tables that keep many values in one buffer ([`Values`](crate::Values), the histories of an exploration of
-/// actors) are not built on it: here each value is an object of its own.
+/// Tables that store many values in one buffer ([`Values`](crate::Values), the histories of an
+/// exploration of actors) do not use it: here each value is an object of its own.
 #[derive(Clone, Debug)]
 pub struct Interner<T> {
     values: Vec<T>,
@@ -33,7 +33,7 @@ impl<T: Hash + Eq> Interner<T> {
         Interner::default()
     }
 
-    /// The number of `value`, which is kept if it is new.
+    /// The number of `value`, which is added if it is new.
     ///
     /// # Panics
     ///
@@ -50,7 +50,7 @@ impl<T: Hash + Eq> Interner<T> {
         number
     }
 
-    /// The number of `value`, of which a copy is kept if it is new.
+    /// The number of `value`, of which a copy is added if it is new.
     ///
     /// # Panics
     ///
@@ -64,7 +64,7 @@ impl<T: Hash + Eq> Interner<T> {
         self.find(value).unwrap_or_else(|| self.intern(value.to_owned()))
     }
 
-    /// The number of `value`, if it is kept.
+    /// The number of `value`, if it is present.
     #[inline]
     pub fn find<Q>(&self, value: &Q) -> Option<u32>
     where
@@ -76,13 +76,13 @@ impl<T: Hash + Eq> Interner<T> {
 }
 
 impl<T> Interner<T> {
-    /// How many values are kept.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether no value is kept.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()

@@ -1,4 +1,4 @@
-//! Calls as people write them: `push(1)`, `pop`, `cas(1, 2)`, `append("x", "y")`.
+//! Calls in the notation of the command line: `push(1)`, `pop`, `cas(1, 2)`, `append("x", "y")`.
 
 use crate::{
     codec::CodecError,
@@ -9,7 +9,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// If it is not written as a call is.
+/// If it is not in the notation of a call.
 pub fn read_label<'a>(label: &'a str, values: &mut Values) -> Result<(&'a str, Value), CodecError> {
     let label = label.trim();
     let (method, arguments) = match label.split_once('(') {
@@ -37,7 +37,7 @@ pub fn read_label<'a>(label: &'a str, values: &mut Values) -> Result<(&'a str, V
     Ok((method, argument))
 }
 
-/// The parts between commas that are not in a text; none if there is nothing.
+/// The parts between commas outside of texts; none if `arguments` is blank.
 fn split(arguments: &str) -> Vec<&str> {
     let (mut parts, mut start, mut in_text) = (Vec::new(), 0, false);
     for (at, it) in arguments.char_indices() {
@@ -91,10 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_refused() {
+    fn invalid_calls_are_rejected() {
         let mut values = Values::new();
-        for wrong in ["", "(1)", "push(1", "push(1,)", "push(x)", "a b", "push(\"x)"] {
-            assert!(read_label(wrong, &mut values).is_err(), "{wrong}");
+        for invalid in ["", "(1)", "push(1", "push(1,)", "push(x)", "a b", "push(\"x)"] {
+            assert!(read_label(invalid, &mut values).is_err(), "{invalid}");
         }
     }
 }

@@ -1,16 +1,17 @@
-//! The vocabulary every other crate speaks: histories, specifications, problems, verdicts.
+//! The types that all other crates share: histories, specifications, problems, verdicts.
 //!
-//! Data flows one way through the project. A subject is exercised or a file is read, which yields a
-//! [`History`]; a history and a [`Specification`] make a [`Problem`]; a checker turns a problem into a
-//! [`Verdict`]; a report shows the verdict. This crate holds the nouns of that sentence and none of its verbs.
+//! Data flow in one direction. A subject is tested or a file is read, which yields a [`History`]; a
+//! history and a [`Specification`] make a [`Problem`]; a checker turns a problem into a
+//! [`Verdict`]; a report shows the verdict. This crate defines these types; the other crates do the
+//! work.
 //!
 //! Invariants:
 //!
-//! * This crate performs no input or output, reads no clock, and starts no thread but in [`parallel`], where
-//!   results depend on nothing that threads do.
-//! * A [`Verdict`] names operations by [`OperationId`] and owns no payload, so it is the same type for every
-//!   object.
-//! * Right of [`Problem`] nothing is generic in calls and returns.
+//! * This crate performs no input or output, reads no clock, and starts threads only in
+//!   [`parallel`], whose results do not depend on their scheduling.
+//! * A [`Verdict`] identifies operations by [`OperationId`] and owns no calls or results, so it is
+//!   the same type for every object.
+//! * After [`Problem`], nothing is generic in calls and returns.
 
 mod budget;
 mod codec;

@@ -1,26 +1,28 @@
-//! Merging what each process has stamped into one history.
+//! Merging the time-stamped logs of processes into one history.
 //!
-//! Each process stamps its own operations with a clock that all share, in the order in which it issues them. A process
-//! that goes from one operation straight to the next may stamp the moment between them once: the return and the call
-//! have the same stamp, and the return comes first, because the process knows so.
+//! Each process stamps its own operations with a shared clock, in the order in which it issues
+//! them. A process that goes directly from one operation to the next may read the clock once
+//! between them: the return and the call then have the same stamp, and the return comes first,
+//! because the order within the process is known.
 //!
-//! Between processes equal stamps tell nothing, and count as overlapping: where two processes share a stamp, all calls
-//! with it come before all returns with it. That gives up the order within a process as well, but only there: no order
-//! of the events keeps what both processes know without claiming what neither does.
+//! Between processes equal stamps give no order and count as overlapping: where two processes share
+//! a stamp, all calls with it come before all returns with it. That also gives up the order within
+//! a process, but only there: no total order of the events keeps the order within both processes
+//! without adding an order between them.
 
 use crate::{
     history::{History, PENDING, Span},
     id::{ObjectId, ProcessId},
 };
 
-/// An operation with the stamps of its ends, for [`History::merge`].
+/// An operation with the stamps of its call and return, for [`History::merge`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamped<C, R> {
-    /// What was called, with arguments.
+    /// The call: a method with its arguments.
     pub call: C,
-    /// When it was called.
+    /// The stamp of the call.
     pub called: u64,
-    /// What it returned, and when; `None` while pending.
+    /// The result and the stamp of the return; `None` while pending.
     pub returned: Option<(R, u64)>,
 }
 
@@ -40,69 +42,74 @@ impl<C, R> History<C, R> {
     ///
     /// # Panics
     ///
-    /// If the stamps of one process go back, an operation follows a pending one, or there are more operations than
-    /// a history can hold.
+    /// If the stamps of one process decrease, an operation follows a pending one, or there are more
+    /// operations than a history can hold.
     #[must_use]
     pub fn merge(logs: Vec<Vec<Stamped<C, R>>>) -> Self {
         let length = logs.iter().map(Vec::len).sum();
-        let mut merging = Merging { history: History::with_capacity(length), rank: 0 };
+        let mut merger = Merger { history: History::with_capacity(length), rank: 0 };
         let cursors = logs.into_iter().enumerate().filter_map(|(process, log)| {
             let mut rest = log.into_iter();
-            let head = Head::Call(rest.next()?);
-            Some(Cursor { process: ProcessId(process as u32), time: head.time(), head: Some(head), rest })
+            let next_event = NextEvent::Call(rest.next()?);
+            Some(Cursor {
+                process: ProcessId(process as u32),
+                time: next_event.time(),
+                next_event: Some(next_event),
+                rest,
+            })
         });
         let mut cursors: Vec<Cursor<C, R>> = cursors.collect();
         while let Some(&time) = cursors.iter().map(|it| &it.time).min() {
-            let mut at_once = (0..cursors.len()).filter(|&it| cursors[it].time == time);
-            match (at_once.next(), at_once.next()) {
-                (Some(one), None) => merging.take(&mut cursors[one]),
-                _ => merging.take_all(&mut cursors, time),
+            let mut simultaneous = (0..cursors.len()).filter(|&it| cursors[it].time == time);
+            match (simultaneous.next(), simultaneous.next()) {
+                (Some(one), None) => merger.take(&mut cursors[one]),
+                _ => merger.take_all(&mut cursors, time),
             }
-            cursors.retain(|it| it.head.is_some());
+            cursors.retain(|it| it.next_event.is_some());
         }
-        merging.history
+        merger.history
     }
 }
 
 /// The next event of a process.
-enum Head<C, R> {
+enum NextEvent<C, R> {
     Call(Stamped<C, R>),
-    // The row of its operation, what it answers, and when.
+    // The row of its operation, its result, and its stamp.
     Return(usize, R, u64),
 }
 
-impl<C, R> Head<C, R> {
+impl<C, R> NextEvent<C, R> {
     fn time(&self) -> u64 {
         match self {
-            Head::Call(operation) => operation.called,
-            Head::Return(.., at) => *at,
+            NextEvent::Call(operation) => operation.called,
+            NextEvent::Return(.., at) => *at,
         }
     }
 }
 
 struct Cursor<C, R> {
     process: ProcessId,
-    // Of `head`; meaningless when there is none.
+    // The stamp of `next_event`; meaningless if there is none.
     time: u64,
-    head: Option<Head<C, R>>,
+    next_event: Option<NextEvent<C, R>>,
     rest: std::vec::IntoIter<Stamped<C, R>>,
 }
 
 impl<C, R> Cursor<C, R> {
-    fn set(&mut self, head: Option<Head<C, R>>) {
-        let time = head.as_ref().map_or(self.time, Head::time);
+    fn set(&mut self, next_event: Option<NextEvent<C, R>>) {
+        let time = next_event.as_ref().map_or(self.time, NextEvent::time);
         assert!(self.time <= time, "the stamps of a process do not go back");
         self.time = time;
-        self.head = head;
+        self.next_event = next_event;
     }
 }
 
-struct Merging<C, R> {
+struct Merger<C, R> {
     history: History<C, R>,
     rank: u32,
 }
 
-impl<C, R> Merging<C, R> {
+impl<C, R> Merger<C, R> {
     fn rank(&mut self) -> u32 {
         self.rank += 1;
         assert!(self.rank != PENDING, "a history holds at most 2^31 operations");
@@ -111,11 +118,11 @@ impl<C, R> Merging<C, R> {
 
     /// Takes the next event of one process.
     fn take(&mut self, cursor: &mut Cursor<C, R>) {
-        match cursor.head.take() {
-            Some(Head::Call(operation)) => self.call(cursor, operation),
-            Some(Head::Return(row, ret, _)) => {
+        match cursor.next_event.take() {
+            Some(NextEvent::Call(operation)) => self.call(cursor, operation),
+            Some(NextEvent::Return(row, ret, _)) => {
                 self.ret(row, ret);
-                let next = cursor.rest.next().map(Head::Call);
+                let next = cursor.rest.next().map(NextEvent::Call);
                 cursor.set(next);
             }
             None => (),
@@ -127,11 +134,11 @@ impl<C, R> Merging<C, R> {
         let mut returns: Vec<(usize, R)> = Vec::new();
         for cursor in cursors {
             while cursor.time == time {
-                match cursor.head.take() {
-                    Some(Head::Call(operation)) => self.call(cursor, operation),
-                    Some(Head::Return(row, ret, _)) => {
+                match cursor.next_event.take() {
+                    Some(NextEvent::Call(operation)) => self.call(cursor, operation),
+                    Some(NextEvent::Return(row, ret, _)) => {
                         returns.push((row, ret));
-                        let next = cursor.rest.next().map(Head::Call);
+                        let next = cursor.rest.next().map(NextEvent::Call);
                         cursor.set(next);
                     }
                     None => break,
@@ -152,7 +159,7 @@ impl<C, R> Merging<C, R> {
         history.spans.push(Span { call: rank, ret: PENDING });
         history.sources.push(row as u32);
         let next = match returned {
-            Some((ret, at)) => Some(Head::Return(row, ret, at)),
+            Some((ret, at)) => Some(NextEvent::Return(row, ret, at)),
             None => {
                 assert!(cursor.rest.len() == 0, "a process issues nothing after a pending operation");
                 None
@@ -172,7 +179,7 @@ impl<C, R> Merging<C, R> {
 mod tests {
     use super::*;
 
-    /// Operations are written `call..return`; each is called what it is written.
+    /// Operations are written `call..return`; the text is also the name of the call.
     #[track_caller]
     fn check(logs: &[&str], expected: &str) {
         let stamp = |text: &str| text.parse::<u64>().unwrap();
@@ -197,18 +204,18 @@ mod tests {
     }
 
     #[test]
-    fn a_process_knows_the_order_of_its_own_events() {
+    fn events_of_one_process_keep_their_order() {
         check(&["1..3 3..5", "2..4"], "[1..3 [2..4 1..3] [3..5 2..4] 3..5]");
     }
 
     #[test]
-    fn what_two_processes_stamp_alike_overlaps() {
+    fn equal_stamps_of_two_processes_overlap() {
         check(&["1..3 3..5", "2..3 3..6"], "[1..3 [2..3 [3..5 [3..6 1..3] 2..3] 3..5] 3..6]");
         check(&["1..3", "3..4"], "[1..3 [3..4 1..3] 3..4]");
     }
 
     #[test]
-    fn an_operation_may_begin_and_end_at_once() {
+    fn an_operation_may_be_called_and_return_at_one_time() {
         check(&["1..1 1..1", "2..2"], "[1..1 1..1] [1..1 1..1] [2..2 2..2]");
         check(&["1..1", "1..1"], "[1..1 [1..1 1..1] 1..1]");
     }
@@ -221,7 +228,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "do not go back")]
-    fn stamps_that_go_back_are_refused() {
+    fn decreasing_stamps_are_rejected() {
         check(&["1..3 2..4"], "");
     }
 }

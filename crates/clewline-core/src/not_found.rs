@@ -1,22 +1,23 @@
-//! The error of a name that nothing has.
+//! The error for an unknown name.
 
 use std::{error, fmt};
 
-/// Nothing of a kind has the name that was given: `no table is called `x`; did you mean `y`? (there are y, z)`.
+/// No thing of a kind has the given name: `no table is called `x`; did you mean `y`? (there are y,
+/// z)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
     /// The kind of thing: `specification`.
     pub what: &'static str,
     /// The name that was given.
     pub found: String,
-    /// The names there are.
+    /// The existing names.
     pub names: Vec<String>,
-    /// What is said instead of all names, if they are too many: where they are listed.
+    /// A text that replaces the list of names if there are too many: where they are listed.
     pub hint: Option<String>,
 }
 
 impl NotFound {
-    /// No `what` is called `found`; these are.
+    /// No `what` is called `found`; `names` are the existing names.
     pub fn new<N: Into<String>>(
         what: &'static str,
         found: &str,
@@ -32,10 +33,10 @@ impl NotFound {
         NotFound { hint: Some(hint.into()), ..self }
     }
 
-    /// The name that was probably meant: at most a third of its letters differ.
+    /// The name that was probably meant: at most a third of its characters differ.
     #[must_use]
     pub fn closest(&self) -> Option<&str> {
-        // No name is mistyped beyond this, and the distance takes quadratic time.
+        // No real typing error is longer, and the distance takes quadratic time.
         if 64 < self.found.len() {
             return None;
         }

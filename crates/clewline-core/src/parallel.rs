@@ -1,7 +1,7 @@
-//! Work on several threads whose results do not depend on how many there are.
+//! Work on several threads whose results do not depend on the number of threads.
 //!
-//! The rest of this crate starts no thread. What is here starts some and waits for them: none is left when a
-//! function returns, and a panic on one of them goes on in the caller.
+//! The rest of this crate starts no thread. These functions start threads and join them before they
+//! return; a panic on one of the threads is resumed in the caller.
 
 use std::{
     collections::BTreeMap,
@@ -23,13 +23,13 @@ pub fn jobs_available() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Calls `there` with each of `others`, on a thread each, while this one calls `here`. Returns what came of
-/// `here`, and of the others in their order.
+/// Calls `there` with each of `others`, each on its own thread, while this thread calls `here`.
+/// Returns the result of `here`, and those of the others in their order.
 ///
 /// # Panics
 ///
 /// If one of them does.
-pub fn beside<T: Send, R: Send, H>(
+pub fn run_alongside<T: Send, R: Send, H>(
     others: impl IntoIterator<Item = T>,
     there: impl Fn(T) -> R + Sync,
     here: impl FnOnce() -> H,
@@ -43,30 +43,32 @@ pub fn beside<T: Send, R: Send, H>(
     })
 }
 
-// How many results may wait for that of a task that takes long, for each thread.
-const AHEAD: usize = 16;
+// For each thread, how many results may be buffered while an earlier task is still running.
+const RESULTS_AHEAD_PER_JOB_MAX: usize = 16;
 
-/// Does each of `tasks` on one of `jobs` threads, and hands the results to `visit` in the order of the tasks,
-/// until it breaks. `waiting` tasks may be made before a thread is free for them.
+/// Runs `work` on each of `tasks`, on `jobs` threads, and passes the results to `visit` in the
+/// order of the tasks until it breaks. Up to `waiting` tasks are created before a thread is free
+/// for them.
 ///
-/// Tasks are made, and results visited, on this thread; with one job, all is done here, one after the other.
+/// Tasks are created, and results visited, on this thread. With one job everything runs on this
+/// thread, in order.
 ///
 /// # Panics
 ///
 /// If `work` does.
-pub fn in_order<T: Send, R: Send, B>(
+pub fn map_in_order<T: Send, R: Send, B>(
     jobs: usize,
     waiting: usize,
     mut tasks: impl Iterator<Item = T>,
     work: impl Fn(T) -> R + Sync,
     mut visit: impl FnMut(R) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    erased(jobs, waiting, &mut tasks, &work, &mut visit)
+    map_in_order_erased(jobs, waiting, &mut tasks, &work, &mut visit)
 }
 
-// Were it generic over iterators and closures, the name of each would stand in the debug information of every
-// function below: up to 23 kB a function.
-fn erased<T: Send, R: Send, B>(
+// Not generic over iterators and closures: otherwise the name of each would be in the debug
+// information of every function below, up to 23 kB per function.
+fn map_in_order_erased<T: Send, R: Send, B>(
     jobs: usize,
     waiting: usize,
     tasks: &mut dyn Iterator<Item = T>,
@@ -79,41 +81,44 @@ fn erased<T: Send, R: Send, B>(
         }
         return ControlFlow::Continue(());
     }
-    let (give, given) = mpsc::channel::<(usize, T)>();
-    let (tell, told) = mpsc::channel::<(usize, thread::Result<R>)>();
-    let (given, is_over) = (Mutex::new(given), AtomicBool::new(false));
-    let help = |tell: mpsc::Sender<(usize, thread::Result<R>)>| {
+    let (task_sender, task_receiver) = mpsc::channel::<(usize, T)>();
+    let (result_sender, result_receiver) = mpsc::channel::<(usize, thread::Result<R>)>();
+    let (task_receiver, is_over) = (Mutex::new(task_receiver), AtomicBool::new(false));
+    let help = |result_sender: mpsc::Sender<(usize, thread::Result<R>)>| {
         loop {
-            let next = lock(&given).recv();
+            let next = lock(&task_receiver).recv();
             let Ok((number, task)) = next else { return };
-            // Nothing more is visited.
+            // No further result is visited.
             if is_over.load(Ordering::Relaxed) {
                 return;
             }
             let result = panic::catch_unwind(AssertUnwindSafe(|| work(task)));
-            if tell.send((number, result)).is_err() {
+            if result_sender.send((number, result)).is_err() {
                 return;
             }
         }
     };
     let lead = move || {
-        // Dropped before the threads are waited for, however this ends: they wait for tasks.
-        let (give, told) = (give, told);
+        // Dropped before the threads are joined, however this ends: they wait for tasks.
+        let (task_sender, result_receiver) = (task_sender, result_receiver);
         let mut early = BTreeMap::new();
         let (mut made, mut done, mut visited, mut has_more) = (0, 0, 0, true);
         loop {
-            while has_more && made - done < jobs + waiting && made - visited < AHEAD * jobs + waiting {
+            while has_more
+                && made - done < jobs + waiting
+                && made - visited < RESULTS_AHEAD_PER_JOB_MAX * jobs + waiting
+            {
                 let Some(task) = tasks.next() else {
                     has_more = false;
                     break;
                 };
-                give.send((made, task)).expect("threads end only when told to");
+                task_sender.send((made, task)).expect("threads end only when told to");
                 made += 1;
             }
             if visited == made {
                 return ControlFlow::Continue(());
             }
-            let (number, result) = told.recv().expect("threads end only when told to");
+            let (number, result) = result_receiver.recv().expect("threads end only when told to");
             done += 1;
             early.insert(number, result);
             while let Some(result) = early.remove(&visited) {
@@ -125,13 +130,13 @@ fn erased<T: Send, R: Send, B>(
             }
         }
     };
-    let tells: Vec<_> = (0..jobs).map(|_| tell.clone()).collect();
-    drop(tell);
+    let result_senders: Vec<_> = (0..jobs).map(|_| result_sender.clone()).collect();
+    drop(result_sender);
     let here = || {
         let _end = SetOnDrop(&is_over);
         lead()
     };
-    beside(tells, help, here).0
+    run_alongside(result_senders, help, here).0
 }
 
 struct SetOnDrop<'a>(&'a AtomicBool);
@@ -142,12 +147,13 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// Does tasks `0..count` on `jobs` threads, of which this one is one, each with a budget of its own that draws on
-/// `budget`. A task that breaks makes those behind it needless: they are not begun any more, and the budgets of
-/// those that have begun are stopped.
+/// Runs tasks `0..count` on `jobs` threads including this one, each with its own child of `budget`.
+/// After a task breaks, later tasks are not started any more, and the budgets of those that are
+/// running are stopped.
 ///
-/// Returns the result of each task that came to an end. All tasks before the first that breaks are among them.
-pub fn until<R: Send>(
+/// Returns the result of each task that finished. All tasks before the first that breaks are among
+/// them.
+pub fn map_until_break<R: Send>(
     jobs: usize,
     count: usize,
     budget: &Budget,
@@ -155,27 +161,27 @@ pub fn until<R: Send>(
 ) -> Vec<Option<R>> {
     let jobs = jobs.clamp(1, count.max(1));
     let results: Vec<Option<R>> = (0..count).map(|_| None).collect();
-    let race = Race {
+    let queue = TaskQueue {
         next: AtomicUsize::new(0),
         broken: AtomicUsize::new(usize::MAX),
         busy: (0..jobs).map(|_| Mutex::new(None)).collect(),
         results: Mutex::new(results),
     };
-    beside(1..jobs, |worker| race.work(worker, budget, &work), || race.work(0, budget, &work));
-    race.results.into_inner().unwrap_or_else(PoisonError::into_inner)
+    run_alongside(1..jobs, |worker| queue.work(worker, budget, &work), || queue.work(0, budget, &work));
+    queue.results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Race<R> {
+struct TaskQueue<R> {
     next: AtomicUsize,
     // The first task known to break.
     broken: AtomicUsize,
-    // What each thread is busy with, so that it can be stopped.
+    // The task that each thread is running, so that it can be stopped.
     busy: Vec<Mutex<Option<(usize, Budget)>>>,
     results: Mutex<Vec<Option<R>>>,
 }
 
-impl<R> Race<R> {
-    /// Does tasks until none is left that matters.
+impl<R> TaskQueue<R> {
+    /// Runs tasks until none is left whose result is needed.
     fn work(&self, worker: usize, budget: &Budget, work: &impl Fn(usize, &Budget) -> ControlFlow<R, R>) {
         let count = lock(&self.results).len();
         loop {
@@ -185,7 +191,7 @@ impl<R> Race<R> {
             }
             let budget = budget.child();
             *lock(&self.busy[worker]) = Some((number, budget.clone()));
-            // A task that broke since then may have looked here too early to stop this one.
+            // A task that broke in the meantime may have checked `busy` too early to stop this one.
             if self.broken.load(Ordering::Acquire) < number {
                 return;
             }
@@ -212,7 +218,8 @@ impl<R> Race<R> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is locked is never left half changed, so a panic elsewhere does not spoil it.
+    // The locked data are consistent whenever the lock is free, so a panic on another thread does
+    // no harm.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

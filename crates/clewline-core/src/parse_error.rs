@@ -1,4 +1,4 @@
-//! The error of a short text that is not what it should be: an argument, a token.
+//! The error for a short text with invalid syntax: an argument, a token.
 
 use std::{borrow::Cow, error, fmt};
 
@@ -10,9 +10,9 @@ use std::{borrow::Cow, error, fmt};
 pub struct ParseError {
     /// Where in the text.
     pub at: Place,
-    /// What should stand there.
+    /// What was expected there.
     pub expected: Cow<'static, str>,
-    /// What stands there.
+    /// What was found there.
     pub found: String,
 }
 
@@ -34,7 +34,7 @@ impl ParseError {
         ParseError { at: Place::Whole, expected: expected.into(), found: found.to_owned() }
     }
 
-    /// A `kind` of text has something else in a part of it.
+    /// A part of a `kind` of text is not what was expected.
     #[must_use]
     pub fn in_part(
         kind: &'static str,
@@ -45,7 +45,7 @@ impl ParseError {
         ParseError { at: Place::Part(kind, part), expected: expected.into(), found: found.to_owned() }
     }
 
-    /// `text`, which should be a `kind` of text, has something else at byte `at`.
+    /// `text`, which should be a `kind` of text, is not what was expected at byte `at`.
     #[must_use]
     pub fn at_character(kind: &'static str, text: &str, at: usize, expected: &'static str) -> ParseError {
         let found = text.get(at..).and_then(|it| it.chars().next()).map_or_else(String::new, String::from);

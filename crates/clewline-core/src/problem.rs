@@ -1,10 +1,10 @@
-//! Problems: a history and a specification with the payloads compiled away.
+//! Problems: a history and a specification with the types of calls and results erased.
 //!
-//! This is the narrow waist of the project. To its left everything is generic in the call and return types
-//! of some object; to its right nothing is. A search therefore compiles once, not once for each
-//! specification, and its configurations are small integers that hash and compare in a word.
+//! Before this point everything is generic in the call and return types of some object; after it
+//! nothing is. A search is therefore compiled once, not once for each specification, and its
+//! configurations are small integers that hash and compare as one word.
 
-mod beginning;
+mod debug_prefix;
 mod retain;
 mod start;
 
@@ -25,34 +25,36 @@ use crate::{
 pub use retain::Retain;
 pub use start::Start;
 
-use beginning::beginning;
-use retain::Known;
+use debug_prefix::debug_prefix;
+use retain::Retained;
 
 /// A specification reduced to a step function on interned states and labels.
 pub trait Automaton {
     /// The initial state.
     fn initial(&mut self) -> StateId;
 
-    /// What each operation of the problem did: operations with one label are interchangeable but for time.
+    /// The label of each operation of the problem. Operations with equal labels differ only in
+    /// their times.
     fn labels(&self) -> &[LabelId];
 
-    /// Whether operations with this label leave every state as it is.
+    /// Whether operations with this label leave every state unchanged.
     fn is_read(&self, label: LabelId) -> bool;
 
-    /// The `nth` state, from 0, to which `label` may lead from `state`.
+    /// The `nth` state, from 0, to which `label` can lead from `state`.
     fn step(&mut self, state: StateId, label: LabelId, nth: u32) -> Option<Successor>;
 
-    /// Each answer that a call like that of `label` may get in `state`, whatever it did get, with each state to which
-    /// that leads: none if it blocks. `None` if the specification does not say.
+    /// Each result that a call like that of `label` can return in `state`, whatever the operation
+    /// itself returned, with each state to which that leads. Empty if the call blocks. `None` if
+    /// the specification does not list results.
     fn results(&mut self, state: StateId, label: LabelId) -> Option<Vec<PossibleResult>>;
 
-    /// How a report writes an operation with the call of `label` and this answer.
-    fn show(&self, label: LabelId, answer: ResultId) -> String;
+    /// How a report writes an operation with the call of `label` and this result.
+    fn show(&self, label: LabelId, result: ResultId) -> String;
 
-    /// About how many bytes states and remembered steps take.
+    /// Approximate size in bytes of the states and cached steps.
     fn bytes(&self) -> usize;
 
-    /// Forgets every state but those in `path`, which get new ids, in place.
+    /// Removes every state except those in `path`, whose ids are updated in place.
     fn forget_all_but(&mut self, path: &mut [&mut StateId]);
 }
 
@@ -65,24 +67,27 @@ pub struct Successor {
     pub has_more: bool,
 }
 
-/// One outcome of a call that may answer as it likes.
+/// One outcome of a call whose result is not fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PossibleResult {
-    /// What it answers.
+    /// The result.
     pub result: ResultId,
     /// The state after it.
     pub state: StateId,
 }
 
-/// A run of the specification, one operation after the other.
+/// A sequential execution of the specification.
 pub trait Replay {
-    /// Executes the operation at `position`; false if the specification does not allow it here.
+    /// Executes the operation at `position`. Returns false if the specification does not allow it
+    /// here.
     fn advance(&mut self, position: usize) -> bool;
 
-    /// What the operation at `position` could return here, each as a report writes the operation.
+    /// The results that the operation at `position` can return here, each as a report writes the
+    /// operation.
     fn could_return(&self, position: usize) -> Vec<String>;
 
-    /// The states in which the object may be here, at most `most` letters of each, as their type is in `Debug`.
+    /// The possible states of the object here: the first `most` characters of each in `Debug`
+    /// format.
     fn states(&self, most: usize) -> Vec<String>;
 }
 
@@ -90,23 +95,25 @@ pub trait Replay {
 pub type Show<'a, S> =
     dyn Fn(&<S as Specification>::Call, Option<&<S as Specification>::Return>) -> Shown + Send + Sync + 'a;
 
-/// One question: are these operations on one object allowed by this specification?
+/// The problem to decide: do these operations on one object have a linearization that this
+/// specification allows?
 #[derive(Clone)]
 pub struct Problem<'a> {
-    typed: Arc<dyn Typed + 'a>,
-    // Ascends.
+    typed: Arc<dyn ErasedPair + 'a>,
+    // In ascending order.
     operations: Vec<OperationId>,
     spans: Vec<Span>,
-    // How much is known of each operation; empty if everything is.
-    known: Vec<Known>,
-    // What the object is like at first, if not as its specification says.
+    // What is retained of each operation; empty if everything is.
+    retained: Vec<Retained>,
+    // The state at the start, if it is not the specification's initial state.
     start: Option<Start>,
 }
 
 impl<'a> Problem<'a> {
     /// One problem for each object of `history` that has operations, in the order of their ids.
     ///
-    /// Linearizability is local: a history is linearizable if and only if it is so object by object.
+    /// Linearizability is local: a history is linearizable if and only if its restriction to each
+    /// object is.
     pub fn of_objects<S>(specification: &'a S, history: &'a History<S::Call, S::Return>) -> Vec<Problem<'a>>
     where
         S: Specification + Sync,
@@ -127,11 +134,11 @@ impl<'a> Problem<'a> {
         S::Call: Sync,
         S::Return: Sync,
     {
-        let typed = Arc::new(Pair { specification, history, show });
+        let typed = Arc::new(SpecAndHistory { specification, history, show });
         Problem::by_object(typed, history.objects(), history.spans())
     }
 
-    fn by_object(typed: Arc<dyn Typed + 'a>, objects: &[ObjectId], spans: &[Span]) -> Vec<Problem<'a>> {
+    fn by_object(typed: Arc<dyn ErasedPair + 'a>, objects: &[ObjectId], spans: &[Span]) -> Vec<Problem<'a>> {
         // One object, the common case, needs no look-ups.
         if let [first, rest @ ..] = objects
             && rest.iter().all(|it| it == first)
@@ -141,7 +148,7 @@ impl<'a> Problem<'a> {
                 typed,
                 operations,
                 spans: spans.to_vec(),
-                known: Vec::new(),
+                retained: Vec::new(),
                 start: None,
             }];
         }
@@ -167,20 +174,20 @@ impl<'a> Problem<'a> {
         let mut problems = Problem::of_objects(specification, history);
         assert!(problems.len() <= 1, "a history of several objects poses several problems");
         problems.pop().unwrap_or_else(|| Problem {
-            typed: Arc::new(Pair { specification, history, show: &show_debug::<S> }),
+            typed: Arc::new(SpecAndHistory { specification, history, show: &show_debug::<S> }),
             operations: Vec::new(),
             spans: Vec::new(),
-            known: Vec::new(),
+            retained: Vec::new(),
             start: None,
         })
     }
 
-    fn select(typed: &Arc<dyn Typed + 'a>, operations: Vec<OperationId>, spans: &[Span]) -> Problem<'a> {
+    fn select(typed: &Arc<dyn ErasedPair + 'a>, operations: Vec<OperationId>, spans: &[Span]) -> Problem<'a> {
         let spans = operations.iter().map(|it| spans[it.index()]).collect();
-        Problem { typed: Arc::clone(typed), operations, spans, known: Vec::new(), start: None }
+        Problem { typed: Arc::clone(typed), operations, spans, retained: Vec::new(), start: None }
     }
 
-    /// How many operations there are. A *position* is an index below this.
+    /// The number of operations. A *position* is an index below this.
     #[must_use]
     pub fn len(&self) -> usize {
         self.operations.len()
@@ -192,13 +199,13 @@ impl<'a> Problem<'a> {
         self.operations.is_empty()
     }
 
-    /// The operations' ids, which ascend: a position here is a place in call order.
+    /// The ids of the operations, in ascending order: positions are in call order.
     #[must_use]
     pub fn operations(&self) -> &[OperationId] {
         &self.operations
     }
 
-    /// Where each operation lies, by position. They ascend by call, except in a weaker problem.
+    /// The span of each operation, by position. Spans ascend by call, except in a weakened problem.
     #[must_use]
     pub fn spans(&self) -> &[Span] {
         &self.spans
@@ -214,87 +221,93 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// A fresh automaton; competing checkers each take their own.
+    /// A new automaton; checkers that run concurrently each use their own.
     #[must_use]
     pub fn automaton(&self) -> Box<dyn Automaton + '_> {
         self.typed.automaton(self)
     }
 
-    /// A fresh run of the specification.
+    /// A new sequential execution of the specification.
     #[must_use]
     pub fn replay(&self) -> Box<dyn Replay + '_> {
         self.typed.replay(self)
     }
 
-    /// What the operation at `position` touches.
+    /// What the operation at `position` reads and changes.
     #[must_use]
     pub fn footprint(&self, position: usize) -> Footprint {
-        self.typed.footprint(self.operations[position], self.is_forgotten(position))
+        self.typed.footprint(self.operations[position], self.ignores_return(position))
     }
 
-    /// Whether the operation at `position` may have to wait in some state: see [`Specification::may_block`].
+    /// Whether the operation at `position` blocks in some state: see [`Specification::may_block`].
     #[must_use]
     pub fn may_block(&self, position: usize) -> bool {
         self.typed.may_block(self.operations[position])
     }
 
-    /// Whether what came before the operation at `position` does not matter after it: see [`Specification::resets`].
+    /// Whether the state after the operation at `position` does not depend on the state before it:
+    /// see [`Specification::resets`].
     #[must_use]
     pub fn resets(&self, position: usize) -> bool {
-        let is_known = self.start.is_none() && self.known(position) == Known::All;
+        let is_known = self.start.is_none() && self.retained(position) == Retained::All;
         is_known && self.typed.resets(self.operations[position])
     }
 
-    /// What the object is like after the operation at `position`, wherever that may happen: see [`Specification::determines_state`].
+    /// The state after the operation at `position`, if it is the same wherever the operation is
+    /// allowed: see [`Specification::determines_state`].
     #[must_use]
     pub fn determines_state(&self, position: usize) -> Option<Start> {
-        let is_known = self.start.is_none() && self.known(position) == Known::All;
+        let is_known = self.start.is_none() && self.retained(position) == Retained::All;
         is_known.then(|| self.typed.determines_state(self.operations[position])).flatten()
     }
 
-    /// What kind of object this is about, if that is known and it is at first as its specification says.
+    /// The kind of the object, if it is known and the object starts in the specification's initial
+    /// state.
     #[must_use]
     pub fn kind(&self) -> Option<ObjectKind> {
         self.typed.kind().filter(|_| self.start.is_none())
     }
 
-    /// The same operations on an object that is like this at first.
+    /// The same operations on an object that starts in this state.
     #[must_use]
     pub fn starting_at(self, start: &Start) -> Problem<'a> {
         Problem { start: Some(start.clone()), ..self }
     }
 
-    /// What the object may be like after the operations in the order of one of the `witnesses`, each of them once.
+    /// The distinct states in which the object can be after the operations in the order of one of
+    /// the `witnesses`.
     #[must_use]
     pub fn ends(&self, witnesses: &[Witness]) -> Vec<Start> {
         self.typed.ends(self, witnesses)
     }
 
-    /// Each of `starts` once.
+    /// `starts` without duplicates.
     #[must_use]
     pub fn distinct(&self, starts: Vec<Start>) -> Vec<Start> {
         self.typed.distinct(starts)
     }
 
-    /// The part that this problem is about, if all its operations are about one: see [`Specification::part`].
+    /// The part that all operations of this problem access, if they access a single one: see
+    /// [`Specification::part`].
     #[must_use]
     pub fn part(&self) -> Option<u64> {
         self.operations.first().and_then(|&id| self.typed.part(id))
     }
 
-    /// Whether each of its operations is about one part: see [`Specification::part`].
+    /// Whether each operation accesses a single part: see [`Specification::part`].
     #[must_use]
     pub fn is_about_parts(&self) -> bool {
         self.operations.iter().all(|&id| self.typed.part(id).is_some())
     }
 
-    /// What each operation did, given the [`kind`](Self::kind) of the object.
+    /// The role of each operation, given the [`kind`](Self::kind) of the object.
     ///
     /// # Errors
     ///
-    /// The first operation that no role describes, or of which it is not known whether it happened; none if the kind is not known.
+    /// The first operation that has no role, or that may not have taken effect; `None` if the kind
+    /// is not known.
     pub fn roles(&self) -> Result<Roles, Option<OperationId>> {
-        match (0..self.known.len()).find(|&at| self.known[at] == Known::Doubted) {
+        match (0..self.retained.len()).find(|&at| self.retained[at] == Retained::Optional) {
             Some(at) => Err(Some(self.operations[at])),
             None => self.typed.roles(self),
         }
@@ -312,9 +325,10 @@ impl<'a> Problem<'a> {
         self.typed.shown(id).method
     }
 
-    /// The independent parts of this problem, in the order of their first operations: the keys of a map.
+    /// The independent parts of this problem, in the order of their first operations: the keys of a
+    /// map.
     ///
-    /// Parts are objects of their own, so the whole holds if and only if each part does.
+    /// Each part is an object of its own, so the whole is linearizable if and only if each part is.
     #[must_use]
     pub fn into_parts(self) -> Vec<Problem<'a>> {
         let mut numbers: FxHashMap<u64, u32> = FxHashMap::default();
@@ -335,7 +349,7 @@ impl<'a> Problem<'a> {
                 typed: Arc::clone(&self.typed),
                 operations: Vec::with_capacity(size),
                 spans: Vec::with_capacity(size),
-                known: Vec::new(),
+                retained: Vec::new(),
                 start: self.start.clone(),
             });
         }
@@ -343,38 +357,39 @@ impl<'a> Problem<'a> {
             let part = &mut parts[part as usize];
             part.operations.push(self.operations[at]);
             part.spans.push(self.spans[at]);
-            if !self.known.is_empty() {
-                part.known.push(self.known[at]);
+            if !self.retained.is_empty() {
+                part.retained.push(self.retained[at]);
             }
         }
         parts
     }
 
-    /// A problem that says less. Forgetting is always sound: if the answer is "violated" after it, so it is
-    /// for this problem. Leaving operations out is sound only as their [`Footprint`] says.
+    /// A weaker problem, which retains less of its operations. Forgetting is always sound: if the
+    /// weaker problem is violated, so is this one. Dropping operations is sound only as far as
+    /// their [`Footprint`] permits.
     #[must_use]
     pub fn weaken(&self, mut keep: impl FnMut(usize) -> Retain) -> Problem<'a> {
         let mut weaker = Problem {
             typed: Arc::clone(&self.typed),
             operations: Vec::new(),
             spans: Vec::new(),
-            known: Vec::new(),
+            retained: Vec::new(),
             start: self.start.clone(),
         };
         for at in 0..self.len() {
             let span = self.spans[at];
             let (span, known) = match keep(at) {
-                Retain::All => (span, self.known(at)),
-                // What is pending need not have happened anyway.
-                Retain::Optional if self.is_forgotten(at) || span.is_pending() => (span, self.known(at)),
-                Retain::Optional => (span, Known::Doubted),
-                Retain::CallOnly => (span.without_return(), Known::Call),
-                Retain::Unconstrained => (Span::new(0, None), Known::Call),
+                Retain::All => (span, self.retained(at)),
+                // A pending operation is optional anyway.
+                Retain::Optional if self.ignores_return(at) || span.is_pending() => (span, self.retained(at)),
+                Retain::Optional => (span, Retained::Optional),
+                Retain::CallOnly => (span.without_return(), Retained::CallOnly),
+                Retain::Unconstrained => (Span::new(0, None), Retained::CallOnly),
                 Retain::Drop => continue,
             };
             weaker.operations.push(self.operations[at]);
             weaker.spans.push(span);
-            weaker.known.push(known);
+            weaker.retained.push(known);
         }
         weaker
     }
@@ -382,16 +397,17 @@ impl<'a> Problem<'a> {
     /// The operations at these positions, as a problem of their own.
     #[must_use]
     pub fn range(&self, positions: std::ops::Range<usize>) -> Problem<'a> {
-        let known = self.known.get(positions.clone()).unwrap_or_default().to_vec();
+        let retained = self.retained.get(positions.clone()).unwrap_or_default().to_vec();
         let spans = self.spans[positions.clone()].to_vec();
         let operations = self.operations[positions].to_vec();
-        Problem { typed: Arc::clone(&self.typed), operations, spans, known, start: self.start.clone() }
+        Problem { typed: Arc::clone(&self.typed), operations, spans, retained, start: self.start.clone() }
     }
 
-    /// Brings witnesses of the parts of one history into one order that real time allows.
+    /// Merges the witnesses of the parts of one history into one order that respects real time.
     ///
-    /// Each operation takes effect at the latest call up to it in its part's order, which lies between its
-    /// own call and return; sorting by that moment keeps every part's order and every real-time order.
+    /// The linearization point of each operation is the latest call up to it in its part's order,
+    /// which lies between its own call and return. Sorting by that point preserves the order of
+    /// every part and the real-time order.
     #[must_use]
     pub fn merge_witnesses(parts: &[Problem<'_>], witnesses: Vec<Witness>) -> Witness {
         if let [_] = parts {
@@ -410,13 +426,13 @@ impl<'a> Problem<'a> {
         Witness { order: moments.into_iter().map(|(.., id)| id).collect() }
     }
 
-    fn known(&self, position: usize) -> Known {
-        self.known.get(position).copied().unwrap_or(Known::All)
+    fn retained(&self, position: usize) -> Retained {
+        self.retained.get(position).copied().unwrap_or(Retained::All)
     }
 
-    /// Whether its return is not to be looked at.
-    fn is_forgotten(&self, position: usize) -> bool {
-        self.known(position) == Known::Call
+    /// Whether the return of the operation is ignored.
+    fn ignores_return(&self, position: usize) -> bool {
+        self.retained(position) == Retained::CallOnly
     }
 }
 
@@ -429,12 +445,12 @@ impl fmt::Debug for Problem<'_> {
     }
 }
 
-/// The typed side of the waist, its types forgotten.
-trait Typed: Send + Sync {
+/// A specification and a history with their types erased.
+trait ErasedPair: Send + Sync {
     fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p>;
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p>;
     fn part(&self, id: OperationId) -> Option<u64>;
-    fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint;
+    fn footprint(&self, id: OperationId, ignores_return: bool) -> Footprint;
     fn may_block(&self, id: OperationId) -> bool;
     fn resets(&self, id: OperationId) -> bool;
     fn determines_state(&self, id: OperationId) -> Option<Start>;
@@ -445,24 +461,24 @@ trait Typed: Send + Sync {
     fn shown(&self, id: OperationId) -> Shown;
 }
 
-struct Pair<'a, S: Specification> {
+struct SpecAndHistory<'a, S: Specification> {
     specification: &'a S,
     history: &'a History<S::Call, S::Return>,
     show: &'a Show<'a, S>,
 }
 
-impl<S> Typed for Pair<'_, S>
+impl<S> ErasedPair for SpecAndHistory<'_, S>
 where
     S: Specification + Sync,
     S::Call: Sync,
     S::Return: Sync,
 {
     fn automaton<'p>(&'p self, problem: &Problem<'_>) -> Box<dyn Automaton + 'p> {
-        Box::new(Interned::new(self, problem))
+        Box::new(InterningAutomaton::new(self, problem))
     }
 
     fn replay<'p>(&'p self, problem: &'p Problem<'_>) -> Box<dyn Replay + 'p> {
-        Box::new(Run { pair: self, problem, states: vec![start(self.specification, problem)] })
+        Box::new(StateReplay { pair: self, problem, states: vec![start(self.specification, problem)] })
     }
 
     fn ends(&self, problem: &Problem<'_>, witnesses: &[Witness]) -> Vec<Start> {
@@ -471,7 +487,7 @@ where
             let mut states = vec![start(self.specification, problem)];
             for &id in &witness.order {
                 let at = problem.position(id);
-                let ret = self.history.ret(id).filter(|_| !at.is_some_and(|at| problem.is_forgotten(at)));
+                let ret = self.history.ret(id).filter(|_| !at.is_some_and(|at| problem.ignores_return(at)));
                 self.specification.advance(&mut states, self.history.call(id), ret);
             }
             ends.extend(states);
@@ -488,8 +504,8 @@ where
         self.specification.part(self.history.call(id))
     }
 
-    fn footprint(&self, id: OperationId, forgotten: bool) -> Footprint {
-        let ret = self.history.ret(id).filter(|_| !forgotten);
+    fn footprint(&self, id: OperationId, ignores_return: bool) -> Footprint {
+        let ret = self.history.ret(id).filter(|_| !ignores_return);
         self.specification.footprint(self.history.call(id), ret)
     }
 
@@ -514,7 +530,7 @@ where
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>> {
         let kind = self.specification.kind().ok_or(None)?;
         let role = |(at, &id): (usize, &OperationId)| {
-            let ret = self.history.ret(id).filter(|_| !problem.is_forgotten(at));
+            let ret = self.history.ret(id).filter(|_| !problem.ignores_return(at));
             self.specification.role(self.history.call(id), ret)
         };
         let roles = problem.operations.iter().enumerate().map(role);
@@ -526,7 +542,7 @@ where
     }
 }
 
-/// The state in which a problem begins.
+/// The state in which a problem starts.
 fn start<S: Specification>(specification: &S, problem: &Problem<'_>) -> S::State {
     problem.start.as_ref().map_or_else(|| specification.initial(), |it| state::<S>(it).clone())
 }
@@ -535,13 +551,13 @@ fn state<S: Specification>(start: &Start) -> &S::State {
     start.0.downcast_ref().expect("a problem starts where one of the same object ended")
 }
 
-struct Run<'p, S: Specification> {
-    pair: &'p Pair<'p, S>,
+struct StateReplay<'p, S: Specification> {
+    pair: &'p SpecAndHistory<'p, S>,
     problem: &'p Problem<'p>,
     states: Vec<S::State>,
 }
 
-impl<S> Replay for Run<'_, S>
+impl<S> Replay for StateReplay<'_, S>
 where
     S: Specification + Sync,
     S::Call: Sync,
@@ -549,10 +565,10 @@ where
 {
     fn advance(&mut self, position: usize) -> bool {
         let id = self.problem.operations[position];
-        let ret = self.pair.history.ret(id).filter(|_| !self.problem.is_forgotten(position));
-        let before = match self.problem.known(position) {
-            Known::Doubted => self.states.clone(),
-            Known::All | Known::Call => Vec::new(),
+        let ret = self.pair.history.ret(id).filter(|_| !self.problem.ignores_return(position));
+        let before = match self.problem.retained(position) {
+            Retained::Optional => self.states.clone(),
+            Retained::All | Retained::CallOnly => Vec::new(),
         };
         self.pair.specification.advance(&mut self.states, self.pair.history.call(id), ret);
         before.into_iter().for_each(|it| {
@@ -575,67 +591,69 @@ where
     }
 
     fn states(&self, most: usize) -> Vec<String> {
-        distinct(self.states.iter().map(|it| beginning(it, most)).collect())
+        distinct(self.states.iter().map(|it| debug_prefix(it, most)).collect())
     }
 }
 
-/// Each of `texts` once, in order.
+/// Sorts `texts` and removes duplicates.
 fn distinct(mut texts: Vec<String>) -> Vec<String> {
     texts.sort_unstable();
     texts.dedup();
     texts
 }
 
-/// The only generic automaton: interns states and labels, and remembers steps.
-struct Interned<'p, S: Specification> {
+/// The only generic automaton: it interns states and labels, and caches steps.
+struct InterningAutomaton<'p, S: Specification> {
     specification: &'p S,
     show: &'p Show<'p, S>,
     start: S::State,
-    // For each label, a call and a return that have it, and how much is known of them.
-    meanings: Vec<Meaning<'p, S>>,
+    // For each label, a call and a result that have it, and what is retained of them.
+    meanings: Vec<LabelMeaning<'p, S>>,
     labels: Vec<LabelId>,
     reads: Vec<bool>,
     states: Interner<S::State>,
-    // What `states` and `further` take.
+    // The size of `states` and `further` in bytes.
     state_bytes: usize,
-    // By state and label, in tables that grow one by one, lest the memory doubles at a stroke.
+    // By state and label, in tables that grow one at a time, so that the memory does not double at
+    // once.
     steps: [FxHashMap<u64, Outcomes>; STEP_TABLES],
     // Second and later outcomes of nondeterministic steps.
     further: Vec<Box<[StateId]>>,
     scratch: Vec<S::State>,
-    // What calls may return, as far as it was asked for.
-    answers: Interner<S::Return>,
+    // The results that calls can return, as far as they were requested.
+    results: Interner<S::Return>,
 }
 
-type Meaning<'p, S> = (&'p <S as Specification>::Call, Option<&'p <S as Specification>::Return>, Known);
+type LabelMeaning<'p, S> =
+    (&'p <S as Specification>::Call, Option<&'p <S as Specification>::Return>, Retained);
 
 #[derive(Clone, Copy)]
 struct Outcomes {
-    // `NONE` if there are none.
+    // `NO_INDEX` if there are none.
     first: u32,
-    // Index into `further`, or `NONE`.
+    // Index into `further`, or `NO_INDEX`.
     further: u32,
 }
 
-const NONE: u32 = u32::MAX;
+const NO_INDEX: u32 = u32::MAX;
 const STEP_TABLES: usize = 16;
 
-impl<'p, S: Specification> Interned<'p, S> {
-    fn new(pair: &'p Pair<'_, S>, problem: &Problem<'_>) -> Self {
-        let Pair { specification, history, show } = *pair;
-        let mut meanings: Interner<Meaning<'p, S>> = Interner::new();
+impl<'p, S: Specification> InterningAutomaton<'p, S> {
+    fn new(pair: &'p SpecAndHistory<'_, S>, problem: &Problem<'_>) -> Self {
+        let SpecAndHistory { specification, history, show } = *pair;
+        let mut meanings: Interner<LabelMeaning<'p, S>> = Interner::new();
         let mut labels = Vec::with_capacity(problem.len());
         for (at, &id) in problem.operations.iter().enumerate() {
-            let ret = history.ret(id).filter(|_| !problem.is_forgotten(at));
-            // Without a return it does not matter why it is not known.
-            let known = if ret.is_none() { Known::Call } else { problem.known(at) };
+            let ret = history.ret(id).filter(|_| !problem.ignores_return(at));
+            // Without a return it does not matter why it is missing.
+            let known = if ret.is_none() { Retained::CallOnly } else { problem.retained(at) };
             let meaning = (history.call(id), ret, known);
             labels.push(LabelId(meanings.intern(meaning)));
         }
         let meanings = meanings.into_values();
-        let is_read = |&(call, ret, _): &Meaning<'p, S>| specification.footprint(call, ret).is_read();
+        let is_read = |&(call, ret, _): &LabelMeaning<'p, S>| specification.footprint(call, ret).is_read();
         let reads = meanings.iter().map(is_read).collect();
-        Interned {
+        InterningAutomaton {
             specification,
             show,
             start: start(specification, problem),
@@ -647,7 +665,7 @@ impl<'p, S: Specification> Interned<'p, S> {
             steps: Default::default(),
             further: Vec::new(),
             scratch: Vec::new(),
-            answers: Interner::new(),
+            results: Interner::new(),
         }
     }
 
@@ -669,21 +687,21 @@ impl<'p, S: Specification> Interned<'p, S> {
         let (call, ret, known) = self.meanings[label.index()];
         let mut next = std::mem::take(&mut self.scratch);
         self.specification.step(&self.states[state.0], call, ret, &mut next);
-        if known == Known::Doubted {
+        if known == Retained::Optional {
             next.push(self.states[state.0].clone());
         }
         let mut ids: Vec<StateId> = Vec::new();
-        let mut first = NONE;
+        let mut first = NO_INDEX;
         for state in next.drain(..) {
             let id = self.intern(state);
-            if first == NONE {
+            if first == NO_INDEX {
                 first = id.0;
             } else if first != id.0 && !ids.contains(&id) {
                 ids.push(id);
             }
         }
         self.scratch = next;
-        let mut further = NONE;
+        let mut further = NO_INDEX;
         if !ids.is_empty() {
             further = self.further.len() as u32;
             self.state_bytes += size_of_val(&*ids) + size_of::<Box<[StateId]>>();
@@ -695,7 +713,7 @@ impl<'p, S: Specification> Interned<'p, S> {
     }
 }
 
-impl<S: Specification> Automaton for Interned<'_, S> {
+impl<S: Specification> Automaton for InterningAutomaton<'_, S> {
     fn initial(&mut self) -> StateId {
         self.intern(self.start.clone())
     }
@@ -710,10 +728,10 @@ impl<S: Specification> Automaton for Interned<'_, S> {
 
     fn step(&mut self, state: StateId, label: LabelId, nth: u32) -> Option<Successor> {
         let Outcomes { first, further } = self.outcomes(state, label);
-        if first == NONE {
+        if first == NO_INDEX {
             return None;
         }
-        let others = if further == NONE { &[] } else { &*self.further[further as usize] };
+        let others = if further == NO_INDEX { &[] } else { &*self.further[further as usize] };
         let state = if nth == 0 { StateId(first) } else { *others.get(nth as usize - 1)? };
         Some(Successor { state, has_more: (nth as usize) < others.len() })
     }
@@ -725,23 +743,24 @@ impl<S: Specification> Automaton for Interned<'_, S> {
         if returns.is_empty() {
             self.specification.step(&self.states[state.0], call, None, &mut next);
         }
-        // Who lists no answer of a call that may go on does not list answers at all.
-        let is_said = next.is_empty() && !returns.iter().any(|it| self.specification.is_opaque(it));
+        // A specification that lists no result of a call which does not block does not list results
+        // at all.
+        let is_specified = next.is_empty() && !returns.iter().any(|it| self.specification.is_opaque(it));
         let mut all: Vec<PossibleResult> = Vec::new();
         for ret in returns {
             next.clear();
             self.specification.step(&self.states[state.0], call, Some(&ret), &mut next);
-            let answer = ResultId(self.answers.intern(ret));
-            all.extend(next.drain(..).map(|it| PossibleResult { result: answer, state: self.intern(it) }));
+            let result = ResultId(self.results.intern(ret));
+            all.extend(next.drain(..).map(|it| PossibleResult { result, state: self.intern(it) }));
         }
         next.clear();
         self.scratch = next;
-        is_said.then_some(all)
+        is_specified.then_some(all)
     }
 
-    fn show(&self, label: LabelId, answer: ResultId) -> String {
+    fn show(&self, label: LabelId, result: ResultId) -> String {
         let (call, ..) = self.meanings[label.index()];
-        (self.show)(call, Some(&self.answers[answer.0])).to_string()
+        (self.show)(call, Some(&self.results[result.0])).to_string()
     }
 
     fn bytes(&self) -> usize {

@@ -1,11 +1,13 @@
-//! A small random generator whose sequence is part of our promise: one seed, one run, on every machine.
+//! A small random number generator with a stable sequence: one seed gives one run, on every
+//! machine.
 
-/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators",
+/// 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that depends on `seed` alone.
+    /// A generator that depends only on `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Random(seed)
@@ -27,7 +29,7 @@ impl Random {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    /// True in `share` of all cases.
+    /// True with probability `share`.
     pub fn chance(&mut self, share: f64) -> bool {
         ((self.next() >> 11) as f64) < share * (1_u64 << 53) as f64
     }

@@ -1,4 +1,4 @@
-//! Recordings: a history as some file tells it, before anyone knows what kind of object it is about.
+//! Recordings: a history as a file stores it, before its specification is known.
 
 use crate::{
     history::History,
@@ -6,7 +6,7 @@ use crate::{
     value::{Value, Values},
 };
 
-/// A call as it was written down: a method's name and one argument, which may be a list.
+/// A call as a file stores it: a method's name and one argument, which may be a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RawCall {
     /// The method's name, a text.
@@ -15,56 +15,58 @@ pub struct RawCall {
     pub arg: Value,
 }
 
-/// A history of raw calls and returns. A complete operation that answered nothing returns [`Value::ABSENT`].
+/// A history of raw calls and results. A complete operation without a result returns
+/// [`Value::ABSENT`].
 pub type RawHistory = History<RawCall, Value>;
 
-/// A recorded history with the names that its source gave to things.
+/// A recorded history with the names from its source.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What happened.
+    /// The operations.
     pub history: RawHistory,
-    /// What its values hold.
+    /// The table of its values.
     pub values: Values,
-    /// What things are called.
+    /// The names of processes, objects and operations.
     pub names: Names,
-    /// What a key of a map reads as before anyone has written it: nil, or what the format says.
+    /// The value that a key of a map has before it is written: nil, or the value that the format
+    /// specifies.
     pub missing: Value,
 }
 
 impl Recording {
-    /// A recording in which everything is named by its number.
+    /// A recording without names: everything is identified by its number.
     #[must_use]
     pub fn new(history: RawHistory, values: Values, names: Names) -> Self {
         Recording { history, values, names, missing: Value::NIL }
     }
 }
 
-/// What a source calls its processes, objects and operations.
+/// The names of processes, objects and operations in the source.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// By process id.
     pub processes: Vec<Value>,
     /// By object id; [`Value::ABSENT`] for the object of operations that name none.
     pub objects: Vec<Value>,
-    /// The operation's own id, by source position; none if the source gives no ids. An operation without
-    /// one ([`Value::ABSENT`]) is known by its line.
+    /// The operation's own id, by source position; `None` if the source has no ids. An operation
+    /// without one ([`Value::ABSENT`]) is identified by its line.
     pub ids: Option<Vec<Value>>,
-    /// The line, from 1, of each source position (an operation or an event); none if position `i` is on
-    /// line `i + 1`.
+    /// The line, from 1, of each source position (an operation or an event); none if position `i`
+    /// is on line `i + 1`.
     pub lines: Option<Vec<u32>>,
-    /// When operations were called and returned, by the clock of the source; none if it does not say so of all of them,
-    /// or was not asked.
+    /// The times of calls and returns by the clock of the source; `None` if the source does not
+    /// give all of them, or they were not requested.
     pub times: Option<Vec<Times>>,
 }
 
-/// The times of an operation, as its source tells them: a history keeps only their order.
+/// The times of an operation in its source; a history keeps only their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// The line on which it is called, counting from one.
+    /// The line of its call, from 1.
     pub line: usize,
-    /// When it was called.
+    /// The time of the call.
     pub called: i64,
-    /// When it returned; none while it is pending.
+    /// The time of the return; `None` while pending.
     pub returned: Option<i64>,
 }
 
@@ -78,18 +80,18 @@ impl Names {
         }
     }
 
-    /// The id under which the operation at a source position is known outside: its own, or else its line's
-    /// number from 0.
+    /// The external id of the operation at a source position: its own id, or else the number of its
+    /// line from 0.
     #[must_use]
     pub fn id(&self, source: usize) -> Value {
         let own = self.ids.as_ref().and_then(|it| it.get(source).copied());
         own.filter(|it| !it.is_absent()).unwrap_or_else(|| {
-            // A line's number fits a word: there are at most 2^30 lines in a history we can hold.
+            // A line number fits in a word: a history in memory has at most 2^30 lines.
             Value::small(self.line(source) as i64 - 1).unwrap_or(Value::ABSENT)
         })
     }
 
-    /// The outside id of an operation of `history`.
+    /// The external id of an operation of `history`.
     #[must_use]
     pub fn id_of<C, R>(&self, history: &History<C, R>, operation: OperationId) -> Value {
         self.id(history.source(operation))

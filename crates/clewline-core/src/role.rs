@@ -1,59 +1,60 @@
 //! Roles: what operations do to a collection, for monitors.
 //!
-//! A monitor decides histories of one kind of object in nearly linear time, because it knows more about the
-//! object than a specification can say. It sees neither calls nor returns, only columns of small integers: what
-//! each operation did, and to which element.
+//! A monitor decides histories of one kind of object in nearly linear time, because it uses
+//! properties of the object that a specification does not express. It sees neither calls nor
+//! results, only columns of small integers: what each operation did, and to which element.
 
 use rustc_hash::FxHashMap;
 
-/// What kind of object a specification describes.
+/// The kind of object that a specification describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectKind {
-    /// Elements are there or not, each by itself.
+    /// Each element is present or absent, independently of the others.
     Set,
-    /// Elements leave in the order in which they came.
+    /// First in, first out.
     Queue,
-    /// Elements leave nearly in the order in which they came: each passes at most so many that came before it, and is passed
-    /// by at most so many that came after it.
+    /// First in, first out, relaxed: each element overtakes at most `factor` elements that were
+    /// added before it, and is overtaken by at most `factor` that were added after it.
     QuasiQueue {
-        /// How many.
+        /// The bound k of quasi-linearizability.
         factor: u32,
     },
-    /// The element that came last leaves first.
+    /// Last in, first out.
     Stack,
-    /// The element that came last leaves first, or nearly so: each passes at most so many that came after it and are inside, and
-    /// is passed by at most so many that came before it.
+    /// Last in, first out, relaxed: each element overtakes at most `factor` present elements that
+    /// were added after it, and is overtaken by at most `factor` that were added before it.
     QuasiStack {
-        /// How many.
+        /// The bound k of quasi-linearizability.
         factor: u32,
     },
-    /// The greatest element leaves first; elements are integers, as 64 bits with a sign.
+    /// The greatest element is removed first. Elements are signed 64-bit integers.
     PriorityQueue,
-    /// The same, or nearly so: each element passes at most so many greater ones that are inside, and is passed by at most so many
-    /// smaller ones.
+    /// The greatest element is removed first, relaxed: each element overtakes at most `factor`
+    /// present greater ones, and is overtaken by at most `factor` smaller ones.
     QuasiPriorityQueue {
-        /// How many.
+        /// The bound k of quasi-linearizability.
         factor: u32,
     },
-    /// Any element may leave.
+    /// Any element may be removed.
     Bag,
-    /// Elements are there in a number of copies, each element by itself.
+    /// Each element is present in a number of copies, independently of the others.
     Multiset,
-    /// Only a sum is there: [`Role::Add`] adds its element to it, [`Role::Observe`] answers it. Elements are
-    /// integers, as 64 bits with a sign.
+    /// A sum: [`Role::Add`] adds its element to it, [`Role::Observe`] returns it. Elements are
+    /// signed 64-bit integers.
     Counter,
-    /// Exactly one element is there, and adding one replaces it.
+    /// Exactly one element is present; adding another one replaces it.
     Register {
-        /// The element that is there at first.
+        /// The initial element.
         initial: u64,
     },
-    /// Another object, of which only a monitor that [is added](crate::Table::extend) knows more than its specification says:
-    /// what the roles mean is between the two. Pending operations are that monitor's business as well.
+    /// An object known only to a monitor that [is added](crate::Table::extend). The specification
+    /// and that monitor agree on the meaning of the roles. The monitor also handles pending
+    /// operations itself.
     Other(&'static str),
 }
 
 impl ObjectKind {
-    /// Whether elements are added, and taken from a place that the object chooses.
+    /// Whether elements are added, and removed from a position that the object chooses.
     #[must_use]
     pub const fn is_container(self) -> bool {
         match self {
@@ -72,11 +73,12 @@ impl ObjectKind {
         }
     }
 
-    /// Whether what was before does not matter after an operation of that role: see
-    /// [`Specification::resets`](crate::Specification::resets).
+    /// Whether the state after an operation of that role does not depend on the state before it:
+    /// see [`Specification::resets`](crate::Specification::resets).
     #[must_use]
     pub const fn resets(self, role: Role) -> bool {
-        // Of other objects something is known of one element after an operation, and nothing of the others.
+        // In other objects an operation determines the state of one element, and not that of the
+        // others.
         match role {
             Role::Add(_) => matches!(self, ObjectKind::Register { .. }),
             Role::Empty => self.is_container(),
@@ -85,31 +87,32 @@ impl ObjectKind {
     }
 }
 
-/// What an operation did. Elements are named by words that differ if the elements do.
+/// What an operation did. Elements are identified by words, which differ if the elements do.
 ///
-/// A pending operation has the role it would have had, had it taken effect.
+/// A pending operation has the role that it has if it takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Put the element there: `enq`, `push`, `write`; for a set, only if it was not there before.
+    /// Added the element: `enq`, `push`, `write`. In a set, the element was absent before.
     Add(u64),
-    /// Took the element away.
+    /// Removed the element.
     Remove(u64),
-    /// Found the element there, where it would look for one, and changed nothing: `peek`, `read`, `contains`.
+    /// Found the element, at the position where it looks, and changed nothing: `peek`, `read`,
+    /// `contains`.
     Observe(u64),
-    /// Found the element absent, and changed nothing. In a register, another one was there.
+    /// Found the element absent, and changed nothing. In a register, another element was present.
     Absent(u64),
-    /// Found no element at all.
+    /// Found no element: returned *empty*.
     Empty,
-    /// Took away whatever was to be taken, or found nothing: a pending `deq`.
+    /// Removed an unknown element, or found none: a pending `deq`.
     RemoveUnknown,
-    /// Found the first element and put the second in its place: `cas` → true, `swap`.
+    /// Found the first element and replaced it by the second: `cas` → true, `swap`.
     Replace(u64, u64),
-    /// Changed nothing, and saw nothing that is known: a pending `peek`.
+    /// Changed nothing, and observed nothing that is known: a pending `peek`.
     NoEffect,
 }
 
 impl Role {
-    /// What it did, without saying to which element.
+    /// What the operation did, without the element.
     #[must_use]
     pub const fn kind(self) -> RoleKind {
         match self {
@@ -124,7 +127,7 @@ impl Role {
         }
     }
 
-    /// The element it is about, the first of two; 0 if it has none.
+    /// The element, or the first of two; 0 if there is none.
     #[must_use]
     pub const fn element(self) -> u64 {
         match self {
@@ -138,7 +141,7 @@ impl Role {
     }
 }
 
-/// What an operation did, without saying to which element. See [`Role`].
+/// What an operation did, without the element. See [`Role`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum RoleKind {
@@ -161,7 +164,8 @@ pub enum RoleKind {
 }
 
 impl RoleKind {
-    /// The role of doing this to `element`, if it has one. A replacement puts the element in its own place.
+    /// The role of this kind with `element`, if it has one. A replacement replaces the element by
+    /// itself.
     #[must_use]
     pub const fn on(self, element: u64) -> Role {
         match self {
@@ -176,7 +180,7 @@ impl RoleKind {
         }
     }
 
-    /// Whether it is about one element, or two.
+    /// Whether roles of this kind have an element, or two.
     const fn has_element(self) -> bool {
         match self {
             RoleKind::Add | RoleKind::Remove | RoleKind::Observe | RoleKind::Absent | RoleKind::Replace => {
@@ -192,12 +196,13 @@ impl RoleKind {
 pub struct Roles {
     /// What each operation did.
     pub kinds: Vec<RoleKind>,
-    /// To which element: a number below the length of `names`; 0 where the act has none. Numbers are given in
-    /// the order of first mention, after that of a register's initial element, which is 0.
+    /// The number of its element, below the length of `names`; 0 where the role has none. Numbers
+    /// are assigned in the order of first occurrence, after a register's initial element, which is
+    /// 0.
     pub elements: Vec<u32>,
     /// The second element of each [`RoleKind::Replace`]; empty if there are none.
     pub seconds: Vec<u32>,
-    /// The word that names each element.
+    /// The word that identifies each element.
     pub names: Vec<u64>,
 }
 
@@ -206,14 +211,14 @@ impl Roles {
     ///
     /// # Errors
     ///
-    /// The index of the first that is not known.
+    /// The index of the first operation without a role.
     pub fn collect(
         kind: ObjectKind,
         roles: impl ExactSizeIterator<Item = Option<Role>>,
     ) -> Result<Roles, usize> {
         let count = roles.len();
-        let mut words = Words {
-            acts: Vec::with_capacity(count),
+        let mut words = UnnumberedRoles {
+            kinds: Vec::with_capacity(count),
             words: Vec::with_capacity(count),
             seconds: Vec::new(),
             least: u64::MAX,
@@ -227,53 +232,53 @@ impl Roles {
 }
 
 /// Roles whose elements have no numbers yet.
-struct Words {
-    acts: Vec<RoleKind>,
+struct UnnumberedRoles {
+    kinds: Vec<RoleKind>,
     words: Vec<u64>,
     seconds: Vec<(u32, u64)>,
     least: u64,
     greatest: u64,
 }
 
-impl Words {
+impl UnnumberedRoles {
     #[inline]
     fn push(&mut self, at: usize, role: Role) {
         if let Role::Replace(_, second) = role {
             self.seconds.push((at as u32, second));
         }
-        let (act, element) = (role.kind(), role.element());
-        // Without branches: who does what is not predictable.
-        self.least = self.least.min(if act.has_element() { element } else { u64::MAX });
+        let (kind, element) = (role.kind(), role.element());
+        // Without branches: the sequence of roles is not predictable.
+        self.least = self.least.min(if kind.has_element() { element } else { u64::MAX });
         self.greatest = self.greatest.max(element);
-        self.acts.push(act);
+        self.kinds.push(kind);
         self.words.push(element);
     }
 
     // Not generic, as `collect` is: it compiles once.
     fn number(self, kind: ObjectKind) -> Roles {
-        let Words { acts, words, seconds, least, greatest } = self;
-        let count = acts.len();
-        let mut numbers = Numbers::new(least, greatest, count);
+        let UnnumberedRoles { kinds, words, seconds, least, greatest } = self;
+        let count = kinds.len();
+        let mut numbers = ElementNumbers::new(least, greatest, count);
         if let ObjectKind::Register { initial } = kind {
             numbers.number(initial);
         }
         let mut elements: Vec<u32> = Vec::with_capacity(count);
-        for (&act, &word) in acts.iter().zip(&words) {
-            elements.push(if act.has_element() { numbers.number(word) } else { 0 });
+        for (&kind, &word) in kinds.iter().zip(&words) {
+            elements.push(if kind.has_element() { numbers.number(word) } else { 0 });
         }
         drop(words);
         let mut second_of: Vec<u32> = if seconds.is_empty() { Vec::new() } else { vec![0; count] };
         for (at, word) in seconds {
             second_of[at as usize] = numbers.number(word);
         }
-        Roles { kinds: acts, elements, seconds: second_of, names: numbers.names }
+        Roles { kinds, elements, seconds: second_of, names: numbers.names }
     }
 }
 
-const NONE: u32 = u32::MAX;
+const UNNUMBERED: u32 = u32::MAX;
 
-/// Numbers for words, in the order in which they are asked for.
-struct Numbers {
+/// Assigns numbers to words, in the order in which they are requested.
+struct ElementNumbers {
     least: u64,
     // By distance from `least`.
     table: Vec<u32>,
@@ -282,13 +287,14 @@ struct Numbers {
     names: Vec<u64>,
 }
 
-impl Numbers {
-    /// With a table if the words lie close enough together, which makes a look-up several times faster.
-    fn new(least: u64, greatest: u64, operations: usize) -> Numbers {
+impl ElementNumbers {
+    /// Uses a table if the words lie close enough together, which makes a lookup several times
+    /// faster.
+    fn new(least: u64, greatest: u64, operations: usize) -> ElementNumbers {
         let room = 8 * operations as u64 + 1_024;
         let length = greatest.checked_sub(least).filter(|&it| it < room).map_or(0, |it| it as usize + 1);
         let names = Vec::with_capacity(operations / 4);
-        Numbers { least, table: vec![NONE; length], others: FxHashMap::default(), names }
+        ElementNumbers { least, table: vec![UNNUMBERED; length], others: FxHashMap::default(), names }
     }
 
     #[inline]
@@ -296,9 +302,9 @@ impl Numbers {
         let place = word.wrapping_sub(self.least);
         let number = match self.table.get_mut(place as usize) {
             Some(entry) => entry,
-            None => self.others.entry(word).or_insert(NONE),
+            None => self.others.entry(word).or_insert(UNNUMBERED),
         };
-        if *number == NONE {
+        if *number == UNNUMBERED {
             *number = self.names.len() as u32;
             self.names.push(word);
         }

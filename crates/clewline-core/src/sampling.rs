@@ -1,20 +1,20 @@
-//! What specifications draw sample calls from.
+//! Random sample calls for generated histories.
 
 use std::fmt;
 
 use crate::{random::Random, value::Value};
 
-/// What a generated history looks like.
+/// Parameters of a generated history.
 #[derive(Clone, Debug)]
 pub struct GeneratorConfig {
-    /// How many operations are called.
+    /// The number of operations.
     pub operations: usize,
-    /// How many processes call them.
+    /// The number of processes.
     pub processes: usize,
-    /// How many operations are open at a time, on average, when all processes are busy: from 0 (serial) to
-    /// 1 (every process has an operation open nearly always).
+    /// How many operations are open at a time, on average, when all processes are busy: from 0
+    /// (serial) to 1 (every process has an operation open nearly always).
     pub overlap: f64,
-    /// Which methods are drawn how often; those not named have weight 0. Empty: all alike.
+    /// The weights of methods; methods that are not named have weight 0. Empty: equal weights.
     pub mix: Vec<(String, u32)>,
     /// Where values come from.
     pub values: ValueDomain,
@@ -24,7 +24,7 @@ pub struct GeneratorConfig {
     pub objects: usize,
     /// The share of operations that never return.
     pub pending: f64,
-    /// Everything random follows from this.
+    /// The random seed: it determines the history.
     pub seed: u64,
 }
 
@@ -50,14 +50,15 @@ impl Default for GeneratorConfig {
 pub enum ValueDomain {
     /// 1, 2, 3, …: no value is drawn twice.
     Distinct,
-    /// As distinct, but in no order: a permutation, which the seed chooses, of the integers below a power of two.
+    /// Distinct and in random order: a permutation, which the seed determines, of the integers
+    /// below a power of two.
     Shuffled,
     /// Integers from 0 up to this one, exclusive.
     Below(u32),
 }
 
 impl fmt::Display for ValueDomain {
-    /// As `--values` takes it.
+    /// In the format of `--values`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ValueDomain::Distinct => f.write_str("distinct"),
@@ -67,40 +68,40 @@ impl fmt::Display for ValueDomain {
     }
 }
 
-/// What a specification draws its sample calls from.
+/// Draws the random parts of a specification's sample calls.
 #[derive(Clone, Debug)]
 pub struct CallSampler {
     random: Random,
     mix: Vec<(String, u32)>,
     values: ValueDomain,
     keys: usize,
-    drawn: i64,
+    last_drawn: i64,
     shuffle: Shuffle,
     turns: usize,
 }
 
 impl CallSampler {
-    /// Dice as `plan` loads them.
+    /// A sampler with the parameters of `config`.
     #[must_use]
-    pub fn new(plan: &GeneratorConfig) -> Self {
-        let GeneratorConfig { mix, values, keys, seed, operations, .. } = plan;
+    pub fn new(config: &GeneratorConfig) -> Self {
+        let GeneratorConfig { mix, values, keys, seed, operations, .. } = config;
         CallSampler {
             random: Random::new(*seed),
             mix: mix.clone(),
             values: *values,
             keys: *keys,
-            drawn: 0,
+            last_drawn: 0,
             shuffle: Shuffle::new(*operations, *seed),
             turns: 0,
         }
     }
 
-    /// One of `methods`, as the mix has it.
+    /// One of `methods`, drawn by their weights.
     pub fn method<'m>(&mut self, methods: &[&'m str]) -> &'m str {
         self.one_of(methods.iter().copied())
     }
 
-    /// One of `methods`, of which there is at least one, as the mix has it.
+    /// One of `methods`, of which there is at least one, drawn by their weights.
     pub fn one_of<'m>(&mut self, methods: impl Iterator<Item = &'m str> + Clone) -> &'m str {
         let mix = &self.mix;
         let weight = |method: &str| match mix.iter().find(|(name, _)| name == method) {
@@ -125,12 +126,12 @@ impl CallSampler {
         match self.values {
             ValueDomain::Below(bound) => self.random.below(bound as usize) as i64,
             ValueDomain::Distinct => {
-                self.drawn += 1;
-                self.drawn
+                self.last_drawn += 1;
+                self.last_drawn
             }
             ValueDomain::Shuffled => {
-                self.drawn += 1;
-                self.shuffle.place(self.drawn)
+                self.last_drawn += 1;
+                self.shuffle.place(self.last_drawn)
             }
         }
     }
@@ -140,11 +141,11 @@ impl CallSampler {
         Value::small(self.int()).unwrap_or(Value::NIL)
     }
 
-    /// One of the values that have been or may be drawn: what a read hopes for, or a `cas` expects.
+    /// One of the values that have been or may be drawn: what a `cas` expects, for example.
     pub fn old_value(&mut self) -> Value {
         let bound = match self.values {
             ValueDomain::Below(bound) => bound as usize,
-            ValueDomain::Distinct | ValueDomain::Shuffled => self.drawn as usize + 1,
+            ValueDomain::Distinct | ValueDomain::Shuffled => self.last_drawn as usize + 1,
         };
         let drawn = self.random.below(bound) as i64;
         let int = if self.values == ValueDomain::Shuffled { self.shuffle.place(drawn) } else { drawn };
@@ -156,7 +157,7 @@ impl CallSampler {
         Value::small(self.random.below(self.keys) as i64).unwrap_or(Value::NIL)
     }
 
-    /// Counts up from 0: for calls that must alternate lest every process blocks.
+    /// Counts up from 0: for calls that must alternate, since otherwise every process would block.
     pub fn turn(&mut self) -> usize {
         self.turns += 1;
         self.turns - 1
@@ -168,7 +169,7 @@ impl CallSampler {
     }
 }
 
-/// A permutation of the integers below a power of two; greater ones stay where they are.
+/// A permutation of the integers below a power of two; greater integers are mapped to themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shuffle {
     bits: u32,
@@ -176,7 +177,7 @@ pub(super) struct Shuffle {
 }
 
 impl Shuffle {
-    /// One with room for `count` integers.
+    /// A permutation of at least `count` integers.
     fn new(count: usize, seed: u64) -> Shuffle {
         let bits = count.next_power_of_two().ilog2().clamp(2, 29);
         Shuffle { bits, key: Random::new(seed ^ 0x5_4FF1_E000).next() }
@@ -185,8 +186,8 @@ impl Shuffle {
     fn place(self, int: i64) -> i64 {
         let mask = (1_u64 << self.bits) - 1;
         let Some(mut it) = u64::try_from(int).ok().filter(|&it| it <= mask) else { return int };
-        // Each step can be undone within so many bits: adding, multiplying by an odd number, and folding the
-        // upper half into the lower one.
+        // Each step is invertible on `bits` bits: adding, multiplying by an odd number, and folding
+        // the upper half into the lower one.
         for odd in [0x9E37_79B9_7F4A_7C15_u64, 0xBF58_476D_1CE4_E5B9] {
             it = it.wrapping_add(self.key).wrapping_mul(odd) & mask;
             it ^= it >> self.bits.div_ceil(2);
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shuffle_hits_every_place_once_and_leaves_no_order() {
+    fn a_shuffle_is_a_permutation_without_order() {
         for (count, seed) in [(0, 1), (1, 2), (16, 3), (1_000, 4), (1 << 14, 5)] {
             let shuffle = Shuffle::new(count, seed);
             let room = 1_i64 << shuffle.bits;

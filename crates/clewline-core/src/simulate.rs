@@ -1,9 +1,9 @@
-//! Simulated histories: an object that takes effect at one point between each call and return.
+//! Simulated histories: each operation takes effect at one point between its call and its return.
 //!
-//! Each process draws a call, some time later the call takes effect on the one true state, and some time
-//! later it returns what it got. Such a history is linearizable by construction, in the order of those
-//! points, whatever the specification. A call that blocks waits until it no longer does; if it never can, it
-//! stays pending.
+//! Each process draws a call; some time later the call takes effect on the one state of the object,
+//! and some time later it returns its result. Such a history is linearizable by construction, in
+//! the order of those linearization points, for every specification. A call that blocks waits until
+//! it can take effect; if it never can, it stays pending.
 
 use crate::{
     codec::Codec,
@@ -15,43 +15,43 @@ use crate::{
     value::{Value, Values},
 };
 
-/// What a process is doing.
-enum Doing<C, R> {
-    Nothing,
-    Waiting(usize, C),
+/// The state of a process.
+enum ProcessState<C, R> {
+    Idle,
+    Called(usize, C),
     Returning(R, C),
 }
 
-/// The processes, told apart by whether they are doing something.
-struct Crew<C, R> {
-    doing: Vec<Doing<C, R>>,
-    // Both ascend, so that a draw does not depend on what happened before.
+/// The processes, grouped by whether they have an open operation.
+struct Processes<C, R> {
+    states: Vec<ProcessState<C, R>>,
+    // Both ascend, so that a draw does not depend on earlier draws.
     busy: Vec<u32>,
     idle: Vec<u32>,
 }
 
-impl<C, R> Crew<C, R> {
+impl<C, R> Processes<C, R> {
     fn new(processes: usize) -> Self {
-        Crew {
-            doing: (0..processes).map(|_| Doing::Nothing).collect(),
+        Processes {
+            states: (0..processes).map(|_| ProcessState::Idle).collect(),
             busy: Vec::with_capacity(processes),
             idle: (0..processes as u32).collect(),
         }
     }
 
-    /// The share of processes that are busy once one more is.
+    /// The share of busy processes if one more becomes busy.
     fn share_with_one_more(&self) -> f64 {
-        (self.busy.len() + 1) as f64 / self.doing.len() as f64
+        (self.busy.len() + 1) as f64 / self.states.len() as f64
     }
 
     fn begin(&mut self, process: usize, object: usize, call: C) {
         transfer(process as u32, &mut self.idle, &mut self.busy);
-        self.doing[process] = Doing::Waiting(object, call);
+        self.states[process] = ProcessState::Called(object, call);
     }
 
     fn end(&mut self, process: usize) {
         transfer(process as u32, &mut self.busy, &mut self.idle);
-        self.doing[process] = Doing::Nothing;
+        self.states[process] = ProcessState::Idle;
     }
 }
 
@@ -63,60 +63,61 @@ fn transfer(entry: u32, from: &mut Vec<u32>, to: &mut Vec<u32>) {
     }
 }
 
-/// Simulates `specification` as `plan` describes.
-pub(crate) fn simulate<S: Codec>(specification: &S, plan: &GeneratorConfig) -> Recording {
-    let mut dice = CallSampler::new(plan);
-    let mut schedule = Random::new(plan.seed ^ 0x5EED_0F5C_4ED0_1E00);
-    let objects = plan.objects.max(1);
+/// Simulates `specification` as `config` describes.
+pub(crate) fn simulate<S: Codec>(specification: &S, config: &GeneratorConfig) -> Recording {
+    let mut sampler = CallSampler::new(config);
+    let mut schedule = Random::new(config.seed ^ 0x5EED_0F5C_4ED0_1E00);
+    let objects = config.objects.max(1);
     let mut states: Vec<Object<S>> = (0..objects).map(|_| Object::new(specification)).collect();
-    let mut crew: Crew<S::Call, S::Return> = Crew::new(plan.processes.max(1));
-    let mut recorder = Recorder::new(plan, crew.doing.len());
+    let mut processes: Processes<S::Call, S::Return> = Processes::new(config.processes.max(1));
+    let mut recorder = Recorder::new(config, processes.states.len());
     let mut called = 0;
     let mut blocked = 0;
     loop {
-        let is_stuck = crew.busy.len() * 64 < blocked;
-        let may_call = called < plan.operations && !crew.idle.is_empty();
-        if !may_call && (crew.busy.is_empty() || is_stuck) {
+        let is_stuck = processes.busy.len() * 64 < blocked;
+        let may_call = called < config.operations && !processes.idle.is_empty();
+        if !may_call && (processes.busy.is_empty() || is_stuck) {
             break;
         }
         if may_call
-            && (crew.busy.is_empty()
+            && (processes.busy.is_empty()
                 || is_stuck
-                || crew.share_with_one_more() <= plan.overlap
-                || schedule.chance(0.25 * plan.overlap))
+                || processes.share_with_one_more() <= config.overlap
+                || schedule.chance(0.25 * config.overlap))
         {
-            let process = crew.idle[schedule.below(crew.idle.len())] as usize;
-            let call = specification.sample(&mut dice);
+            let process = processes.idle[schedule.below(processes.idle.len())] as usize;
+            let call = specification.sample(&mut sampler);
             let object = schedule.below(objects);
             recorder.call(specification, process, object, &call);
-            crew.begin(process, object, call);
+            processes.begin(process, object, call);
             called += 1;
             blocked = 0;
             continue;
         }
-        let process = crew.busy[schedule.below(crew.busy.len())] as usize;
-        match std::mem::replace(&mut crew.doing[process], Doing::Nothing) {
-            Doing::Waiting(object, call) => {
+        let process = processes.busy[schedule.below(processes.busy.len())] as usize;
+        match std::mem::replace(&mut processes.states[process], ProcessState::Idle) {
+            ProcessState::Called(object, call) => {
                 let ret = states[object].take_effect(specification, &call, &mut schedule);
                 blocked = if ret.is_some() { 0 } else { blocked + 1 };
-                crew.doing[process] = match ret {
-                    Some(ret) => Doing::Returning(ret, call),
-                    None => Doing::Waiting(object, call),
+                processes.states[process] = match ret {
+                    Some(ret) => ProcessState::Returning(ret, call),
+                    None => ProcessState::Called(object, call),
                 };
             }
-            Doing::Returning(ret, call) => {
-                recorder.ret(specification, process, &call, &ret, schedule.chance(plan.pending));
-                crew.end(process);
+            ProcessState::Returning(ret, call) => {
+                recorder.ret(specification, process, &call, &ret, schedule.chance(config.pending));
+                processes.end(process);
             }
-            Doing::Nothing => unreachable!("a busy process does something"),
+            ProcessState::Idle => unreachable!("a busy process does something"),
         }
     }
     recorder.finish(objects)
 }
 
-/// The state of an object, twice: what a call that blocks has spoiled is restored from the other.
+/// The state of an object, twice: if a blocking call has changed one copy, it is restored from the
+/// other.
 ///
-/// Letting every call happen twice costs less than a copy of a long queue before each.
+/// Executing every call twice costs less than copying a long queue before each call.
 struct Object<S: Codec> {
     state: S::State,
     other: S::State,
@@ -127,7 +128,7 @@ impl<S: Codec> Object<S> {
         Object { state: specification.initial(), other: specification.initial() }
     }
 
-    /// One of the outcomes of `call`, with its return; `None` if it blocks.
+    /// Executes `call` with one of its outcomes and returns its result; `None` if it blocks.
     fn take_effect(&mut self, specification: &S, call: &S::Call, random: &mut Random) -> Option<S::Return> {
         let before = random.clone();
         let ret = specification.execute_with(&mut self.state, call, &mut |count| random.below(count));
@@ -148,20 +149,21 @@ impl<S: Codec> Object<S> {
 struct Recorder {
     log: EventLog<RawCall, Value>,
     values: Values,
-    // The process id of each simulated process: one that gives an operation up goes on under a new id.
+    // The process id of each simulated process. A process that abandons an operation continues
+    // under a new id.
     ids: Vec<u32>,
     processes: u32,
     several_objects: bool,
 }
 
 impl Recorder {
-    fn new(plan: &GeneratorConfig, processes: usize) -> Self {
+    fn new(config: &GeneratorConfig, processes: usize) -> Self {
         Recorder {
             log: EventLog::new(),
             values: Values::new(),
             ids: (0..processes as u32).collect(),
             processes: processes as u32,
-            several_objects: 1 < plan.objects,
+            several_objects: 1 < config.objects,
         }
     }
 
@@ -211,11 +213,11 @@ mod tests {
 
     #[test]
     fn processes_are_busy_or_idle_in_ascending_order() {
-        let mut crew: Crew<(), ()> = Crew::new(5);
+        let mut processes: Processes<(), ()> = Processes::new(5);
         for process in [3, 0, 4] {
-            crew.begin(process, 0, ());
+            processes.begin(process, 0, ());
         }
-        crew.end(0);
-        assert_eq!((crew.busy, crew.idle), (vec![3, 4], vec![0, 1, 2]));
+        processes.end(0);
+        assert_eq!((processes.busy, processes.idle), (vec![3, 4], vec![0, 1, 2]));
     }
 }

@@ -1,8 +1,9 @@
-//! Sequential specifications: what an object may do when it is used by one process at a time.
+//! Sequential specifications: the behavior of an object that one process uses at a time.
 //!
-//! Most objects are deterministic, and their authors implement [`Deterministic`]: a state, and a function
-//! that applies a call to it. Objects that may answer in several ways (a bag's `take`) implement
-//! [`Specification`] directly. Checkers only ever see the latter; every deterministic specification is one.
+//! Most objects are deterministic. Their specifications implement [`Deterministic`]: a state, and a
+//! function that applies a call to it. Nondeterministic objects, where a call has several possible
+//! results (`take` of a bag), implement [`Specification`] directly. Every [`Deterministic`]
+//! specification is also a [`Specification`], and checkers use only that trait.
 
 use std::{fmt::Debug, hash::Hash};
 
@@ -13,25 +14,30 @@ use crate::{
 
 /// A sequential specification, possibly nondeterministic and possibly blocking.
 ///
+/// A concurrent history is linearizable if some sequential history that this specification allows
+/// has the same operations, with the same results, in an order that respects real time.
+///
 /// # Contract
 ///
-/// `step` is a pure function of its arguments. States compare equal only if no sequence of calls can tell
-/// them apart later: checkers merge equal states. The other methods are hints: each has a default that is
-/// always right, and a better answer makes checking faster or its report shorter.
+/// `step` is a pure function of its arguments. Two states compare equal only if no sequence of
+/// later calls can distinguish them: checkers merge equal states. All methods except `initial` and
+/// `step` are hints. Their defaults are always correct; a more precise implementation makes
+/// checking faster or reports shorter.
 pub trait Specification {
     /// The object's abstract state.
     type State: Clone + Eq + Hash + Debug + Send + Sync + 'static;
-    /// A method and its arguments.
+    /// An invocation: a method and its arguments.
     type Call: Clone + Eq + Hash + Debug;
-    /// What a method answers.
+    /// The result of a call: the value in its response.
     type Return: Clone + Eq + Hash + Debug;
 
     /// The state of a fresh object.
     fn initial(&self) -> Self::State;
 
-    /// Pushes onto `next` every state in which `call`, executed in `state`, may leave the object having
-    /// returned `ret`. A pending call has `ret` `None`: every return is possible. Pushing nothing means that
-    /// the object does not allow this here, or blocks.
+    /// Pushes onto `next` every state in which `call`, executed in `state`, can leave the object
+    /// when it returns `ret`. If the operation is pending, `ret` is `None` and any result is
+    /// possible. Pushes nothing if `state` does not allow `call` to return `ret`, or if `call`
+    /// blocks in `state`.
     fn step(
         &self,
         state: &Self::State,
@@ -40,9 +46,10 @@ pub trait Specification {
         next: &mut Vec<Self::State>,
     );
 
-    /// Replaces `states` by all states that `step` leads to from any of them.
+    /// Replaces `states` by all states that `step` reaches from any of them.
     ///
-    /// This replays long witnesses; an implementation that changes states in place makes that linear.
+    /// Used to replay long witnesses. An implementation that changes the states in place makes the
+    /// replay linear.
     fn advance(&self, states: &mut Vec<Self::State>, call: &Self::Call, ret: Option<&Self::Return>) {
         let mut next = Vec::new();
         states.iter().for_each(|it| self.step(it, call, ret, &mut next));
@@ -53,22 +60,25 @@ pub trait Specification {
         *states = next;
     }
 
-    /// Every answer that `call` may get in `state`: what a report says could have happened instead.
+    /// Every result that `call` can return in `state`. Reports show them as the results that would
+    /// have been correct.
     fn returns(&self, _state: &Self::State, _call: &Self::Call) -> Vec<Self::Return> {
         Vec::new()
     }
 
-    /// Whether `ret` stands for several answers that are not told apart, because nobody gave any of them. A list of what
-    /// could have been answered is not complete with it.
+    /// Whether `ret` stands for several results that are not distinguished, because none of them
+    /// occurs in the history. A list of possible results that contains such a `ret` is not
+    /// complete.
     fn is_opaque(&self, _ret: &Self::Return) -> bool {
         false
     }
 
-    /// Lets `call` happen: changes `state` and gives one of the possible answers. `choose` is told among how many
-    /// there is a choice, and picks one by its index: first of the answers, then of the states. If the call
-    /// blocks there is no answer, and `state` is not to be used any more.
+    /// Executes `call`: changes `state` and returns one of the possible results. `choose` receives
+    /// the number of alternatives and returns the index of one; it is called first for the result,
+    /// then for the state. Returns `None` if the call blocks; `state` is then unspecified.
     ///
-    /// This simulates objects; an implementation that changes the state in place makes that linear.
+    /// Used to simulate objects. An implementation that changes the state in place makes the
+    /// simulation linear.
     fn execute_with(
         &self,
         state: &mut Self::State,
@@ -87,65 +97,67 @@ pub trait Specification {
         Some(ret)
     }
 
-    /// Which independent part of the object `call` is about, such as the key of a map.
+    /// The independent part of the object that `call` accesses, such as the key of a map.
     ///
-    /// Operations on different parts never influence each other's answers, so each part is judged by
-    /// itself. `None` if `call` may concern every part; then the object is judged whole.
+    /// Operations on different parts never affect each other's results, so each part is checked
+    /// separately. `None` if `call` may access every part; then the object is checked as a whole.
     fn part(&self, _call: &Self::Call) -> Option<u64> {
         None
     }
 
-    /// What the operation does to the state and what its answer depends on, for searches that skip orders which
-    /// cannot matter and for reports that leave out operations which do not.
+    /// What the operation changes and what its result depends on. Searches use it to skip orders
+    /// that make no difference, and reports use it to leave out irrelevant operations.
     fn footprint(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Footprint {
         Footprint::Changes(Elements::Any)
     }
 
-    /// Whether there may be a state in which `call` blocks. A promise of `false` tells at once that whoever waits
-    /// for ever in such a call should not.
+    /// Whether `call` can block in some state. If this returns `false`, a call that blocks forever
+    /// is known to be wrong without a search.
     fn may_block(&self, _call: &Self::Call) -> bool {
         true
     }
 
-    /// Whether what was before does not matter after the operation: it may happen in the initial state, and it leads to the
-    /// one state to which it leads from there, wherever it may happen. Reports leave out what came before such an operation.
+    /// Whether the state after the operation does not depend on the state before it: the operation
+    /// is allowed in the initial state, and wherever it is allowed it leads to the one state to
+    /// which it leads from there. Reports leave out the operations before it.
     ///
-    /// An object with independent [parts](Self::part) says so of the part.
+    /// For an object with independent [parts](Self::part), this concerns the part.
     fn resets(&self, call: &Self::Call, ret: &Self::Return) -> bool {
         self.kind().zip(self.role(call, Some(ret))).is_some_and(|(kind, role)| kind.resets(role))
     }
 
-    /// The one state to which the operation leads, wherever it may happen: a `read` of a counter tells what the sum is. `None` if
-    /// it may lead to several, or nobody says. Reports leave out what came before such an operation, too.
+    /// The one state to which the operation leads wherever it is allowed: the result of a counter's
+    /// `read` is the sum. `None` if several states are possible or the state is not known. Reports
+    /// leave out the operations before such an operation, too.
     fn determines_state(&self, _call: &Self::Call, _ret: &Self::Return) -> Option<Self::State> {
         None
     }
 
-    /// What kind of object this is, for checkers that know such objects: see [`Role`].
+    /// The kind of object, for the monitors that decide histories of this kind in nearly linear
+    /// time: see [`Role`].
     ///
-    /// An object with independent [parts](Self::part) says what kind each part is.
+    /// For an object with independent [parts](Self::part), this is the kind of each part.
     fn kind(&self) -> Option<ObjectKind> {
         None
     }
 
-    /// What the operation does, given that the object is of that [`kind`](Self::kind). `None` if it is something
-    /// that no role describes; then the history is left to searches.
+    /// What the operation does, given the [`kind`](Self::kind) of the object. `None` if no role
+    /// describes the operation; then the history is checked by search.
     fn role(&self, _call: &Self::Call, _ret: Option<&Self::Return>) -> Option<Role> {
         None
     }
 
-    /// About how many bytes `state` takes, on the heap as well, so that a memory budget can be kept.
+    /// Approximate size of `state` in bytes, including the heap. Used to enforce the memory budget.
     fn state_bytes(&self, state: &Self::State) -> usize {
         size_of_val(state)
     }
 }
 
-/// A specification with exactly one outcome for each call, or none where the call blocks.
-///
+/// A specification in which each call has exactly one outcome in each state, or blocks there.
 /// ```
 /// use clewline_core::Deterministic;
 ///
-/// /// A counter that only goes up, and says how far it got.
+/// /// A counter that is only incremented; returns its new value.
 /// struct Ticket;
 ///
 /// impl Deterministic for Ticket {
@@ -174,7 +186,8 @@ pub trait Deterministic {
     /// The state of a fresh object.
     fn initial(&self) -> Self::State;
 
-    /// Applies `call`, or answers `None` if it blocks in `state`. A blocked call's changes are discarded.
+    /// Applies `call` and returns its result, or returns `None` if `call` blocks in `state`.
+    /// Changes that a blocked call makes to `state` are discarded.
     fn apply(&self, state: &mut Self::State, call: &Self::Call) -> Option<Self::Return>;
 
     /// See [`Specification::is_opaque`].
@@ -258,7 +271,8 @@ impl<D: Deterministic> Specification for D {
         choose: &mut dyn FnMut(usize) -> usize,
     ) -> Option<D::Return> {
         let ret = self.apply(state, call)?;
-        // One answer and one state to choose from: a history does not depend on how its object was written.
+        // One result and one state: `choose` is called as often as by the default implementation,
+        // so that a generated history does not depend on which trait the specification implements.
         choose(1);
         choose(1);
         Some(ret)
@@ -301,13 +315,15 @@ impl<D: Deterministic> Specification for D {
     }
 }
 
-/// What an operation touches: a promise about the specification, which the conformance suite tests.
+/// What an operation reads and changes. This is a promise about the specification; the conformance
+/// suite tests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Footprint {
-    /// It changes nothing: in every state that allows this call with this return, the state stays as it is. A
-    /// pending call is of this kind if no return of it would change the state. It can be left out alone.
+    /// The operation changes nothing: every state that allows this call with this result stays as
+    /// it is. A pending call is a read if no result of it would change the state. A read can be
+    /// left out by itself.
     Reads(Elements),
-    /// It may change the state. It can only be left out with its elements.
+    /// The operation may change the state. It can be left out only together with its elements.
     Changes(Elements),
 }
 
@@ -318,7 +334,7 @@ impl Footprint {
         matches!(self, Footprint::Reads(_))
     }
 
-    /// What the operation goes with.
+    /// The elements that the operation changes or depends on.
     #[must_use]
     pub fn elements(self) -> Elements {
         let (Footprint::Reads(elements) | Footprint::Changes(elements)) = self;
@@ -326,19 +342,22 @@ impl Footprint {
     }
 }
 
-/// The elements of an object that an operation changes or depends on, such as the value that is enqueued.
+/// The elements of an object that an operation changes or depends on, such as the value that is
+/// enqueued.
 ///
-/// Leaving out of a linearizable history *every* operation with some element leaves it linearizable.
+/// If *every* operation on some element is removed from a linearizable history, the history stays
+/// linearizable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elements {
-    /// None: it stays possible whatever is left out. A queue that was empty stays so with less in it.
+    /// None: the operation stays allowed whatever is left out. A queue that was empty is also empty
+    /// with fewer elements.
     None,
     /// This one.
     One(u64),
-    /// Both, as a compare-and-swap depends on the value it expects and changes to the one it writes. Elements
-    /// linked by an operation can only be left out together.
+    /// Both, as a compare-and-swap depends on the value it expects and changes to the one it
+    /// writes. Elements linked by an operation can only be left out together.
     Two(u64, u64),
-    /// Who knows: while this operation is there, no element can be left out.
+    /// Not known: while this operation is present, no element can be left out.
     Any,
 }
 

@@ -1,11 +1,12 @@
-//! Tables of what can be named: what is built in, and what a program adds before it starts.
+//! Tables of named entries: built-in ones, and those that a program adds at its start.
 
 use std::{fmt, iter::Chain, slice, sync::OnceLock};
 
-/// What can be named, the built-in entries first.
+/// Named entries, the built-in ones first.
 ///
-/// A crate has one file per entry and one list of them, which is a `static` of this type. A program of its own
-/// may [add](Table::extend) entries once, at its start; whatever lists entries or finds one by name then knows them as well.
+/// A crate has one file per entry and one list of them, which is a `static` of this type. A custom
+/// program may [add](Table::extend) entries once, at its start; every list and every lookup by name
+/// then includes them.
 pub struct Table<T: 'static> {
     built_in: &'static [T],
     name: fn(&'static T) -> &'static str,
@@ -13,7 +14,7 @@ pub struct Table<T: 'static> {
 }
 
 impl<T> Table<T> {
-    /// A table of these entries, each of which has a name of its own.
+    /// A table of these entries, each with a distinct name.
     #[must_use]
     pub const fn new(built_in: &'static [T], name: fn(&'static T) -> &'static str) -> Table<T> {
         Table { built_in, name, added: OnceLock::new() }
@@ -36,18 +37,18 @@ impl<T> Table<T> {
         self.iter().find(|&it| (self.name)(it) == name)
     }
 
-    /// The entries that are built in, which a test can take for granted.
+    /// The built-in entries, on which tests can rely.
     #[must_use]
     pub const fn built_in(&self) -> &'static [T] {
         self.built_in
     }
 
-    /// Adds `entries`, for the rest of the program. To be called before any other use of the table: whoever has listed it
-    /// before has not seen them. Adding nothing is always possible.
+    /// Adds `entries` for the rest of the program. Call this before any other use of the table: a
+    /// list that was read earlier does not contain them. Adding no entries always succeeds.
     ///
     /// # Errors
     ///
-    /// If entries were added before, or one has the name of another.
+    /// If entries were added before, or two entries have the same name.
     pub fn extend(&self, entries: &'static [T]) -> Result<(), ExtendError> {
         if entries.is_empty() {
             return Ok(());
@@ -77,7 +78,7 @@ impl<T> fmt::Debug for Table<T> {
     }
 }
 
-/// Entries cannot be added to a table.
+/// Why entries cannot be added to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExtendError {
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_comes_last_and_is_found() {
+    fn added_entries_come_last_and_are_found() {
         let table = letters();
         assert_eq!(table.find("c"), None);
         assert_eq!(table.extend(&["c"]), Ok(()));
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_entries_have_one_name() {
+    fn duplicate_names_are_rejected() {
         assert_eq!(letters().extend(&["c", "b"]), Err(ExtendError::Twice("b")));
         assert_eq!(letters().extend(&["c", "c"]), Err(ExtendError::Twice("c")));
     }

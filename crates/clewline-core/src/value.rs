@@ -1,25 +1,26 @@
-//! Values: whatever a recorded operation was given or answered, as one 32-bit word.
+//! Values: the arguments and results of recorded operations, each as one 32-bit word.
 //!
 //! A history of ten million operations names tens of millions of values, nearly all of them small
-//! integers. A [`Value`] holds those in place; everything else (texts, lists, large integers) lives once
-//! in a [`Values`] table and the word is its number. Equal contents therefore have equal words, a value is
-//! hashed and compared as an integer, and nothing is allocated per operation.
+//! integers. A [`Value`] holds those in place; everything else (texts, lists, large integers) lives
+//! once in a [`Values`] table and the word is its number. Equal contents therefore have equal
+//! words, a value is hashed and compared as an integer, and nothing is allocated per operation.
 
 use std::{fmt, hash::Hasher, num::NonZeroU32};
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-/// A value of a recorded history. Only the [`Values`] it came from knows what is inside.
+/// A value of a recorded history. Its contents are in the [`Values`] table that it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 // An odd word is an integer, shifted left by one. An even word is twice an index into the table.
 pub struct Value(NonZeroU32);
 
-// Indices below this one are the constants of `Value`; index 0 is never used, so that `Option<Value>` is a word.
+// Indices below this one are the constants of `Value`; index 0 is never used, so that
+// `Option<Value>` is a word.
 const FIRST_INDEX: u32 = 5;
 
 impl Value {
-    /// Nothing was written down: a call without argument, or an answer that was left out.
+    /// No value in the source: a call without argument, or a result that was omitted.
     pub const ABSENT: Value = Value::constant(1);
     /// `null`, `nil`: empty, or no such key.
     pub const NIL: Value = Value::constant(2);
@@ -48,26 +49,26 @@ impl Value {
         if truth { Value::TRUE } else { Value::FALSE }
     }
 
-    /// A number that no other value of the same [`Values`] has.
+    /// A number that differs from that of every other value of the same [`Values`].
     #[must_use]
     pub fn word(self) -> u64 {
         u64::from(self.0.get())
     }
 
-    /// The value that has this number, if any has: what [`word`](Self::word) answered.
+    /// The value with this number, if there is one: undoes [`word`](Self::word).
     #[must_use]
     pub fn from_word(word: u64) -> Option<Value> {
         u32::try_from(word).ok().and_then(NonZeroU32::new).map(Value)
     }
 
-    /// The integer that [`small`](Self::small) was given, if this is one.
+    /// The integer, if it was made by [`small`](Self::small).
     #[must_use]
     pub fn as_small(self) -> Option<i64> {
         let word = self.0.get();
         (word & 1 == 1).then(|| i64::from(word.cast_signed() >> 1))
     }
 
-    /// Whether anything was written down.
+    /// Whether there is no value in the source.
     #[must_use]
     pub fn is_absent(self) -> bool {
         self == Value::ABSENT
@@ -100,7 +101,7 @@ impl fmt::Debug for Value {
 /// What a [`Value`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Datum<'a> {
-    /// Nothing was written down.
+    /// No value in the source.
     Absent,
     /// `null`, `nil`.
     Nil,
@@ -110,11 +111,11 @@ pub enum Datum<'a> {
     Int(i64),
     /// A text.
     Text(&'a str),
-    /// A name that stands for itself: an EDN keyword, without its colon.
+    /// A symbolic name: an EDN keyword, without its colon.
     Symbol(&'a str),
     /// Several values.
     List(&'a [Value]),
-    /// Anything else, compared by the way it was written: a fraction, a nested map.
+    /// Anything else, compared by its text: a fraction, a nested map.
     Other(&'a str),
 }
 
@@ -141,8 +142,8 @@ pub struct Values {
     entries: Vec<Entry>,
     bytes: String,
     items: Vec<Value>,
-    // Indices of `entries`, by content. Not an `Interner`: texts and lists are parts of `bytes` and `items`,
-    // which spares an allocation for each.
+    // Indices of `entries`, by content. Not an `Interner`: texts and lists are parts of `bytes` and
+    // `items`, which spares an allocation for each.
     index: HashTable<u32>,
 }
 
@@ -173,7 +174,7 @@ impl Values {
         self.intern(Datum::List(items))
     }
 
-    /// The value of something that is only ever compared, by the way it is written.
+    /// The value of something that is only compared, by its text.
     pub fn other(&mut self, written: &str) -> Value {
         self.intern(Datum::Other(written))
     }
@@ -229,10 +230,11 @@ impl Values {
     /// `value` as it is written in a report: `3`, `"x"`, `[1, 2]`.
     #[must_use]
     pub fn show(&self, value: Value) -> impl fmt::Display {
-        Shown { values: self, value }
+        ShownValue { values: self, value }
     }
 
-    /// Takes over every value of `other`; the answer maps a value of `other` to the same value here.
+    /// Copies every value of `other` into this table. Returns a function that maps a value of
+    /// `other` to the equal value here.
     pub fn absorb(&mut self, other: &Values) -> impl Fn(Value) -> Value + use<> {
         let mut renamed: Vec<Value> = Vec::with_capacity(other.entries.len());
         for index in 0..other.entries.len() {
@@ -294,7 +296,7 @@ impl Values {
         let len = u32::try_from(len).expect("a value is shorter than 4 GiB");
         self.entries.push(Entry { kind, len, start });
         let Values { index, entries, bytes, items } = self;
-        // Rehashing happens only when the table grows; the contents are still at hand then.
+        // Rehashing happens only when the table grows; the contents are still available then.
         index.insert_unique(key, number, |&it| {
             let Entry { kind, len, start } = entries[it as usize];
             let range = start as usize..start as usize + len as usize;
@@ -327,12 +329,12 @@ fn hash(datum: Datum<'_>) -> u64 {
     hasher.finish()
 }
 
-struct Shown<'a> {
+struct ShownValue<'a> {
     values: &'a Values,
     value: Value,
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ShownValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.values.get(self.value) {
             Datum::Absent => Ok(()),
@@ -346,7 +348,7 @@ impl fmt::Display for Shown<'_> {
                 f.write_str("[")?;
                 for (place, &item) in items.iter().enumerate() {
                     let comma = if place == 0 { "" } else { ", " };
-                    write!(f, "{comma}{}", Shown { values: self.values, value: item })?;
+                    write!(f, "{comma}{}", ShownValue { values: self.values, value: item })?;
                 }
                 f.write_str("]")
             }

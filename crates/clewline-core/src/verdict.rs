@@ -2,24 +2,25 @@
 
 use crate::{budget::Reason, id::OperationId, witness::Witness};
 
-/// Whether a property holds. There is no way to say yes or no without evidence, nor to stop early in silence.
+/// Whether a property holds. Every verdict carries its evidence, and a search that stops early
+/// returns [`Verdict::Unknown`], never one of the others.
 ///
-/// On one history the evidence is an order or the operations that contradict each other. A method that explores
-/// executions brings its own: that a property holds is shown by what was explored, that it does not by what was
-/// found.
+/// For a single history the evidence is a linearization (`W`), or a counterexample (`V`). Methods
+/// that explore executions have their own types: the evidence that a property holds is what was
+/// explored, the evidence of a violation is what was found.
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<W = Witness, V = Violation, R = Reason> {
-    /// The property holds, and here is what shows it.
+    /// The property holds; the value is the evidence.
     Holds(W),
-    /// The property does not hold, and here is why.
+    /// The property does not hold; the value says why.
     Violated(V),
-    /// It is not known: the search stopped before.
+    /// Not known: the search stopped early; the value is the reason.
     Unknown(R),
 }
 
 impl<W, V, R> Verdict<W, V, R> {
-    /// The verdict's one word.
+    /// The verdict in one word.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -42,52 +43,59 @@ impl<W, V, R> Verdict<W, V, R> {
 
 impl Verdict {
     /// The worse of two verdicts on parts of one history; the first if they are equally bad. Two
-    /// witnesses are put one after the other;
-    /// [`Problem::merge_witnesses`](crate::Problem::merge_witnesses) knows how to bring them into order.
+    /// witnesses are concatenated; use
+    /// [`Problem::merge_witnesses`](crate::Problem::merge_witnesses) for an order that respects
+    /// real time.
     pub fn merge(self, other: Verdict) -> Verdict {
         match (self, other) {
-            (Verdict::Holds(mut ours), Verdict::Holds(theirs)) => {
-                ours.order.extend(theirs.order);
-                Verdict::Holds(ours)
+            (Verdict::Holds(mut first), Verdict::Holds(second)) => {
+                first.order.extend(second.order);
+                Verdict::Holds(first)
             }
-            (ours, theirs) => {
-                if ours.severity() < theirs.severity() {
-                    theirs
+            (first, second) => {
+                if first.severity() < second.severity() {
+                    second
                 } else {
-                    ours
+                    first
                 }
             }
         }
     }
 }
 
-/// A refutation.
+/// A proof that a history is not linearizable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// A few operations that cannot be ordered, in call order. The others do not help: they come too late, are
-    /// about other elements, or would not make a difference had they happened at any time, with any answer.
+    /// The counterexample: a few operations that have no linearization, in call order. The other
+    /// operations do not help to linearize these: they are called too late, concern other elements,
+    /// or make no difference even if they take effect at any time with any result.
     pub counterexample: Vec<OperationId>,
-    /// Those of the core of which only the call matters: they count as pending, as they returned after all the others of the core.
+    /// Operations of the counterexample of which only the call matters: they count as pending,
+    /// because they return after all other operations of the counterexample.
     pub pending: Box<[OperationId]>,
-    /// Whether nothing more can be spared: if any one of the core had happened at any time, with any answer,
-    /// or not at all, the rest could be ordered. If false, nobody knows.
+    /// Whether the counterexample is minimal: if any one of its operations took effect at any time,
+    /// with any result, or not at all, the others would be linearizable. If false, this is not
+    /// known.
     pub is_minimal: bool,
-    /// Operations besides the core, of which it only matters that they may have happened: at any time, with any answer,
-    /// or not at all. Every other operation can be left out altogether. Empty as long as nobody has looked for a small core.
+    /// Operations outside the counterexample that may take effect at any time, with any result, or
+    /// not at all. Every operation that is neither here nor in the counterexample can be removed.
+    /// Empty until the counterexample has been minimized.
     pub unconstrained: Box<[OperationId]>,
-    /// How it was found.
+    /// How the violation was found.
     pub explanation: Explanation,
-    /// What is wrong with the core, given those chances and nothing else. Unknown as long as nobody has looked.
+    /// Why the counterexample, together with the unconstrained operations and nothing else, has no
+    /// linearization. `None` until it has been computed.
     pub why: Option<Box<Why>>,
 }
 
 impl Violation {
-    /// A violation as a checker finds it: of `core` it is only known that it cannot be ordered.
+    /// A violation as a checker finds it: it is only known that `counterexample` has no
+    /// linearization.
     #[must_use]
-    pub fn found(core: Vec<OperationId>, explanation: Explanation) -> Violation {
+    pub fn found(counterexample: Vec<OperationId>, explanation: Explanation) -> Violation {
         Violation {
-            counterexample: core,
+            counterexample,
             pending: Box::default(),
             is_minimal: false,
             unconstrained: Box::default(),
@@ -97,203 +105,232 @@ impl Violation {
     }
 }
 
-/// Why the operations of a core cannot be ordered.
+/// Why the operations of a counterexample have no linearization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// A rule is broken.
+    /// A rule is violated.
     Rule {
         /// The rule.
         rule: Rule,
-        /// The operations that break it, in the order which the rule gives. Some may be among the chances, or come too late
-        /// to be among either.
+        /// The operations that violate it, in the order that the rule specifies. Some may be
+        /// unconstrained operations, or operations that are called too late to be in either list.
         operations: Vec<OperationId>,
-        /// Where the longest order ends, if the rule by itself does not tell enough.
+        /// Where the longest partial linearization ends, if the rule does not explain enough.
         end: Option<DeadEnd>,
     },
-    /// No order gets further than this.
+    /// No partial linearization is longer than this one.
     End(DeadEnd),
 }
 
-/// The end of the longest order of a core and its chances that works.
+/// The end of the longest partial linearization of a counterexample and its unconstrained
+/// operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadEnd {
-    /// That order.
+    /// That partial linearization.
     pub prefix: Vec<OperationId>,
-    /// The operation that has to come next, and cannot.
+    /// The operation that has to come next and cannot.
     pub next: OperationId,
-    /// What it could have been there, each as a report writes the whole operation. If nothing, it has to wait.
+    /// The results that the operation could have returned there, each as a report writes the whole
+    /// operation. Empty if the operation would block.
     pub instead: Vec<String>,
 }
 
 impl DeadEnd {
-    /// After `prefix` comes `next`, which could only have been one of `instead`.
+    /// After `prefix`, `next` could only have returned as one of `instead`.
     #[must_use]
     pub fn new(prefix: Vec<OperationId>, next: OperationId, instead: Vec<String>) -> DeadEnd {
         DeadEnd { prefix, next, instead }
     }
 }
 
-/// What a violation consists in.
+/// How a violation was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Explanation {
     /// Every order was tried, and none gets past `next`.
     Exhausted {
-        /// The longest allowed order found.
+        /// The longest partial linearization found.
         prefix: Vec<OperationId>,
-        /// The first operation to return among those that are not in `prefix`: it has to come next, or after
-        /// operations that overlap it, and cannot.
+        /// The operation that returns first among those that are not in `prefix`: it has to come
+        /// next, or after operations that overlap it, and cannot.
         next: OperationId,
     },
-    /// A rule is broken that every history of such an object keeps.
+    /// A rule is violated that every linearizable history of such an object satisfies.
     Broken {
         /// The rule.
         rule: Rule,
-        /// The operations that break it, in the order which the rule gives.
+        /// The operations that violate it, in the order that the rule specifies.
         operations: Vec<OperationId>,
     },
 }
 
-/// Where a history breaks: the events before are allowed, and with the next one no longer.
+/// Where a history stops being linearizable: the first return after which no linearization of the
+/// prefix exists.
 ///
-/// Events are the calls and returns of the part (object, or key of it) that is violated. A call breaks nothing, as it
-/// need not have had any effect yet; so the next event is a return.
+/// Events are the calls and returns of the violated part (an object, or one key of it). A call
+/// never makes a history violated, because a pending operation need not have taken effect; so the
+/// failing event is a return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailurePoint {
-    /// How many events of the part come before: the longest prefix that is linearizable.
+    /// The number of events of the part before the failing one: the longest linearizable prefix.
     pub events: usize,
-    /// The operation whose return comes next.
+    /// The operation whose return is the failing event.
     pub operation: OperationId,
-    /// What it could have answered instead.
+    /// The results that it could have returned instead.
     pub allowed: Allowed,
 }
 
 impl FailurePoint {
-    /// After `events` events `operation` returns, and only what is `allowed` is possible there.
+    /// After `events` events `operation` returns, and only the results in `allowed` are correct
+    /// there.
     #[must_use]
     pub fn new(events: usize, operation: OperationId, allowed: Allowed) -> FailurePoint {
         FailurePoint { events, operation, allowed }
     }
 }
 
-/// What an operation could have answered at a moment, given everything up to it.
+/// The results that an operation could return at some point, given all events before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowed {
-    /// These answers, all of them, and no other: each as a report writes the whole operation, `deq() → 3`.
+    /// Exactly these results, each as a report writes the whole operation: `deq() → 3`.
     These(Vec<String>),
-    /// None: it should still be waiting.
+    /// None: the operation has to block.
     Blocked,
-    /// Nobody knows.
+    /// Not known.
     Unknown(Reason),
 }
 
-/// What every history of some kind of object keeps. Each says which operations break it, in which order.
+/// A property of every linearizable history of some kind of object. Each variant says which
+/// operations violate it, and in which order they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// What was found had been added: an operation found an element that nobody adds.
+    /// An element that is observed or removed has been added. Violated by an operation that found
+    /// an element which no operation adds.
     Added,
-    /// What was found had been added before: an operation found an element and returned; the element was added by
-    /// one that was called later.
+    /// An element is added before it is found. Violated by an operation that found an element and
+    /// returned, and the operation that added the element and was called later.
     AddedBefore,
-    /// What was added once leaves once: two operations took the same element.
+    /// An element that is added once is removed once. Violated by two operations that removed the
+    /// same element.
     TakenOnce,
-    /// What has left is gone: an operation took an element and returned; another that was called later found it.
+    /// A removed element is absent. Violated by an operation that removed an element and returned,
+    /// and another that was called later and found it.
     Gone,
-    /// Nothing is found only if nothing is there: an operation found nothing; then, in pairs, operations after
-    /// whose first, and before whose second, an element is certainly there: one or the other, all the time.
+    /// An operation returns *empty* only if no element is present. Violated by an operation that
+    /// returned *empty*; then come pairs of operations. After the first of a pair and before the
+    /// second, some element is certainly present; together the pairs cover the whole operation.
     Empty,
-    /// First in, first out: one element was certainly added before another, but the other was found in front before
-    /// it left. One that added or found the first, a later one that added the second; one that found the second, a
-    /// later one that found the first. The last is missing if the first element is not known to have left.
+    /// First in, first out. Violated if one element was certainly added before another, but the
+    /// other was found at the front before the first was removed. Operations: one that added or
+    /// found the first, a later one that added the second; one that found the second, a later one
+    /// that found the first. The last is missing if the first element is not known to have been
+    /// removed.
     FirstInFirstOut,
-    /// Nobody passes too many: one element was certainly added after more others than are allowed, and certainly removed before
-    /// them. Those who added and removed it; then the same for each of the others, of which some may never be removed.
+    /// An element overtakes at most `allowed` others. Violated by an element that was certainly
+    /// added after more than `allowed` others and certainly removed before them. Operations: those
+    /// that added and removed it; then the same for each of the others, some of which may never be
+    /// removed.
     OvertakesMany {
-        /// How many it may pass.
+        /// How many elements it may overtake.
         allowed: u32,
     },
-    /// Nobody is passed too often: one element was certainly added before more others than are allowed, which were certainly
-    /// removed before it. Those who added and removed it, if somebody did; then the same for each of the others.
+    /// An element is overtaken at most `allowed` times. Violated by an element that was certainly
+    /// added before more than `allowed` others, which were certainly removed before it. Operations:
+    /// those that added and removed it, the latter only if it was removed; then the same for each
+    /// of the others.
     OvertakenOften {
-        /// How many may pass it.
+        /// How many elements may overtake it.
         allowed: u32,
     },
-    /// Nobody is too far out of order: operations on elements, of which one is, however they are ordered.
+    /// No element is too far out of order. Violated by operations on elements of which, in any
+    /// order, one is.
     OutOfOrder {
-        /// How many may be passed, and how often one may be.
+        /// How many elements one may overtake, and how often it may be overtaken.
         allowed: u32,
     },
-    /// Elements are at the front one after the other: two were each at the front before the other left. One that
-    /// found the first, a later one that found the second; one that found the second, a later one that found the
-    /// first. The last is missing if the first element is not known to have left. If neither is, there are
+    /// Elements are at the front one after the other. Violated by two elements that were each at
+    /// the front before the other was removed. Operations: one that found the first, a later one
+    /// that found the second; one that found the second, a later one that found the first. The last
+    /// is missing if the first element is not known to have been removed. If neither is, there are
     /// two operations: one that found the first, and one that found the second.
     OneInFront,
-    /// First in, first out, by way of a third element: b was in front before c left, c was added before a, a was in front
-    /// before b left. Pairs of operations, the first of which returned before the second was called: on b and c, c
-    /// and a, a and b. The last is missing if b is not known to have left.
+    /// First in, first out, through a third element: b was at the front before c was removed, c was
+    /// added before a, a was at the front before b was removed. Operations come in pairs, the first
+    /// of which returned before the second was called: on b and c, c and a, a and b. The last is
+    /// missing if b is not known to have been removed.
     FrontInTurn,
-    /// The greatest leaves first: an operation found an element; then, in pairs, operations after whose first, and
-    /// before whose second, a greater one is certainly there: one or the other, all the time.
+    /// The greatest element is removed first. Violated by an operation that found an element; then
+    /// come pairs of operations. After the first of a pair and before the second, a greater element
+    /// is certainly present; together the pairs cover the whole operation.
     GreatestFirst,
-    /// Last in, first out: one element came to lie on another, which was found while the first still lay there. In pairs,
-    /// the first of which had returned before the second was called: one that put or found the lower, and the one
-    /// that added the upper; one that put or found the upper, and one that found the lower; one that found the lower,
-    /// and one that found the upper, unless that was never removed.
+    /// Last in, first out. Violated if one element was put on top of another, and the lower one was
+    /// found while the upper one was still there. Operations come in pairs, the first of which
+    /// returned before the second was called: one that added or found the lower, and the one that
+    /// added the upper; one that added or found the upper, and one that found the lower; one that
+    /// found the lower, and one that found the upper, unless that was never removed.
     LastInFirstOut,
-    /// Last in, first out: operations on elements of which none can be below the others.
+    /// Last in, first out. Violated by operations on elements of which none can be below the
+    /// others.
     NoneBelow,
-    /// One element at a time: two elements were each there before and after the other. One that put or found the
-    /// first, a later one that put or found the second; one for the second, a later one for the first.
+    /// One element at a time. Violated by two elements that were each present before and after the
+    /// other. Operations: one that wrote or found the first, a later one that wrote or found the
+    /// second; one for the second, a later one for the first.
     OneAtATime,
-    /// One element at a time: the operations on an element, all of which lie where others were there all the
-    /// time: pairs of operations as in [`Rule::Empty`].
+    /// One element at a time. Violated by the operations on an element, all of which lie in
+    /// intervals that are covered by other elements; these follow as pairs of operations as in
+    /// [`Rule::Empty`].
     NoRoom,
-    /// An element that is replaced is replaced once: two operations did so.
+    /// An element is replaced at most once. Violated by two operations that replaced it.
     ReplacedOnce,
-    /// Replacements follow each other: in a chain of them one operation was called after another had returned that
-    /// has to come later.
+    /// Replacements form a chain. Violated by two operations of the chain: one was called after the
+    /// other had returned, but has to come before it.
     Chain,
-    /// An element is there after it was added, until it is removed: the operation that has no place among those on
-    /// its element.
+    /// An element is present after it was added and until it is removed. Violated by an operation
+    /// that fits nowhere among the operations on its element.
     ThereOrNot,
-    /// A sum is what was added: an operation answered one that could not have been reached, or had been passed.
+    /// A counter's value is the sum of what was added. Violated by an operation that returned a sum
+    /// which could not have been reached yet, or had already been passed.
     Sum,
-    /// The same, and in whichever order, the sum was within bounds when the operation happened: the operation and, if the
-    /// bounds follow from an earlier answer, the one that gave it.
+    /// As [`Rule::Sum`]; and in every order, the sum was within these bounds when the operation
+    /// took effect. Operations: the one that violates the rule and, if the bounds follow from an
+    /// earlier result, the one that returned it.
     SumWithin {
-        /// The least that it can have been.
+        /// The least possible sum.
         least: i64,
-        /// The greatest.
+        /// The greatest possible sum.
         greatest: i64,
     },
-    /// What was added so often is found no more often: operations that took an element, and maybe one that was called after
-    /// all these had returned and found it; then those that added it, too few.
+    /// An element is removed at most as often as it was added. Operations: those that removed it,
+    /// possibly one that was called after all these had returned and found it; then those that
+    /// added it, which are too few.
     Often {
-        /// How many added it.
+        /// How many operations added it.
         added: u32,
     },
-    /// The same since an operation found nothing, which comes before these.
+    /// As [`Rule::Often`], counted since an operation that returned *empty*, which is listed first.
     OftenSince {
-        /// How many added it since, or may have.
+        /// How many operations added it since, or may have.
         added: u32,
     },
-    /// What is there cannot be added: operations that added an element which was not there; then those that removed it, too
-    /// few to come between them.
+    /// An element that is present cannot be added again. Operations: those that added an element
+    /// which was absent; then those that removed it, which are too few to come between them.
     AddedAgain {
-        /// How many removed it.
+        /// How many operations removed it.
         removed: u32,
     },
-    /// More was added than can have been removed: an operation that found nothing, or what goes after all that; then those that had added, or seen,
-    /// something before that was called; then those that may have removed something, which are fewer.
+    /// More elements were added than can have been removed. Operations: one that returned *empty*,
+    /// or that comes after all of that; then those that had added or observed an element before it
+    /// was called; then those that may have removed one, which are fewer.
     Left {
-        /// How many had added something.
+        /// How many operations had added an element.
         added: u32,
     },
-    /// One element at a time: an operation found an element; one that had returned before it was called put or found
-    /// another one; then all that put the first element there, which had returned before that one was called.
+    /// One element at a time. Violated by an operation that found an element; one that had returned
+    /// before it was called, and wrote or found another element; then all operations that wrote the
+    /// first element, which had returned before that one was called.
     Stale,
-    /// A rule that only a monitor of a [kind of its own](crate::ObjectKind::Other) knows, as it stands in a report after the
-    /// operations that break it and a colon.
+    /// A rule of a monitor for an [object kind that was added](crate::ObjectKind::Other). The text
+    /// appears in a report after the operations that violate it and a colon.
     Other(&'static str),
 }

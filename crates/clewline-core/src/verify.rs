@@ -11,10 +11,10 @@ impl Witness {
     ///
     /// # Errors
     ///
-    /// Says which requirement of a witness is not met.
+    /// The requirement of a witness that is not met.
     pub fn verify(&self, problem: &Problem<'_>) -> Result<(), WitnessError> {
         let mut place: Vec<Option<usize>> = vec![None; problem.len()];
-        // The operation of latest call so far: whoever comes later must return after it.
+        // The operation with the latest call so far: every later one must return after that call.
         let mut latest: Option<(u32, OperationId)> = None;
         let mut replay = problem.replay();
         for &id in &self.order {
@@ -41,7 +41,7 @@ impl Witness {
     }
 }
 
-/// Why a claimed witness is not one.
+/// Why an order of operations is not a witness.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WitnessError {
@@ -53,9 +53,9 @@ pub enum WitnessError {
     Missing(OperationId),
     /// `first` returned before `second` was called, yet comes after it.
     OutOfOrder {
-        /// The operation that really came first.
+        /// The operation that comes first in real time.
         first: OperationId,
-        /// The operation that really came second.
+        /// The operation that comes second in real time.
         second: OperationId,
     },
     /// The specification does not allow the operation at its place.

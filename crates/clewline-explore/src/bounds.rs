@@ -1,25 +1,26 @@
-//! Bounds that schedulers have of their own: declared beside the scheduler, set by name from anywhere.
+//! Bounds of schedulers: declared with the scheduler, set by name.
 //!
-//! A scheduler lists its bounds in its line of the table. The command line makes a flag of each, the builders and the attribute take it by
-//! its name, and an environment variable sets it. Nothing else has to know that it exists.
+//! A scheduler lists its bounds in its table entry. The command line makes a flag of each, the
+//! builders and the attribute accept it by name, and an environment variable sets it. No other code
+//! depends on a particular bound.
 
-/// A bound that a scheduler has.
+/// A bound of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// Its name, in the plural if it counts something: the flag is `--preemptions`.
     pub name: &'static str,
-    /// One of what it counts: `preemption`.
+    /// Its singular: `preemption`.
     pub one: &'static str,
-    /// What it is unless something else is said.
+    /// The default value.
     pub default: u32,
-    /// Whether `none` lifts it.
+    /// Whether `none` removes the bound.
     pub may_be_none: bool,
     /// One line for the help.
     pub help: &'static str,
 }
 
 impl Bound {
-    /// Reads a number, or `none` if that lifts it.
+    /// Parses a number, or `none` if that is accepted.
     #[must_use]
     pub fn parse(&self, text: &str) -> Option<Option<u32>> {
         match text.parse() {
@@ -47,7 +48,7 @@ impl Bound {
     }
 }
 
-/// Each bound of a table once, in the order of the table. Bounds of the same name are the same.
+/// The distinct bounds of a table, in the order of the table. Bounds of the same name are the same.
 pub fn distinct(bounds: impl Iterator<Item = &'static Bound>) -> Vec<&'static Bound> {
     let mut all: Vec<&'static Bound> = Vec::new();
     for bound in bounds {
@@ -58,7 +59,7 @@ pub fn distinct(bounds: impl Iterator<Item = &'static Bound>) -> Vec<&'static Bo
     all
 }
 
-/// Whether one of `bounds` has that name. As a constant, it has to do without iterators.
+/// Whether one of `bounds` has that name. A `const fn` cannot use iterators.
 pub(crate) const fn has(bounds: &[Bound], name: &str) -> bool {
     let mut at = 0;
     while at < bounds.len() {
@@ -78,12 +79,12 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
     at == one.len() && at == other.len()
 }
 
-/// What bounds were set to; all others have their defaults.
+/// The values of bounds that were set; all others have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bounds(Vec<(&'static str, Option<u32>)>);
 
 impl Bounds {
-    /// Sets a bound; `None` lifts it.
+    /// Sets a bound; `None` removes it.
     pub fn set(&mut self, bound: &Bound, value: Option<u32>) {
         match self.0.iter_mut().find(|it| it.0 == bound.name) {
             Some(set) => set.1 = value,
@@ -91,11 +92,11 @@ impl Bounds {
         }
     }
 
-    /// Sets the bound of that name, which is one of `known`.
+    /// Sets the bound of that name, which has to be one of `known`.
     ///
     /// # Errors
     ///
-    /// If there is none of that name, or if it cannot be lifted and `value` is `None`.
+    /// If no bound has that name, or if `value` is `None` and the bound cannot be removed.
     pub fn set_named(&mut self, known: &[&Bound], name: &str, value: Option<u32>) -> Result<(), String> {
         let Some(bound) = known.iter().find(|it| it.name == name) else {
             let names: Vec<&str> = known.iter().map(|it| it.name).collect();
@@ -108,7 +109,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// The same with a bound that is set.
+    /// The same with one more bound set.
     #[must_use]
     pub fn with(mut self, bound: &Bound, value: impl Into<Option<u32>>) -> Self {
         self.set(bound, value.into());
@@ -121,7 +122,7 @@ impl Bounds {
         self.0.iter().any(|it| it.0 == bound.name)
     }
 
-    /// What a bound is; `None` if there is none.
+    /// The value of a bound; `None` if it was removed.
     #[must_use]
     pub fn get(&self, bound: &Bound) -> Option<u32> {
         let set = self.0.iter().find(|it| it.0 == bound.name);

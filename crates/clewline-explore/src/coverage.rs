@@ -1,4 +1,4 @@
-//! How much of the space was seen.
+//! How much of the schedule space was covered.
 
 use std::fmt;
 
@@ -6,45 +6,46 @@ use clewline_core::Reason;
 
 use crate::scheduler::Diverged;
 
-/// How much of the space was seen. A limit that was hit is never reported as success.
+/// How much of the schedule space was covered. A limit that was hit is never reported as success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coverage {
-    /// Everything the scheduler offers to try.
+    /// Everything that the scheduler can try.
     Exhausted,
-    /// There may be more, and why.
+    /// There may be more; the value says why.
     Limited(Limit),
 }
 
-/// Why there may be more to see.
+/// Why there may be more to explore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// All was seen within a bound, and there is more beyond it.
+    /// Everything within a bound was covered, and there is more beyond it.
     Bound,
-    /// The scheduler had nothing left to try, but so many executions were cut because they were too long.
+    /// The scheduler had nothing left to try, but this many executions were cut off because they
+    /// were too long.
     Cut(u64),
-    /// As many schedules as were allowed.
+    /// The maximum number of schedules.
     Schedules(u64),
-    /// As many violations as were wanted.
+    /// The requested number of violations.
     Violations(u64),
-    /// The caller had seen enough.
+    /// The caller stopped the exploration.
     Stopped,
-    /// What the budget allowed.
+    /// A limit of the budget.
     Budget(Reason),
-    /// Schedules were drawn at random.
+    /// Schedules were sampled at random.
     Sampled,
-    /// One schedule was executed again.
+    /// One schedule was replayed.
     Replayed,
-    /// The rules are known to leave out histories.
+    /// The dependence relation is known to lose histories.
     Unsound,
-    /// The system did something else than before, though the same was chosen: what was seen says little.
+    /// The system behaved differently under the same choices: what was covered says little.
     Diverged(Box<Diverged>),
-    /// Something else, in words.
+    /// Another reason, as a text.
     Other(String),
 }
 
 impl Coverage {
-    /// Its one word.
+    /// The coverage in one word.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What can be explored, and the loop.
+//! The interface of a system that can be explored, and the exploration loop.
 
 use std::ops::ControlFlow;
 
@@ -12,31 +12,36 @@ use crate::{
 pub enum Ending {
     /// Every operation returned.
     Full,
-    /// Nothing can move, and some call is pending.
+    /// No task is enabled, and some operation is pending: a deadlock.
     Stuck,
     /// A task panicked.
     Panicked,
-    /// It was longer than allowed, and nobody knows how it would have ended.
+    /// It exceeded the maximum length and was cut off; how it would have ended is not known.
     Cut,
-    /// The scheduler had seen all that could come of it.
+    /// The scheduler pruned it: its continuations have all been explored.
     Redundant,
-    /// The system found out that it needs more points at which to ask; the exploration begins again.
+    /// The system detected that it needs more scheduling points; the exploration starts again.
     Restart,
-    /// It did something else than before, though the same was chosen.
+    /// It behaved differently than before under the same choices.
     Diverged(Box<Diverged>),
 }
 
-/// Something that can be run from its initial state again and again, and whose only nondeterminism is what it asks.
+/// A system that can be run from its initial state repeatedly, and whose only nondeterminism is the
+/// scheduler's choices.
 pub trait System {
-    /// Runs one execution, from a fresh initial state to an end, asking `scheduler` whenever there is a choice.
+    /// Runs one execution, from a fresh initial state to an end, asking `scheduler` at every
+    /// choice.
     ///
-    /// The system asks where it stands, and not from a loop outside: a thread that is to go on simply goes on.
+    /// The system calls the scheduler from where it stands, not from an outer loop: a thread that
+    /// is chosen to continue continues without a switch.
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending;
 }
 
-/// Runs `system` under `scheduler` until there is nothing left to try, `executions_max` have been run, or `visit` breaks.
+/// Runs `system` under `scheduler` until nothing is left to try, `executions_max` executions have
+/// been run, or `visit` breaks.
 ///
-/// The scheduler begins anew. `visit` sees every execution that is not redundant, with the number of executions so far.
+/// The scheduler is reset first. `visit` is called for every execution that is not redundant, with
+/// the number of executions so far.
 pub fn explore<S: System + ?Sized>(
     system: &mut S,
     scheduler: &mut dyn Scheduler,
@@ -46,7 +51,7 @@ pub fn explore<S: System + ?Sized>(
     let (mut executions, mut cut, mut begin) = (0, 0, Begin::Anew);
     while executions < executions_max {
         if !scheduler.begin(begin) {
-            return (when_done(cut), executions);
+            return (coverage_when_done(cut), executions);
         }
         let ending = system.run(scheduler);
         (executions, begin) = (executions + 1, Begin::Next);
@@ -64,13 +69,16 @@ pub fn explore<S: System + ?Sized>(
             return (Coverage::Limited(Limit::Stopped), executions);
         }
     }
-    // Whether anything is left, only the scheduler knows.
+    // Only the scheduler knows whether anything is left to try.
     let is_left = scheduler.begin(begin);
-    (if is_left { Coverage::Limited(Limit::Schedules(executions_max)) } else { when_done(cut) }, executions)
+    (
+        if is_left { Coverage::Limited(Limit::Schedules(executions_max)) } else { coverage_when_done(cut) },
+        executions,
+    )
 }
 
-/// How much was seen if nothing is left to try.
-fn when_done(cut: u64) -> Coverage {
+/// The coverage if nothing is left to try.
+fn coverage_when_done(cut: u64) -> Coverage {
     if cut == 0 { Coverage::Exhausted } else { Coverage::Limited(Limit::Cut(cut)) }
 }
 

@@ -1,15 +1,19 @@
-//! Systematic exploration: a system, a scheduler, and the loop in which one drives the other.
+//! Systematic exploration: a system, a scheduler, and the loop that connects them.
 //!
-//! * A [`System`] can be run from its initial state to an end, again and again. Whenever there is a choice it asks.
-//! * A [`Scheduler`] says which of the enabled [`Step`]s is next, and which value a task draws. It remembers what it has
-//!   chosen, and ends the exploration when there is nothing left to try. [`FastPath`] is what it may do besides.
-//! * [`explore`] lets one drive the other, and says how much of the space was seen.
-//! * A [`Schedule`] is what was chosen in one execution: enough to see it again.
+//! * A [`System`] can be run from its initial state to an end, repeatedly. At every choice it asks
+//!   the scheduler.
+//! * A [`Scheduler`] decides which of the enabled [`Step`]s is next, and which value a task draws.
+//!   It records its choices, and ends the exploration when nothing is left to try. [`FastPath`] is
+//!   an optional extension.
+//! * [`explore`] runs the system under the scheduler, and returns how much of the schedule space
+//!   was covered.
+//! * A [`Schedule`] is the sequence of choices of one execution: enough to replay it.
 //!
-//! [`choosers`], [`Bound`]s, [`Schedule`]s and [`Coverage`] are those of actor systems as well, whose schedulers pick messages.
+//! [`choosers`], [`Bound`]s, [`Schedule`]s and [`Coverage`] are also used for actor systems, whose
+//! schedulers choose messages.
 //!
-//! Everything here is a function of its inputs and one seed. Nothing knows what a thread is, or a message; dependence of
-//! steps is decided from what a [`Step`] says about itself.
+//! Everything here is a function of its inputs and one seed. Nothing depends on threads or
+//! messages; the dependence of steps is decided from the data in a [`Step`].
 
 mod bounds;
 pub mod choosers;

@@ -1,12 +1,13 @@
-//! Schedules: what was chosen in one execution, and the token that says so in one word.
+//! Schedules: the choices of one execution, and their text form, the replay token.
 //!
-//! A token has a symbol for each choice, and a number after it if it was made several times in a row. In schedules of threads, tasks are
-//! letters, and values that a task draws have an equals sign: `a3b1a=2c4` is three steps of the first task, one of the second, one of
-//! the first after which it draws the value 2, and four of the third.
+//! A token has a symbol for each choice, followed by a number if the choice was made several times
+//! in a row. In schedules of threads, tasks are letters, and values that a task draws have an
+//! equals sign: `a3b1a=2c4` is three steps of the first task, one of the second, one of the first
+//! after which it draws the value 2, and four of the third.
 //!
-//! In schedules of messages, a choice is a place in the order in which the system offers what can happen. The first place is `a`, the
-//! second `b`, and so on to `z`; from the 27th on, the number stands in brackets, counted from 0: `a3c[27]` is the first three
-//! times, then the third, then the 28th.
+//! In schedules of messages, a choice is a position in the list of enabled events. The first
+//! position is `a`, the second `b`, and so on to `z`; from the 27th on, the number is in brackets,
+//! counted from 0: `a3c[27]` is the first position three times, then the third, then the 28th.
 
 use std::{fmt, str::FromStr};
 
@@ -14,16 +15,16 @@ use clewline_core::ParseError;
 
 use crate::step::TaskId;
 
-/// One thing that was chosen among threads.
+/// One choice in a schedule of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pick {
-    /// Whose step was next.
+    /// The task whose step was next.
     Task(TaskId),
-    /// Which value was drawn.
+    /// The value that was drawn.
     Value(u32),
 }
 
-/// What was chosen in one execution, in order: enough to see it again.
+/// The choices of one execution, in order: enough to replay it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule<P = Pick>(pub Vec<P>);
 
@@ -33,12 +34,12 @@ impl<P> Default for Schedule<P> {
     }
 }
 
-/// One choice, as tokens write it.
+/// One choice, as written in tokens.
 pub trait Symbol: Copy + PartialEq {
-    /// What should stand after a symbol, if not another one.
+    /// What is expected after a symbol, other than another symbol.
     const TIMES: &'static str;
 
-    /// Whether several in a row are written as one with their number.
+    /// Whether equal choices in a row are written as one symbol with a count.
     fn repeats(self) -> bool;
 
     /// Writes it.
@@ -48,7 +49,7 @@ pub trait Symbol: Copy + PartialEq {
     /// If the formatter fails.
     fn write(self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
-    /// Reads the one that begins at `at`. Returns where it ends, too.
+    /// Reads the symbol that starts at `at`. Also returns where it ends.
     ///
     /// # Errors
     ///
@@ -75,14 +76,14 @@ impl Symbol for Pick {
             head @ b'a'..=b'p' => Ok((Pick::Task(TaskId(head - b'a')), at + 1)),
             b'=' => match number(token, at + 1) {
                 (digits, Some(value)) => Ok((Pick::Value(value), at + 1 + digits)),
-                (_, None) => Err(wrong(token, at + 1, "a value")),
+                (_, None) => Err(error_at(token, at + 1, "a value")),
             },
-            _ => Err(wrong(token, at, "a task, `a` to `p`, or `=`")),
+            _ => Err(error_at(token, at, "a task, `a` to `p`, or `=`")),
         }
     }
 }
 
-/// A place, counted from 0.
+/// A position, counted from 0.
 impl Symbol for u32 {
     const TIMES: &'static str = "how often the same is picked";
 
@@ -102,24 +103,24 @@ impl Symbol for u32 {
             letter @ b'a'..=b'z' => Ok((u32::from(letter - b'a'), at + 1)),
             b'[' => {
                 let (digits, Some(place)) = number(token, at + 1) else {
-                    return Err(wrong(token, at + 1, "a number"));
+                    return Err(error_at(token, at + 1, "a number"));
                 };
                 let end = at + 1 + digits;
                 match token.as_bytes().get(end) {
                     Some(b']') => Ok((place, end + 1)),
-                    Some(_) | None => Err(wrong(token, end, "`]`")),
+                    Some(_) | None => Err(error_at(token, end, "`]`")),
                 }
             }
-            _ => Err(wrong(token, at, "a place, `a` to `z`, or `[`")),
+            _ => Err(error_at(token, at, "a place, `a` to `z`, or `[`")),
         }
     }
 }
 
-fn wrong(token: &str, at: usize, expected: &'static str) -> ParseError {
+fn error_at(token: &str, at: usize, expected: &'static str) -> ParseError {
     ParseError::at_character(TOKEN, token, at, expected)
 }
 
-/// How many digits there are from `at` on, and their number if it is not too large.
+/// The number of digits from `at` on, and their value if it is not too large.
 fn number(token: &str, at: usize) -> (usize, Option<u32>) {
     let digits = token.as_bytes()[at..].iter().take_while(|it| it.is_ascii_digit()).count();
     (digits, token.get(at..at + digits).and_then(|it| it.parse().ok()))
@@ -137,10 +138,10 @@ impl<P: Symbol> fmt::Display for Schedule<P> {
     }
 }
 
-/// What the text of a schedule is called.
+/// The name of the text form of a schedule.
 pub const TOKEN: &str = "replay token";
 
-/// No token has more steps: a number with many digits must not eat all memory.
+/// The maximum number of steps of a token: a long number must not exhaust the memory.
 pub const STEPS_MAX: usize = 1 << 24;
 
 impl<P: Symbol> FromStr for Schedule<P> {
@@ -157,7 +158,7 @@ impl<P: Symbol> FromStr for Schedule<P> {
                     at += digits;
                     times
                 }
-                _ => return Err(wrong(token, at, P::TIMES)),
+                _ => return Err(error_at(token, at, P::TIMES)),
             };
             picks.extend(std::iter::repeat_n(pick, times as usize));
         }

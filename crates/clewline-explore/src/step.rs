@@ -1,4 +1,5 @@
-//! Steps: what a task could do next, described well enough to decide whether an order matters.
+//! Steps: the next action of a task, with enough data to decide whether the order of two steps
+//! matters.
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use std::fmt;
 pub struct TaskId(pub u8);
 
 impl TaskId {
-    /// How many tasks a system may have in one execution.
+    /// The maximum number of tasks in one execution.
     pub const MAX: usize = 16;
 
     /// This id as an index into a slice.
@@ -23,12 +24,13 @@ impl fmt::Debug for TaskId {
     }
 }
 
-/// Something that several tasks can get at: an atomic, a lock, a mailbox. Numbered as they are first used in an execution.
+/// An object that several tasks can access: an atomic, a lock, a mailbox. Numbered in the order of
+/// first use in an execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SharedId(pub u32);
 
 impl SharedId {
-    /// Nothing that anyone else can get at.
+    /// No shared object.
     pub const NONE: SharedId = SharedId(u32::MAX);
 }
 
@@ -46,7 +48,7 @@ impl TaskSet {
     /// No task.
     pub const EMPTY: TaskSet = TaskSet(0);
 
-    /// `task` alone.
+    /// Only `task`.
     #[must_use]
     pub const fn only(task: TaskId) -> TaskSet {
         TaskSet(1 << task.0)
@@ -65,27 +67,28 @@ impl TaskSet {
         self.0 >> task.0 & 1 == 1
     }
 
-    /// Whether nobody is in it.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many are in it.
+    /// The number of tasks.
     #[inline]
     #[must_use]
     pub const fn len(self) -> usize {
-        // Not every processor can count, and mostly it need not.
+        // Not every processor has an instruction that counts bits, and usually it is not needed.
         if self.is_first() { self.0.trailing_ones() as usize } else { self.0.count_ones() as usize }
     }
 
-    /// Whether those with the least numbers are in it, and nobody else.
+    /// Whether the set consists of the tasks with the lowest numbers.
     #[inline]
     const fn is_first(self) -> bool {
         self.0 & self.0.wrapping_add(1) == 0
     }
 
-    /// Whose steps these are, if they are in the order of tasks and no two are of one task; nobody if not.
+    /// The tasks of `steps`, if these are in the order of tasks and no two belong to one task;
+    /// otherwise empty.
     #[must_use]
     pub fn of_ordered(steps: &[Step]) -> TaskSet {
         let mut tasks = TaskSet::EMPTY;
@@ -104,36 +107,36 @@ impl TaskSet {
         self.0 |= 1 << task.0;
     }
 
-    /// Takes `task` out.
+    /// Removes `task`.
     pub fn remove(&mut self, task: TaskId) {
         self.0 &= !(1 << task.0);
     }
 
-    /// Those in either.
+    /// The union of both sets.
     #[must_use]
     pub const fn union(self, other: TaskSet) -> TaskSet {
         TaskSet(self.0 | other.0)
     }
 
-    /// Those in both.
+    /// The intersection of both sets.
     #[must_use]
     pub const fn intersection(self, other: TaskSet) -> TaskSet {
         TaskSet(self.0 & other.0)
     }
 
-    /// Those in this one and not in `other`.
+    /// The tasks in this set that are not in `other`.
     #[must_use]
     pub const fn without(self, other: TaskSet) -> TaskSet {
         TaskSet(self.0 & !other.0)
     }
 
-    /// The one with the least number.
+    /// The task with the lowest number.
     #[must_use]
     pub const fn first(self) -> Option<TaskId> {
         if self.0 == 0 { None } else { Some(TaskId(self.0.trailing_zeros() as u8)) }
     }
 
-    /// The one that `n` others come before, if there are more than `n`.
+    /// The task at position `n`, if there are more than `n`.
     #[inline]
     #[must_use]
     pub fn nth(self, n: usize) -> Option<TaskId> {
@@ -143,13 +146,13 @@ impl TaskSet {
         self.iter().nth(n)
     }
 
-    /// Those with lesser numbers than `task`.
+    /// The tasks with lower numbers than `task`.
     #[must_use]
     pub const fn before(self, task: TaskId) -> TaskSet {
         TaskSet(self.0 & ((1 << task.0) - 1))
     }
 
-    /// In order of their numbers.
+    /// The tasks in ascending order.
     #[must_use]
     pub const fn iter(self) -> Tasks {
         Tasks(self.0)
@@ -191,46 +194,47 @@ impl Iterator for Tasks {
     }
 }
 
-/// What a step does to the object it touches.
+/// What a step does to the object that it accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Nothing that anyone can see, but for an operation that begins or ends with it.
+    /// Nothing that other tasks can observe, except for an operation that is called or returns with
+    /// it.
     Local,
     /// A load.
     Read,
     /// A store.
     Write,
-    /// A load and a store in one: swap, compare-and-swap, fetch-and-add.
+    /// An atomic read-modify-write: swap, compare-and-swap, fetch-and-add.
     Update,
-    /// Waits until nobody has the lock, and takes it; or takes one permit.
+    /// Blocks until the lock is free, and acquires it; or acquires one permit.
     Acquire,
-    /// Waits until nobody writes, and takes a share of the lock.
+    /// Blocks until no task holds the lock exclusively, and acquires it shared.
     AcquireShared,
-    /// Takes the lock if nobody has it.
+    /// Acquires the lock if it is free.
     TryAcquire,
-    /// Takes a share of the lock if nobody writes.
+    /// Acquires the lock shared if no task holds it exclusively.
     TryAcquireShared,
-    /// Gives the lock back.
+    /// Releases the lock.
     Release,
-    /// Gives a lock back and waits to be notified.
+    /// Releases a lock and waits for a notification.
     Wait,
-    /// Notifies one that waits, or all.
+    /// Notifies one waiting task, or all.
     Notify,
-    /// A send to a channel, or a message that is received by an actor.
+    /// A send to a channel, or a message that an actor receives.
     Send,
     /// A receive from a channel.
     Receive,
-    /// Waits until a task has ended.
+    /// Blocks until a task has ended.
     Join,
-    /// Waits for a token.
+    /// Blocks until the task has a park token.
     Park,
-    /// Gives a token.
+    /// Gives a park token to a task.
     Unpark,
-    /// Lets others run. Its order with any step matters.
+    /// Lets other tasks run. Its order with any step matters.
     Yield,
     /// A fence. Its order with any step may matter.
     Fence,
-    /// A store that leaves the buffer of the processor.
+    /// A buffered store that becomes visible: it leaves the store buffer of the processor.
     Flush,
 }
 
@@ -258,7 +262,7 @@ impl Access {
         Access::Flush,
     ];
 
-    /// Whether two such accesses of one object can change places.
+    /// Whether two such accesses of one object commute.
     #[must_use]
     pub const fn is_shared(self) -> bool {
         matches!(self, Access::Read | Access::AcquireShared | Access::TryAcquireShared | Access::Join)
@@ -271,14 +275,15 @@ impl Access {
     }
 }
 
-/// One thing that a system could do next, or has done.
+/// An action that a task can execute next, or has executed.
 ///
 /// A step of a thread is a visible access and everything that follows up to the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// Who moves: the thread, or the actor that receives.
+    /// The task that executes it: the thread, or the actor that receives.
     pub task: TaskId,
-    /// Who caused it: the sender of a message; of a task that was started by another, the one where it all began.
+    /// The task that caused it: the sender of a message; for a task that was started by another
+    /// one, the first in that chain.
     pub cause: Option<TaskId>,
     /// What it does to `object`.
     pub access: Access,
@@ -286,21 +291,22 @@ pub struct Step {
     pub calls: bool,
     /// Whether an operation returns right after it. Not known before the step has been executed.
     pub returns: bool,
-    /// What it touches.
+    /// The object that it accesses.
     pub object: SharedId,
     /// Tasks that have ended and that it had to wait for.
     pub after: TaskSet,
     /// Tasks that it started or woke up. Not known before the step has been executed.
     pub wakes: TaskSet,
-    /// A lock that it gave back besides what it did to `object`. Not known before the step has been executed.
-    pub frees: SharedId,
-    /// Whether its task lets others run after it, or panics: its order with any step matters. Not known before the step has been
+    /// A lock that it released besides its access of `object`. Not known before the step has been
     /// executed.
+    pub frees: SharedId,
+    /// Whether its task yields after it, or panics: its order with any step matters. Not known
+    /// before the step has been executed.
     pub yields: bool,
 }
 
 impl Step {
-    /// A step of `task` that does nothing yet.
+    /// A step of `task` without effects that are not yet known.
     #[must_use]
     pub const fn new(task: TaskId, access: Access, object: SharedId) -> Step {
         Step {
@@ -317,11 +323,11 @@ impl Step {
         }
     }
 
-    /// Whether both do the same, as far as it is known before they have been executed.
+    /// Whether both steps are equal in everything that is known before they are executed.
     #[inline]
     #[must_use]
     pub fn is_begun_like(&self, other: &Step) -> bool {
-        // All of them, since to branch after each takes longer than to look at the next.
+        // No short circuit: a branch after each comparison takes longer than the next comparison.
         (self.task == other.task)
             & (self.cause == other.cause)
             & (self.access == other.access)
@@ -330,8 +336,8 @@ impl Step {
             & (self.after == other.after)
     }
 
-    /// Whether the order of the two can be told from values: they are of one task, or touch the same object and one
-    /// changes it.
+    /// Whether values can depend on the order of the two: they are of one task, or access the same
+    /// object and one changes it.
     #[must_use]
     pub fn conflicts(&self, other: &Step) -> bool {
         self.task == other.task
@@ -348,8 +354,9 @@ impl Step {
         self.yields || self.access.is_global()
     }
 
-    /// Whether the order of the two can be told from a history: they [conflict](Self::conflicts), or one returns where the
-    /// other calls. Two calls have no order in a history, and neither have two returns.
+    /// Whether a history can depend on the order of the two: they [conflict](Self::conflicts), or
+    /// one returns where the other calls. Two calls have no order in a history, and neither have
+    /// two returns.
     #[must_use]
     pub fn is_dependent(&self, other: &Step) -> bool {
         self.conflicts(other) || (self.returns && other.calls) || (self.calls && other.returns)

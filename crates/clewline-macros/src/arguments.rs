@@ -1,4 +1,4 @@
-//! What is said in the attribute itself.
+//! The arguments of the attribute.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,19 +9,19 @@ use syn::{
 
 /// The arguments of the attribute.
 pub(crate) struct Arguments {
-    /// Where the crate is.
+    /// The path of the crate.
     pub(crate) krate: Path,
     /// The name of the test.
     pub(crate) name: Option<LitStr>,
-    /// How to make a fresh subject.
+    /// The expression that creates the object.
     pub(crate) init: Option<Expr>,
-    /// Methods of the builder.
+    /// Method calls on the builder.
     pub(crate) settings: Vec<TokenStream>,
-    /// Bounds of schedulers: the key, and what to say if no scheduler has it.
+    /// Bounds of schedulers: the key, and the error message if no scheduler has it.
     pub(crate) bounds: Vec<(Ident, String)>,
 }
 
-const KNOWN: &str = "threads, operations, samples, auto, seed, jobs, executions, scheduler, memory, spurious, matrix, \
+const ARGUMENT_NAMES: &str = "threads, operations, samples, auto, seed, jobs, executions, scheduler, memory, spurious, matrix, \
                      initial, last, sequence, weak_failures, nondeterministic, name, init and crate";
 
 impl Parse for Arguments {
@@ -31,7 +31,7 @@ impl Parse for Arguments {
             Arguments { krate, name: None, init: None, settings: Vec::new(), bounds: Vec::new() };
         let mut seen: Vec<String> = Vec::new();
         while !input.is_empty() {
-            arguments.one(input, &mut seen)?;
+            arguments.parse_one(input, &mut seen)?;
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
@@ -41,7 +41,7 @@ impl Parse for Arguments {
 }
 
 impl Arguments {
-    fn one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> Result<()> {
+    fn parse_one(&mut self, input: ParseStream<'_>, seen: &mut Vec<String>) -> Result<()> {
         if input.peek(Token![crate]) {
             input.parse::<Token![crate]>()?;
             input.parse::<Token![=]>()?;
@@ -51,14 +51,14 @@ impl Arguments {
         let key: Ident = input.parse()?;
         let name = key.to_string();
         if !matches!(&*name, "matrix" | "sequence") && seen.contains(&name) {
-            return Err(Error::new(key.span(), format!("`{name}` is there twice")));
+            return Err(Error::new(key.span(), format!("duplicate argument `{name}`")));
         }
         if matches!(&*name, "nondeterministic" | "weak_failures") {
             self.settings.push(quote!(.#key()));
             seen.push(name);
             return Ok(());
         }
-        if !KNOWN.split([',', ' ']).any(|it| it == name && it != "and") {
+        if !ARGUMENT_NAMES.split([',', ' ']).any(|it| it == name && it != "and") {
             seen.push(name);
             return self.bound(key, input);
         }
@@ -72,7 +72,7 @@ impl Arguments {
             }
             _ => {
                 let number: LitInt = input.parse()?;
-                // Of the type that the method takes.
+                // Without a suffix: it gets the type that the method takes.
                 let number = LitInt::new(number.base10_digits(), number.span());
                 self.settings.push(quote!(.#key(#number)));
             }
@@ -81,10 +81,11 @@ impl Arguments {
         Ok(())
     }
 
-    /// What is nothing else is a bound that a scheduler has. Which there are, this crate does not know: what it generates asks.
+    /// Any other name is taken for a bound of a scheduler. This crate does not know which bounds
+    /// exist: the generated code checks that.
     fn bound(&mut self, key: Ident, input: ParseStream<'_>) -> Result<()> {
         let unknown =
-            format!("nothing is called `{key}` here; there are {KNOWN}, and the bounds of schedulers");
+            format!("unknown argument `{key}`: expected {ARGUMENT_NAMES}, or a bound of a scheduler");
         let is_value = input.peek2(LitInt) || input.peek2(Ident);
         if !input.peek(Token![=]) || !is_value {
             return Err(Error::new(key.span(), unknown));
@@ -94,7 +95,7 @@ impl Arguments {
         if input.peek(Ident) {
             let none: Ident = input.parse()?;
             if none != "none" {
-                return Err(Error::new(none.span(), "expected a number, or `none`"));
+                return Err(Error::new(none.span(), "expected a number or `none`"));
             }
             self.settings.push(quote!(.bound(#name, ::core::option::Option::None)));
         } else {
@@ -107,7 +108,7 @@ impl Arguments {
     }
 }
 
-/// The name of a bound, as schedulers write it.
+/// The name of a bound, as schedulers declare it.
 pub(crate) fn bound_name(key: &Ident) -> String {
     key.to_string().replace('_', "-")
 }

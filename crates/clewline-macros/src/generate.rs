@@ -1,4 +1,4 @@
-//! From an impl block to the block and its test.
+//! Generates the test of an impl block.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -8,40 +8,40 @@ use syn::{
 
 use crate::{
     arguments::{Arguments, bound_name},
-    methods::{self, Argument, Options, Part, Says},
+    methods::{self, Argument, InvariantKind, MethodRole, Options},
 };
 
 /// The block without our attributes, and the test.
 pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenStream> {
     let arguments: Arguments = syn::parse2(arguments)?;
-    refuse_special(&block)?;
-    let (conditions, of_test) = take_attributes(&mut block);
+    reject_unsupported(&block)?;
+    let (conditions, test_attributes) = take_attributes(&mut block);
     let ty = (*block.self_ty).clone();
     let (mut init, mut calls) = (arguments.init.as_ref().map(|it| quote!(|| #it)), Vec::new());
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
-        let Some(part) = methods::take_part(method)? else { continue };
-        match part {
-            Part::Init => {
+        let Some(role) = methods::take_role(method)? else { continue };
+        match role {
+            MethodRole::Init => {
                 let made = constructor(&ty, method)?;
                 if init.replace(made).is_some() {
-                    let reason = "one way to make a fresh one is enough: `#[init]`, or `init = ..`";
+                    let reason = "duplicate constructor: expected one `#[init]` method, or `init = ..`";
                     return Err(Error::new(method.sig.ident.span(), reason));
                 }
             }
-            Part::Operation(options) => {
+            MethodRole::Operation(options) => {
                 let taken = methods::take_arguments(method)?;
                 calls.push(operation(&arguments.krate, &ty, method, &taken, &options));
             }
-            Part::Invariant => calls.push(invariant(&ty, method)?),
+            MethodRole::Invariant => calls.push(invariant(&ty, method)?),
         }
     }
     let init = init.ok_or_else(|| {
-        let reason = "nothing says how to make a fresh one: write `#[init]` before a method, or `init = ..` in the attribute";
+        let reason = "no constructor: write `#[init]` before a method, or `init = ..` in the attribute";
         Error::new(ty.span(), reason)
     })?;
     if calls.is_empty() {
-        return Err(Error::new(ty.span(), "nothing can be called: write `#[op]` before methods"));
+        return Err(Error::new(ty.span(), "no operations: write `#[op]` before methods"));
     }
     let (krate, settings) = (&arguments.krate, &arguments.settings);
     let (name, subject) = (test_name(&arguments, &ty)?, short(&ty));
@@ -55,7 +55,7 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
         #(#conditions)*
         #[cfg(test)]
         #[::core::prelude::v1::test]
-        #(#of_test)*
+        #(#test_attributes)*
         fn #name() {
             #(#bounds)*
             let line_up = #krate::LineUp::new(#init).named(#subject);
@@ -65,27 +65,27 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
     })
 }
 
-fn refuse_special(block: &ItemImpl) -> Result<()> {
+fn reject_unsupported(block: &ItemImpl) -> Result<()> {
     if let Some((path, _)) = &block.trait_ {
         return Err(Error::new(
             path.span(),
-            "not for the impl of a trait: write a block with methods that call it",
+            "the impl of a trait is not supported: write an inherent impl with methods that call it",
         ));
     }
     if let Some(it) = block.generics.params.first() {
-        let reason =
-            "a test needs a type without parameters: write the block for one, such as `impl Stack<u32>`";
+        let reason = "generic blocks are not supported: write the block for a concrete type, such as `impl Stack<u32>`";
         return Err(Error::new(it.span(), reason));
     }
     Ok(())
 }
 
-/// Conditions, which count for the test as well, and what was meant for the test alone.
+/// The `cfg` attributes, which also apply to the test, and the attributes for the test only.
 fn take_attributes(block: &mut ItemImpl) -> (Vec<Attribute>, Vec<Attribute>) {
-    let is_tests = |it: &Attribute| ["should_panic", "ignore"].iter().any(|name| it.path().is_ident(name));
-    let (of_test, others): (Vec<Attribute>, Vec<Attribute>) = block.attrs.drain(..).partition(is_tests);
+    let is_for_test = |it: &Attribute| ["should_panic", "ignore"].iter().any(|name| it.path().is_ident(name));
+    let (test_attributes, others): (Vec<Attribute>, Vec<Attribute>) =
+        block.attrs.drain(..).partition(is_for_test);
     block.attrs = others;
-    (conditions(&block.attrs), of_test)
+    (conditions(&block.attrs), test_attributes)
 }
 
 fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
@@ -93,17 +93,17 @@ fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
 }
 
 fn constructor(ty: &Type, method: &ImplItemFn) -> Result<TokenStream> {
-    methods::refuse_special(method)?;
+    methods::reject_unsupported(method)?;
     if let Some(it) = method.sig.inputs.first() {
         let reason =
-            "what makes a fresh one takes no arguments: say `init = ..` in the attribute, with these";
+            "the `#[init]` method takes no arguments: write `init = ..` in the attribute, with the arguments";
         return Err(Error::new(it.span(), reason));
     }
     let name = &method.sig.ident;
     Ok(quote!(|| <#ty>::#name()))
 }
 
-/// One call for each choice of arguments.
+/// One call for each combination of arguments.
 fn operation(
     krate: &Path,
     ty: &Type,
@@ -124,17 +124,17 @@ fn operation(
     let weight = options.weight.as_ref().map(|it| quote!(.weight(#it)));
     let group = options.group.as_ref().map(|it| quote!(.group(#it)));
     let once = options.is_once.then(|| quote!(.once()));
-    let answer = match &method.sig.output {
+    let result_span = match &method.sig.output {
         syn::ReturnType::Default => Span::call_site(),
         syn::ReturnType::Type(_, ty) => ty.span(),
     };
-    let shown = quote_spanned!(answer=> #krate::line_up::Answer::of(&answer));
+    let shown = quote_spanned!(result_span=> #krate::line_up::Answer::of(&result));
     let mut body = quote! {
         let line_up = {
             let label = #label;
             #(let #names = ::core::clone::Clone::clone(&#names);)*
             line_up.call(label, move |it: &#ty| {
-                let answer = <#ty>::#name(it, #(::core::clone::Clone::clone(&#names)),*);
+                let result = <#ty>::#name(it, #(::core::clone::Clone::clone(&#names)),*);
                 #shown
             }) #weight #group #once
         };
@@ -175,8 +175,8 @@ fn values(krate: &Path, argument: &Argument) -> TokenStream {
 fn invariant(ty: &Type, method: &ImplItemFn) -> Result<TokenStream> {
     let (name, text, conditions) = (&method.sig.ident, plain(&method.sig.ident), conditions(&method.attrs));
     let call = match methods::invariant(method)? {
-        Says::Nothing => quote!(<#ty>::#name(it)),
-        Says::Whether => {
+        InvariantKind::Panics => quote!(<#ty>::#name(it)),
+        InvariantKind::ReturnsBool => {
             let message = format!("the invariant `{text}` does not hold");
             quote!(::core::assert!(<#ty>::#name(it), #message))
         }
@@ -191,7 +191,7 @@ fn plain(name: &Ident) -> String {
     name.to_string().trim_start_matches("r#").to_owned()
 }
 
-/// The last part of the path: `Stack` for `stacks::Stack<u32>`.
+/// The last segment of the path: `Stack` for `stacks::Stack<u32>`.
 fn short(ty: &Type) -> String {
     match ty {
         Type::Path(it) => it.path.segments.last().map(|it| plain(&it.ident)).unwrap_or_default(),

@@ -9,7 +9,8 @@ mod tests;
 use proc_macro::TokenStream;
 use syn::{ItemImpl, parse_macro_input};
 
-/// Makes a test of an impl block: every interleaving of its operations, and no specification.
+/// Generates a test from an impl block: it explores every interleaving of the block's operations
+/// and needs no specification.
 ///
 /// ```text
 /// use clewline::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -35,35 +36,38 @@ use syn::{ItemImpl, parse_macro_input};
 /// }
 /// ```
 ///
-/// The block stays as it is. Beside it there is a test, `counter_is_linearizable`, which does what
-/// `clewline::LineUp` does with one call for each operation and each choice of its arguments.
+/// The block is unchanged. The generated test, `counter_is_linearizable`, runs `clewline::LineUp`
+/// with one call for each operation and each combination of its arguments.
 ///
 /// # On the block
 ///
-/// `threads`, `operations`, `samples`, `auto`, `seed`, `jobs`, `executions`, `scheduler`, `memory`, `spurious`,
-/// `matrix` (may be there more than once), `initial`, `last`, `sequence`, `weak_failures` and `nondeterministic` are the methods of
-/// `LineUp` of that name. A bound that a scheduler has, such as `preemptions` or `depth`, is a number or `none`. Besides there are
+/// `threads`, `operations`, `samples`, `auto`, `seed`, `jobs`, `executions`, `scheduler`, `memory`,
+/// `spurious`, `matrix` (may be repeated), `initial`, `last`, `sequence`, `weak_failures` and
+/// `nondeterministic` are the methods of `LineUp` of the same name. A bound of a scheduler, such as
+/// `preemptions` or `depth`, is a number or `none`. There are also
 ///
 /// * `name = "..."`: the name of the test;
-/// * `init = EXPRESSION`: how to make a fresh one, in the place of a method with `#[init]`;
-/// * `crate = PATH`: where the crate `clewline` is, if not at `::clewline`.
+/// * `init = EXPRESSION`: creates the object, instead of a method with `#[init]`;
+/// * `crate = PATH`: the path of the crate `clewline`, if it is not `::clewline`.
 ///
-/// The attributes `should_panic` and `ignore` on the block are the test's.
+/// The attributes `should_panic` and `ignore` on the block apply to the test.
 ///
 /// # On methods
 ///
-/// * `#[init]`: makes a fresh one. It takes no arguments.
-/// * `#[op]`: an operation. It takes `&self`, since several threads call it at the same time. `#[op(weight = 2)]` is drawn twice as
-///   often as others, `#[op(group = "consumers")]` is called by one thread only, whichever it is, as are all others of that
-///   group, and `#[op(once)]` is called at most once in a matrix.
-/// * `#[invariant]`: is called when all operations are over, and panics, or answers `false`, if something is wrong.
+/// * `#[init]`: creates the object. It takes no arguments.
+/// * `#[op]`: an operation. It takes `&self`, because several threads call it concurrently.
+///   `#[op(weight = 2)]` is drawn twice as often as others. All operations with
+///   `#[op(group = "consumers")]` are called by a single thread, which may be any thread.
+///   `#[op(once)]` is called at most once in a matrix.
+/// * `#[invariant]`: called after all operations have returned. It panics, or returns `false`, if
+///   it is violated.
 ///
 /// # On arguments
 ///
-/// `#[values(1, 2)]` or `#[values(1..=3)]`: what an argument may be. A `bool`, an `Option` of one, and whatever implements
-/// `clewline::line_up::Every` need no such list.
+/// `#[values(1, 2)]` or `#[values(1..=3)]`: the values of an argument to try. Not needed for a
+/// `bool`, an `Option` of one, and every type that implements `clewline::line_up::Every`.
 ///
-/// What makes no sense is refused, and the message says what to write instead.
+/// Invalid uses are compile errors, which say what to write instead.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, block: TokenStream) -> TokenStream {
     let block = parse_macro_input!(block as ItemImpl);

@@ -1,4 +1,4 @@
-//! What is said about methods and their arguments.
+//! The attributes of methods and of their arguments.
 
 use syn::{
     Attribute, Error, Expr, FnArg, Ident, ImplItemFn, LitInt, LitStr, Pat, ReceiverKind, Result, ReturnType,
@@ -8,14 +8,14 @@ use syn::{
     spanned::Spanned,
 };
 
-/// What a method is for, if it says so.
-pub(crate) enum Part {
+/// The role of a method, if it has one of our attributes.
+pub(crate) enum MethodRole {
     Init,
     Operation(Options),
     Invariant,
 }
 
-/// What is said about an operation.
+/// The options of `#[op]`.
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) weight: Option<LitInt>,
@@ -39,13 +39,12 @@ impl Parse for Options {
                     options.group = Some(input.parse()?);
                 }
                 "blocking" => {
-                    let reason = "leave `blocking` out: every operation may block, and whether it should is found out from \
-                                  what it does one call at a time";
+                    let reason = "remove `blocking`: every operation may block, and whether it should is determined from \
+                                  its serial executions";
                     return Err(Error::new(key.span(), reason));
                 }
                 other => {
-                    let reason =
-                        format!("nothing is called `{other}` here; there are weight, group and once");
+                    let reason = format!("unknown option `{other}`: expected weight, group or once");
                     return Err(Error::new(key.span(), reason));
                 }
             }
@@ -60,13 +59,13 @@ impl Parse for Options {
 /// An argument of an operation.
 pub(crate) struct Argument {
     pub(crate) ty: Type,
-    /// What it may be; `None` for everything its type has.
+    /// The values to try; `None` for all values of its type.
     pub(crate) values: Option<Vec<Expr>>,
 }
 
-/// Takes our attribute away from a method, and says what it is for.
-pub(crate) fn take_part(method: &mut ImplItemFn) -> Result<Option<Part>> {
-    let mut part = None;
+/// Removes our attribute from a method, and returns the method's role.
+pub(crate) fn take_role(method: &mut ImplItemFn) -> Result<Option<MethodRole>> {
+    let mut role = None;
     let (ours, others): (Vec<Attribute>, Vec<Attribute>) = method
         .attrs
         .drain(..)
@@ -75,25 +74,28 @@ pub(crate) fn take_part(method: &mut ImplItemFn) -> Result<Option<Part>> {
     for attribute in ours {
         let found = if attribute.path().is_ident("op") {
             match &attribute.meta {
-                syn::Meta::Path(_) => Part::Operation(Options::default()),
-                syn::Meta::List(_) | syn::Meta::NameValue(_) => Part::Operation(attribute.parse_args()?),
+                syn::Meta::Path(_) => MethodRole::Operation(Options::default()),
+                syn::Meta::List(_) | syn::Meta::NameValue(_) => {
+                    MethodRole::Operation(attribute.parse_args()?)
+                }
             }
         } else {
             attribute.meta.require_path_only()?;
-            if attribute.path().is_ident("init") { Part::Init } else { Part::Invariant }
+            if attribute.path().is_ident("init") { MethodRole::Init } else { MethodRole::Invariant }
         };
-        if part.replace(found).is_some() {
-            let reason = "a method is one of `#[init]`, `#[op]` and `#[invariant]`";
+        if role.replace(found).is_some() {
+            let reason = "a method has only one of `#[init]`, `#[op]` and `#[invariant]`";
             return Err(Error::new(attribute.span(), reason));
         }
     }
-    Ok(part)
+    Ok(role)
 }
 
-/// Takes `#[values(..)]` away from the arguments of an operation, and checks that several threads can call it.
+/// Removes `#[values(..)]` from the arguments of an operation, and checks that several threads can
+/// call it.
 pub(crate) fn take_arguments(method: &mut ImplItemFn) -> Result<Vec<Argument>> {
-    refuse_special(method)?;
-    let shared = "an operation takes `&self`: several threads call it at the same time";
+    reject_unsupported(method)?;
+    let shared = "an operation takes `&self`: several threads call it concurrently";
     let Some(FnArg::Receiver(receiver)) = method.sig.inputs.first() else {
         return Err(Error::new(method.sig.ident.span(), shared));
     };
@@ -108,16 +110,16 @@ pub(crate) fn take_arguments(method: &mut ImplItemFn) -> Result<Vec<Argument>> {
         for attribute in input.attrs.extract_if(.., |it| it.path().is_ident("values")) {
             let list = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated)?;
             if list.is_empty() {
-                return Err(Error::new(attribute.span(), "at least one value: `#[values(1, 2)]`"));
+                return Err(Error::new(attribute.span(), "expected at least one value: `#[values(1, 2)]`"));
             }
             if values.replace(list.into_iter().collect()).is_some() {
-                return Err(Error::new(attribute.span(), "one list of values is enough"));
+                return Err(Error::new(attribute.span(), "duplicate `#[values(..)]`"));
             }
         }
         if let (Type::ImplTrait(_), Pat::Ident(_)) = (&*input.ty, &*input.pat) {
             return Err(Error::new(
                 input.ty.span(),
-                "an argument needs a type: values of which one are to be tried?",
+                "an argument of an operation needs a concrete type, not `impl Trait`",
             ));
         }
         arguments.push(Argument { ty: (*input.ty).clone(), values });
@@ -125,58 +127,58 @@ pub(crate) fn take_arguments(method: &mut ImplItemFn) -> Result<Vec<Argument>> {
     Ok(arguments)
 }
 
-/// Checks that a method can be called without more ado.
-pub(crate) fn refuse_special(method: &ImplItemFn) -> Result<()> {
+/// Checks that a method can be called directly.
+pub(crate) fn reject_unsupported(method: &ImplItemFn) -> Result<()> {
     let signature = &method.sig;
     if let Some(it) = &signature.asyncness {
         return Err(Error::new(
             it.span(),
-            "not for `async` methods: block on the future in a method that is none",
+            "`async` methods are not supported: block on the future in a method that is not `async`",
         ));
     }
     if let Some(it) = signature.generics.type_params().next() {
         return Err(Error::new(
             it.span(),
-            "not for generic methods: call it, with a type, in a method that is none",
+            "generic methods are not supported: call it with a concrete type in a method that is not generic",
         ));
     }
     if let Some(it) = signature.generics.const_params().next() {
         return Err(Error::new(
             it.span(),
-            "not for generic methods: call it, with a value, in a method that is none",
+            "generic methods are not supported: call it with a concrete value in a method that is not generic",
         ));
     }
     if let syn::Safety::Unsafe(it) = &signature.safety {
         return Err(Error::new(
             it.span(),
-            "not for `unsafe` methods: call it in a method that is safe, and say why",
+            "`unsafe` methods are not supported: call it in a safe method, with a safety comment",
         ));
     }
     Ok(())
 }
 
-/// How an invariant says that something is wrong.
-pub(crate) enum Says {
+/// How an invariant reports a violation.
+pub(crate) enum InvariantKind {
     /// It panics.
-    Nothing,
-    /// It answers `false`.
-    Whether,
+    Panics,
+    /// It returns `false`.
+    ReturnsBool,
 }
 
 /// Checks that a method is an invariant.
-pub(crate) fn invariant(method: &ImplItemFn) -> Result<Says> {
-    refuse_special(method)?;
+pub(crate) fn invariant(method: &ImplItemFn) -> Result<InvariantKind> {
+    reject_unsupported(method)?;
     let takes_self = matches!(method.sig.inputs.first(), Some(FnArg::Receiver(_)));
     if !takes_self || method.sig.inputs.len() != 1 {
-        return Err(Error::new(method.sig.ident.span(), "an invariant takes `&self` and nothing else"));
+        return Err(Error::new(method.sig.ident.span(), "an invariant takes `&self` and no other argument"));
     }
     match &method.sig.output {
-        ReturnType::Default => Ok(Says::Nothing),
+        ReturnType::Default => Ok(InvariantKind::Panics),
         ReturnType::Type(_, ty) => match &**ty {
-            Type::Path(it) if it.path.is_ident("bool") => Ok(Says::Whether),
-            Type::Tuple(it) if it.elems.is_empty() => Ok(Says::Nothing),
+            Type::Path(it) if it.path.is_ident("bool") => Ok(InvariantKind::ReturnsBool),
+            Type::Tuple(it) if it.elems.is_empty() => Ok(InvariantKind::Panics),
             other => {
-                let reason = "an invariant answers a `bool`, or nothing and panics if something is wrong";
+                let reason = "an invariant returns a `bool`, or returns nothing and panics if it is violated";
                 Err(Error::new(other.span(), reason))
             }
         },

@@ -10,23 +10,23 @@ fn expand(arguments: TokenStream, block: TokenStream) -> Result<String, String> 
 }
 
 #[track_caller]
-fn check_refused(arguments: TokenStream, block: TokenStream, message: &str) {
+fn check_rejected(arguments: TokenStream, block: TokenStream, message: &str) {
     match expand(arguments, block) {
         Ok(text) => panic!("accepted: {text}"),
         Err(found) => assert!(found.contains(message), "{found}"),
     }
 }
 
-/// A method beside one that is as it should be.
+/// Expands `method` together with a valid one.
 #[track_caller]
 fn check_method(method: TokenStream, message: &str) {
     let block = quote!(impl Stack { #[op] fn pop(&self) {} #method });
-    check_refused(quote!(init = Stack), block, message);
+    check_rejected(quote!(init = Stack), block, message);
 }
 
 #[track_caller]
 fn check_arguments(arguments: TokenStream, message: &str) {
-    check_refused(
+    check_rejected(
         arguments,
         quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} }),
         message,
@@ -46,7 +46,7 @@ fn the_block_stays_and_a_test_is_added() {
         }
     };
     let text = expand(quote!(threads = 2, matrix = "push(1) | push(2)", preemptions = none), block)
-        .expect("nothing is wrong with it");
+        .expect("the block is valid");
     for part in [
         "pub fn push (& self , value : u32) { }",
         "fn other (& mut self) { }",
@@ -63,8 +63,8 @@ fn the_block_stays_and_a_test_is_added() {
 }
 
 #[test]
-fn methods_that_cannot_be_operations_are_refused() {
-    let shared = "an operation takes `&self`: several threads call it at the same time";
+fn methods_that_cannot_be_operations_are_rejected() {
+    let shared = "an operation takes `&self`: several threads call it concurrently";
     check_method(
         quote!(
             #[op]
@@ -96,41 +96,41 @@ fn methods_that_cannot_be_operations_are_refused() {
 }
 
 #[test]
-fn methods_that_cannot_be_called_plainly_are_refused() {
+fn methods_that_cannot_be_called_directly_are_rejected() {
     check_method(
         quote!(
             #[op]
             async fn push(&self) {}
         ),
-        "not for `async` methods",
+        "`async` methods are not supported",
     );
     check_method(
         quote!(
             #[op]
             unsafe fn push(&self) {}
         ),
-        "not for `unsafe` methods",
+        "`unsafe` methods are not supported",
     );
     check_method(
         quote!(
             #[op]
             fn push<T>(&self, value: T) {}
         ),
-        "not for generic methods",
+        "generic methods are not supported",
     );
     check_method(
         quote!(
             #[op]
             fn push(&self, value: impl Copy) {}
         ),
-        "an argument needs a type",
+        "an argument of an operation needs a concrete type",
     );
     check_method(
         quote!(
             #[op]
             fn push(&self, #[values()] value: u32) {}
         ),
-        "at least one value",
+        "expected at least one value",
     );
     check_method(
         quote!(
@@ -138,25 +138,25 @@ fn methods_that_cannot_be_called_plainly_are_refused() {
             #[init]
             fn push(&self) {}
         ),
-        "a method is one of",
+        "a method has only one of",
     );
 }
 
 #[test]
-fn what_an_operation_does_not_have_is_refused() {
+fn unknown_options_of_an_operation_are_rejected() {
     check_method(
         quote!(
             #[op(blocking)]
             fn push(&self) {}
         ),
-        "leave `blocking` out: every operation may block",
+        "remove `blocking`: every operation may block",
     );
     check_method(
         quote!(
             #[op(heavy)]
             fn push(&self) {}
         ),
-        "nothing is called `heavy` here; there are weight, group and once",
+        "unknown option `heavy`: expected weight, group or once",
     );
     check_method(
         quote!(
@@ -170,14 +170,14 @@ fn what_an_operation_does_not_have_is_refused() {
             #[invariant]
             fn is_fine(&self, n: u32) {}
         ),
-        "an invariant takes `&self` and nothing else",
+        "an invariant takes `&self` and no other argument",
     );
     check_method(
         quote!(
             #[invariant]
             fn is_fine(&self) -> u32 {}
         ),
-        "an invariant answers a `bool`, or nothing",
+        "an invariant returns a `bool`, or returns nothing",
     );
     check_method(
         quote!(
@@ -189,46 +189,54 @@ fn what_an_operation_does_not_have_is_refused() {
 }
 
 #[test]
-fn blocks_without_a_subject_are_refused() {
-    check_refused(
+fn blocks_without_constructor_or_operations_are_rejected() {
+    check_rejected(
         quote!(),
         quote!(impl Stack { #[op] fn pop(&self) {} }),
-        "nothing says how to make a fresh one",
+        "no constructor: write `#[init]`",
     );
-    check_refused(quote!(init = Stack), quote!(impl Stack { fn pop(&self) {} }), "nothing can be called");
-    check_refused(quote!(init = Stack), quote!(impl Clone for Stack {}), "not for the impl of a trait");
-    check_refused(
+    check_rejected(
+        quote!(init = Stack),
+        quote!(impl Stack { fn pop(&self) {} }),
+        "no operations: write `#[op]`",
+    );
+    check_rejected(
+        quote!(init = Stack),
+        quote!(impl Clone for Stack {}),
+        "the impl of a trait is not supported",
+    );
+    check_rejected(
         quote!(init = Stack),
         quote!(
             impl<T> Stack<T> {}
         ),
-        "a test needs a type without parameters",
+        "generic blocks are not supported",
     );
     check_method(
         quote!(
             #[init]
             fn new() -> Self {}
         ),
-        "one way to make a fresh one is enough",
+        "duplicate constructor",
     );
     let with = quote!(impl Stack { #[init] fn new(n: usize) -> Self {} });
-    check_refused(quote!(), with, "what makes a fresh one takes no arguments");
+    check_rejected(quote!(), with, "the `#[init]` method takes no arguments");
 }
 
 #[test]
-fn what_the_attribute_does_not_have_is_refused() {
-    let unknown = "nothing is called `thread` here; there are threads, operations";
+fn unknown_arguments_of_the_attribute_are_rejected() {
+    let unknown = "unknown argument `thread`: expected threads, operations";
     check_arguments(quote!(thread = "2"), unknown);
-    check_arguments(quote!(and), "nothing is called `and` here");
-    // It could be a bound: the compiler knows which there are.
+    check_arguments(quote!(and), "unknown argument `and`");
+    // It could be a bound: the generated code checks that at compile time.
     let text =
         expand(quote!(thread = 2), quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} }));
-    let text = text.expect("a bound, perhaps");
+    let text = text.expect("it may be a bound");
     assert!(text.contains("assert ! (:: clewline :: line_up :: has_bound (\"thread\")"), "{text}");
     assert!(text.contains(unknown), "{text}");
-    check_arguments(quote!(threads = 2, threads = 3), "`threads` is there twice");
+    check_arguments(quote!(threads = 2, threads = 3), "duplicate argument `threads`");
     check_arguments(quote!(threads = "2"), "expected integer literal");
-    check_arguments(quote!(preemptions = many), "expected a number, or `none`");
+    check_arguments(quote!(preemptions = many), "expected a number or `none`");
     check_arguments(quote!(threads 2), "expected `=`");
     check_arguments(quote!(name = "two words"), "unexpected token");
 }

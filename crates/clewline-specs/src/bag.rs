@@ -1,28 +1,29 @@
-//! A bag: whoever takes gets any of the elements.
+//! A bag: `take` removes any of the elements.
 //!
-//! Its `take` has as many outcomes as there are different elements, so this implements [`Specification`]
-//! itself. Once it is known which element was taken there is one outcome, found in place.
+//! `take` has as many outcomes as there are distinct elements, so this implements [`Specification`]
+//! itself. Given the result there is one outcome, which is applied in place.
 
 use clewline_core::{Footprint, ObjectKind, Role, Specification, Value};
 
 use crate::{
+    codec,
     copies::Copies,
     entry::{Entry, Visitor},
-    notation, operations,
+    operations,
     parameter::{self, Capacity},
-    relaxed::Deed,
+    relaxed::CollectionOp,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "bag",
     about: "an unordered collection: add, take (any element)",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(Bag, parameter),
+    build: |parameter| parameter::without_parameter(Bag, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("bag", Bag);
 }
@@ -40,16 +41,16 @@ operations! {
 
 impl Call {
     #[inline]
-    fn deed(&self) -> Deed<Value> {
+    fn collection_op(&self) -> CollectionOp<Value> {
         match *self {
-            Call::Add(value) => Deed::Add(value),
-            Call::Take => Deed::Remove,
+            Call::Add(value) => CollectionOp::Add(value),
+            Call::Take => CollectionOp::Remove,
         }
     }
 }
 
 impl Bag {
-    /// Changes `state` as an operation does whose answer is known; false if it is not allowed.
+    /// Applies an operation with a known result to `state`. Returns false if it is not allowed.
     fn apply(state: &mut Copies<Value>, call: &Call, ret: Value) -> bool {
         match (call, ret) {
             (Call::Add(value), Value::TRUE) => {
@@ -87,7 +88,7 @@ impl Specification for Bag {
 
     fn advance(&self, states: &mut Vec<Copies<Value>>, call: &Call, ret: Option<&Value>) {
         match ret {
-            // Different states stay different, so nothing needs to be merged.
+            // Distinct states stay distinct, so nothing needs to be merged.
             Some(ret) => states.retain_mut(|state| Bag::apply(state, call, *ret)),
             None => {
                 let mut next = Vec::new();
@@ -112,7 +113,7 @@ impl Specification for Bag {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        call.deed().footprint(Capacity::UNBOUNDED, ret)
+        call.collection_op().footprint(Capacity::UNBOUNDED, ret)
     }
 
     fn kind(&self) -> Option<ObjectKind> {
@@ -120,7 +121,7 @@ impl Specification for Bag {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        call.deed().role(ret)
+        call.collection_op().role(ret)
     }
 
     fn state_bytes(&self, state: &Copies<Value>) -> usize {
@@ -128,4 +129,4 @@ impl Specification for Bag {
     }
 }
 
-notation!(Bag, name: |_| ENTRY.name.to_owned(), answer: |_, call| call.answer(), sample: Call::sample);
+codec!(Bag, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample);

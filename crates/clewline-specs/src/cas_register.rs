@@ -3,21 +3,22 @@
 use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value};
 
 use crate::{
+    codec,
     entry::{Entry, Visitor},
-    notation, operations, parameter,
+    operations, parameter,
     register::{self, Register},
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "cas-register",
     about: "a register with compare-and-swap: read, write, cas; initially null",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(CasRegister, parameter),
+    build: |parameter| parameter::without_parameter(CasRegister, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("cas-register", CasRegister);
 }
@@ -62,15 +63,16 @@ impl Deterministic for CasRegister {
         false
     }
 
-    // Null, the initial value, is an element like any other. Whatever put the expected value there touches
-    // it too, so after leaving out linked elements the rest finds the values that it found before.
+    // Null, the initial value, is an element like any other. The operation that wrote the expected
+    // value touches it too, so after linked elements are left out, the remaining operations find
+    // the same values as before.
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match (call, ret) {
             (Call::Read, _) => Deterministic::footprint(&Register, &register::Call::Read, ret),
             (Call::Write(value), _) => {
                 Deterministic::footprint(&Register, &register::Call::Write(*value), ret)
             }
-            // It found some value or other that it did not expect.
+            // It found some value other than the expected one.
             (Call::Cas(..), Some(&Value::FALSE)) => Footprint::Reads(Elements::Any),
             (Call::Cas(old, new), _) => Footprint::Changes(Elements::Two(old.word(), new.word())),
         }
@@ -91,4 +93,4 @@ impl Deterministic for CasRegister {
     }
 }
 
-notation!(CasRegister, name: |_| ENTRY.name.to_owned(), answer: |_, call| call.answer(), sample: Call::sample);
+codec!(CasRegister, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample);

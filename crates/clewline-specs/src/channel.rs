@@ -1,7 +1,7 @@
 //! An unbounded channel that can be closed.
 //!
-//! What was sent before it was closed can still be received afterwards. A receiver is told that the channel is closed
-//! only when nothing is left in it.
+//! Values that were sent before the channel was closed can still be received afterwards. `recv`
+//! returns *closed* only when the channel is empty.
 
 use std::collections::VecDeque;
 
@@ -12,20 +12,20 @@ use clewline_core::{
 use crate::{
     copies::array_bytes,
     entry::{Entry, Visitor},
-    operation::Given,
+    operation::RawValue,
     operations, parameter,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "channel",
     about: "a channel that can be closed: send, recv, close",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(Channel, parameter),
+    build: |parameter| parameter::without_parameter(Channel, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("channel", Channel);
 }
@@ -44,16 +44,16 @@ operations! {
     Close = "close" => Nothing, "closes the channel: nothing can be sent any more";
 }
 
-/// What a call answers.
+/// The result of a call on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return {
-    /// A value that was received, or null if there is none yet; whether a value was sent.
+    /// The value that was received, or null if there is none yet; or whether a value was sent.
     Is(Value),
-    /// Nothing is left, and nothing will come.
+    /// The channel is empty and closed.
     Closed,
 }
 
-/// What is in a channel, and whether more can come.
+/// The values in a channel, and whether it is closed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct State {
     values: VecDeque<Value>,
@@ -93,7 +93,7 @@ impl Deterministic for Channel {
         false
     }
 
-    // What is closed stays so with less in it, and what is empty is.
+    // With fewer values in it, a closed channel is still closed and an empty one still empty.
     fn footprint(&self, call: &Call, ret: Option<&Return>) -> Footprint {
         match (*call, ret) {
             (Call::Send(_), Some(Return::Is(Value::FALSE)))
@@ -101,13 +101,13 @@ impl Deterministic for Channel {
             (Call::Send(value), _) | (Call::Recv, Some(&Return::Is(value))) => {
                 Footprint::Changes(Elements::One(value.word()))
             }
-            // With less in it, it can be closed as well.
+            // With fewer values in it, it can still be closed.
             (Call::Close, _) => Footprint::Changes(Elements::None),
             (Call::Recv, None) => Footprint::Changes(Elements::Any),
         }
     }
 
-    // Who finds nothing finds it empty and open, as at first.
+    // A call that finds no value finds the channel empty and open, as initially.
     fn resets(&self, call: &Call, ret: &Return) -> bool {
         matches!((call, ret), (Call::Recv, Return::Is(Value::NIL)))
     }
@@ -117,7 +117,7 @@ impl Deterministic for Channel {
     }
 }
 
-/// How a file says that a channel is closed.
+/// The result in a file that means *closed*.
 const CLOSED: &str = "closed";
 
 fn says_closed(values: &Values, value: Value) -> bool {
@@ -127,7 +127,7 @@ fn says_closed(values: &Values, value: Value) -> bool {
 impl Codec for Channel {
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
         match Call::read(values, method, arg)? {
-            Call::Send(value) if says_closed(values, value) => Given::argument(values, method, arg)
+            Call::Send(value) if says_closed(values, value) => RawValue::argument(values, method, arg)
                 .error("a value other than \"closed\", which is an answer"),
             call => Ok(call),
         }
@@ -137,7 +137,7 @@ impl Codec for Channel {
         if *call == Call::Recv && says_closed(values, ret) {
             return Ok(Return::Closed);
         }
-        call.answer().read(values, call.name(), ret).map(Return::Is)
+        call.result_kind().read(values, call.name(), ret).map(Return::Is)
     }
 
     fn write_call(&self, call: &Call) -> (&'static str, Encoded) {
@@ -146,7 +146,7 @@ impl Codec for Channel {
 
     fn write_return(&self, call: &Call, ret: &Return) -> Encoded {
         match *ret {
-            Return::Is(value) => call.answer().write(value),
+            Return::Is(value) => call.result_kind().write(value),
             Return::Closed => Encoded::Text(CLOSED.into()),
         }
     }
@@ -155,7 +155,7 @@ impl Codec for Channel {
         Some(ENTRY.name.to_owned())
     }
 
-    fn sample(&self, dice: &mut CallSampler) -> Call {
-        Call::sample(dice)
+    fn sample(&self, sampler: &mut CallSampler) -> Call {
+        Call::sample(sampler)
     }
 }

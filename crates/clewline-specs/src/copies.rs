@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, fmt};
 
 use clewline_core::Value;
 
-/// Elements, each with how often it is there.
+/// Elements, each with its number of copies.
 #[derive(Clone, PartialEq, Eq, Hash)]
 // No count is 0, so that equal multisets compare equal.
 pub struct Copies<T>(BTreeMap<T, usize>);
 
-/// As it stands in a state that a report tells: each copy by itself.
+/// The format of a state in reports: each copy is listed.
 impl<T: fmt::Debug> fmt::Debug for Copies<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let copies = self.0.iter().flat_map(|(element, &count)| std::iter::repeat_n(element, count));
@@ -18,7 +18,7 @@ impl<T: fmt::Debug> fmt::Debug for Copies<T> {
 }
 
 impl<T: Ord> Copies<T> {
-    /// None at all.
+    /// Empty.
     #[must_use]
     pub const fn new() -> Self {
         Copies(BTreeMap::new())
@@ -29,7 +29,7 @@ impl<T: Ord> Copies<T> {
         *self.0.entry(element).or_default() += 1;
     }
 
-    /// Removes one copy, if there is one; whether there was.
+    /// Removes one copy. Returns whether there was one.
     pub fn remove(&mut self, element: &T) -> bool {
         match self.0.get_mut(element) {
             None => return false,
@@ -45,13 +45,13 @@ impl<T: Ord> Copies<T> {
         self.0.contains_key(element)
     }
 
-    /// Whether there is nothing.
+    /// Whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The elements, ascending, each once.
+    /// The distinct elements in ascending order.
     pub fn elements(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.0.keys()
     }
@@ -71,12 +71,13 @@ impl<T: Ord> Default for Copies<T> {
 
 /// About how many bytes an array of `len` values takes on the heap.
 pub(crate) fn array_bytes(len: usize) -> usize {
-    // Half of what doubling leaves unused, and what the allocator keeps for itself.
+    // Adds half of what doubling leaves unused, and the overhead of the allocator.
     (len + len / 2) * size_of::<Value>() + 16
 }
 
 /// About how many bytes a B-tree of `len` entries takes on the heap.
 pub(crate) fn tree_bytes<E>(len: usize) -> usize {
-    // A node has room for eleven entries and is about two thirds full; sixteen bytes link it to others.
+    // A node has room for eleven entries and is about two thirds full; sixteen bytes link it to
+    // others.
     len.div_ceil(7) * (11 * size_of::<E>() + 16)
 }

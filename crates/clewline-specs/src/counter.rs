@@ -1,4 +1,4 @@
-//! A counter of 64 bits, which wraps around as machine integers do.
+//! A 64-bit counter, which wraps around as machine integers do.
 
 use clewline_core::{
     CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
@@ -10,16 +10,16 @@ use crate::{
     operations, parameter,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "counter",
     about: "a counter: inc, dec, add, read; initially 0",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(Counter, parameter),
+    build: |parameter| parameter::without_parameter(Counter, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("counter", Counter);
 }
@@ -37,10 +37,10 @@ operations! {
     Read = "read" | "get" => Integer, "answers the sum";
 }
 
-/// What a counter answers.
+/// The result of a call on a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return {
-    /// The sum was changed; false, a refusal, is never allowed.
+    /// The sum was changed; false (refused) is never allowed.
     Done(bool),
     /// The sum.
     Sum(i64),
@@ -77,7 +77,7 @@ impl Deterministic for Counter {
         }
     }
 
-    // An answer tells the sum.
+    // The result determines the sum.
     fn determines_state(&self, _call: &Call, ret: &Return) -> Option<i64> {
         match *ret {
             Return::Sum(sum) => Some(sum),
@@ -96,7 +96,7 @@ impl Deterministic for Counter {
             (Call::Add(number), Some(Return::Done(true)) | None) => Role::Add(number.cast_unsigned()),
             (Call::Read, Some(Return::Sum(sum))) => Role::Observe(sum.cast_unsigned()),
             (Call::Read, None) => Role::NoEffect,
-            // A refusal is never allowed.
+            // A refused addition is never allowed.
             (Call::Inc | Call::Dec | Call::Add(_) | Call::Read, Some(Return::Done(_) | Return::Sum(_))) => {
                 return None;
             }
@@ -110,7 +110,7 @@ impl Codec for Counter {
     }
 
     fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, CodecError> {
-        let ret = call.answer().read(values, call.name(), ret)?;
+        let ret = call.result_kind().read(values, call.name(), ret)?;
         Ok(match values.get(ret) {
             Datum::Int(sum) => Return::Sum(sum),
             _ => Return::Done(ret == Value::TRUE),
@@ -123,7 +123,7 @@ impl Codec for Counter {
 
     fn write_return(&self, call: &Call, ret: &Return) -> Encoded {
         match *ret {
-            Return::Done(done) => call.answer().write(Value::bool(done)),
+            Return::Done(done) => call.result_kind().write(Value::bool(done)),
             Return::Sum(sum) => Encoded::Int(sum),
         }
     }
@@ -132,7 +132,7 @@ impl Codec for Counter {
         Some(ENTRY.name.to_owned())
     }
 
-    fn sample(&self, dice: &mut CallSampler) -> Call {
-        Call::sample(dice)
+    fn sample(&self, sampler: &mut CallSampler) -> Call {
+        Call::sample(sampler)
     }
 }

@@ -5,14 +5,15 @@ use std::collections::VecDeque;
 use clewline_core::{Deterministic, Footprint, Value};
 
 use crate::{
+    codec,
     copies::array_bytes,
     entry::{Entry, Visitor},
-    notation, operations,
+    operations,
     parameter::{self, Capacity},
-    relaxed::Deed,
+    relaxed::CollectionOp,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "deque",
     about: "a double-ended queue: push-front, push-back, pop-front, pop-back",
@@ -21,7 +22,7 @@ pub const ENTRY: Entry = Entry {
     build: |parameter| parameter::boxed(Deque { capacity: Capacity::parse(parameter)? }),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("deque", Deque::default());
     visitor.visit("deque:2", Deque { capacity: Capacity::bounded(2) });
@@ -49,10 +50,10 @@ operations! {
 
 impl Call {
     #[inline]
-    fn deed(&self) -> Deed<Value> {
+    fn collection_op(&self) -> CollectionOp<Value> {
         match *self {
-            Call::PushFront(value) | Call::PushBack(value) => Deed::Add(value),
-            Call::PopFront | Call::PopBack => Deed::Remove,
+            Call::PushFront(value) | Call::PushBack(value) => CollectionOp::Add(value),
+            Call::PopFront | Call::PopBack => CollectionOp::Remove,
         }
     }
 }
@@ -83,12 +84,12 @@ impl Deterministic for Deque {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        call.deed().footprint(self.capacity, ret)
+        call.collection_op().footprint(self.capacity, ret)
     }
 
-    // An operation that finds nothing finds it empty.
+    // An operation that finds no element finds the deque empty.
     fn resets(&self, call: &Call, ret: &Value) -> bool {
-        call.deed().finds_nothing(ret)
+        call.collection_op().finds_nothing(ret)
     }
 
     fn state_bytes(&self, state: &VecDeque<Value>) -> usize {
@@ -96,4 +97,4 @@ impl Deterministic for Deque {
     }
 }
 
-notation!(Deque, name: |it| it.capacity.after(ENTRY.name), answer: |it, call| call.answer().within(it.capacity), sample: Call::sample);
+codec!(Deque, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample);

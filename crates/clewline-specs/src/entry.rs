@@ -1,21 +1,21 @@
-//! What the command line knows of a specification.
+//! The catalog entry of a specification.
 
 use clewline_core::{Codec, ErasedSpec};
 
 use crate::operation::Operation;
 
-/// A specification the command line can name.
+/// A specification that the command line can name.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The name used on the command line.
     pub name: &'static str,
     /// One line for `clewline specs` and `--help`.
     pub about: &'static str,
-    /// The operations: those of [`operations!`](crate::operations), as a rule.
+    /// The operations: usually those of [`operations!`](crate::operations).
     pub operations: &'static [Operation],
     /// What may follow the name after a colon, if anything may: `queue:8`.
     pub parameter: Option<&'static str>,
-    /// The specification with that parameter, or what is wrong with the parameter.
+    /// Builds the specification with that parameter, or returns what is wrong with the parameter.
     pub build: Build,
 }
 
@@ -29,8 +29,8 @@ impl Entry {
 /// Builds a specification, given what follows its name after a colon.
 pub type Build = fn(Option<&str>) -> Result<Box<dyn ErasedSpec>, String>;
 
-/// A use of specifications whatever their types are.
+/// A function that is generic over specifications.
 pub trait Visitor {
-    /// Uses the specification called `name`, with its parameter.
+    /// Receives the specification called `name`, which includes its parameter.
     fn visit<S: Codec>(&mut self, name: &'static str, specification: S);
 }

@@ -1,4 +1,4 @@
-//! Finding a specification by the name that a user gave it.
+//! Lookup of a specification by name.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::{CATALOG, entry::Entry};
 ///
 /// # Errors
 ///
-/// If there is none of that name, or it does not take that parameter.
+/// If no specification has that name, or it does not accept that parameter.
 pub fn find(name: &str) -> Result<Box<dyn ErasedSpec>, SpecError> {
     let (name, parameter) = match name.split_once(':') {
         Some((name, parameter)) => (name, Some(parameter)),
@@ -23,13 +23,13 @@ pub fn find(name: &str) -> Result<Box<dyn ErasedSpec>, SpecError> {
     }
 }
 
-/// A name names no specification.
+/// Why a name does not denote a specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// No specification is called that.
+    /// No specification has that name.
     Unknown(NotFound),
-    /// The specification exists, and does not take the parameter that was given.
+    /// The specification does not accept the given parameter.
     Parameter {
         /// The specification's name.
         specification: &'static str,
@@ -49,12 +49,13 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// Whether every method of `mix` is one that the specification called `spec` has, and some may be drawn at all. Of
-/// specifications that are not in the table, what they have is not known.
+/// Checks that the specification called `spec` has every method of `mix`, and that some weight is
+/// not 0. For specifications that are not in the catalog, the methods are not known and not
+/// checked.
 ///
 /// # Errors
 ///
-/// If not. A name that is mistyped would otherwise keep a method from being called, and nobody would notice.
+/// If not. Otherwise a mistyped method would silently never be called.
 pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
     if let Some(entry) = entry(spec)
         && let Some((unknown, _)) = mix.iter().find(|(name, _)| entry.methods().all(|it| it != name))
@@ -64,14 +65,14 @@ pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
     if !mix.is_empty() && mix.iter().all(|it| it.1 == 0) { Err(MixError::Nothing) } else { Ok(()) }
 }
 
-/// The line of the table for `name`, whatever its parameter.
+/// The catalog entry for `name`, whatever its parameter.
 #[must_use]
 pub fn entry(name: &str) -> Option<&'static Entry> {
     let bare = name.split(':').next().unwrap_or(name);
     CATALOG.find(bare)
 }
 
-/// Calls cannot be drawn as they should be mixed.
+/// Why calls cannot be drawn with these weights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MixError {
@@ -82,7 +83,7 @@ pub enum MixError {
         /// The method that was named.
         found: String,
     },
-    /// No method has a weight.
+    /// All weights are 0.
     Nothing,
 }
 

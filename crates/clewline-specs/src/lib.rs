@@ -1,20 +1,21 @@
 //! Sequential specifications, one file each.
 //!
 //! To add one: write `src/your_object.rs`, declare its operations with [`operations!`], implement
-//! [`Deterministic`](clewline_core::Deterministic) (or [`Specification`](clewline_core::Specification)) and, by [`notation!`],
-//! [`Codec`](clewline_core::Codec) for a type, export an `ENTRY` and a function `visit`, and add the module to the
-//! list below. The conformance suite takes it from there. In a program of one's own the same file, less `visit`, is
+//! [`Deterministic`](clewline_core::Deterministic) (or
+//! [`Specification`](clewline_core::Specification)) for a type and [`Codec`](clewline_core::Codec)
+//! with [`codec!`], export an `ENTRY` and a function `visit`, and add the module to the list below.
+//! The conformance suite then tests it. In a custom program the same file, without `visit`, is
 //! [added](clewline_core::Table::extend) to the table.
 //!
-//! Elements are [`Value`](clewline_core::Value)s, words that are copied and compared as integers. Null is
-//! never an element: as an answer it means that there was none.
+//! Elements are [`Value`](clewline_core::Value)s, words that are copied and compared as integers.
+//! Null is never an element: as a result it means that there was none.
 
 pub mod bag;
 pub mod cas_register;
 pub mod channel;
+mod collection_op;
 mod copies;
 pub mod counter;
-mod deed;
 pub mod deque;
 mod entry;
 mod find;
@@ -53,7 +54,8 @@ macro_rules! catalog {
         /// Every specification, in alphabetical order of the names.
         pub static CATALOG: Table<Entry> = Table::new(&[$($module::ENTRY),+], |it| it.name);
 
-        /// Hands every specification that is built in to `visitor`, in the order of the table: for tests of what all of them owe.
+        /// Passes every built-in specification to `visitor`, in the order of the table: for the
+        /// tests that all specifications have to pass.
         pub fn visit<V: Visitor>(visitor: &mut V) {
             $($module::visit(visitor);)+
         }

@@ -1,14 +1,16 @@
-//! A map, judged key by key.
+//! A map, checked key by key.
 //!
-//! A key that was never written reads as null, or as what the recording says (`missing`; a key-value store
-//! may answer the empty text). Null and that value mean the same everywhere: a key that holds it is absent.
+//! A key that was never written reads as null, or as the value that the recording specifies
+//! (`missing`; a key-value store may return the empty text). Null and that value are equivalent
+//! everywhere: a key that holds it is absent.
 //!
-//! `append` makes texts that the recording need not name anywhere, so what a key holds is a value of the
-//! recording or a text of its own. It is the former whenever it can be, so that equal contents are equal.
+//! `append` makes texts that need not occur in the recording, so a key holds a value of the
+//! recording or a text of its own. It is a value of the recording whenever possible, so that equal
+//! contents compare equal.
 //!
-//! A text with which no text of the recording begins can never become one by further appends, so no answer
-//! in the recording will ever tell it from another such text. All of them are one state, [`Unread`], which
-//! keeps a search from trying every order of appends once the first one is wrong.
+//! A text that is not a prefix of any text of the recording can never become one by further
+//! appends, so no result in the recording distinguishes it from another such text. All of them are
+//! one state, [`Unread`], so that a search does not try every order of appends after a wrong one.
 
 use std::{
     collections::BTreeMap,
@@ -25,20 +27,20 @@ use clewline_core::{
 use crate::{
     copies::tree_bytes,
     entry::{Entry, Visitor},
-    operation::Given,
+    operation::RawValue,
     operations, parameter,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "map",
     about: "a map, each key judged by itself: get, put, insert, remove, erase, contains, append, cas, get-or-insert",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(Map::default(), parameter),
+    build: |parameter| parameter::without_parameter(Map::default(), parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("map", Map::default());
 }
@@ -48,7 +50,7 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 pub struct Map {
     values: Arc<Values>,
     missing: Value,
-    // The texts of the recording in order, if it may contain appends.
+    // The texts of the recording in ascending order, if it may contain appends.
     texts: Option<Arc<[Value]>>,
 }
 
@@ -77,18 +79,18 @@ operations! {
         "writes the value if the key is absent; answers what is there then";
 }
 
-/// What a key holds, and what a call answers.
+/// What a key holds, and the result of a call.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Content {
     /// A value of the recording.
     Is(Value),
-    /// A text that the recording does not name, but with which one begins that it does.
+    /// A text that does not occur in the recording but is a prefix of one that does.
     Text(Arc<str>),
     /// Any other text.
     Unread(Unread),
 }
 
-/// As it stands in a state that a report tells.
+/// The format of a state in reports.
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,7 +100,8 @@ impl fmt::Debug for Content {
     }
 }
 
-/// A text that nobody can have read, however much is appended. All such texts are equal.
+/// A text that no operation of the recording can have read, whatever is appended to it. All such
+/// texts are equal.
 #[derive(Clone, Debug)]
 pub struct Unread(Arc<str>);
 
@@ -114,7 +117,7 @@ impl Hash for Unread {
     fn hash<H: Hasher>(&self, _hasher: &mut H) {}
 }
 
-// A key that holds what a missing key reads as is not in here.
+// A key that holds the value of a missing key is not in this map.
 type State = BTreeMap<Value, Content>;
 
 impl Deterministic for Map {
@@ -166,10 +169,11 @@ impl Deterministic for Map {
         Some(key(call).word())
     }
 
-    // Elements are what a key may hold, and absence is one of them: whoever finds a content touches it, and
-    // so does whoever puts it there, so after leaving out linked elements the rest finds what it found
-    // before. An append builds on content that may be anything. Where there is one, nothing is left out.
-    // Texts are not appended to what is none.
+    // Elements are the possible contents of a key, and absence is one of them. An operation that
+    // finds a content touches it, and so does the operation that wrote it. So after linked elements
+    // are left out, the remaining operations find the same contents as before. An append depends on
+    // a content that may be anything; where there is one, nothing is left out. An append blocks if
+    // the key holds a value that is not a text.
     fn may_block(&self, call: &Call) -> bool {
         matches!(call, Call::Append(..))
     }
@@ -191,7 +195,7 @@ impl Deterministic for Map {
             (Call::Contains(_), Some(Content::Is(Value::FALSE))) => {
                 return Footprint::Reads(Elements::One(absent));
             }
-            // It found some value or other: any, or any but the expected one.
+            // It found an unknown value: any, or any except the expected one.
             (Call::Contains(_), Some(_)) | (Call::Cas(..), Some(Content::Is(Value::FALSE))) => {
                 return Footprint::Reads(Elements::Any);
             }
@@ -213,7 +217,7 @@ impl Deterministic for Map {
         Footprint::Changes(if self.texts.is_some() { Elements::Any } else { elements })
     }
 
-    // Also where texts are appended, and no role says so.
+    // Also where texts are appended, and no role describes the operation.
     fn resets(&self, call: &Call, ret: &Content) -> bool {
         matches!(call, Call::Put(..) | Call::Erase(_)) && *ret == Content::Is(Value::TRUE)
     }
@@ -251,7 +255,7 @@ impl Deterministic for Map {
             {
                 Role::Observe(found.word())
             }
-            // It may have found the value or put it there; it never finds nothing.
+            // It may have found the value or written it; the key is never absent afterwards.
             (Call::GetOrInsert(..), _)
             | (Call::Put(..) | Call::Erase(_) | Call::Contains(_) | Call::Cas(..), Some(_))
             | (Call::Append(..), _) => return None,
@@ -261,7 +265,7 @@ impl Deterministic for Map {
     fn state_bytes(&self, state: &State) -> usize {
         let texts = state.values().map(|it| match it {
             Content::Is(_) => 0,
-            // Two counters stand before the text.
+            // Two counters precede the text.
             Content::Text(text) | Content::Unread(Unread(text)) => text.len() + 2 * size_of::<usize>(),
         });
         size_of_val(state) + tree_bytes::<(Value, Content)>(state.len()) + texts.sum::<usize>()
@@ -269,7 +273,7 @@ impl Deterministic for Map {
 }
 
 impl Map {
-    /// Null is what a missing key reads as.
+    /// Maps null to the value of a missing key.
     fn normal(&self, value: Value) -> Value {
         if value == Value::NIL { self.missing } else { value }
     }
@@ -282,14 +286,14 @@ impl Map {
         state.get(&key).cloned().unwrap_or(Content::Is(self.missing))
     }
 
-    /// Replaces what `key` holds; answers what it held before.
+    /// Replaces the content of `key` and returns the previous one.
     fn write(&self, state: &mut State, key: Value, content: Content) -> Content {
         let missing = Content::Is(self.missing);
         let old = if content == missing { state.remove(&key) } else { state.insert(key, content) };
         old.unwrap_or(missing)
     }
 
-    /// `content` and then `text`; `None` if one of them is no text.
+    /// `content` followed by `text`; `None` if one of them is not a text.
     fn concatenation(&self, content: &Content, text: Value) -> Option<Content> {
         let start = match content {
             Content::Text(start) | Content::Unread(Unread(start)) => start,
@@ -315,7 +319,7 @@ impl Map {
             Datum::Text(text) => text,
             _ => "",
         };
-        // If any does, the first one that is not less than `text` does.
+        // If any does, it is the first one that is not less than `text`.
         let first = texts.partition_point(|it| content(it) < text);
         texts.get(first).is_some_and(|it| content(it).starts_with(text))
     }
@@ -325,14 +329,14 @@ impl Codec for Map {
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
         match Call::read(values, method, arg)? {
             Call::Append(_, text) if !matches!(values.get(text), Datum::Text(_)) => {
-                Given::argument(values, method, arg).error("[key, text]")
+                RawValue::argument(values, method, arg).error("[key, text]")
             }
             call => Ok(call),
         }
     }
 
     fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Content, CodecError> {
-        let ret = call.answer().read(values, call.name(), ret)?;
+        let ret = call.result_kind().read(values, call.name(), ret)?;
         Ok(self.content(ret))
     }
 
@@ -342,7 +346,7 @@ impl Codec for Map {
 
     fn write_return(&self, call: &Call, ret: &Content) -> Encoded {
         match ret {
-            Content::Is(value) => call.answer().write(*value),
+            Content::Is(value) => call.result_kind().write(*value),
             Content::Text(text) | Content::Unread(Unread(text)) => Encoded::Text((**text).into()),
         }
     }
@@ -351,12 +355,12 @@ impl Codec for Map {
         Some(ENTRY.name.to_owned())
     }
 
-    // Appends are not drawn: the values on the dice are integers.
-    fn sample(&self, dice: &mut CallSampler) -> Call {
-        Call::sample(dice)
+    // Appends are not drawn: the sampler draws integers.
+    fn sample(&self, sampler: &mut CallSampler) -> Call {
+        Call::sample(sampler)
     }
 
-    // What nobody has read yet may be read later.
+    // A text that is not read yet may be read later.
     fn is_stable_under_new_values(&self, values: &Values) -> bool {
         values.find_text("append").is_none()
     }
@@ -364,7 +368,7 @@ impl Codec for Map {
     fn bind(&mut self, values: &Arc<Values>, missing: Value) {
         self.values = Arc::clone(values);
         self.missing = missing;
-        // Methods are texts of the recording like any other.
+        // Method names are texts of the recording, too.
         self.texts = values.find_text("append").map(|_| {
             let mut texts: Vec<(&str, Value)> = values.texts().map(|(value, text)| (text, value)).collect();
             texts.sort_unstable();

@@ -1,4 +1,4 @@
-//! A priority queue of integers, the least first: [`PriorityQueue`] the other way round.
+//! A priority queue of integers, the least first: [`PriorityQueue`] in the reverse order.
 
 use crate::{
     entry::{Entry, Visitor},
@@ -7,11 +7,11 @@ use crate::{
     priority_queue::{Call, First, PriorityQueue},
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "min-priority-queue",
     about: "a priority queue of integers, least first: add, poll, peek",
-    operations: &Operation::doing(
+    operations: &Operation::with_descriptions(
         Call::OPERATIONS,
         [
             "adds an integer of 64 bits",
@@ -20,10 +20,10 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: None,
-    build: |parameter| parameter::none(PriorityQueue { first: First::Least }, parameter),
+    build: |parameter| parameter::without_parameter(PriorityQueue { first: First::Least }, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("min-priority-queue", PriorityQueue { first: First::Least });
 }

@@ -1,21 +1,21 @@
-//! A multiset, judged element by element.
+//! A multiset, checked element by element.
 
 use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value};
 
 pub use crate::set::Call;
 use crate::{
+    codec,
     copies::Copies,
     entry::{Entry, Visitor},
-    notation,
     operation::{Operation, ResultKind},
     parameter,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "multiset",
     about: "a multiset, each element judged by itself: add, remove, contains",
-    operations: &Operation::doing(
+    operations: &Operation::with_descriptions(
         Call::OPERATIONS,
         [
             "adds one copy of the value",
@@ -24,10 +24,10 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: None,
-    build: |parameter| parameter::none(Multiset, parameter),
+    build: |parameter| parameter::without_parameter(Multiset, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("multiset", Multiset);
 }
@@ -81,7 +81,7 @@ impl Deterministic for Multiset {
         let truth = ret.map(|it| *it == Value::TRUE);
         Some(match (call, truth) {
             (Call::Add(value), Some(true) | None) => Role::Add(value.word()),
-            // A refusal is never allowed.
+            // A refused addition is never allowed.
             (Call::Add(_), Some(false)) => return None,
             (Call::Remove(value), Some(true) | None) => Role::Remove(value.word()),
             (Call::Contains(value), Some(true)) => Role::Observe(value.word()),
@@ -95,9 +95,9 @@ impl Deterministic for Multiset {
     }
 }
 
-notation!(Multiset, name: |_| ENTRY.name.to_owned(), answer: |_, call| answer(call), sample: Call::sample);
+codec!(Multiset, name: |_| ENTRY.name.to_owned(), result: |_, call| result_kind(call), sample: Call::sample);
 
-/// A multiset has room for one more copy.
-fn answer(call: &Call) -> ResultKind {
-    if matches!(call, Call::Add(_)) { ResultKind::Nothing } else { call.answer() }
+/// A multiset always has room for one more copy.
+fn result_kind(call: &Call) -> ResultKind {
+    if matches!(call, Call::Add(_)) { ResultKind::Nothing } else { call.result_kind() }
 }

@@ -1,24 +1,25 @@
-//! A mutex: a lock that someone holds blocks.
+//! A mutex: `lock` blocks while it is held.
 //!
-//! Who unlocks is not looked at, as a specification does not see processes.
+//! The process that unlocks is not checked, because a specification does not see processes.
 
 use clewline_core::{Deterministic, ObjectKind, Role, Value};
 
 use crate::{
+    codec,
     entry::{Entry, Visitor},
-    notation, operations, parameter,
+    operations, parameter,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "mutex",
     about: "a mutex: lock, unlock; initially free",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(Mutex, parameter),
+    build: |parameter| parameter::without_parameter(Mutex, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("mutex", Mutex);
 }
@@ -34,12 +35,12 @@ operations! {
     Unlock = "unlock" | "release" => Nothing, "frees the mutex, which must be held";
 }
 
-/// Whether somebody holds the mutex.
+/// Whether the mutex is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Nobody does.
+    /// It is free.
     Free,
-    /// Somebody does.
+    /// It is held.
     Held,
 }
 
@@ -61,7 +62,7 @@ impl Deterministic for Mutex {
         Some(Value::TRUE)
     }
 
-    // Whoever holds it found it free, as at first.
+    // A successful `lock` found it free, as initially.
     fn resets(&self, call: &Call, ret: &Value) -> bool {
         matches!(call, Call::Lock) && *ret == Value::TRUE
     }
@@ -72,7 +73,7 @@ impl Deterministic for Mutex {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        // A refusal is never allowed.
+        // A refused operation is never allowed.
         ret.is_none_or(|it| *it == Value::TRUE).then_some(match call {
             Call::Lock => Role::Add(0),
             Call::Unlock => Role::Remove(0),
@@ -80,10 +81,10 @@ impl Deterministic for Mutex {
     }
 }
 
-// Whatever the mix: with more locks than unlocks, every process would wait in one soon.
-notation!(
+// Ignores the mix: with more locks than unlocks, every process would soon block.
+codec!(
     Mutex,
     name: |_| ENTRY.name.to_owned(),
-    answer: |_, call| call.answer(),
-    sample: |dice| if dice.turn().is_multiple_of(2) { Call::Lock } else { Call::Unlock }
+    result: |_, call| call.result_kind(),
+    sample: |sampler| if sampler.turn().is_multiple_of(2) { Call::Lock } else { Call::Unlock }
 );

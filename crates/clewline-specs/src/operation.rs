@@ -1,30 +1,31 @@
 //! Operations of a specification, each declared once.
 //!
-//! [`operations!`](crate::operations) makes of one list the type of calls, what is read and written, what errors and
-//! `clewline specs` tell, and what is drawn for random histories. [`notation!`](crate::notation) makes the rest of a
-//! [`Codec`](clewline_core::Codec) of it, for objects that answer plain values.
+//! From one list, [`operations!`](crate::operations) generates the type of calls, the code that
+//! reads and writes them, the descriptions in errors and `clewline specs`, and the sampling for
+//! random histories. [`codec!`](crate::codec) generates the rest of a
+//! [`Codec`](clewline_core::Codec), for objects whose results are plain values.
 
 use clewline_core::{CodecError, Datum, Encoded, Value, Values};
 
 use crate::parameter::Capacity;
 
-/// An operation, as it is told to people.
+/// The description of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// How a file names it.
+    /// Its name in files.
     pub name: &'static str,
-    /// Other names by which it is known.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
     /// Its argument: `value`, `[old, new]`; empty if it takes none.
     pub argument: &'static str,
-    /// What it does and answers.
+    /// What it does and returns.
     pub about: &'static str,
 }
 
 impl Operation {
-    /// How it is written: `enq value`.
+    /// Its name and argument: `enq value`.
     #[must_use]
-    pub fn written(&self) -> String {
+    pub fn usage(&self) -> String {
         if self.argument.is_empty() {
             self.name.to_owned()
         } else {
@@ -32,31 +33,31 @@ impl Operation {
         }
     }
 
-    /// What it does and answers, and its other names.
+    /// What it does and returns, and its alternative names.
     #[must_use]
-    pub fn does(&self) -> String {
+    pub fn description(&self) -> String {
         match self.aliases {
             [] => self.about.to_owned(),
             aliases => format!("{} (also: {})", self.about, aliases.join(", ")),
         }
     }
 
-    /// The same operations, each of which does something else.
+    /// The same operations with other descriptions.
     #[must_use]
-    pub const fn doing<const N: usize>(
+    pub const fn with_descriptions<const N: usize>(
         operations: [Operation; N],
-        abouts: [&'static str; N],
+        descriptions: [&'static str; N],
     ) -> [Operation; N] {
         let mut others = operations;
         let mut at = 0;
         while at < N {
-            others[at].about = abouts[at];
+            others[at].about = descriptions[at];
             at += 1;
         }
         others
     }
 
-    /// That none of `operations` is called `found`.
+    /// The error that no operation of `operations` is called `found`.
     #[must_use]
     pub fn unknown(operations: &[Operation], found: &str) -> CodecError {
         let known: Vec<String> = operations.iter().map(|it| format!("`{}`", it.name)).collect();
@@ -64,32 +65,34 @@ impl Operation {
     }
 }
 
-/// Declares the calls of an object: for each operation its variant, what it is made of, its argument, its names, the
-/// kind of [`Answer`](crate::operation::ResultKind) and what it does.
+/// Declares the calls of an object: for each operation its variant, its fields, its argument, its
+/// names, the [kind of its result](crate::operation::ResultKind) and its description.
 ///
-/// What a call is made of says what is drawn for it, too, by the method of [`Dice`](clewline_core::CallSampler) of that
-/// name: `value`, `old_value`, `int`, `key`. With `key first`, a key is drawn before the operation is. A call made of a `key` and a
-/// `text` is never drawn. An argument is an `element` (any value but null), `anything`, an `integer`, or a
-/// `list` of as many values as the call is made of.
+/// A field also determines what is drawn for it: the method of
+/// [`CallSampler`](clewline_core::CallSampler) of that name, `value`, `old_value`, `int` or `key`.
+/// With `key first`, a key is drawn before the operation is. A call with the fields `key` and
+/// `text` is never drawn. An argument is an `element` (any value but null), `anything`, an
+/// `integer`, or a `list` with one value for each field.
 ///
 /// ```
 /// clewline_specs::operations! {
 ///     /// A call on a register.
 ///     enum Call;
-///     Read = "read" | "get" => Value, "answers the value";
+///     Read = "read" | "get" => Value, "returns the value";
 ///     Write(value: anything "value") = "write" => Nothing, "replaces the value";
-///     Cas(old_value, value: list "[old, new]") = "cas" => Truth, "replaces old by new; answers whether it did";
+///     Cas(old_value, value: list "[old, new]") = "cas" => Truth, "replaces old by new; returns
+/// whether it did";
 /// }
-/// assert_eq!(Call::OPERATIONS[2].written(), "cas [old, new]");
+/// assert_eq!(Call::OPERATIONS[2].usage(), "cas [old, new]");
 /// assert_eq!(Call::Read.name(), "read");
 /// ```
 #[macro_export]
 macro_rules! operations {
     (@type int) => { i64 };
     (@type $source:ident) => { $crate::core::Value };
-    (@draw $dice:ident key $source:ident) => { $source };
-    (@draw $dice:ident text $source:ident) => { $crate::core::Value::NIL };
-    (@draw $dice:ident $method:ident $source:ident) => { $dice.$method() };
+    (@draw $sampler:ident key $source:ident) => { $source };
+    (@draw $sampler:ident text $source:ident) => { $crate::core::Value::NIL };
+    (@draw $sampler:ident $method:ident $source:ident) => { $sampler.$method() };
     (@drawn $name:literal key text) => { None };
     (@drawn $name:literal $($source:ident)*) => { Some($name) };
     (@read $arg:ident $call:ident::$variant:ident) => { $arg.nothing().map(|()| $call::$variant) };
@@ -110,7 +113,7 @@ macro_rules! operations {
         enum $call:ident $(, $key:ident first)?;
         $(
             $variant:ident $(($($source:ident),+: $shape:ident $label:literal))?
-                = $name:literal $(| $alias:literal)* => $answer:ident, $about:literal;
+                = $name:literal $(| $alias:literal)* => $result:ident, $about:literal;
         )+
     ) => {
         $(#[$doc])*
@@ -123,7 +126,7 @@ macro_rules! operations {
         }
 
         impl $call {
-            /// The operations, in the order in which they are told.
+            /// The operations, in the order of the documentation.
             pub const OPERATIONS: [$crate::Operation; [$($name),+].len()] = [$(
                 $crate::Operation {
                     name: $name,
@@ -137,13 +140,13 @@ macro_rules! operations {
             ///
             /// # Errors
             ///
-            /// If there is no such operation, or it takes another argument.
+            /// If there is no such operation, or it does not take such an argument.
             pub fn read(
                 values: &$crate::core::Values,
                 method: &str,
                 arg: $crate::core::Value,
             ) -> Result<$call, $crate::core::CodecError> {
-                let arg = $crate::operation::Given::argument(values, method, arg);
+                let arg = $crate::operation::RawValue::argument(values, method, arg);
                 match method {
                     $($name $(| $alias)* => $crate::operations!(@read arg $call::$variant $($shape $label $($source)+)?),)+
                     _ => Err($crate::Operation::unknown(&$call::OPERATIONS, method)),
@@ -166,20 +169,20 @@ macro_rules! operations {
                 }
             }
 
-            /// What kind of answer it gives.
+            /// The kind of its result.
             #[must_use]
-            pub fn answer(&self) -> $crate::operation::ResultKind {
+            pub fn result_kind(&self) -> $crate::operation::ResultKind {
                 match self {
-                    $($call::$variant { .. } => $crate::operation::ResultKind::$answer,)+
+                    $($call::$variant { .. } => $crate::operation::ResultKind::$result,)+
                 }
             }
 
-            /// Some call, as `dice` will have it.
-            pub fn sample(dice: &mut $crate::core::CallSampler) -> $call {
-                $(let $key = dice.key();)?
+            /// A random call drawn from `sampler`.
+            pub fn sample(sampler: &mut $crate::core::CallSampler) -> $call {
+                $(let $key = sampler.key();)?
                 let drawn = [$($crate::operations!(@drawn $name $($($source)+)?)),+];
-                match dice.one_of(drawn.into_iter().flatten()) {
-                    $($name => $call::$variant $(($($crate::operations!(@draw dice $source $source)),+))?,)+
+                match sampler.one_of(drawn.into_iter().flatten()) {
+                    $($name => $call::$variant $(($($crate::operations!(@draw sampler $source $source)),+))?,)+
                     _ => unreachable!("one of those that were offered"),
                 }
             }
@@ -187,15 +190,15 @@ macro_rules! operations {
     };
 }
 
-/// Implements [`Codec`](clewline_core::Codec) for a specification whose calls are a type `Call` that
-/// [`operations!`](crate::operations) made, and whose answers are [`Value`]s: given its name in the catalog, what kind of
-/// answer a call gives, and how a call is drawn.
+/// Implements [`Codec`](clewline_core::Codec) for a specification whose calls are a type `Call`
+/// generated by [`operations!`](crate::operations), and whose results are [`Value`]s. Takes its
+/// name in the catalog, the kind of result of a call, and how a call is drawn.
 #[macro_export]
-macro_rules! notation {
-    ($specification:ty, name: $named:expr, answer: $answer:expr, sample: $sample:expr) => {
+macro_rules! codec {
+    ($specification:ty, name: $named:expr, result: $result:expr, sample: $sample:expr) => {
         impl $specification {
-            fn kind_of_answer(&self, call: &Call) -> $crate::operation::ResultKind {
-                let kind: fn(&$specification, &Call) -> $crate::operation::ResultKind = $answer;
+            fn result_kind_of(&self, call: &Call) -> $crate::operation::ResultKind {
+                let kind: fn(&$specification, &Call) -> $crate::operation::ResultKind = $result;
                 kind(self, call)
             }
         }
@@ -216,7 +219,7 @@ macro_rules! notation {
                 call: &Call,
                 ret: $crate::core::Value,
             ) -> Result<$crate::core::Value, $crate::core::CodecError> {
-                self.kind_of_answer(call).read(values, call.name(), ret)
+                self.result_kind_of(call).read(values, call.name(), ret)
             }
 
             fn write_call(&self, call: &Call) -> (&'static str, $crate::core::Encoded) {
@@ -224,7 +227,7 @@ macro_rules! notation {
             }
 
             fn write_return(&self, call: &Call, ret: &$crate::core::Value) -> $crate::core::Encoded {
-                self.kind_of_answer(call).write(*ret)
+                self.result_kind_of(call).write(*ret)
             }
 
             fn name(&self) -> Option<String> {
@@ -232,47 +235,47 @@ macro_rules! notation {
                 Some(name(self))
             }
 
-            fn sample(&self, dice: &mut $crate::core::CallSampler) -> Call {
+            fn sample(&self, sampler: &mut $crate::core::CallSampler) -> Call {
                 let sample: fn(&mut $crate::core::CallSampler) -> Call = $sample;
-                sample(dice)
+                sample(sampler)
             }
         }
     };
 }
 
-/// A value that a file gives to an operation, or as its answer.
+/// An argument or a result of an operation in a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct RawValue<'a> {
     values: &'a Values,
     method: &'a str,
-    role: Role,
+    position: Position,
     value: Value,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Role {
+enum Position {
     Argument,
-    Answer,
+    Result,
 }
 
-impl<'a> Given<'a> {
+impl<'a> RawValue<'a> {
     /// The argument of `method`.
     #[must_use]
     pub fn argument(values: &'a Values, method: &'a str, value: Value) -> Self {
-        Given { values, method, role: Role::Argument, value }
+        RawValue { values, method, position: Position::Argument, value }
     }
 
-    /// The answer of `method`.
+    /// The result of `method`.
     #[must_use]
-    pub fn answer(values: &'a Values, method: &'a str, value: Value) -> Self {
-        Given { values, method, role: Role::Answer, value }
+    pub fn result(values: &'a Values, method: &'a str, value: Value) -> Self {
+        RawValue { values, method, position: Position::Result, value }
     }
 
-    /// Nothing at all; some formats write null for that.
+    /// Nothing; some formats write null for that.
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If it is anything else.
     pub fn nothing(self) -> Result<(), CodecError> {
         match self.value {
             Value::ABSENT | Value::NIL => Ok(()),
@@ -284,7 +287,7 @@ impl<'a> Given<'a> {
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If it is anything else.
     pub fn anything(self) -> Result<Value, CodecError> {
         if self.value.is_absent() { self.error("a value") } else { Ok(self.value) }
     }
@@ -293,7 +296,7 @@ impl<'a> Given<'a> {
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If it is anything else.
     pub fn element(self) -> Result<Value, CodecError> {
         match self.value {
             Value::ABSENT => self.error("a value"),
@@ -306,7 +309,7 @@ impl<'a> Given<'a> {
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If it is anything else.
     pub fn integer(self) -> Result<i64, CodecError> {
         match self.values.get(self.value) {
             Datum::Int(int) => Ok(int),
@@ -318,7 +321,7 @@ impl<'a> Given<'a> {
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If it is anything else.
     pub fn integer_or_null(self) -> Result<Option<i64>, CodecError> {
         match self.values.get(self.value) {
             Datum::Int(int) => Ok(Some(int)),
@@ -327,11 +330,11 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// A list of `N` values, which are `expected` in words.
+    /// A list of `N` values; `expected` describes them.
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If it is anything else.
     pub fn list<const N: usize>(self, expected: &str) -> Result<[Value; N], CodecError> {
         match self.values.get(self.value) {
             Datum::List(items) => items.try_into().or_else(|_| self.error(expected)),
@@ -339,31 +342,32 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// An error that says what was expected instead.
+    /// The error that something else was expected.
     ///
     /// # Errors
     ///
     /// Always.
     pub fn error<T>(self, expected: &str) -> Result<T, CodecError> {
-        let Given { values, method, role, value } = self;
-        let what = match role {
-            Role::Argument => format!("`{method}`"),
-            Role::Answer => format!("the answer of `{method}`"),
+        let RawValue { values, method, position, value } = self;
+        let what = match position {
+            Position::Argument => format!("`{method}`"),
+            Position::Result => format!("the answer of `{method}`"),
         };
         Err(CodecError::value(&what, expected, values, value))
     }
 }
 
-/// What kind of answer an operation gives.
+/// The kind of result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultKind {
-    /// None. The normal form is true, and false stands for a refusal that no such operation may give.
+    /// None. It is normalized to true; false means *refused*, which no such operation may return.
     Nothing,
     /// True or false.
     Truth,
     /// A value, or null for none.
     Value,
-    /// Whether there was room: [`Truth`](Answer::Truth), unless [there always is](Answer::within).
+    /// Whether there was room: [`Truth`](ResultKind::Truth), except [without a
+    /// capacity](ResultKind::within).
     Room,
     /// An integer.
     Integer,
@@ -372,34 +376,35 @@ pub enum ResultKind {
 }
 
 impl ResultKind {
-    /// What an operation of a collection answers that has room for so many: nothing where there is always room.
+    /// The kind of result in a collection with this capacity: [`Room`](ResultKind::Room) is nothing
+    /// where there is always room.
     #[must_use]
     pub fn within(self, capacity: Capacity) -> ResultKind {
         if self == ResultKind::Room && capacity.is_unbounded() { ResultKind::Nothing } else { self }
     }
 
-    /// Reads an answer of `method`, in its normal form.
+    /// Reads a result of `method` and normalizes it.
     ///
     /// # Errors
     ///
-    /// If it is something else.
+    /// If it is anything else.
     pub fn read(self, values: &Values, method: &str, ret: Value) -> Result<Value, CodecError> {
-        let given = Given::answer(values, method, ret);
+        let raw = RawValue::result(values, method, ret);
         match (self, ret) {
             (ResultKind::Nothing, Value::ABSENT | Value::NIL) => Ok(Value::TRUE),
             (ResultKind::Nothing | ResultKind::Truth | ResultKind::Room, Value::TRUE | Value::FALSE) => {
                 Ok(ret)
             }
-            (ResultKind::Nothing, _) => given.error("nothing, or true"),
-            (ResultKind::Truth | ResultKind::Room, _) => given.error("true or false"),
-            (ResultKind::Value, Value::ABSENT) => given.error("a value, or null for none"),
+            (ResultKind::Nothing, _) => raw.error("nothing, or true"),
+            (ResultKind::Truth | ResultKind::Room, _) => raw.error("true or false"),
+            (ResultKind::Value, Value::ABSENT) => raw.error("a value, or null for none"),
             (ResultKind::Value, _) => Ok(ret),
-            (ResultKind::Integer, _) => given.integer().map(|_| ret),
-            (ResultKind::IntegerOrNull, _) => given.integer_or_null().map(|_| ret),
+            (ResultKind::Integer, _) => raw.integer().map(|_| ret),
+            (ResultKind::IntegerOrNull, _) => raw.integer_or_null().map(|_| ret),
         }
     }
 
-    /// Writes an answer; `read` undoes it.
+    /// Writes a result; `read` undoes it.
     #[must_use]
     pub fn write(self, ret: Value) -> Encoded {
         match (self, ret) {

@@ -1,18 +1,19 @@
-//! What may follow a specification's name after a colon: mostly a capacity.
+//! The parameter after a specification's name and a colon: usually a capacity.
 
 use clewline_core::{Elements, ErasedSpec, Footprint, Role, Value};
 
-use crate::deed::Deed;
+use crate::collection_op::CollectionOp;
 
 /// How many elements fit into a collection.
 ///
-/// Adding to a bounded collection answers whether there was room; adding to an unbounded one answers nothing.
+/// Adding to a bounded collection returns whether there was room; adding to an unbounded one
+/// returns nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-// None if there is no limit.
+// `None` if there is no limit.
 pub struct Capacity(Option<usize>);
 
 impl Capacity {
-    /// As many as there are.
+    /// No limit.
     pub const UNBOUNDED: Capacity = Capacity(None);
 
     /// At most `limit` elements.
@@ -21,13 +22,13 @@ impl Capacity {
         Capacity(Some(limit))
     }
 
-    /// The capacity that `parameter` asks for.
+    /// The capacity that `parameter` specifies.
     pub(crate) fn parse(parameter: Option<&str>) -> Result<Capacity, String> {
-        parameter.map(|it| number(it, "a capacity", 1)).transpose().map(Capacity)
+        parameter.map(|it| parse_number(it, "a capacity", 1)).transpose().map(Capacity)
     }
 
-    /// `name` with the parameter that asks for this capacity.
-    pub(crate) fn after(self, name: &str) -> String {
+    /// `name` followed by the parameter that specifies this capacity.
+    pub(crate) fn name_with(self, name: &str) -> String {
         self.0.map_or_else(|| name.to_owned(), |limit| format!("{name}:{limit}"))
     }
 
@@ -36,28 +37,29 @@ impl Capacity {
         self.0.is_none_or(|limit| len < limit)
     }
 
-    /// Whether everything fits.
+    /// Whether there is no limit.
     pub(crate) fn is_unbounded(self) -> bool {
         self.0.is_none()
     }
 }
 
-impl Deed<Value> {
-    /// What it touches in a collection with room for so many. Whether a bounded one is full depends on every element, but what
-    /// fits still does with less in it; and one that was empty is so with less in it.
+impl CollectionOp<Value> {
+    /// The footprint of the operation in a collection with this capacity. Whether a bounded
+    /// collection is full depends on every element, but an element that fits also fits among fewer;
+    /// and a collection that was empty is also empty with fewer elements.
     #[inline]
     pub(crate) fn footprint(self, capacity: Capacity, ret: Option<&Value>) -> Footprint {
         match (self, ret) {
-            (Deed::Add(_), Some(&Value::FALSE)) if !capacity.is_unbounded() => {
+            (CollectionOp::Add(_), Some(&Value::FALSE)) if !capacity.is_unbounded() => {
                 Footprint::Reads(Elements::Any)
             }
-            (Deed::Add(value), _) => Footprint::Changes(Elements::One(value.word())),
-            (Deed::Remove, None) => Footprint::Changes(Elements::Any),
-            (Deed::Look, None) | (Deed::Remove | Deed::Look, Some(&Value::NIL)) => {
+            (CollectionOp::Add(value), _) => Footprint::Changes(Elements::One(value.word())),
+            (CollectionOp::Remove, None) => Footprint::Changes(Elements::Any),
+            (CollectionOp::Peek, None) | (CollectionOp::Remove | CollectionOp::Peek, Some(&Value::NIL)) => {
                 Footprint::Reads(Elements::None)
             }
-            (Deed::Remove, Some(value)) => Footprint::Changes(Elements::One(value.word())),
-            (Deed::Look, Some(value)) => Footprint::Reads(Elements::One(value.word())),
+            (CollectionOp::Remove, Some(value)) => Footprint::Changes(Elements::One(value.word())),
+            (CollectionOp::Peek, Some(value)) => Footprint::Reads(Elements::One(value.word())),
         }
     }
 
@@ -65,38 +67,38 @@ impl Deed<Value> {
     #[inline]
     pub(crate) fn role(self, ret: Option<&Value>) -> Option<Role> {
         Some(match (self, ret) {
-            (Deed::Add(value), None | Some(&Value::TRUE)) => Role::Add(value.word()),
-            (Deed::Add(_), Some(_)) => return None,
-            (Deed::Remove, None) => Role::RemoveUnknown,
-            (Deed::Look, None) => Role::NoEffect,
-            (Deed::Remove | Deed::Look, Some(&Value::NIL)) => Role::Empty,
-            (Deed::Remove, Some(value)) => Role::Remove(value.word()),
-            (Deed::Look, Some(value)) => Role::Observe(value.word()),
+            (CollectionOp::Add(value), None | Some(&Value::TRUE)) => Role::Add(value.word()),
+            (CollectionOp::Add(_), Some(_)) => return None,
+            (CollectionOp::Remove, None) => Role::RemoveUnknown,
+            (CollectionOp::Peek, None) => Role::NoEffect,
+            (CollectionOp::Remove | CollectionOp::Peek, Some(&Value::NIL)) => Role::Empty,
+            (CollectionOp::Remove, Some(value)) => Role::Remove(value.word()),
+            (CollectionOp::Peek, Some(value)) => Role::Observe(value.word()),
         })
     }
 
-    /// Whether it looked for an element, and there was none.
+    /// Whether it is a removal or a peek that found no element.
     #[inline]
     pub(crate) fn finds_nothing(self, ret: &Value) -> bool {
-        !matches!(self, Deed::Add(_)) && *ret == Value::NIL
+        !matches!(self, CollectionOp::Add(_)) && *ret == Value::NIL
     }
 }
 
-/// The specification, with its type forgotten. What that instantiates is most of what this crate costs, so that it is done only
-/// where specifications are found by their names.
+/// The specification with its type erased. The code that this instantiates is most of the compile
+/// time of this crate, so it is done only where specifications are found by name.
 #[cfg(feature = "catalog")]
 pub(crate) fn boxed(specification: impl ErasedSpec + 'static) -> Result<Box<dyn ErasedSpec>, String> {
     Ok(Box::new(specification))
 }
 
-/// The specification is there with its type alone.
+/// Without the catalog, a specification can be used only by its type.
 #[cfg(not(feature = "catalog"))]
 pub(crate) fn boxed(_specification: impl ErasedSpec + 'static) -> Result<Box<dyn ErasedSpec>, String> {
     Err("is known by its type alone: names of specifications need the feature `catalog`".to_owned())
 }
 
-/// A specification that takes no parameter.
-pub(crate) fn none(
+/// A specification without a parameter.
+pub(crate) fn without_parameter(
     specification: impl ErasedSpec + 'static,
     parameter: Option<&str>,
 ) -> Result<Box<dyn ErasedSpec>, String> {
@@ -106,8 +108,8 @@ pub(crate) fn none(
     }
 }
 
-/// Reads `what`, a number that is not below `least`.
-pub(crate) fn number(parameter: &str, what: &str, least: usize) -> Result<usize, String> {
+/// Parses `what`, a number that is at least `least`.
+pub(crate) fn parse_number(parameter: &str, what: &str, least: usize) -> Result<usize, String> {
     let number = parameter.parse().ok().filter(|it| least <= *it);
     number.ok_or_else(|| {
         format!("expected {what} after the colon, a whole number from {least}, found `{parameter}`")

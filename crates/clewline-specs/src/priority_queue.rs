@@ -1,4 +1,4 @@
-//! A priority queue of integers: the greatest leaves first, or the least.
+//! A priority queue of integers: the greatest or the least is removed first.
 
 use clewline_core::{
     CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
@@ -11,16 +11,16 @@ use crate::{
     operations, parameter,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "priority-queue",
     about: "a priority queue of integers, greatest first: add, poll, peek",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(PriorityQueue { first: First::Greatest }, parameter),
+    build: |parameter| parameter::without_parameter(PriorityQueue { first: First::Greatest }, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("priority-queue", PriorityQueue { first: First::Greatest });
 }
@@ -28,11 +28,11 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 /// The specification.
 #[derive(Clone, Copy, Debug)]
 pub struct PriorityQueue {
-    /// Which integer leaves first.
+    /// Which integer is removed first.
     pub first: First,
 }
 
-/// Which end of the order leaves first.
+/// Which integer is removed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
     /// The greatest integer.
@@ -49,12 +49,12 @@ operations! {
     Peek = "peek" => IntegerOrNull, "answers the greatest integer, null if there is none";
 }
 
-/// What a priority queue answers.
+/// The result of a call on a priority queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return {
-    /// An integer was added; false, a refusal, is never allowed.
+    /// An integer was added; false (refused) is never allowed.
     Done(bool),
-    /// The first integer in the order, if there is any.
+    /// The first integer in the order, if there is one.
     First(Option<i64>),
 }
 
@@ -91,7 +91,7 @@ impl Deterministic for PriorityQueue {
 
     fn footprint(&self, call: &Call, ret: Option<&Return>) -> Footprint {
         match (call, ret) {
-            // Empty stays empty with less in it.
+            // An empty queue is also empty with fewer elements.
             (Call::Poll, Some(Return::First(None))) => Footprint::Reads(Elements::None),
             (Call::Peek, Some(Return::First(Some(int)))) => {
                 Footprint::Reads(Elements::One(int.cast_unsigned()))
@@ -109,7 +109,7 @@ impl Deterministic for PriorityQueue {
     }
 
     fn role(&self, call: &Call, ret: Option<&Return>) -> Option<Role> {
-        // The other way round, the least is the greatest.
+        // In the reverse order, the least is the greatest.
         let element = |int: i64| match self.first {
             First::Greatest => int.cast_unsigned(),
             First::Least => (!int).cast_unsigned(),
@@ -138,7 +138,7 @@ impl Codec for PriorityQueue {
     }
 
     fn read_return(&self, values: &Values, call: &Call, ret: Value) -> Result<Return, CodecError> {
-        let ret = call.answer().read(values, call.name(), ret)?;
+        let ret = call.result_kind().read(values, call.name(), ret)?;
         Ok(match values.get(ret) {
             Datum::Int(first) => Return::First(Some(first)),
             Datum::Nil => Return::First(None),
@@ -152,7 +152,7 @@ impl Codec for PriorityQueue {
 
     fn write_return(&self, call: &Call, ret: &Return) -> Encoded {
         match *ret {
-            Return::Done(done) => call.answer().write(Value::bool(done)),
+            Return::Done(done) => call.result_kind().write(Value::bool(done)),
             Return::First(first) => first.map_or(Encoded::Value(Value::NIL), Encoded::Int),
         }
     }
@@ -165,7 +165,7 @@ impl Codec for PriorityQueue {
         Some(name.to_owned())
     }
 
-    fn sample(&self, dice: &mut CallSampler) -> Call {
-        Call::sample(dice)
+    fn sample(&self, sampler: &mut CallSampler) -> Call {
+        Call::sample(sampler)
     }
 }

@@ -1,4 +1,4 @@
-//! A priority queue, the least first, that may answer out of order by a bound: [`Relaxed`].
+//! A relaxed priority queue, the least first, out of order by at most a bound: [`Relaxed`].
 
 use crate::{
     entry::{Entry, Visitor},
@@ -8,11 +8,11 @@ use crate::{
     relaxed::Relaxed,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "quasi-min-priority-queue",
     about: "a priority queue, least first, out of order by at most K: add, poll, peek",
-    operations: &Operation::doing(
+    operations: &Operation::with_descriptions(
         Call::OPERATIONS,
         [
             "adds an integer of 64 bits",
@@ -24,7 +24,7 @@ pub const ENTRY: Entry = Entry {
     build: |parameter| parameter::boxed(Relaxed::parse(PriorityQueue { first: First::Least }, parameter)?),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit(
         "quasi-min-priority-queue:2",

@@ -1,4 +1,5 @@
-//! A priority queue that may answer out of order by a bound: [`Relaxed`]. Equal integers overtake none of each other.
+//! A relaxed priority queue, out of order by at most a bound: [`Relaxed`]. Equal integers do not
+//! overtake each other.
 
 use clewline_core::ObjectKind;
 
@@ -7,14 +8,14 @@ use crate::{
     operation::Operation,
     parameter,
     priority_queue::{Call, First, PriorityQueue, Return},
-    relaxed::{Deed, Equals, Line, Ordered, Relaxed},
+    relaxed::{CollectionOp, EqualElements, Ordered, OrderedElements, Relaxed},
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "quasi-priority-queue",
     about: "a priority queue, greatest first, out of order by at most K: add, poll, peek",
-    operations: &Operation::doing(
+    operations: &Operation::with_descriptions(
         Call::OPERATIONS,
         [
             "adds an integer of 64 bits",
@@ -26,7 +27,7 @@ pub const ENTRY: Entry = Entry {
     build: |parameter| parameter::boxed(Relaxed::parse(PriorityQueue { first: First::Greatest }, parameter)?),
 };
 
-/// Hands the specification to `visitor`, with each factor that makes a difference.
+/// Passes the specification to `visitor`, with each factor that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     for (name, factor) in
         [("quasi-priority-queue:0", 0), ("quasi-priority-queue:1", 1), ("quasi-priority-queue:2", 2)]
@@ -48,31 +49,31 @@ impl Ordered for PriorityQueue {
         }
     }
 
-    fn deed(&self, call: &Call) -> Deed<i64> {
+    fn collection_op(&self, call: &Call) -> CollectionOp<i64> {
         match *call {
-            Call::Add(int) => Deed::Add(int),
-            Call::Poll => Deed::Remove,
-            Call::Peek => Deed::Look,
+            Call::Add(int) => CollectionOp::Add(int),
+            Call::Poll => CollectionOp::Remove,
+            Call::Peek => CollectionOp::Peek,
         }
     }
 
-    fn added(&self) -> Return {
+    fn add_result(&self) -> Return {
         Return::Done(true)
     }
 
-    fn found(&self, element: Option<i64>) -> Return {
+    fn remove_result(&self, element: Option<i64>) -> Return {
         Return::First(element)
     }
 
-    fn place(&self, line: &Line<i64>, element: i64) -> usize {
-        line.partition_point(|it| match self.first {
+    fn insert_position(&self, elements: &OrderedElements<i64>, element: i64) -> usize {
+        elements.partition_point(|it| match self.first {
             First::Greatest => element <= it,
             First::Least => it <= element,
         })
     }
 
-    fn equals(&self) -> Equals {
-        Equals::Alike
+    fn equal_elements(&self) -> EqualElements {
+        EqualElements::Interchangeable
     }
 
     fn relaxed_kind(&self, factor: u32) -> Option<ObjectKind> {

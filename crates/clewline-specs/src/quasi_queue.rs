@@ -1,4 +1,4 @@
-//! A queue that may answer out of order by a bound: [`Relaxed`].
+//! A relaxed queue, out of order by at most a bound: [`Relaxed`].
 
 use clewline_core::{ObjectKind, Value};
 
@@ -7,14 +7,14 @@ use crate::{
     operation::Operation,
     parameter,
     queue::{Call, Queue},
-    relaxed::{Deed, Equals, Line, Ordered, Relaxed},
+    relaxed::{CollectionOp, EqualElements, Ordered, OrderedElements, Relaxed},
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "quasi-queue",
     about: "a queue out of order by at most K: enq, deq, peek",
-    operations: &Operation::doing(
+    operations: &Operation::with_descriptions(
         Call::OPERATIONS,
         [
             "puts a value at the back",
@@ -26,7 +26,7 @@ pub const ENTRY: Entry = Entry {
     build: |parameter| parameter::boxed(Relaxed::parse(Queue::default(), parameter)?),
 };
 
-/// Hands the specification to `visitor`, with each factor that makes a difference.
+/// Passes the specification to `visitor`, with each factor that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     for (name, factor) in [("quasi-queue:0", 0), ("quasi-queue:1", 1), ("quasi-queue:2", 2)] {
         visitor.visit(name, Relaxed { plain: Queue::default(), factor });
@@ -36,7 +36,7 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 /// The specification.
 pub type QuasiQueue = Relaxed<Queue>;
 
-// A queue without a capacity: a full one would have to say what is overtaken by a refusal.
+// A queue without a capacity: with one, it would have to be defined what a refused `enq` overtakes.
 impl Ordered for Queue {
     type Element = Value;
 
@@ -44,24 +44,24 @@ impl Ordered for Queue {
         ENTRY.name
     }
 
-    fn deed(&self, call: &Call) -> Deed<Value> {
-        call.deed()
+    fn collection_op(&self, call: &Call) -> CollectionOp<Value> {
+        call.collection_op()
     }
 
-    fn added(&self) -> Value {
+    fn add_result(&self) -> Value {
         Value::TRUE
     }
 
-    fn found(&self, element: Option<Value>) -> Value {
+    fn remove_result(&self, element: Option<Value>) -> Value {
         element.unwrap_or(Value::NIL)
     }
 
-    fn place(&self, line: &Line<Value>, _element: Value) -> usize {
-        line.len()
+    fn insert_position(&self, elements: &OrderedElements<Value>, _element: Value) -> usize {
+        elements.len()
     }
 
-    fn equals(&self) -> Equals {
-        Equals::FirstLeaves
+    fn equal_elements(&self) -> EqualElements {
+        EqualElements::FirstLeaves
     }
 
     fn relaxed_kind(&self, factor: u32) -> Option<ObjectKind> {

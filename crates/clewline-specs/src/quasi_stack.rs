@@ -1,4 +1,4 @@
-//! A stack that may answer out of order by a bound: [`Relaxed`].
+//! A relaxed stack, out of order by at most a bound: [`Relaxed`].
 
 use clewline_core::{ObjectKind, Value};
 
@@ -6,15 +6,15 @@ use crate::{
     entry::{Entry, Visitor},
     operation::Operation,
     parameter,
-    relaxed::{Deed, Equals, Line, Ordered, Relaxed},
+    relaxed::{CollectionOp, EqualElements, Ordered, OrderedElements, Relaxed},
     stack::{Call, Stack},
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "quasi-stack",
     about: "a stack out of order by at most K: push, pop, peek",
-    operations: &Operation::doing(
+    operations: &Operation::with_descriptions(
         Call::OPERATIONS,
         [
             "puts a value on top",
@@ -26,7 +26,7 @@ pub const ENTRY: Entry = Entry {
     build: |parameter| parameter::boxed(Relaxed::parse(Stack::default(), parameter)?),
 };
 
-/// Hands the specification to `visitor`, with each factor that makes a difference.
+/// Passes the specification to `visitor`, with each factor that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     for (name, factor) in [("quasi-stack:0", 0), ("quasi-stack:1", 1), ("quasi-stack:2", 2)] {
         visitor.visit(name, Relaxed { plain: Stack::default(), factor });
@@ -44,24 +44,24 @@ impl Ordered for Stack {
         ENTRY.name
     }
 
-    fn deed(&self, call: &Call) -> Deed<Value> {
-        call.deed()
+    fn collection_op(&self, call: &Call) -> CollectionOp<Value> {
+        call.collection_op()
     }
 
-    fn added(&self) -> Value {
+    fn add_result(&self) -> Value {
         Value::TRUE
     }
 
-    fn found(&self, element: Option<Value>) -> Value {
+    fn remove_result(&self, element: Option<Value>) -> Value {
         element.unwrap_or(Value::NIL)
     }
 
-    fn place(&self, _line: &Line<Value>, _element: Value) -> usize {
+    fn insert_position(&self, _line: &OrderedElements<Value>, _element: Value) -> usize {
         0
     }
 
-    fn equals(&self) -> Equals {
-        Equals::AnyLeaves
+    fn equal_elements(&self) -> EqualElements {
+        EqualElements::AnyLeaves
     }
 
     fn relaxed_kind(&self, factor: u32) -> Option<ObjectKind> {

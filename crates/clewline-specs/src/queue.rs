@@ -5,14 +5,15 @@ use std::collections::VecDeque;
 use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
 
 use crate::{
+    codec,
     copies::array_bytes,
     entry::{Entry, Visitor},
-    notation, operations,
+    operations,
     parameter::{self, Capacity},
-    relaxed::Deed,
+    relaxed::CollectionOp,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "queue",
     about: "a FIFO queue: enq, deq, peek",
@@ -21,7 +22,7 @@ pub const ENTRY: Entry = Entry {
     build: |parameter| parameter::boxed(Queue { capacity: Capacity::parse(parameter)? }),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("queue", Queue::default());
     visitor.visit("queue:2", Queue { capacity: Capacity::bounded(2) });
@@ -46,11 +47,11 @@ operations! {
 
 impl Call {
     #[inline]
-    pub(crate) fn deed(&self) -> Deed<Value> {
+    pub(crate) fn collection_op(&self) -> CollectionOp<Value> {
         match *self {
-            Call::Enq(value) => Deed::Add(value),
-            Call::Deq => Deed::Remove,
-            Call::Peek => Deed::Look,
+            Call::Enq(value) => CollectionOp::Add(value),
+            Call::Deq => CollectionOp::Remove,
+            Call::Peek => CollectionOp::Peek,
         }
     }
 }
@@ -83,12 +84,13 @@ impl Deterministic for Queue {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        call.deed().footprint(self.capacity, ret)
+        call.collection_op().footprint(self.capacity, ret)
     }
 
-    // Also with a limit, where no role says so: an operation that finds nothing finds it empty.
+    // Also with a capacity, where no role applies: an operation that finds no element finds the
+    // queue empty.
     fn resets(&self, call: &Call, ret: &Value) -> bool {
-        call.deed().finds_nothing(ret)
+        call.collection_op().finds_nothing(ret)
     }
 
     fn kind(&self) -> Option<ObjectKind> {
@@ -96,7 +98,7 @@ impl Deterministic for Queue {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        call.deed().role(ret)
+        call.collection_op().role(ret)
     }
 
     fn state_bytes(&self, state: &VecDeque<Value>) -> usize {
@@ -104,4 +106,4 @@ impl Deterministic for Queue {
     }
 }
 
-notation!(Queue, name: |it| it.capacity.after(ENTRY.name), answer: |it, call| call.answer().within(it.capacity), sample: Call::sample);
+codec!(Queue, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample);

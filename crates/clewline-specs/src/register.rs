@@ -1,22 +1,23 @@
-//! A register: a read answers the value written last.
+//! A register: a read returns the last value written.
 
 use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value};
 
 use crate::{
+    codec,
     entry::{Entry, Visitor},
-    notation, operations, parameter,
+    operations, parameter,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "register",
     about: "a register: read, write; initially null",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(Register, parameter),
+    build: |parameter| parameter::without_parameter(Register, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("register", Register);
 }
@@ -70,7 +71,7 @@ impl Deterministic for Register {
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         Some(match (call, ret) {
             (Call::Write(value), Some(&Value::TRUE) | None) => Role::Add(value.word()),
-            // A refusal is never allowed.
+            // A refused write is never allowed.
             (Call::Write(_), Some(_)) => return None,
             (Call::Read, Some(value)) => Role::Observe(value.word()),
             (Call::Read, None) => Role::NoEffect,
@@ -78,4 +79,4 @@ impl Deterministic for Register {
     }
 }
 
-notation!(Register, name: |_| ENTRY.name.to_owned(), answer: |_, call| call.answer(), sample: Call::sample);
+codec!(Register, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample);

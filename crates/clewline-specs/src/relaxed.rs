@@ -1,15 +1,18 @@
-//! Collections that may answer out of order by a bound: the relaxed reading of quasi linearizability.
+//! Collections that are out of order by at most a bound: a relaxed form of quasi-linearizability.
 //!
-//! Elements stand in a line, as the plain collection has it: who leaves first there stands first. With factor k
-//! a removal may take one of the first k + 1, if nobody before it has been *overtaken* k times already; each of those is
-//! then overtaken once more. Whoever finds nothing finds the line empty. With factor 0 this is the plain collection.
+//! Elements are kept in the order in which the plain collection removes them. With factor k, a
+//! removal may take one of the first k + 1 elements, provided that no element before it has been
+//! *overtaken* k times already; each element before it is then overtaken once more. An operation
+//! returns *empty* only if there are no elements. With factor 0 this is the plain collection.
 //!
-//! So no element leaves more than k places early, and none waits for more than k who came behind it. In a queue these
-//! two together say that the orders of coming and of leaving differ by at most k places for each element.
+//! So no element is removed more than k places early, and none is overtaken by more than k later
+//! ones. In a queue, the two conditions together mean that for each element its places in the order
+//! of insertion and in the order of removal differ by at most k.
 //!
-//! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi linearizability of concurrent data
-//! structures", 2013, section V (strict out-of-order semantics). Where the paper says that an element is one of the first k to
-//! leave, this reads k + 1: as printed, k = 1 would be the plain order.
+//! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi
+//! linearizability of concurrent data structures", 2013, section V (strict out-of-order semantics).
+//! Where the paper says that an element is among the first k, this reads k + 1: as printed, k = 1
+//! would be the plain order.
 
 use std::{collections::VecDeque, fmt::Debug, hash::Hash};
 
@@ -17,54 +20,57 @@ use clewline_core::{
     CallSampler, Codec, CodecError, Encoded, Footprint, ObjectKind, Role, Specification, Value, Values,
 };
 
-pub use crate::deed::Deed;
+pub use crate::collection_op::CollectionOp;
 use crate::{copies::array_bytes, parameter};
 
-/// A collection of which elements leave in an order, and what it takes to relax that order.
+/// A collection that removes its elements in some order, with what is needed to relax that order.
 pub trait Ordered: Codec {
-    /// What it holds.
+    /// The type of its elements.
     type Element: Copy + Eq + Hash + Debug + Send + Sync + 'static;
 
     /// The name of the relaxed collection in the catalog.
     fn relaxed_name(&self) -> &'static str;
 
     /// What `call` does.
-    fn deed(&self, call: &Self::Call) -> Deed<Self::Element>;
+    fn collection_op(&self, call: &Self::Call) -> CollectionOp<Self::Element>;
 
-    /// What an operation answers that adds an element.
-    fn added(&self) -> Self::Return;
+    /// The result of an operation that adds an element.
+    fn add_result(&self) -> Self::Return;
 
-    /// What an operation answers that finds this element, or none.
-    fn found(&self, element: Option<Self::Element>) -> Self::Return;
+    /// The result of an operation that finds this element, or none.
+    fn remove_result(&self, element: Option<Self::Element>) -> Self::Return;
 
-    /// Where a new element stands in a line of those that leave before and after it.
-    fn place(&self, line: &Line<Self::Element>, element: Self::Element) -> usize;
+    /// The position at which a new element is inserted into the order of removal.
+    fn insert_position(&self, elements: &OrderedElements<Self::Element>, element: Self::Element) -> usize;
 
-    /// What equal elements are to each other.
-    fn equals(&self) -> Equals;
+    /// How equal elements are treated.
+    fn equal_elements(&self) -> EqualElements;
 
-    /// What kind of object it is with factor `factor`, which is not 0, for checkers that know such objects.
+    /// The kind of object with this `factor`, which is not 0, for monitors.
     fn relaxed_kind(&self, factor: u32) -> Option<ObjectKind>;
 }
 
-/// What equal elements of a collection are to each other.
+/// How equal elements of a collection are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Equals {
-    /// None is before another, so none is overtaken by another. The one that was overtaken most often leaves: whatever
-    /// can happen after another one has left can happen after it has.
-    Alike,
-    /// The first that may leave does. In a queue, whatever can happen after a later one has left can happen after
-    /// the first has: let the two change places where they leave, and nobody is further out of order than before.
+pub enum EqualElements {
+    /// They are not ordered among each other, so none overtakes another. The one that was overtaken
+    /// most often is removed: every continuation that is possible after removing another one is
+    /// possible after removing it.
+    Interchangeable,
+    /// The first one that may be removed is. In a queue, every continuation that is possible after
+    /// removing a later one is possible after removing the first: exchange the two removals, and no
+    /// element is further out of order than before.
     FirstLeaves,
-    /// Any that may leave does. In a stack it makes a difference, as others may come to lie between.
+    /// Any one that may be removed is. In a stack the choice matters, because other elements may
+    /// lie between.
     AnyLeaves,
 }
 
-/// Elements in the order in which they should leave, each with how often it was overtaken.
+/// Elements in the order of removal, each with the number of times it was overtaken.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Line<E>(VecDeque<(E, u32)>);
+pub struct OrderedElements<E>(VecDeque<(E, u32)>);
 
-impl<E: Copy + Eq> Line<E> {
+impl<E: Copy + Eq> OrderedElements<E> {
     /// How many elements there are.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -75,40 +81,40 @@ impl<E: Copy + Eq> Line<E> {
         self.0.is_empty()
     }
 
-    /// How many elements at the head have a property, given that nobody behind them has.
+    /// The number of elements at the front that have a property which no later element has.
     pub fn partition_point(&self, mut has: impl FnMut(E) -> bool) -> usize {
         self.0.partition_point(|it| has(it.0))
     }
 
-    /// The element at a place, which has passed all before it and is gone.
-    fn leave(&mut self, place: usize) {
+    /// Removes the element at a position; it overtakes all elements before it.
+    fn remove_overtaking(&mut self, place: usize) {
         self.0.iter_mut().take(place).for_each(|it| it.1 += 1);
         self.0.remove(place);
     }
 }
 
-/// A collection that may answer out of order: see the [module](self).
+/// A relaxed collection: see the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub struct Relaxed<P> {
-    /// The collection that answers in order.
+    /// The collection without relaxation.
     pub plain: P,
-    /// How many may be passed, and how often one may be.
+    /// The bound k: how many elements one may overtake, and how often it may be overtaken.
     pub factor: u32,
 }
 
 impl<P: Ordered> Relaxed<P> {
-    /// The collection of the catalog with the factor that `parameter` asks for: 1, unless it says.
+    /// The collection with the factor that `parameter` specifies: 1 by default.
     pub(crate) fn parse(plain: P, parameter: Option<&str>) -> Result<Relaxed<P>, String> {
-        let factor = parameter.map_or(Ok(1), |it| parameter::number(it, "a quasi factor", 0))?;
+        let factor = parameter.map_or(Ok(1), |it| parameter::parse_number(it, "a quasi factor", 0))?;
         let factor = u32::try_from(factor).map_err(|_| format!("a quasi factor of {factor} is too much"))?;
         Ok(Relaxed { plain, factor })
     }
 
-    /// The places of those who may leave, in ascending order.
-    fn may_leave(&self, line: &Line<P::Element>) -> Vec<usize> {
+    /// The positions of the elements that may be removed, in ascending order.
+    fn removable_positions(&self, elements: &OrderedElements<P::Element>) -> Vec<usize> {
         let mut places = Vec::new();
         let mut place = 0;
-        while let Some(&(element, overtaken)) = line.0.get(place) {
+        while let Some(&(element, overtaken)) = elements.0.get(place) {
             if (self.factor as usize) < place {
                 break;
             }
@@ -116,11 +122,12 @@ impl<P: Ordered> Relaxed<P> {
             if overtaken == self.factor {
                 break;
             }
-            let equals = line.0.range(place + 1..).take_while(|it| it.0 == element).count();
-            place += 1 + if self.plain.equals() == Equals::Alike { equals } else { 0 };
+            let equals = elements.0.range(place + 1..).take_while(|it| it.0 == element).count();
+            place +=
+                1 + if self.plain.equal_elements() == EqualElements::Interchangeable { equals } else { 0 };
         }
-        if self.plain.equals() == Equals::FirstLeaves {
-            let element = |place: usize| line.0[place].0;
+        if self.plain.equal_elements() == EqualElements::FirstLeaves {
+            let element = |place: usize| elements.0[place].0;
             let all = places.clone();
             places.retain(|&it| {
                 all.iter().take_while(|&&before| before < it).all(|&before| element(before) != element(it))
@@ -129,30 +136,41 @@ impl<P: Ordered> Relaxed<P> {
         places
     }
 
-    /// The places from which an operation may have got its answer.
-    fn places(&self, line: &Line<P::Element>, ret: Option<&P::Return>) -> Vec<usize> {
-        let mut places = self.may_leave(line);
-        places.retain(|&it| ret.is_none_or(|ret| self.plain.found(Some(line.0[it].0)) == *ret));
+    /// The positions of the elements that an operation with this result may have found.
+    fn matching_positions(
+        &self,
+        elements: &OrderedElements<P::Element>,
+        ret: Option<&P::Return>,
+    ) -> Vec<usize> {
+        let mut places = self.removable_positions(elements);
+        places.retain(|&it| ret.is_none_or(|ret| self.plain.remove_result(Some(elements.0[it].0)) == *ret));
         places
     }
 
-    /// Changes `line` as a deed does that finds the element at `place`.
-    fn change(&self, line: &mut Line<P::Element>, deed: Deed<P::Element>, place: usize) {
-        match deed {
-            Deed::Add(element) => line.0.insert(self.plain.place(line, element), (element, 0)),
-            Deed::Remove => line.leave(place),
-            Deed::Look => (),
+    /// Applies an operation that finds the element at `place`.
+    fn apply_at(
+        &self,
+        elements: &mut OrderedElements<P::Element>,
+        collection_op: CollectionOp<P::Element>,
+        place: usize,
+    ) {
+        match collection_op {
+            CollectionOp::Add(element) => {
+                elements.0.insert(self.plain.insert_position(elements, element), (element, 0))
+            }
+            CollectionOp::Remove => elements.remove_overtaking(place),
+            CollectionOp::Peek => (),
         }
     }
 }
 
 impl<P: Ordered> Specification for Relaxed<P> {
-    type State = Line<P::Element>;
+    type State = OrderedElements<P::Element>;
     type Call = P::Call;
     type Return = P::Return;
 
     fn initial(&self) -> Self::State {
-        Line(VecDeque::new())
+        OrderedElements(VecDeque::new())
     }
 
     fn step(
@@ -162,40 +180,44 @@ impl<P: Ordered> Specification for Relaxed<P> {
         ret: Option<&P::Return>,
         next: &mut Vec<Self::State>,
     ) {
-        let deed = self.plain.deed(call);
+        let collection_op = self.plain.collection_op(call);
         let mut outcome = |place: usize| {
             let mut state = state.clone();
-            self.change(&mut state, deed, place);
+            self.apply_at(&mut state, collection_op, place);
             if !next.contains(&state) {
                 next.push(state);
             }
         };
-        match deed {
-            Deed::Add(_) if ret.is_none_or(|it| *it == self.plain.added()) => outcome(0),
-            Deed::Add(_) => (),
-            Deed::Remove | Deed::Look if state.is_empty() => {
-                if ret.is_none_or(|it| *it == self.plain.found(None)) {
+        match collection_op {
+            CollectionOp::Add(_) if ret.is_none_or(|it| *it == self.plain.add_result()) => outcome(0),
+            CollectionOp::Add(_) => (),
+            CollectionOp::Remove | CollectionOp::Peek if state.is_empty() => {
+                if ret.is_none_or(|it| *it == self.plain.remove_result(None)) {
                     next.push(state.clone());
                 }
             }
-            Deed::Remove | Deed::Look => self.places(state, ret).into_iter().for_each(outcome),
+            CollectionOp::Remove | CollectionOp::Peek => {
+                self.matching_positions(state, ret).into_iter().for_each(outcome)
+            }
         }
     }
 
     fn advance(&self, states: &mut Vec<Self::State>, call: &P::Call, ret: Option<&P::Return>) {
         // One state and one outcome, the common case, is changed in place.
         if let [state] = &mut states[..] {
-            let deed = self.plain.deed(call);
-            let place = match (deed, ret) {
-                (Deed::Add(_), Some(ret)) if *ret == self.plain.added() => Some(0),
-                (Deed::Remove | Deed::Look, Some(_)) => match self.places(state, ret)[..] {
-                    [place] => Some(place),
-                    _ => None,
-                },
-                (Deed::Add(_) | Deed::Remove | Deed::Look, _) => None,
+            let collection_op = self.plain.collection_op(call);
+            let place = match (collection_op, ret) {
+                (CollectionOp::Add(_), Some(ret)) if *ret == self.plain.add_result() => Some(0),
+                (CollectionOp::Remove | CollectionOp::Peek, Some(_)) => {
+                    match self.matching_positions(state, ret)[..] {
+                        [place] => Some(place),
+                        _ => None,
+                    }
+                }
+                (CollectionOp::Add(_) | CollectionOp::Remove | CollectionOp::Peek, _) => None,
             };
             if let Some(place) = place {
-                self.change(state, deed, place);
+                self.apply_at(state, collection_op, place);
                 return;
             }
         }
@@ -207,13 +229,15 @@ impl<P: Ordered> Specification for Relaxed<P> {
     }
 
     fn returns(&self, state: &Self::State, call: &P::Call) -> Vec<P::Return> {
-        match self.plain.deed(call) {
-            Deed::Add(_) => vec![self.plain.added()],
-            Deed::Remove | Deed::Look if state.is_empty() => vec![self.plain.found(None)],
-            Deed::Remove | Deed::Look => {
+        match self.plain.collection_op(call) {
+            CollectionOp::Add(_) => vec![self.plain.add_result()],
+            CollectionOp::Remove | CollectionOp::Peek if state.is_empty() => {
+                vec![self.plain.remove_result(None)]
+            }
+            CollectionOp::Remove | CollectionOp::Peek => {
                 let mut found: Vec<P::Return> = Vec::new();
-                for place in self.may_leave(state) {
-                    let ret = self.plain.found(Some(state.0[place].0));
+                for place in self.removable_positions(state) {
+                    let ret = self.plain.remove_result(Some(state.0[place].0));
                     if !found.contains(&ret) {
                         found.push(ret);
                     }
@@ -229,17 +253,17 @@ impl<P: Ordered> Specification for Relaxed<P> {
         call: &P::Call,
         choose: &mut dyn FnMut(usize) -> usize,
     ) -> Option<P::Return> {
-        let deed = self.plain.deed(call);
+        let collection_op = self.plain.collection_op(call);
         let mut returns = self.returns(state, call);
         let ret = returns.swap_remove(choose(returns.len()));
-        // An answer is chosen, then a state, even where there is one.
-        let places = match deed {
-            Deed::Remove if !state.is_empty() => self.places(state, Some(&ret)),
-            Deed::Remove | Deed::Add(_) | Deed::Look => vec![0],
+        // A result is chosen, then a state, even if there is only one.
+        let places = match collection_op {
+            CollectionOp::Remove if !state.is_empty() => self.matching_positions(state, Some(&ret)),
+            CollectionOp::Remove | CollectionOp::Add(_) | CollectionOp::Peek => vec![0],
         };
         let place = places[choose(places.len())];
-        if deed != Deed::Remove || !state.is_empty() {
-            self.change(state, deed, place);
+        if collection_op != CollectionOp::Remove || !state.is_empty() {
+            self.apply_at(state, collection_op, place);
         }
         Some(ret)
     }
@@ -248,7 +272,7 @@ impl<P: Ordered> Specification for Relaxed<P> {
         false
     }
 
-    // To be without an element puts nobody further back, and overtakes nobody.
+    // Leaving out an element neither moves another one back nor overtakes it.
     fn footprint(&self, call: &P::Call, ret: Option<&P::Return>) -> Footprint {
         self.plain.footprint(call, ret)
     }
@@ -284,8 +308,8 @@ impl<P: Ordered> Codec for Relaxed<P> {
         self.plain.write_return(call, ret)
     }
 
-    fn sample(&self, dice: &mut CallSampler) -> P::Call {
-        self.plain.sample(dice)
+    fn sample(&self, sampler: &mut CallSampler) -> P::Call {
+        self.plain.sample(sampler)
     }
 
     fn name(&self) -> Option<String> {

@@ -1,28 +1,29 @@
 //! A counting semaphore: acquiring blocks while there are no permits.
 //!
-//! Releasing is always allowed, also without having acquired before: it makes a permit.
+//! Releasing is always allowed, also without a previous acquire: it adds a permit.
 
 use clewline_core::{Deterministic, Value};
 
 use crate::{
+    codec,
     entry::{Entry, Visitor},
-    notation, operations,
-    parameter::{self, number},
+    operations,
+    parameter::{self, parse_number},
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "semaphore",
     about: "a counting semaphore: acquire, release; initially one permit",
     operations: &Call::OPERATIONS,
     parameter: Some("the number of permits at first"),
     build: |parameter| {
-        let permits = parameter.map(|it| number(it, "a number of permits", 0)).transpose()?;
+        let permits = parameter.map(|it| parse_number(it, "a number of permits", 0)).transpose()?;
         parameter::boxed(permits.map_or(Semaphore::default(), |permits| Semaphore { permits }))
     },
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("semaphore", Semaphore::default());
     visitor.visit("semaphore:2", Semaphore { permits: 2 });
@@ -31,7 +32,7 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 /// The specification.
 #[derive(Clone, Copy, Debug)]
 pub struct Semaphore {
-    /// How many permits there are at first.
+    /// The initial number of permits.
     pub permits: usize,
 }
 
@@ -66,11 +67,11 @@ impl Deterministic for Semaphore {
     }
 }
 
-// Whatever the mix: with more acquires than releases, every process would wait in one soon. A release comes first, so
-// that it works without permits too.
-notation!(
+// Ignores the mix: with more acquires than releases, every process would soon block. A release
+// comes first, so that it also works without initial permits.
+codec!(
     Semaphore,
     name: |it| format!("{}:{}", ENTRY.name, it.permits),
-    answer: |_, call| call.answer(),
-    sample: |dice| if dice.turn().is_multiple_of(2) { Call::Release } else { Call::Acquire }
+    result: |_, call| call.result_kind(),
+    sample: |sampler| if sampler.turn().is_multiple_of(2) { Call::Release } else { Call::Acquire }
 );

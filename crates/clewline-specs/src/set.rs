@@ -1,25 +1,26 @@
-//! A set, judged element by element.
+//! A set, checked element by element.
 
 use std::collections::BTreeSet;
 
 use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, RoleKind, Value};
 
 use crate::{
+    codec,
     copies::tree_bytes,
     entry::{Entry, Visitor},
-    notation, operations, parameter,
+    operations, parameter,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "set",
     about: "a set, each element judged by itself: add, remove, contains",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::none(Set, parameter),
+    build: |parameter| parameter::without_parameter(Set, parameter),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("set", Set);
 }
@@ -37,7 +38,7 @@ operations! {
 }
 
 impl Call {
-    /// The element that it is about.
+    /// The element of the call.
     #[inline]
     pub(crate) fn element(&self) -> u64 {
         let (Call::Add(value) | Call::Remove(value) | Call::Contains(value)) = self;
@@ -84,8 +85,9 @@ impl Deterministic for Set {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        // By method, and by whether it is pending or answered false or true: a table, because nobody can predict which.
-        const ACTS: [[RoleKind; 3]; 3] = [
+        // By method, and by whether it is pending, returned false or returned true. A table,
+        // because a branch would not be predictable.
+        const ROLE_KINDS: [[RoleKind; 3]; 3] = [
             [RoleKind::Add, RoleKind::Observe, RoleKind::Add],
             [RoleKind::Remove, RoleKind::Absent, RoleKind::Remove],
             [RoleKind::NoEffect, RoleKind::Absent, RoleKind::Observe],
@@ -95,8 +97,8 @@ impl Deterministic for Set {
             Call::Remove(value) => (1, value),
             Call::Contains(value) => (2, value),
         };
-        let answer = ret.map_or(0, |it| 1 + usize::from(*it == Value::TRUE));
-        Some(ACTS[method][answer].on(value.word()))
+        let result_index = ret.map_or(0, |it| 1 + usize::from(*it == Value::TRUE));
+        Some(ROLE_KINDS[method][result_index].on(value.word()))
     }
 
     fn state_bytes(&self, state: &BTreeSet<Value>) -> usize {
@@ -104,4 +106,4 @@ impl Deterministic for Set {
     }
 }
 
-notation!(Set, name: |_| ENTRY.name.to_owned(), answer: |_, call| call.answer(), sample: Call::sample);
+codec!(Set, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample);

@@ -3,14 +3,15 @@
 use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
 
 use crate::{
+    codec,
     copies::array_bytes,
     entry::{Entry, Visitor},
-    notation, operations,
+    operations,
     parameter::{self, Capacity},
-    relaxed::Deed,
+    relaxed::CollectionOp,
 };
 
-/// What the command line knows.
+/// The catalog entry.
 pub const ENTRY: Entry = Entry {
     name: "stack",
     about: "a stack: push, pop, peek",
@@ -19,7 +20,7 @@ pub const ENTRY: Entry = Entry {
     build: |parameter| parameter::boxed(Stack { capacity: Capacity::parse(parameter)? }),
 };
 
-/// Hands the specification to `visitor`, with each parameter that makes a difference.
+/// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     visitor.visit("stack", Stack::default());
     visitor.visit("stack:2", Stack { capacity: Capacity::bounded(2) });
@@ -42,11 +43,11 @@ operations! {
 
 impl Call {
     #[inline]
-    pub(crate) fn deed(&self) -> Deed<Value> {
+    pub(crate) fn collection_op(&self) -> CollectionOp<Value> {
         match *self {
-            Call::Push(value) => Deed::Add(value),
-            Call::Pop => Deed::Remove,
-            Call::Peek => Deed::Look,
+            Call::Push(value) => CollectionOp::Add(value),
+            Call::Pop => CollectionOp::Remove,
+            Call::Peek => CollectionOp::Peek,
         }
     }
 }
@@ -80,12 +81,13 @@ impl Deterministic for Stack {
     }
 
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
-        call.deed().footprint(self.capacity, ret)
+        call.collection_op().footprint(self.capacity, ret)
     }
 
-    // Also with a limit, where no role says so: an operation that finds nothing finds it empty.
+    // Also with a capacity, where no role applies: an operation that finds no element finds the
+    // stack empty.
     fn resets(&self, call: &Call, ret: &Value) -> bool {
-        call.deed().finds_nothing(ret)
+        call.collection_op().finds_nothing(ret)
     }
 
     fn kind(&self) -> Option<ObjectKind> {
@@ -93,7 +95,7 @@ impl Deterministic for Stack {
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
-        call.deed().role(ret)
+        call.collection_op().role(ret)
     }
 
     fn state_bytes(&self, state: &Vec<Value>) -> usize {
@@ -101,4 +103,4 @@ impl Deterministic for Stack {
     }
 }
 
-notation!(Stack, name: |it| it.capacity.after(ENTRY.name), answer: |it, call| call.answer().within(it.capacity), sample: Call::sample);
+codec!(Stack, name: |it| it.capacity.name_with(ENTRY.name), result: |it, call| call.result_kind().within(it.capacity), sample: Call::sample);

@@ -37,7 +37,7 @@ impl Default for Mailbox {
     }
 }
 
-/// The same in one word, so that there is nothing between: 0 is an empty mailbox.
+/// The same in one atomic word, so that each operation is a single access: 0 is an empty mailbox.
 #[derive(Debug, Default)]
 struct Mended(AtomicU32);
 
@@ -53,7 +53,7 @@ impl Mended {
     }
 }
 
-/// What is found in the first.
+/// The report on the first one.
 pub(crate) fn broken() -> String {
     let line_up = LineUp::new(Mailbox::new)
         .call("put(1)", |it| it.put(1))
@@ -64,7 +64,7 @@ pub(crate) fn broken() -> String {
     line_up.run().map_or_else(|error| error.to_string(), |tested| tested.to_string())
 }
 
-/// What is found in the second.
+/// The report on the second one.
 pub(crate) fn mended() -> String {
     let line_up = LineUp::new(Mended::default)
         .call("put(1)", |it| it.put(1))
@@ -75,7 +75,7 @@ pub(crate) fn mended() -> String {
     line_up.run().map_or_else(|error| error.to_string(), |tested| tested.to_string())
 }
 
-/// Shows both.
+/// Shows both reports.
 #[allow(dead_code, reason = "the tests of the manual take the rest of this file")]
 fn main() {
     println!("{}\n{}", broken(), mended());

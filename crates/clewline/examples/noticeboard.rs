@@ -1,8 +1,9 @@
 //! The notice board of the manual page on actors: with its two bugs, and without.
 //!
-//! `cargo run --example noticeboard` shows the reports. The code is that of the page, word for word; a test compares.
+//! `cargo run --example noticeboard` shows the reports. The code is identical to that of the page;
+//! a test compares them.
 
-/// Answers at once; each node answers for itself.
+/// Responds at once; each node responds from its own state.
 mod hasty {
     use clewline::{
         Deterministic,
@@ -101,7 +102,7 @@ mod hasty {
     }
 }
 
-/// Answers when both nodes have the notice; each node answers for itself.
+/// Responds when both nodes have the notice; each node responds from its own state.
 mod careful {
     use clewline::actors::{Actor, ActorId, AnyActor, Context, Explore, Harness};
 
@@ -177,7 +178,7 @@ mod careful {
     }
 }
 
-/// Answers when both nodes have the notice; the first node answers.
+/// Responds when both nodes have the notice; the first node responds.
 mod right {
     use clewline::actors::{Actor, ActorId, AnyActor, Context, Explore, Harness};
 
@@ -257,29 +258,29 @@ mod right {
     }
 }
 
-/// The report of a board that answers at once, or none if nothing is wrong.
+/// The report on a board that responds at once; `None` if there is no violation.
 pub(crate) fn hasty() -> Option<String> {
     report(hasty::noticeboard_is_linearizable)
 }
 
-/// The report of a board that waits for the other.
+/// The report on a board that waits for the other node.
 pub(crate) fn careful() -> Option<String> {
     report(careful::noticeboard_is_linearizable)
 }
 
-/// The report of the one that is right.
+/// The report on the correct board.
 pub(crate) fn right() -> Option<String> {
     report(right::noticeboard_is_linearizable)
 }
 
 fn report(check: fn()) -> Option<String> {
-    let told = std::panic::catch_unwind(check).err()?;
-    told.downcast::<String>().ok().map(|it| *it)
+    let panic = std::panic::catch_unwind(check).err()?;
+    panic.downcast::<String>().ok().map(|it| *it)
 }
 
 #[allow(dead_code, reason = "a test takes this file for a module")]
 fn main() {
-    for (design, told) in [("hasty", hasty()), ("careful", careful()), ("right", right())] {
-        println!("{design}: {}", told.unwrap_or_else(|| "holds".to_owned()));
+    for (design, report) in [("hasty", hasty()), ("careful", careful()), ("right", right())] {
+        println!("{design}: {}", report.unwrap_or_else(|| "holds".to_owned()));
     }
 }

@@ -4,7 +4,7 @@ use clewline_core::{History, Specification, Verdict};
 
 use clewline_methods::check;
 
-/// Asserts that `history` is linearizable as `specification` says.
+/// Asserts that `history` is linearizable with respect to `specification`.
 ///
 /// ```should_panic
 /// use clewline::{Event, History, assert_linearizable};
@@ -20,20 +20,20 @@ use clewline_methods::check;
 /// #     }
 /// # }
 ///
-/// // The flag is raised, and later found not to be.
+/// // The flag is raised, and a later operation finds it not raised.
 /// let history = History::from_events([
 ///     Event::call(0, "raise"),
 ///     Event::ret(0, true),
 ///     Event::call(1, "look"),
 ///     Event::ret(1, false),
 /// ])?;
-/// assert_linearizable(&Flag, &history); // panics, and the message draws both operations
+/// assert_linearizable(&Flag, &history); // panics; the message shows both operations
 /// # Ok::<(), clewline::Malformed>(())
 /// ```
 ///
 /// # Panics
 ///
-/// With the whole report, if the history is not linearizable.
+/// With the whole report, if the history is not linearizable or a limit was hit.
 #[track_caller]
 pub fn assert_linearizable<S>(specification: &S, history: &History<S::Call, S::Return>)
 where

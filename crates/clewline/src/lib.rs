@@ -1,35 +1,39 @@
-//! Clewline answers one question about concurrent software: *does this object behave as if its operations
-//! happened one at a time?*
+//! Clewline tests whether a concurrent object is *linearizable*: whether it behaves as if its
+//! operations were executed one at a time.
 //!
-//! An object that does is called *linearizable*: each of its operations seems to happen all at once, at some
-//! moment between its call and its return. That is what users of a queue, a map or a lock expect without
-//! ever saying so. Given a record of what the processes called and what they were told, a *history*, Clewline
-//! finds an order of the operations that explains every answer, or the few operations for which there is none.
+//! Each operation of a linearizable object appears to take effect instantaneously, at a
+//! *linearization point* between its invocation and its response. Users of a queue, a map or a lock
+//! usually expect this without stating it. A *history* is a record of the invocations and responses
+//! of all processes. Given a history, Clewline finds a *linearization*, a sequential order of the
+//! operations that explains every result, or a small *counterexample*: a few operations that have
+//! none.
 //!
 //! # Should I use this?
 //!
-//! Yes, if you have written a structure that several threads use at once, or have recorded what several threads or
-//! clients did with one object, and can say what it should do when a single client uses it. Most objects are
-//! [built in](specs): registers, counters, maps, sets, stacks, queues, channels, locks.
+//! Yes, if you have written a data structure that several threads use concurrently, or have
+//! recorded what several threads or clients did with one object, and can specify what it does when
+//! a single client uses it. Most objects are [built in](specs): registers, counters, maps, sets,
+//! stacks, queues, channels, locks.
 //!
-//! * In a test, with every interleaving of a few calls and no specification: [`LineUp`], or the attribute [`test`] on an impl
-//!   block.
-//! * In a test, with actors that send each other messages, in every order: [`Explore`].
+//! * In a test, with every interleaving of a few calls and no specification: [`LineUp`], or the
+//!   attribute [`test`] on an impl block.
+//! * In a test, with actors that exchange messages, in every order of delivery: [`Explore`].
 //! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
-//! * On files, from a program: [`check_file`](files::check_file), and [`Check`] for limits and other options.
-//! * From a shell: the binary of `clewline-cli`, `clewline check FILE --spec queue` and, for structures that are built in,
-//!   `clewline explore NAME` and `clewline stress NAME`.
+//! * On files, from a program: [`check_file`](files::check_file), and [`Check`] for limits and
+//!   other options.
+//! * From a shell: the binary of `clewline-cli`, `clewline check FILE --spec queue` and, for
+//!   built-in structures, `clewline explore NAME` and `clewline stress NAME`.
 //!
-//! No, if operations are transactions over several objects (that is serializability), or if clients may see old
-//! values (a weaker model than this one).
+//! No, if operations are transactions over several objects (that is serializability), or if clients
+//! may read old values (a weaker consistency model).
 //!
 //! # A test
 //!
 //! ```
 //! use clewline::{Deterministic, Event, History, assert_linearizable};
 //!
-//! /// A dispenser of tickets: each is one more than the last.
+//! /// A ticket dispenser: each ticket is one more than the last.
 //! struct Tickets;
 //!
 //! impl Deterministic for Tickets {
@@ -58,36 +62,35 @@
 //! # Ok::<(), clewline::Malformed>(())
 //! ```
 //!
-//! That dozen of lines is all a specification needs: a state, the calls, and a function from one state to the
-//! next. One whose calls may have several outcomes implements [`Specification`] instead of [`Deterministic`];
-//! one that is to be read from files also implements [`Codec`].
+//! These few lines are a complete specification: a state, the calls, and a function that applies a
+//! call to a state. If calls may have several outcomes, implement [`Specification`] instead of
+//! [`Deterministic`]; to read histories from files, also implement [`Codec`].
 //!
 //! # Which checker?
 //!
-//! `auto`, unless you know better. The others are for comparison, for hard histories, and for doubt.
+//! Use `auto`. The others are for comparison, for hard histories, and for a second opinion.
 //!
-//! | name | idea | pick it |
+//! | name | algorithm | use it |
 //! |---|---|---|
-//! | `auto` | what suits the history | always, at first |
-//! | `jit-graph` | linearizes an operation only when it is about to return; remembers configurations | when you want one search and no surprises |
-//! | `wg-graph` | takes operations as they were called (Wing and Gong); remembers configurations | in competition with `jit-graph`: it errs elsewhere |
-//! | `jit-tree`, `wg-tree` | the same without remembering | on long, easy histories with little memory |
-//! | `queue-oriented` | takes away each `enq` with its `deq` | on queues whose values are not distinct |
-//! | `oracle` | tries everything, as simply as can be | for a second opinion on a small history |
-//! | `A+B` | A and B in competition; the first to know answers | when a history takes too long |
+//! | `auto` | chooses by the history | by default |
+//! | `jit-graph` | just-in-time linearization: an operation is linearized only when one has to return; caches configurations | for a single, predictable search |
+//! | `wg-graph` | Wing and Gong: linearizes operations in the order of their calls; caches configurations | in competition with `jit-graph`: it is slow on other histories |
+//! | `jit-tree`, `wg-tree` | the same without a cache | on long, easy histories with little memory |
+//! | `queue-oriented` | removes each `enq` together with its `deq` | on queues with values that are not distinct |
+//! | `oracle` | tries every order, in the simplest way | for a second opinion on a small history |
+//! | `A+B` | A and B in competition; the first verdict counts | when a history takes too long |
 //!
-//! [`search`](internals::check::search) tells more about each.
+//! See [`search`](internals::check::search) for details.
 //!
 //! # Verdicts
 //!
-//! There are three, and each comes with its evidence. [`Verdict::Holds`] carries an order that explains every
-//! answer; [`Verdict::Violated`] the operations that contradict each other; [`Verdict::Unknown`] the limit that
-//! was hit. *Unknown is not a pass*: [`assert_linearizable`] panics on it, and the binary has an exit code for it.
-//!
+//! There are three, each with its evidence. [`Verdict::Holds`] contains a linearization;
+//! [`Verdict::Violated`] a counterexample; [`Verdict::Unknown`] the limit that was hit. *Unknown is
+//! not a pass*: [`assert_linearizable`] panics on it, and the binary has an exit code for it.
 //!
 //! # Features
 //!
-//! | feature | what it brings | by default |
+//! | feature | adds | by default |
 //! |---|---|---|
 //! | `line-up` | [`LineUp`] and the attribute [`test`] | yes |
 //! | `stress` | [`Stress`] | yes |
@@ -123,10 +126,10 @@ pub use clewline_core::{Codec, Deterministic, Event, History, Malformed, Specifi
 #[doc(inline)]
 pub use clewline_threads::{Subject, choose, hint, sync, thread, thread_local};
 
-/// Sequential specifications that are built in, one module each.
+/// The built-in sequential specifications, one module each.
 pub use clewline_specs as specs;
 
-/// [`LineUp`] and what belongs to it: matrices, outcomes, components whose calls are closures.
+/// [`LineUp`] and its types: matrices, outcomes, components with closures as calls.
 #[cfg(feature = "line-up")]
 pub mod line_up {
     #[doc(hidden)]
@@ -140,7 +143,7 @@ pub mod line_up {
     pub use clewline_threads::{Component, Explorable};
 }
 
-/// [`Stress`] and what belongs to it: outcomes, noise, clocks, where calls and values are drawn from.
+/// [`Stress`] and its types: outcomes, noise, clocks, samplers of calls and values.
 #[cfg(feature = "stress")]
 pub mod stress {
     #[doc(inline)]
@@ -153,7 +156,7 @@ pub mod stress {
     pub use clewline_threads::{ClockKind, Noise, Pinning, point};
 }
 
-/// Actor systems: what one writes to have a system of one's own explored, and [`Explore`], which explores it.
+/// Actor systems: the traits to implement for your own system, and [`Explore`], which explores it.
 #[cfg(feature = "actors")]
 pub mod actors {
     #[doc(inline)]
@@ -167,7 +170,7 @@ pub mod actors {
     };
 }
 
-/// Recordings: histories in files, or that are still growing.
+/// Recordings: histories in files, also in files that are still growing.
 pub mod files {
     #[doc(inline)]
     pub use clewline_methods::{Alarm, Keys, LineOrder, Progress, Watch, check_file};
@@ -175,7 +178,8 @@ pub mod files {
     pub use clewline_report::formats;
 }
 
-/// The crates behind this one, for those who extend Clewline. They change more often than what is above.
+/// The crates behind this one, for extensions of Clewline. They change more often than the items
+/// above.
 pub mod internals {
     #[cfg(feature = "actors")]
     pub use clewline_actors as actors;
@@ -186,7 +190,7 @@ pub mod internals {
     pub use clewline_threads as threads;
 }
 
-/// The examples of README.md and of the manual are tests.
+/// Runs the examples of README.md and of the manual as tests.
 #[cfg(doctest)]
 mod manual {
     #[doc = include_str!("../../../README.md")]
@@ -207,7 +211,8 @@ mod manual {
     #[doc = include_str!("../../../docs/actors.md")]
     struct Actors;
 
-    /// What the attribute refuses does not compile. The messages have tests beside the macro.
+    /// Invalid uses of the attribute do not compile. The messages are tested in the crate of the
+    /// macro.
     ///
     /// ```
     /// struct Counter;

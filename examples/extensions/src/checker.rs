@@ -1,9 +1,9 @@
-//! A checker that tries the order of calls before it asks a search.
+//! A checker that tries the order of calls before it runs a search.
 
 use clewline_check::{Checker, search::jit_graph::JitGraph};
 use clewline_core::{Budget, Problem, Verdict, Witness};
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: &dyn Checker = &CallOrder;
 
 struct CallOrder;

@@ -1,11 +1,11 @@
-//! Transcripts: an event a line, `A: is-set` for a call and `A = true` for what it returned.
+//! Transcripts: one event per line, `A: is-set` for a call and `A = true` for its result.
 
 use std::io::{Read, Write};
 
 use clewline_core::{Event, EventLog, Names, RawCall, Recording, Value, Values, read_label};
 use clewline_report::{Carries, Format, Objects, ReadError, ReadOptions, WriteError};
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: &dyn Format = &Transcript;
 
 // The first line of such a file.
@@ -41,9 +41,9 @@ impl Format for Transcript {
         let (mut log, mut values) = (EventLog::new(), Values::new());
         let (mut processes, mut lines) = (Vec::new(), Vec::new());
         for (number, line) in (1..).zip(text.lines()).skip(1).filter(|it| !it.1.trim().is_empty()) {
-            let wrong = |message: &str| error(number, format!("expected {message}, found `{line}`"));
+            let error_here = |message: &str| error(number, format!("expected {message}, found `{line}`"));
             let (name, event) =
-                line.split_once([':', '=']).ok_or_else(|| wrong("`A: is-set` or `A = true`"))?;
+                line.split_once([':', '=']).ok_or_else(|| error_here("`A: is-set` or `A = true`"))?;
             let name = values.text(name.trim());
             let process = processes.iter().position(|it| *it == name).unwrap_or(processes.len());
             if process == processes.len() {
@@ -51,10 +51,13 @@ impl Format for Transcript {
             }
             let event = if line.contains(':') {
                 let (method, arg) =
-                    read_label(event.trim(), &mut values).map_err(|it| wrong(&it.to_string()))?;
+                    read_label(event.trim(), &mut values).map_err(|it| error_here(&it.to_string()))?;
                 Event::call(process as u32, RawCall { method: values.text(method), arg })
             } else {
-                Event::ret(process as u32, answer(event.trim()).ok_or_else(|| wrong("true, false or ok"))?)
+                Event::ret(
+                    process as u32,
+                    result(event.trim()).ok_or_else(|| error_here("true, false or ok"))?,
+                )
             };
             lines.push(number as u32);
             log.push(event).map_err(|it| error(number, it.reason().to_owned()))?;
@@ -68,7 +71,7 @@ impl Format for Transcript {
     }
 }
 
-fn answer(text: &str) -> Option<Value> {
+fn result(text: &str) -> Option<Value> {
     match text {
         "ok" => Some(Value::ABSENT),
         "true" => Some(Value::TRUE),

@@ -1,6 +1,6 @@
-//! The command line of Clewline, with an entry of one's own in each table.
+//! The command line of Clewline, with an additional entry in each table.
 //!
-//! A file holds an entry, and a line below adds it.
+//! Each file defines an entry, and a line below adds it.
 
 mod checker;
 mod format;

@@ -1,14 +1,14 @@
-//! A scheduler of messages that lets the newest one arrive first: one schedule.
+//! A scheduler of messages that delivers the newest message first: one schedule.
 
 use std::ops::ControlFlow;
 
 use clewline_actors::{
-    Flow, Statistics, Execution,
+    Execution, Flow, Statistics,
     schedulers::{Entry, MessageScheduler, Soundness},
 };
 use clewline_explore::{Coverage, Limit};
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: Entry = Entry {
     name: "newest-first",
     about: "the message that was sent last, every time: one schedule",
@@ -27,7 +27,7 @@ impl MessageScheduler for NewestFirst {
         while !tally.is_end(walk)? {
             walk.take(walk.enabled().len() - 1);
         }
-        // To go on instead would say that nothing is left to see.
+        // `Continue` would mean that nothing is left to explore.
         ControlFlow::Break(Coverage::Limited(Limit::Schedules(1)))
     }
 }

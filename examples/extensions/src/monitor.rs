@@ -1,15 +1,16 @@
-//! A monitor for latches, which knows that a latch changes once.
+//! A monitor for latches, which uses that a latch changes once.
 //!
-//! A latch is set at one moment. Whatever found it set returned after a `set` was called, and whatever found it not set was called
-//! before anything that set it, or found it set, had returned. Where both are so, this is an order: those
-//! that found it not set, the first `set`, everything else, each by the order of calls.
+//! A latch is set at one moment. Every operation that found it set returned after a `set` was
+//! called, and every operation that found it not set was called before any operation that set it,
+//! or found it set, had returned. If both conditions hold, this is a linearization: the operations
+//! that found it not set, the first `set`, all others, each group in the order of calls.
 
-use clewline_check::monitor::{RuleViolation, Columns, Monitor, Unsupported, MonitorVerdict, Want};
-use clewline_core::{RoleKind, ObjectKind, Rule};
+use clewline_check::monitor::{Columns, Monitor, MonitorVerdict, RuleViolation, Unsupported, Want};
+use clewline_core::{ObjectKind, RoleKind, Rule};
 
 use crate::specification::KIND;
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: &dyn Monitor = &LatchMonitor;
 
 struct LatchMonitor;
@@ -24,34 +25,39 @@ impl Monitor for LatchMonitor {
     }
 
     fn judge(&self, columns: &Columns, _want: Want) -> Result<MonitorVerdict, Unsupported> {
-        let which = |act: RoleKind| (0..columns.len()).filter(move |&at| columns.kinds[at] == act);
+        let with_kind = |kind: RoleKind| (0..columns.len()).filter(move |&at| columns.kinds[at] == kind);
         let interval = |at: usize| columns.intervals[at];
-        // By position, and so by the order of calls.
-        let first = which(RoleKind::Add).next();
-        let seen = which(RoleKind::Observe).min_by_key(|&at| interval(at).right);
+        // By position, which is the order of calls.
+        let first = with_kind(RoleKind::Add).next();
+        let seen = with_kind(RoleKind::Observe).min_by_key(|&at| interval(at).right);
         if let Some(seen) =
             seen.filter(|&seen| first.is_none_or(|set| interval(seen).precedes(interval(set))))
         {
             return Ok(violated("nothing had set the latch by then", &[seen]));
         }
-        let missed = which(RoleKind::Absent).max_by_key(|&at| interval(at).left);
-        let sure = which(RoleKind::Add).chain(seen).min_by_key(|&at| interval(at).right);
+        let missed = with_kind(RoleKind::Absent).max_by_key(|&at| interval(at).left);
+        let sure = with_kind(RoleKind::Add).chain(seen).min_by_key(|&at| interval(at).right);
         if let (Some(missed), Some(sure)) = (missed, sure)
             && interval(sure).precedes(interval(missed))
         {
-            // That it was set before is known only together with what set it.
+            // An operation that found it set is evidence only together with the one that set it.
             let set = first.filter(|_| columns.kinds[sure] == RoleKind::Observe);
             let operations: Vec<usize> = set.into_iter().chain([sure, missed]).collect();
             return Ok(violated("the latch had been set before", &operations));
         }
-        let rest = (0..columns.len()).filter(|&at| matches!(columns.kinds[at], RoleKind::Add | RoleKind::Observe));
+        let rest =
+            (0..columns.len()).filter(|&at| matches!(columns.kinds[at], RoleKind::Add | RoleKind::Observe));
         let rest = rest.filter(|&at| Some(at) != first);
-        let order = which(RoleKind::Absent).chain(first).chain(rest).map(|at| at as u32).collect();
+        let order = with_kind(RoleKind::Absent).chain(first).chain(rest).map(|at| at as u32).collect();
         Ok(MonitorVerdict::Holds(Some(order)))
     }
 }
 
 fn violated(rule: &'static str, operations: &[usize]) -> MonitorVerdict {
     let operations: Vec<u32> = operations.iter().map(|&at| at as u32).collect();
-    MonitorVerdict::Violated(RuleViolation { rule: Rule::Other(rule), evidence: operations.clone(), operations })
+    MonitorVerdict::Violated(RuleViolation {
+        rule: Rule::Other(rule),
+        evidence: operations.clone(),
+        operations,
+    })
 }

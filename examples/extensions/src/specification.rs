@@ -1,9 +1,9 @@
 //! A latch: once it is set, it stays set.
 
 use clewline_core::{Deterministic, ObjectKind, Role, Value};
-use clewline_specs::{Entry, notation, operations};
+use clewline_specs::{Entry, codec, operations};
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: Entry = Entry {
     name: "latch",
     about: "a latch: set, is-set; initially not set",
@@ -67,9 +67,9 @@ impl Deterministic for Latch {
     }
 }
 
-notation!(
+codec!(
     Latch,
     name: |_| ENTRY.name.to_owned(),
-    answer: |_, call| call.answer(),
+    result: |_, call| call.result_kind(),
     sample: Call::sample
 );

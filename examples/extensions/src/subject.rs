@@ -3,13 +3,13 @@
 use clewline_core::Value;
 use clewline_lab::{Entry, Recipe, Variant};
 use clewline_threads::{
-    SubjectFactory, Subject,
+    Subject, SubjectFactory,
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use crate::specification::{Call, Latch};
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: Entry = Entry {
     name: "flag",
     about: "a latch in an atomic flag",

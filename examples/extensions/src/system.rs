@@ -1,7 +1,7 @@
 //! A latch that servers keep: an actor system of a specification that is not built in.
 //!
-//! A server that is asked to set the latch says so to the others. With one server that is a latch; with two, one may still say that
-//! it is not set after the other has said that it is.
+//! A server that receives `Set` notifies the others. With one server this is a latch; with two, one
+//! server may still respond that it is not set after the other has responded that it is.
 
 use clewline_actors::{Actor, ActorId, AnyActor, Context, Harness};
 use clewline_core::Value;
@@ -9,7 +9,7 @@ use clewline_lab::systems::{Symptom, System, Variant};
 
 use crate::specification::{Call, Latch};
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: System = System {
     name: "latch-servers",
     about: "a latch that servers keep",
@@ -39,9 +39,9 @@ pub const ENTRY: System = System {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Message {
     Set(u32),
-    Tell,
+    Notify,
     IsSet(u32),
-    Answer(u32, bool),
+    Response(u32, bool),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,12 +58,12 @@ impl Actor for Server {
             Message::Set(number) => {
                 self.is_set = true;
                 let others = (0..self.servers).map(ActorId::new).filter(|it| *it != context.me());
-                others.collect::<Vec<_>>().into_iter().for_each(|it| context.send(it, Message::Tell));
-                context.send(from, Message::Answer(number, true));
+                others.collect::<Vec<_>>().into_iter().for_each(|it| context.send(it, Message::Notify));
+                context.send(from, Message::Response(number, true));
             }
-            Message::Tell => self.is_set = true,
-            Message::IsSet(number) => context.send(from, Message::Answer(number, self.is_set)),
-            Message::Answer(..) => unreachable!("only clients are answered"),
+            Message::Notify => self.is_set = true,
+            Message::IsSet(number) => context.send(from, Message::Response(number, self.is_set)),
+            Message::Response(..) => unreachable!("only clients receive responses"),
         }
     }
 }
@@ -92,14 +92,16 @@ impl Harness for Servers {
 
     fn response(&self, message: &Message) -> Option<Value> {
         match *message {
-            Message::Answer(_, is_set) => Some(Value::bool(is_set)),
-            Message::Set(_) | Message::Tell | Message::IsSet(_) => None,
+            Message::Response(_, is_set) => Some(Value::bool(is_set)),
+            Message::Set(_) | Message::Notify | Message::IsSet(_) => None,
         }
     }
 
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         match (request, response) {
-            (Message::Set(asked) | Message::IsSet(asked), Message::Answer(answered, _)) => asked == answered,
+            (Message::Set(requested) | Message::IsSet(requested), Message::Response(responded, _)) => {
+                requested == responded
+            }
             _ => false,
         }
     }

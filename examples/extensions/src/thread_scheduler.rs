@@ -1,12 +1,12 @@
-//! A scheduler of threads that gives each as many steps as it can take, the last one first. It has a bound of its own: in so many
-//! executions, each of which begins with another thread.
+//! A scheduler of threads that runs each thread until it blocks, the last one first. It has its own
+//! bound: the number of executions, each of which starts with another thread.
 
 use clewline_explore::{
     Begin, Bound, Choice, Point, Scheduler,
     schedulers::{Entry, Settings},
 };
 
-/// How many executions there are: the flag `--rounds`, the environment variable `CLEWLINE_ROUNDS`.
+/// The number of executions: the flag `--rounds`, the environment variable `CLEWLINE_ROUNDS`.
 const ROUNDS: Bound = Bound {
     name: "rounds",
     one: "round",
@@ -15,7 +15,7 @@ const ROUNDS: Bound = Bound {
     help: "How many executions `last-first` makes",
 };
 
-/// What the command line knows.
+/// The entry in the table.
 pub const ENTRY: Entry = Entry {
     name: "last-first",
     about: "the last thread that can go on, every time: one execution a round",
@@ -31,7 +31,7 @@ pub const ENTRY: Entry = Entry {
 struct LastFirst {
     rounds: u32,
     begun: u32,
-    // Whether no step was chosen in this execution.
+    // Whether no step has been chosen yet in this execution.
     is_first: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Each extension, used as its users use it: by its name, on the command line.
+//! Each extension, used by its name on the command line.
 
 use std::{
     path::Path,
     process::{Command, Output},
 };
 
-/// What the program prints, and its exit code. A `~` is a space within an argument.
+/// The output of the program and its exit code. A `~` is a space within an argument.
 fn run(arguments: &str) -> (String, i32) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = env!("CARGO_BIN_EXE_clewline-extensions");
@@ -18,7 +18,7 @@ fn run(arguments: &str) -> (String, i32) {
     (text, status.code().unwrap())
 }
 
-/// Runs the program, and looks for each of `expected` in what it prints.
+/// Runs the program and checks that its output contains each of `expected`.
 #[track_caller]
 fn check(arguments: &str, code: i32, expected: &[&str]) {
     let (text, found) = run(arguments);
@@ -34,7 +34,7 @@ const HELD: &str = "\
 ";
 
 #[test]
-fn a_specification_judges_histories() {
+fn a_specification_checks_histories() {
     let path = std::env::temp_dir().join(format!("clewline-extensions-{}.jsonl", std::process::id()));
     std::fs::write(&path, HELD).unwrap();
     check(
@@ -76,7 +76,7 @@ fn a_monitor_agrees_with_a_search() {
             "generate --spec latch --operations 12 --processes 3 --pending 0.1 --seed {seed}{violate}"
         ));
         if code != 0 {
-            // Not every history can be made wrong that way.
+            // Not every history can be made violated that way.
             continue;
         }
         let path =

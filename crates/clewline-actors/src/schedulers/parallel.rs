@@ -149,7 +149,7 @@ pub(super) fn lead<'v, E: Errand>(
         let helper = RefCell::new(Helper::new(walk, settings));
         lead(walk, tally, &Workers(Some(Lead { board: &board, helper })))
     };
-    let (flow, _) = parallel::beside(helpers, |it| help(&board, it), here);
+    let (flow, _) = parallel::run_alongside(helpers, |it| help(&board, it), here);
     match board.lock().bad_handler.take() {
         Some(bad_handler) => ControlFlow::Break(tally.blame(&bad_handler)),
         None => flow,

@@ -56,16 +56,16 @@ fn as_text(entry: &Entry) -> String {
     if let Some(parameter) = entry.parameter {
         text.push_str(&format!("  {}:N takes {parameter}\n", entry.name));
     }
-    let width = entry.operations.iter().map(|it| it.written().chars().count()).max().unwrap_or(0);
+    let width = entry.operations.iter().map(|it| it.usage().chars().count()).max().unwrap_or(0);
     for operation in entry.operations {
-        text.push_str(&format!("  {:width$}  {}\n", operation.written(), operation.does()));
+        text.push_str(&format!("  {:width$}  {}\n", operation.usage(), operation.description()));
     }
     text
 }
 
 fn as_json(entry: &Entry) -> Json {
     let operations: Json =
-        entry.operations.iter().map(|it| json!({"op": it.written(), "does": it.does()})).collect();
+        entry.operations.iter().map(|it| json!({"op": it.usage(), "does": it.description()})).collect();
     let mut object = json!({"name": entry.name, "about": entry.about, "operations": operations});
     if let Some(parameter) = entry.parameter {
         object["parameter"] = parameter.into();

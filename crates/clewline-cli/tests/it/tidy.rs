@@ -303,7 +303,7 @@ fn the_manual_covers_every_specification_format_and_table() {
     let mut complaints = Vec::new();
     for entry in &clewline_specs::CATALOG {
         let section = specifications.split("\n## ").find(|it| it.starts_with(&format!("`{}`", entry.name)));
-        for operation in entry.operations.iter().map(|it| it.written()) {
+        for operation in entry.operations.iter().map(|it| it.usage()) {
             if !section.is_some_and(|it| it.contains(&format!("`{operation}`"))) {
                 complaints.push(format!("docs/specifications.md lacks {} {operation}", entry.name));
             }

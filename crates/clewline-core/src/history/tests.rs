@@ -13,7 +13,7 @@ fn timed(process: u32, call: &'static str, called: i64, returned: Option<i64>) -
 }
 
 #[test]
-fn operations_are_sorted_by_call_and_remember_where_they_stood() {
+fn operations_are_sorted_by_call_and_keep_their_source_positions() {
     let history = H::from_operations([
         timed(1, "b", 20, Some(30)),
         timed(0, "a", 10, Some(25)),
@@ -52,13 +52,13 @@ fn check_malformed(result: Result<H, Malformed>, index: usize, other: Option<usi
 }
 
 #[test]
-fn a_return_before_its_call_is_refused() {
+fn a_return_before_its_call_is_rejected() {
     let result = H::from_operations([timed(0, "a", 1, Some(2)), timed(1, "b", 5, Some(4))]);
     check_malformed(result, 1, None, "returns before it is called");
 }
 
 #[test]
-fn two_open_operations_of_one_process_are_refused() {
+fn two_open_operations_of_one_process_are_rejected() {
     let result = H::from_operations([timed(0, "b", 3, Some(5)), timed(0, "a", 1, Some(4))]);
     check_malformed(result, 0, Some(1), "still open");
     let result = H::from_operations([timed(0, "a", 1, None), timed(0, "b", 7, Some(8))]);
@@ -68,14 +68,14 @@ fn two_open_operations_of_one_process_are_refused() {
 }
 
 #[test]
-fn an_end_without_a_call_is_refused() {
+fn an_end_without_a_call_is_rejected() {
     check_malformed(H::from_events([Event::ret(3, 0)]), 0, None, "not open");
     let result = H::from_events([Event::call(0, "a"), Event::Info(ProcessId(0)), Event::ret(0, 0)]);
     check_malformed(result, 2, None, "not open");
 }
 
 #[test]
-fn failed_operations_leave_and_unknown_ones_stay_pending() {
+fn failed_operations_are_removed_and_unknown_ones_stay_pending() {
     let process = ProcessId(0);
     let history = H::from_events([
         Event::call(0, "failed"),

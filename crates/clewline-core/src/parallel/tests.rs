@@ -16,7 +16,7 @@ fn results_are_visited_in_the_order_of_the_tasks() {
             thread::sleep(Duration::from_micros(300 - 10 * it));
             2 * it
         };
-        let flow = in_order(jobs, 1, 0..30, work, |it| {
+        let flow = map_in_order(jobs, 1, 0..30, work, |it| {
             seen.push(it);
             Continue::<()>(())
         });
@@ -26,23 +26,27 @@ fn results_are_visited_in_the_order_of_the_tasks() {
 }
 
 #[test]
-fn tasks_are_not_begun_too_far_ahead_nor_after_a_break() {
+fn tasks_are_not_started_too_far_ahead_nor_after_a_break() {
     for jobs in [1, 3] {
         let made = AtomicUsize::new(0);
         let tasks = (0..1_000).inspect(|_| {
             made.fetch_add(1, Relaxed);
         });
-        let flow = in_order(jobs, 1, tasks, |it| it, |it| if it == 10 { Break(it) } else { Continue(()) });
+        let flow =
+            map_in_order(jobs, 1, tasks, |it| it, |it| if it == 10 { Break(it) } else { Continue(()) });
         assert_eq!(flow, Break(10));
-        assert!((11..=11 + AHEAD * jobs).contains(&made.load(Relaxed)), "{made:?} tasks with {jobs} jobs");
+        assert!(
+            (11..=11 + RESULTS_AHEAD_PER_JOB_MAX * jobs).contains(&made.load(Relaxed)),
+            "{made:?} tasks with {jobs} jobs"
+        );
     }
 }
 
 #[test]
 fn no_task_is_no_trouble() {
-    let flow = in_order(3, 1, std::iter::empty(), |it: u32| it, Break);
+    let flow = map_in_order(3, 1, std::iter::empty(), |it: u32| it, Break);
     assert_eq!(flow, Continue(()));
-    assert!(until(3, 0, &Budget::unlimited(), |it, _| Continue(it)).is_empty());
+    assert!(map_until_break(3, 0, &Budget::unlimited(), |it, _| Continue(it)).is_empty());
 }
 
 #[test]
@@ -53,41 +57,38 @@ fn panics_go_on_in_the_caller() {
     };
     let work = |it: usize| if it == 7 { panic!("seven") } else { it };
     for jobs in [1, 3] {
-        let ordered = || assert_eq!(in_order(jobs, 1, 0..100, work, |_| Continue::<()>(())), Continue(()));
+        let ordered =
+            || assert_eq!(map_in_order(jobs, 1, 0..100, work, |_| Continue::<()>(())), Continue(()));
         assert_eq!(message(&ordered), "seven");
         let visiting = || {
             let visit = |it| if it == 7 { panic!("visited") } else { Continue::<()>(()) };
-            assert_eq!(in_order(jobs, 1, 0..100, |it| it, visit), Continue(()));
+            assert_eq!(map_in_order(jobs, 1, 0..100, |it| it, visit), Continue(()));
         };
         assert_eq!(message(&visiting), "visited");
-        let raced = || assert!(until(jobs, 100, &Budget::unlimited(), |it, _| Continue(work(it))).is_empty());
+        let raced = || {
+            assert!(map_until_break(jobs, 100, &Budget::unlimited(), |it, _| Continue(work(it))).is_empty())
+        };
         assert_eq!(message(&raced), "seven");
     }
 }
 
 #[test]
-fn everything_before_the_first_that_breaks_is_done() {
+fn all_tasks_before_the_first_break_are_done() {
     for jobs in [1, 2, 4] {
-        let results =
-            until(
-                jobs,
-                50,
-                &Budget::unlimited(),
-                |it, _| {
-                    if it % 10 == 7 { Break(it) } else { Continue(it) }
-                },
-            );
+        let results = map_until_break(jobs, 50, &Budget::unlimited(), |it, _| {
+            if it % 10 == 7 { Break(it) } else { Continue(it) }
+        });
         let done: Vec<usize> = results[..8].iter().copied().flatten().collect();
         assert_eq!(done, (0..8).collect::<Vec<usize>>(), "{jobs} jobs");
         assert_eq!(results.len(), 50);
-        // Others may have gone far ahead before the first broke.
+        // Other threads may have run far ahead before the first break.
         assert!(1 < jobs || results[8..].iter().all(Option::is_none));
     }
 }
 
 #[test]
-fn what_is_behind_a_break_is_stopped() {
-    let results = until(2, 2, &Budget::unlimited(), |it, budget| {
+fn tasks_after_a_break_are_stopped() {
+    let results = map_until_break(2, 2, &Budget::unlimited(), |it, budget| {
         if it == 0 {
             return Break(None);
         }
@@ -101,10 +102,10 @@ fn what_is_behind_a_break_is_stopped() {
 }
 
 #[test]
-fn others_work_beside_this_thread() {
+fn work_runs_alongside_this_thread() {
     let here = thread::current().id();
     let (mine, others) =
-        beside(0..3, |it| (it, thread::current().id() != here), || thread::current().id() == here);
+        run_alongside(0..3, |it| (it, thread::current().id() != here), || thread::current().id() == here);
     assert!(mine);
     assert_eq!(others, [(0, true), (1, true), (2, true)]);
 }

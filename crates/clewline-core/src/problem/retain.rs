@@ -1,27 +1,27 @@
-//! What is left of operations.
+//! What a weakened problem retains of its operations.
 
-/// What a weaker problem keeps of an operation.
+/// What a weaker problem retains of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retain {
     /// Everything.
     All,
-    /// Everything, should it have happened; but perhaps it did not.
+    /// Everything, but the operation need not have taken effect.
     Optional,
-    /// The call: what it returned, and when, is forgotten, as if it were pending.
+    /// The call: the result and the time of the return are dropped, as if it were pending.
     CallOnly,
-    /// That it may have happened: at any time, with any answer, or not at all.
+    /// Only that it may take effect: at any time, with any result, or not at all.
     Unconstrained,
     /// Nothing.
     Drop,
 }
 
-/// How much of an operation that is there is known.
+/// What is retained of an operation that was not dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Known {
+pub(super) enum Retained {
     /// Everything.
     All,
-    /// Everything but whether it happened.
-    Doubted,
-    /// Not what it returned.
-    Call,
+    /// Everything, but the operation need not have taken effect.
+    Optional,
+    /// The call, without its result.
+    CallOnly,
 }

@@ -37,7 +37,8 @@ impl Deterministic for Register {
 }
 
 fn history() -> History<Call, u32> {
-    // Process 0 writes 5 to the first register, then 6 to the second; process 1 reads both meanwhile.
+    // Process 0 writes 5 to the first register, then 6 to the second; process 1 reads both
+    // meanwhile.
     History::from_events([
         Event::call(0, Call::Write(0, 5)),
         Event::call(1, Call::Read(1)),
@@ -64,20 +65,20 @@ fn a_witness_may_leave_out_or_use_pending_operations() {
 }
 
 #[test]
-fn false_witnesses_are_refused_with_the_reason() {
+fn false_witnesses_are_rejected_with_the_reason() {
     let history = history();
     let problem = Problem::new(&Register, &history);
-    let refused = |order: &[u32]| witness(order).verify(&problem).unwrap_err();
-    assert_eq!(refused(&[0, 2, 1]), WitnessError::Missing(OperationId(3)));
-    assert_eq!(refused(&[0, 2, 2]), WitnessError::Repeated(OperationId(2)));
-    assert_eq!(refused(&[0, 9]), WitnessError::Foreign(OperationId(9)));
-    assert_eq!(refused(&[0, 1]), WitnessError::NotAllowed(OperationId(1)));
+    let error_of = |order: &[u32]| witness(order).verify(&problem).unwrap_err();
+    assert_eq!(error_of(&[0, 2, 1]), WitnessError::Missing(OperationId(3)));
+    assert_eq!(error_of(&[0, 2, 2]), WitnessError::Repeated(OperationId(2)));
+    assert_eq!(error_of(&[0, 9]), WitnessError::Foreign(OperationId(9)));
+    assert_eq!(error_of(&[0, 1]), WitnessError::NotAllowed(OperationId(1)));
     let (first, second) = (OperationId(0), OperationId(2));
-    assert_eq!(refused(&[2, 0]), WitnessError::OutOfOrder { first, second });
+    assert_eq!(error_of(&[2, 0]), WitnessError::OutOfOrder { first, second });
 }
 
 #[test]
-fn parts_are_judged_apart_and_their_witnesses_merge() {
+fn parts_are_checked_separately_and_their_witnesses_merge() {
     let history = history();
     let problem = Problem::new(&Register, &history);
     let parts = problem.clone().into_parts();
@@ -89,7 +90,7 @@ fn parts_are_judged_apart_and_their_witnesses_merge() {
 }
 
 #[test]
-fn a_forgotten_return_may_be_anything() {
+fn a_dropped_result_may_be_any_result() {
     let history = History::from_events([Event::call(0, Call::Read(0)), Event::ret(0, 9)]).unwrap();
     let problem = Problem::new(&Register, &history);
     assert_eq!(witness(&[0]).verify(&problem), Err(WitnessError::NotAllowed(OperationId(0))));

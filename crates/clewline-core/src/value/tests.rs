@@ -33,16 +33,16 @@ fn an_optional_value_is_one_word() {
 
 #[test]
 fn absorbed_values_keep_their_contents() {
-    let mut ours = Values::new();
-    ours.text("b");
-    let mut theirs = Values::new();
-    let (a, b) = (theirs.text("a"), theirs.text("b"));
-    let pair = theirs.list(&[a, b, Value::NIL]);
-    let nested = theirs.list(&[pair, pair]);
-    let rename = ours.absorb(&theirs);
-    assert_eq!(ours.show(rename(nested)).to_string(), r#"[["a", "b", null], ["a", "b", null]]"#);
+    let mut target = Values::new();
+    target.text("b");
+    let mut source = Values::new();
+    let (a, b) = (source.text("a"), source.text("b"));
+    let pair = source.list(&[a, b, Value::NIL]);
+    let nested = source.list(&[pair, pair]);
+    let rename = target.absorb(&source);
+    assert_eq!(target.show(rename(nested)).to_string(), r#"[["a", "b", null], ["a", "b", null]]"#);
     assert_eq!(rename(Value::TRUE), Value::TRUE);
-    assert_eq!(Some(rename(b)), ours.find_text("b"));
+    assert_eq!(Some(rename(b)), target.find_text("b"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Ways to choose at random that schedulers of threads and of messages have in common.
+//! Random choosers that schedulers of threads and of messages share.
 //!
-//! A chooser knows nothing of what is chosen but a key for each candidate. Its owner says when it chooses, and draws the numbers
-//! that are its own to draw.
+//! A chooser knows only a key for each candidate. Its owner decides when it chooses, and draws the
+//! random numbers that are specific to the owner.
 
 mod pct;
 mod pos;
@@ -15,9 +15,9 @@ use crate::step::TaskId;
 pub use pct::Pct;
 pub use pos::Pos;
 
-/// Priorities by key: the higher goes first.
+/// Priorities by key: the candidate with the highest one is chosen.
 pub trait Priorities<K> {
-    /// The priority of `key`; 0 if it never had one.
+    /// The priority of `key`; 0 if it was never set.
     fn of(&mut self, key: K) -> &mut u64;
 }
 

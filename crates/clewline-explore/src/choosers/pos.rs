@@ -1,7 +1,7 @@
-//! Priorities of steps, drawn again for those that race.
+//! Partial order sampling (POS): random priorities of steps, drawn again for those that race.
 //!
-//! A candidate gets a random priority when it is first seen, and the one with the highest goes first. The owner says which candidates
-//! depend on that one: these draw again.
+//! A candidate gets a random priority when it first occurs, and the one with the highest is chosen.
+//! The owner determines which candidates depend on the chosen one: these draw again.
 //!
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
@@ -9,20 +9,20 @@ use clewline_core::Random;
 
 use super::Priorities;
 
-/// The header of this file tells more.
+/// See the header of this file.
 #[derive(Clone, Debug, Default)]
 pub struct Pos<P> {
-    // 0 where none was drawn.
+    // 0 if none was drawn.
     priorities: P,
 }
 
 impl<P: Default> Pos<P> {
-    /// Begins an execution.
+    /// Starts an execution.
     pub fn begin(&mut self) {
         self.priorities = P::default();
     }
 
-    /// The place of the candidate that goes first.
+    /// The position of the candidate that is chosen.
     #[inline]
     pub fn pick<K>(&mut self, random: &mut Random, keys: impl Iterator<Item = K>) -> usize
     where
@@ -41,7 +41,7 @@ impl<P: Default> Pos<P> {
         chosen
     }
 
-    /// `key` draws again when it is next seen.
+    /// `key` draws again when it occurs next.
     #[inline]
     pub fn draw_again<K>(&mut self, key: K)
     where

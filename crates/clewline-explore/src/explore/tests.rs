@@ -1,10 +1,10 @@
 use super::*;
 use crate::{Access, Choice, Point, SharedId, Step, TaskId, schedulers::exhaustive::Exhaustive};
 
-/// Two tasks of so many steps each, none of which do anything.
+/// Two tasks with this many steps each, without effects.
 struct Steps {
     each: usize,
-    /// What an execution ends with, from the first one on; the last for all others.
+    /// The ending of each execution, from the first one on; the last one repeats.
     endings: Vec<Ending>,
     runs: usize,
 }
@@ -35,7 +35,7 @@ impl System for Steps {
     }
 }
 
-/// The coverage, the executions, and how many were visited.
+/// The coverage, the number of executions, and how many were visited.
 fn run(endings: &[Ending], executions_max: u64, enough: u64) -> (Coverage, u64, u64) {
     let mut system = Steps { each: 2, endings: endings.to_vec(), runs: 0 };
     let mut visits = 0;
@@ -49,14 +49,14 @@ fn run(endings: &[Ending], executions_max: u64, enough: u64) -> (Coverage, u64, 
 }
 
 #[test]
-fn all_executions_are_visited_and_that_is_said() {
+fn all_executions_are_visited_and_the_coverage_is_exhausted() {
     assert_eq!(run(&[Ending::Full], u64::MAX, u64::MAX), (Coverage::Exhausted, 6, 6));
-    // That nothing is left after the last one counts as well.
+    // That nothing is left after the last one is detected as well.
     assert_eq!(run(&[Ending::Full], 6, u64::MAX), (Coverage::Exhausted, 6, 6));
 }
 
 #[test]
-fn a_limit_that_was_hit_is_said() {
+fn a_limit_that_was_hit_is_reported() {
     assert_eq!(run(&[Ending::Full], 5, u64::MAX), (Coverage::Limited(Limit::Schedules(5)), 5, 5));
     assert_eq!(run(&[Ending::Full], u64::MAX, 3), (Coverage::Limited(Limit::Stopped), 3, 3));
     let cut = [Ending::Cut, Ending::Full, Ending::Cut, Ending::Full];

@@ -28,7 +28,7 @@ fn a_token_says_what_was_chosen() {
 }
 
 #[test]
-fn a_token_that_is_none_says_where() {
+fn an_invalid_token_is_rejected_with_the_position() {
     check_bad("a3q", "not a replay token: character 3 should be a task, `a` to `p`, or `=`");
     check_bad("a0", "not a replay token: character 2 should be a number of steps");
     check_bad("ab99999999999", "not a replay token: character 3 should be a number of steps");
@@ -58,7 +58,7 @@ fn check_bad_places(token: &str, message: &str) {
 }
 
 #[test]
-fn what_is_no_token_of_places_is_refused_with_its_place() {
+fn invalid_tokens_of_places_are_rejected_with_the_position() {
     check_bad_places("ab!", "character 3 should be a place, `a` to `z`, or `[`");
     check_bad_places("a0", "character 2 should be how often the same is picked");
     check_bad_places("a99999999999", "character 2 should be how often the same is picked");

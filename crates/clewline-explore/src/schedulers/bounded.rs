@@ -1,10 +1,11 @@
-//! Every schedule with at most so many preemptions, depth first.
+//! Every schedule with at most a given number of preemptions, depth first.
 //!
-//! A preemption is a switch away from a task that could have gone on: it neither waits, nor yields, nor has ended. All other
-//! switches are free, so that even at bound 0 every task runs, and every order of blocking is seen. Most bugs need very few
-//! preemptions.
+//! A preemption is a switch away from a task that could have continued: it is not blocked, does not
+//! yield, and has not ended. All other switches are free, so that even at bound 0 every task runs,
+//! and every order of blocking occurs. Most bugs need very few preemptions.
 //!
-//! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007.
+//! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of
+//! multithreaded programs", 2007.
 
 use super::{
     entry::{Entry, Settings},
@@ -16,7 +17,7 @@ use crate::{
     step::{Step, TaskId, TaskSet},
 };
 
-/// How many preemptions an execution may have.
+/// The maximum number of preemptions per execution.
 pub const PREEMPTIONS: Bound = Bound {
     name: "preemptions",
     one: "preemption",
@@ -25,7 +26,7 @@ pub const PREEMPTIONS: Bound = Bound {
     help: "How often a thread may be interrupted that could go on, in one execution; `none`: as often as you like",
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "bounded",
     about: "every schedule with few preemptions, depth first",
@@ -43,7 +44,7 @@ pub struct Bounded {
 }
 
 impl Bounded {
-    /// At most `preemptions` of them, or any number.
+    /// At most `preemptions` preemptions; `None` for any number.
     #[must_use]
     pub fn new(preemptions: Option<u32>) -> Self {
         Bounded { path: Path::default(), preemptions_max: preemptions.unwrap_or(u32::MAX), is_bounded: false }
@@ -67,7 +68,7 @@ impl Scheduler for Bounded {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.path.value(n)
+        self.path.choose_value(n)
     }
 
     fn is_bounded(&self) -> bool {
@@ -81,12 +82,12 @@ impl Scheduler for Bounded {
 
 impl FastPath for Bounded {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        self.path.again(enabled, arrived)
+        self.path.replay_choice(enabled, arrived)
     }
 
     fn replay_step(&mut self, _made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
         let (max, is_bounded) = (self.preemptions_max, &mut self.is_bounded);
-        self.path.go_on(enabled, arrived, |path| {
+        self.path.replay_step(enabled, arrived, |path| {
             let preemptions = path.preemptions();
             *is_bounded |= preemptions == max && enabled != TaskSet::only(arrived.task);
             preemptions

@@ -1,28 +1,31 @@
-//! Every canonical history that few preemptions can show, from fewer schedules.
+//! Every canonical history that a bounded number of preemptions can produce, from fewer schedules.
 //!
-//! As [`dpor`](super::dpor), whenever a step raced with an earlier one its task is to be tried where the earlier one was chosen.
-//! But that may be a preemption too many, where another schedule of the same history has fewer: one that switches where the
-//! interrupted task had only begun to run. So the task is to be tried there as well, at the beginning of the block of steps that the
-//! earlier one is in, and wherever in this block the interrupted task let others run.
+//! As in [`dpor`](super::dpor), when a step races with an earlier one, its task is added to the
+//! backtrack set of the node where the earlier one was chosen. But that may exceed the preemption
+//! bound where another schedule of the same history does not: one that switches where the preempted
+//! task started its block of steps. So the task is also added at the beginning of the block of
+//! steps that contains the earlier one, and wherever in this block the preempted task yielded to
+//! others.
 //!
-//! Nobody sleeps: what a sleeper led to may have needed more preemptions. So a history can be seen more than once.
+//! There are no sleep sets: the executions that put a task into the sleep set may have needed more
+//! preemptions. So a history can occur more than once.
 //!
 //! Source: K. Coons, M. Musuvathi, K. McKinley, "Bounded partial-order reduction", 2013, section 5.
 //!
-//! Requires: at every point at most one enabled step a task.
+//! Requires: at every point each task has at most one enabled step.
 
 use super::{
     bounded::PREEMPTIONS,
     causality::{Causality, Dependence},
     entry::{Entry, Settings},
-    tree::{NOTHING, Node, Tree},
+    tree::{EMPTY_NODE, Node, Tree},
 };
 use crate::{
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
     step::{Access, Step, TaskId, TaskSet},
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "bounded-dpor",
     about: "every canonical history with few preemptions, from fewer schedules",
@@ -41,7 +44,7 @@ pub struct BoundedDpor {
 }
 
 impl BoundedDpor {
-    /// At most `preemptions` of them, or any number.
+    /// At most `preemptions` preemptions; `None` for any number.
     #[must_use]
     pub fn new(preemptions: Option<u32>) -> Self {
         BoundedDpor {
@@ -52,7 +55,7 @@ impl BoundedDpor {
         }
     }
 
-    /// How many preemptions there were up to the last step.
+    /// The number of preemptions up to the last step.
     #[inline]
     fn preemptions(&self) -> u32 {
         self.causality.events.last().map_or(0, |event| {
@@ -61,23 +64,24 @@ impl BoundedDpor {
         })
     }
 
-    /// Wants `step` to change places with those it raced with.
+    /// Adds backtrack points that reverse the races of `step`.
     fn reverse_races(&mut self, step: &Step) {
-        // The block that was last gone through, and up to where: what is before an event of the same block has been wanted.
-        let (mut block, mut whose) = (0..0, None);
+        // The block that was processed last, and up to where: for earlier events of the same block
+        // everything has been added.
+        let (mut block, mut block_task) = (0..0, None);
         for at in 0..self.causality.races.len() {
             let event = self.causality.races[at] as usize;
-            want(self.node_of(event), step.task);
-            let maker = self.causality.events[event].step.task;
-            if whose != Some(maker) || !block.contains(&event) {
-                let start = self.at_free_switches(event, |node| want(node, step.task));
-                (block, whose) = (start..event, Some(maker));
+            add_backtrack(self.node_of(event), step.task);
+            let event_task = self.causality.events[event].step.task;
+            if block_task != Some(event_task) || !block.contains(&event) {
+                let start = self.for_each_free_switch(event, |node| add_backtrack(node, step.task));
+                (block, block_task) = (start..event, Some(event_task));
             }
         }
         for at in 0..self.causality.enablers.len() {
             let event = self.causality.enablers[at] as usize;
-            want_enabled(self.node_of(event), step.task);
-            self.at_free_switches(event, |node| want_enabled(node, step.task));
+            add_backtrack_if_enabled(self.node_of(event), step.task);
+            self.for_each_free_switch(event, |node| add_backtrack_if_enabled(node, step.task));
         }
     }
 
@@ -86,12 +90,14 @@ impl BoundedDpor {
         &mut self.tree.nodes[self.causality.events[event].node as usize]
     }
 
-    /// Calls `act` where in the block of steps of one task that `event` is in another task costs no more preemptions: at its first
-    /// event, and wherever the task let others run. Answers where the block begins.
+    /// Calls `act` for the nodes in the block of steps that contains `event` where a switch to
+    /// another task is not an additional preemption: at its first event, and wherever the task
+    /// yielded. Returns the start of the block.
     ///
-    /// A flush ends a block, though it takes nobody's turn: where there are any, each step races with all others.
+    /// A flush ends a block, although it does not run a task: where there are flushes, each step
+    /// races with all others.
     #[inline]
-    fn at_free_switches(&mut self, event: usize, mut act: impl FnMut(&mut Node)) -> usize {
+    fn for_each_free_switch(&mut self, event: usize, mut act: impl FnMut(&mut Node)) -> usize {
         let events = &self.causality.events;
         let task = events[event].step.task;
         let mut start = event + 1;
@@ -106,17 +112,19 @@ impl BoundedDpor {
     }
 }
 
-/// Wants `task`, or if it waits whoever may let it go.
+/// Adds `task` to the backtrack set; if it is blocked, all enabled tasks, any of which may unblock
+/// it.
 #[inline]
-fn want(node: &mut Node, task: TaskId) {
-    let wanted = if node.enabled.contains(task) { TaskSet::only(task) } else { node.enabled };
-    node.wanted = node.wanted.union(wanted);
+fn add_backtrack(node: &mut Node, task: TaskId) {
+    let backtrack = if node.enabled.contains(task) { TaskSet::only(task) } else { node.enabled };
+    node.backtrack = node.backtrack.union(backtrack);
 }
 
-/// Wants `task`, if it can move: it may come to where it waits for an event, and then to go on with another task is no preemption.
-fn want_enabled(node: &mut Node, task: TaskId) {
+/// Adds `task` to the backtrack set if it is enabled: it may run until it blocks, and then a switch
+/// to another task is not a preemption.
+fn add_backtrack_if_enabled(node: &mut Node, task: TaskId) {
     if node.enabled.contains(task) {
-        node.wanted.insert(task);
+        node.backtrack.insert(task);
     }
 }
 
@@ -140,7 +148,7 @@ impl Scheduler for BoundedDpor {
                 continue;
             }
             node.tried.insert(node.chosen);
-            let left = node.wanted.without(node.tried);
+            let left = node.backtrack.without(node.tried);
             let next = left.iter().find(|it| node.preemptions_with(*it) <= self.preemptions_max);
             self.is_bounded |= next.is_none() && !left.is_empty();
             if let Some(task) = next {
@@ -155,7 +163,7 @@ impl Scheduler for BoundedDpor {
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         if !self.tree.is_new() {
-            return self.tree.again(point, self.causality.made(), self.causality.is_different());
+            return self.tree.replay(point, self.causality.steps_made(), self.causality.has_diverged());
         }
         let (mut enabled, mut flushes) = (TaskSet::EMPTY, TaskSet::EMPTY);
         for step in point.enabled {
@@ -168,13 +176,13 @@ impl Scheduler for BoundedDpor {
         let chosen = point.enabled[index].task;
         let running = point.running.map(|_| chosen);
         let preemptions = self.preemptions();
-        let (events, wanted) = (self.causality.events.len() as u32, TaskSet::only(chosen));
-        let node = Node { enabled, wanted, running, flushes, preemptions, events, ..NOTHING };
+        let (events, backtrack) = (self.causality.events.len() as u32, TaskSet::only(chosen));
+        let node = Node { enabled, backtrack, running, flushes, preemptions, events, ..EMPTY_NODE };
         self.tree.push(point, index, node)
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.tree.value(n, self.causality.made())
+        self.tree.choose_value(n, self.causality.steps_made())
     }
 
     fn is_bounded(&self) -> bool {
@@ -188,10 +196,10 @@ impl Scheduler for BoundedDpor {
 
 impl FastPath for BoundedDpor {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        if self.causality.is_different() {
+        if self.causality.has_diverged() {
             return None;
         }
-        self.tree.again_quickly(enabled, arrived)
+        self.tree.replay_fast(enabled, arrived)
     }
 
     fn replay_step(&mut self, made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
@@ -200,15 +208,15 @@ impl FastPath for BoundedDpor {
             return self.replay_choice(enabled, Some(arrived));
         }
         let (events, preemptions) = (self.causality.events.len() as u32, self.preemptions());
-        let (wanted, running) = (TaskSet::only(arrived.task), Some(arrived.task));
-        let node = Node { enabled, wanted, running, preemptions, events, ..NOTHING };
-        Some(self.tree.push_briefly(arrived, node))
+        let (backtrack, running) = (TaskSet::only(arrived.task), Some(arrived.task));
+        let node = Node { enabled, backtrack, running, preemptions, events, ..EMPTY_NODE };
+        Some(self.tree.push_brief(arrived, node))
     }
 
     fn on_step(&mut self, step: &Step) {
         let node = self.tree.point();
         let enabled = self.tree.nodes[node].enabled;
-        if let Some(clock) = self.causality.executed(step, enabled) {
+        if let Some(clock) = self.causality.on_step(step, enabled) {
             self.reverse_races(step);
             self.causality.add(step, node, enabled, clock);
         }

@@ -1,33 +1,36 @@
-//! What came before what in an execution, and which steps raced.
+//! The happens-before order of an execution, and its races.
 //!
-//! Two steps are ordered if they are of one task, if they are dependent, or if one let the other go; and so on through others.
-//! Each step has a vector clock, which counts the steps of each task that are ordered before it. A step *races* with an
-//! earlier one if the two are dependent and nothing between them orders them: then they can change places.
+//! Happens-before is the transitive closure of: steps of one task in program order, dependent
+//! steps, and a step before one that it unblocks. Each step has a vector clock, which counts the
+//! steps of each task that happen before it. A step *races* with an earlier one if the two are
+//! dependent and no step between them orders them: then the race can be reversed.
 //!
-//! Steps that may be kept waiting need care. The step that lets one go (a release, say) is ordered before it and cannot change
-//! places with it, so it must not hide the step that kept it waiting (the other one's acquire), which can. What the
-//! scheduler was shown says which is which: a task that is about to make its step and is not among the enabled ones waits.
+//! Steps that may block need care. The step that unblocks another (a release, for example) happens
+//! before it and cannot be exchanged with it, so it must not hide the race with the step that
+//! blocked it (the other task's acquire), which can. The enabled sets that the scheduler has seen
+//! distinguish the two: a task that is about to execute its step and is not enabled is blocked.
 //!
-//! Invariants: everything that is known of a step is undone when it is taken back, in reverse order; so the beginning of an
-//! execution that is made again costs nothing here.
+//! Invariants: when a step is undone, everything that was recorded for it is undone, in reverse
+//! order; so the replayed prefix of an execution costs nothing here.
 //!
-//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order reduction", 2014.
-//! The treatment of waiting steps is ours.
+//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
+//! reduction", 2014. The treatment of blocking steps is ours.
 
 use crate::step::{Access, SharedId, Step, TaskId, TaskSet};
 
-/// Which steps are taken to be dependent.
+/// The dependence relation between steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dependence {
-    /// Those whose order can be told from a history: [`Step::is_dependent`].
+    /// Steps whose order can affect a history: [`Step::is_dependent`].
     #[default]
     Histories,
-    /// Those that conflict: [`Step::conflicts`]. This loses histories, and is here to show that it does.
+    /// Steps that conflict: [`Step::conflicts`]. This loses histories; it exists to demonstrate
+    /// that.
     Conflicts,
 }
 
 impl Dependence {
-    /// Whether the order of the two matters. Both have been executed, or the first has.
+    /// Whether the two steps are dependent. Both have been executed, or the first has.
     #[inline]
     pub(super) fn holds(self, a: &Step, b: &Step) -> bool {
         match self {
@@ -37,7 +40,7 @@ impl Dependence {
     }
 }
 
-/// How many steps of each task.
+/// A vector clock: the number of steps of each task.
 pub(super) type Clock = [u16; TaskId::MAX];
 
 #[inline]
@@ -47,28 +50,29 @@ fn join(into: &mut Clock, other: &Clock) {
     }
 }
 
-/// A step that was made.
+/// A step that was executed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) step: Step,
     /// The node at which it was chosen.
     pub(super) node: u32,
-    /// Who was enabled then.
+    /// The tasks that were enabled then.
     enabled: TaskSet,
     clock: Clock,
-    // The clock of its task before.
+    // The clock of its task before this step.
     before: Clock,
-    // The events of its task in each of its lists before this one.
-    links: [u32; LISTS],
-    // The last event before this one that freed the same lock.
-    freed: u32,
-    // What it freed was a share only.
-    frees_share: bool,
+    // For each list, the previous event of its task in it.
+    links: [u32; LISTS_PER_TASK],
+    // The previous event that released the same lock.
+    last_release: u32,
+    // It released a shared hold of the lock.
+    releases_shared: bool,
 }
 
-// For each task, lists of its events, latest first. Numbers in lists are those of events, from 1; 0 ends them.
-const LISTS: usize = 4;
-// Of one object: those that change it, and those that do not.
+// For each task, lists of its events, latest first. Lists contain event numbers, from 1; 0 is the
+// end.
+const LISTS_PER_TASK: usize = 4;
+// For one object: the events that change it, or those that do not.
 const CHANGES: usize = 0;
 const CALLS: usize = 1;
 const RETURNS: usize = 2;
@@ -78,49 +82,51 @@ const YIELDS: usize = 3;
 struct Object {
     changes: [u32; TaskId::MAX],
     reads: [u32; TaskId::MAX],
-    freed: u32,
+    last_release: u32,
 }
 
-/// What is known of a task.
+/// The data of a task.
 #[derive(Clone, Debug, Default)]
 struct Task {
     clock: Clock,
-    // The last ones in each list that is not of an object.
-    last: [u32; LISTS],
+    // The last event in each list that does not belong to an object.
+    last: [u32; LISTS_PER_TASK],
     events: Vec<u32>,
 }
 
-// A task that was woken, and how it was before.
+// A task that was unblocked, and its clock before.
 #[derive(Clone, Copy, Debug)]
-struct Woken {
+struct WokenTask {
     event: u32,
     task: TaskId,
     clock: Clock,
 }
 
-/// The order of the steps of an execution.
+/// The happens-before order of the steps of an execution.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Causality {
     pub(super) dependence: Dependence,
-    // Whether a race with one step hides those with steps before that one.
-    hides: bool,
+    // Whether a race with one step hides races with steps that happen before that one.
+    hides_earlier_races: bool,
     pub(super) events: Vec<Event>,
     replayed: usize,
     tasks: [Task; TaskId::MAX],
-    seen: TaskSet,
+    tasks_seen: TaskSet,
     objects: Vec<Object>,
-    woken: Vec<Woken>,
-    /// The events with which the last step raced.
+    woken: Vec<WokenTask>,
+    /// The events with which the last step races.
     pub(super) races: Vec<u32>,
-    /// The events that let the last step go, though its task had other steps to make before it waited.
+    /// The events that unblocked the last step, although its task had other steps to execute before
+    /// it blocked.
     pub(super) enablers: Vec<u32>,
-    is_different: bool,
+    has_diverged: bool,
 }
 
-/// Where one looks for events that a step depends on: of one task, the latest in each list that was not looked at.
+/// A search position for the events that a step depends on: for one task, the latest event in each
+/// list that was not visited yet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
-    // Those that change the object, read it, call, return, yield or do anything.
+    // Events that change the object, read it, call, return, yield, or any events.
     at: [u32; 6],
 }
 
@@ -132,59 +138,61 @@ impl Cursor {
 
 impl Causality {
     pub(super) fn new(dependence: Dependence) -> Self {
-        Causality { dependence, hides: true, ..Causality::default() }
+        Causality { dependence, hides_earlier_races: true, ..Causality::default() }
     }
 
-    /// One in which a race with one step does not hide those with steps of others before it.
+    /// A race with one step does not hide races with earlier steps of other tasks.
     pub(super) fn with_all_races(dependence: Dependence) -> Self {
         Causality { dependence, ..Causality::default() }
     }
 
-    /// Another execution begins, and its first `keep` steps are made again.
+    /// Starts another execution, which replays the first `keep` steps.
     pub(super) fn begin(&mut self, keep: usize) {
         while keep < self.events.len() {
-            self.take_back();
+            self.undo_last();
         }
         self.replayed = 0;
-        self.is_different = false;
+        self.has_diverged = false;
     }
 
-    /// Whether a step that was made again was not what it was.
-    pub(super) fn is_different(&self) -> bool {
-        self.is_different
+    /// Whether a replayed step was not the same as before.
+    pub(super) fn has_diverged(&self) -> bool {
+        self.has_diverged
     }
 
-    /// How many steps of this execution have been made.
-    pub(super) fn made(&self) -> usize {
+    /// The number of steps of this execution so far.
+    pub(super) fn steps_made(&self) -> usize {
         self.replayed
     }
 
-    /// A step was made. Answers its clock if it is new; then its races are known, and it is to be [added](Self::add).
+    /// A step was executed. Returns its clock if it is new; then its races have been computed, and
+    /// it has to be [added](Self::add).
     #[inline]
-    pub(super) fn executed(&mut self, step: &Step, enabled: TaskSet) -> Option<Clock> {
+    pub(super) fn on_step(&mut self, step: &Step, enabled: TaskSet) -> Option<Clock> {
         self.replayed += 1;
         if let Some(before) = self.events.get(self.replayed - 1) {
-            self.is_different |= before.step != *step;
+            self.has_diverged |= before.step != *step;
             return None;
         }
         Some(self.find_races(step, enabled))
     }
 
-    /// Adds a step that was chosen at `node`, when those in `enabled` could move.
+    /// Adds a step that was chosen at `node`, where the tasks in `enabled` were enabled.
     pub(super) fn add(&mut self, step: &Step, node: usize, enabled: TaskSet, mut clock: Clock) {
         let me = step.task.index();
         let number = self.events.len() as u32 + 1;
-        // All at once: to read at once what was just written in another piece makes the processor wait.
+        // Written as a whole: reading the clock right after writing a part of it would stall the
+        // processor.
         clock.iter_mut().enumerate().for_each(|(at, count)| *count += u16::from(at == me));
         let mut links = self.tasks[me].last;
         if step.object != SharedId::NONE {
             links[CHANGES] = std::mem::replace(self.list(step), number);
         }
-        let (mut freed, mut frees_share) = (0, false);
+        let (mut last_release, mut releases_shared) = (0, false);
         if step.frees != SharedId::NONE {
             let lock = self.object(step.frees);
-            freed = std::mem::replace(&mut lock.freed, number);
-            frees_share = lock.changes[me] < lock.reads[me];
+            last_release = std::mem::replace(&mut lock.last_release, number);
+            releases_shared = lock.changes[me] < lock.reads[me];
         }
         let task = &mut self.tasks[me];
         let before = std::mem::replace(&mut task.clock, clock);
@@ -199,17 +207,27 @@ impl Causality {
             task.last[YIELDS] = number;
         }
         let (made, node) = (*step, node as u32);
-        self.events.push(Event { step: made, node, enabled, clock, before, links, freed, frees_share });
-        self.seen.insert(step.task);
-        // Whoever did not wait touches the same object as the one who woke it, and that orders the two.
+        self.events.push(Event {
+            step: made,
+            node,
+            enabled,
+            clock,
+            before,
+            links,
+            last_release,
+            releases_shared,
+        });
+        self.tasks_seen.insert(step.task);
+        // A task that was not blocked accesses the same object as the step that woke it, and that
+        // orders the two.
         for other in step.wakes.without(enabled) {
             let task = &mut self.tasks[other.index()];
-            self.woken.push(Woken { event: number, task: other, clock: task.clock });
+            self.woken.push(WokenTask { event: number, task: other, clock: task.clock });
             join(&mut task.clock, &clock);
         }
     }
 
-    fn take_back(&mut self) {
+    fn undo_last(&mut self) {
         let number = self.events.len() as u32;
         let Some(event) = self.events.pop() else { return };
         while let Some(woken) = self.woken.pop_if(|it| it.event == number) {
@@ -217,7 +235,7 @@ impl Causality {
         }
         let step = event.step;
         if step.frees != SharedId::NONE {
-            self.object(step.frees).freed = event.freed;
+            self.object(step.frees).last_release = event.last_release;
         }
         if step.object != SharedId::NONE {
             *self.list(&step) = event.links[CHANGES];
@@ -237,7 +255,7 @@ impl Causality {
         &mut self.objects[at]
     }
 
-    /// The list in which `step` is, of those of its object.
+    /// The list that contains `step`, of those of its object.
     #[inline]
     fn list(&mut self, step: &Step) -> &mut u32 {
         let me = step.task.index();
@@ -245,29 +263,32 @@ impl Causality {
         if step.access.is_shared() { &mut object.reads[me] } else { &mut object.changes[me] }
     }
 
-    /// Finds the events with which `step` races if it is made now, when those in `enabled` can move, and answers its clock.
+    /// Computes the events with which `step` races if it is executed now, with the tasks in
+    /// `enabled` enabled. Returns its clock.
     pub(super) fn find_races(&mut self, step: &Step, enabled: TaskSet) -> Clock {
         self.races.clear();
         self.enablers.clear();
         let me = step.task;
         let mut clock = self.tasks[me.index()].clock;
         for other in step.after {
-            // Their last steps are no enablers: after these a switch is free anyway.
+            // The last steps of ended tasks do not count as enablers: a switch after them is free
+            // anyway.
             join(&mut clock, &self.tasks[other.index()].clock);
         }
-        let mut others = self.seen;
+        let mut others = self.tasks_seen;
         others.remove(me);
-        match (may_wait(step.access), self.hides) {
-            (true, _) => self.find_races_of_one_who_waits(step, others, enabled, &mut clock),
-            (false, true) => self.find_plain_races(step, others, &mut clock),
-            (false, false) => self.find_race_with_each(step, others, &mut clock),
+        match (may_block(step.access), self.hides_earlier_races) {
+            (true, _) => self.find_races_of_blocking_step(step, others, enabled, &mut clock),
+            (false, true) => self.find_races_of_nonblocking_step(step, others, &mut clock),
+            (false, false) => self.find_race_with_each_task(step, others, &mut clock),
         }
         clock
     }
 
-    /// The same for a step that is never kept waiting: of each task, only the latest event that it depends on can race with it.
+    /// As `find_races`, for a step that never blocks: of each task, only the latest event that it
+    /// depends on can race with it.
     #[inline]
-    fn find_plain_races(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
+    fn find_races_of_nonblocking_step(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
         let mut latest = [0; TaskId::MAX];
         let mut left = TaskSet::EMPTY;
         for other in others {
@@ -287,10 +308,10 @@ impl Causality {
         }
     }
 
-    /// The same if a race with one task does not hide those with others. An earlier event of the same task is met when the step
-    /// has changed places with the latest.
+    /// As `find_races`, if a race with one task does not hide those with others. An earlier event
+    /// of the same task is found after the race with the latest one has been reversed.
     #[inline]
-    fn find_race_with_each(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
+    fn find_race_with_each_task(&mut self, step: &Step, others: TaskSet, clock: &mut Clock) {
         let before = *clock;
         for other in others {
             let number = self.latest(step, other.index());
@@ -305,37 +326,39 @@ impl Causality {
         }
     }
 
-    fn find_races_of_one_who_waits(
+    fn find_races_of_blocking_step(
         &mut self,
         step: &Step,
         mut others: TaskSet,
         enabled: TaskSet,
         clock: &mut Clock,
     ) {
-        // What is ordered before by something that could have come later.
+        // Events that happen before the step through an event that could have come later: they are
+        // not races of their own.
         let mut hidden = *clock;
-        self.join_freed(step, clock);
+        self.join_releases(step, clock);
         let mut cursors = [Cursor::default(); TaskId::MAX];
         for other in others {
             cursors[other.index()] = self.cursor(step, other.index());
         }
-        // The latest event that is left.
+        // The latest remaining event.
         while let Some((number, other)) = others.iter().map(|it| (cursors[it.index()].latest(), it)).max() {
             if number == 0 {
                 break;
             }
             let event = &self.events[number as usize - 1];
             if event.clock[other.index()] <= hidden[other.index()] {
-                // And so are all before it.
+                // And so do all events before it.
                 others.remove(other);
                 continue;
             }
-            let (is_race, hides) = self.is_reversible(step, event, number, enabled);
-            // If not, `event` let it go. Its task waits there already, so it cannot be tried there to make it wait.
+            let (is_race, hides_earlier_races) = self.is_reversible(step, event, number, enabled);
+            // Otherwise `event` unblocked it. Its task is already blocked there, so it cannot be
+            // chosen there in order to block.
             if is_race {
                 self.races.push(number - 1);
             }
-            if hides && self.hides {
+            if hides_earlier_races && self.hides_earlier_races {
                 join(&mut hidden, &event.clock);
             }
             join(clock, &event.clock);
@@ -405,45 +428,49 @@ impl Causality {
         }
     }
 
-    /// Joins the clocks of those who gave back what `step` takes, without an access of their own.
-    fn join_freed(&mut self, step: &Step, clock: &mut Clock) {
-        let mut number = self.objects.get(step.object.0 as usize).map_or(0, |it| it.freed);
+    /// Joins the clocks of the events that released what `step` acquires, without an access of the
+    /// lock of their own.
+    fn join_releases(&mut self, step: &Step, clock: &mut Clock) {
+        let mut number = self.objects.get(step.object.0 as usize).map_or(0, |it| it.last_release);
         while number != 0 {
             let event = &self.events[number as usize - 1];
             let task = event.step.task.index();
-            // Those who share a lock do not wait for one another.
-            let is_waited_for = !(event.frees_share && step.access == Access::AcquireShared);
+            // Shared holders of a lock do not block each other.
+            let is_waited_for = !(event.releases_shared && step.access == Access::AcquireShared);
             if is_waited_for && clock[task] < event.clock[task] {
                 join(clock, &event.clock);
                 self.enablers.push(number - 1);
             }
-            if !event.frees_share {
-                // Whoever had the lock alone came after all others before.
+            if !event.releases_shared {
+                // The exclusive holder came after all holders before it.
                 break;
             }
-            number = event.freed;
+            number = event.last_release;
         }
     }
 
-    /// Whether `step`, which may be kept waiting, may change places with `event`, and whether it certainly can.
+    /// Whether `step`, which may block, may be exchanged with `event`, and whether it certainly
+    /// can.
     fn is_reversible(&self, step: &Step, event: &Event, number: u32, enabled: TaskSet) -> (bool, bool) {
         let task = &self.tasks[step.task.index()];
         let is_pending = task.events.last().is_none_or(|it| *it < number);
         if is_pending {
             let after = self.events.get(number as usize).map_or(enabled, |it| it.enabled);
-            let could_go = event.enabled.contains(step.task);
-            // If it waited before and could go after, `event` let it go. If it still waited, something later did, which may
-            // have nothing to do with `event`.
-            return (could_go || !after.contains(step.task), could_go);
+            let was_enabled = event.enabled.contains(step.task);
+            // If the step was blocked before and enabled after, `event` unblocked it. If it was
+            // still blocked, a later event unblocked it, which may be unrelated to `event`.
+            return (was_enabled || !after.contains(step.task), was_enabled);
         }
         (true, false)
     }
 
-    /// The tasks that can begin what `step` and those before it need, if `event` comes later: of the events after it that are
-    /// not ordered after it, and of `step`, whose clock is `clock`, those before which none of the others must be.
+    /// The initials: the tasks with which an execution can start that reverses the race of `event`
+    /// with `step`. They are the tasks of the events after `event` that do not happen after it, and
+    /// of `step`, whose clock is `clock`, whose first such event has none of the others before it.
     ///
-    /// Without `event`, `step` may see another value and return where it does not now, and then calls must not come after it that come
-    /// before it now. That is found out where it is tried first, since the calls race with it there.
+    /// Without `event`, `step` may read another value and return where it does not now; then calls
+    /// that come before it now must not come after it. That is detected where `step` is first
+    /// tried, since the calls race with it there.
     pub(super) fn initials(&self, event: u32, step: &Step, clock: &Clock) -> TaskSet {
         let first = &self.events[event as usize];
         let (owner, count) = (first.step.task.index(), first.clock[first.step.task.index()]);
@@ -451,7 +478,7 @@ impl Causality {
         let mut begin = [0_u16; TaskId::MAX];
         let mut clocks = [clock; TaskId::MAX];
         let mut tasks = TaskSet::EMPTY;
-        let mut seen = self.seen;
+        let mut seen = self.tasks_seen;
         seen.insert(step.task);
         for task in seen {
             let events = &self.tasks[task.index()].events;
@@ -461,7 +488,7 @@ impl Causality {
                 None if task == step.task => (clock, true),
                 None => continue,
             };
-            // Not those of the one who made it: they are ordered after it.
+            // Later events of the task that executed `event` happen after it.
             if is_step || its[owner] < count {
                 tasks.insert(task);
                 (begin[task.index()], clocks[task.index()]) = (at as u16 + 1, its);
@@ -475,8 +502,8 @@ impl Causality {
     }
 }
 
-/// Whether such a step may be kept waiting.
-const fn may_wait(access: Access) -> bool {
+/// Whether such a step may block.
+const fn may_block(access: Access) -> bool {
     match access {
         Access::Acquire
         | Access::AcquireShared

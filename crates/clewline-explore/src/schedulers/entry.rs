@@ -1,33 +1,33 @@
-//! What the command line knows of a scheduler, and what it can tell it.
+//! The table entry of a scheduler, and the settings of schedulers.
 
 use crate::{
     bounds::{Bound, Bounds},
     scheduler::Scheduler,
 };
 
-/// A scheduler the command line can name.
+/// A scheduler that the command line can name.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The name used on the command line.
     pub name: &'static str,
     /// One line for the help.
     pub about: &'static str,
-    /// Whether it sees every canonical history (within its bound), and ends.
+    /// Whether it covers every canonical history (within its bound), and terminates.
     pub is_exhaustive: bool,
-    /// The bounds that it has of its own.
+    /// Its own bounds.
     pub bounds: &'static [Bound],
     /// Makes one.
     pub make: fn(&Settings) -> Box<dyn Scheduler>,
 }
 
-/// What schedulers can be told.
+/// The settings of schedulers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where random choices come from.
+    /// The random seed.
     pub seed: u64,
-    /// How many executions those make that never end by themselves.
+    /// The number of executions of schedulers that do not terminate by themselves.
     pub executions: u64,
-    /// What bounds were set to.
+    /// The bounds that were set.
     pub bounds: Bounds,
 }
 

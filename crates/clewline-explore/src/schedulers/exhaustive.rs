@@ -8,7 +8,7 @@ use crate::{
     step::{Access, Step, TaskId, TaskSet},
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "exhaustive",
     about: "every schedule, depth first",
@@ -32,12 +32,12 @@ impl Scheduler for Exhaustive {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
-        // First go on with whoever runs: such executions have the fewest switches.
+        // Continue the running task first: such executions have the fewest switches.
         self.path.choose(point, 0)
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.path.value(n)
+        self.path.choose_value(n)
     }
 
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
@@ -47,11 +47,11 @@ impl Scheduler for Exhaustive {
 
 impl FastPath for Exhaustive {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        self.path.again(enabled, arrived)
+        self.path.replay_choice(enabled, arrived)
     }
 
     fn replay_step(&mut self, _made: &Step, enabled: TaskSet, arrived: &Step) -> Option<TaskId> {
-        self.path.go_on(enabled, arrived, |_| 0)
+        self.path.replay_step(enabled, arrived, |_| 0)
     }
 }
 
@@ -59,51 +59,55 @@ impl FastPath for Exhaustive {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     nodes: Vec<Node>,
-    // Of nodes that were shown all: the steps that were enabled, and then those that somebody came to there who waits.
+    // For `Shown` nodes: the enabled steps, and then those of the tasks that arrived there and
+    // blocked.
     steps: Vec<Step>,
     depth: usize,
     started: bool,
-    // What no point has shown: another number was asked for than before, or the execution was over too early. The next point says
-    // so, if need be that of the next execution.
-    different: Option<Box<Diverged>>,
+    // A divergence that no point has shown: a value was chosen from another number of alternatives
+    // than before, or the execution ended too early. It is reported at the next point, if necessary
+    // of the next execution.
+    divergence: Option<Box<Diverged>>,
 }
 
-/// A moment at which there was a choice.
+/// A choice.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    what: What,
+    kind: NodeKind,
     // Preemptions before this choice.
     preemptions: u32,
-    // Those who could move, if they had one step each and came in order, and nobody came to wait; `EMPTY` if not.
+    // The enabled tasks, if each had one step, the steps were in order, and no task arrived and
+    // blocked; otherwise `EMPTY`.
     enabled: TaskSet,
-    // Whose step is chosen now.
+    // The task whose step is chosen now.
     task: TaskId,
 }
 
-/// What the choice was between.
+/// The alternatives of a choice.
 #[derive(Clone, Copy, Debug)]
-enum What {
-    // Whoever ran could go on. Only his step is kept: what others were about to do is at nodes before this one. He is tried first, and
-    // then those in `untried`, all of whom interrupt him.
+enum NodeKind {
+    // The running task could continue. Only its step is kept: the next steps of other tasks are at
+    // earlier nodes. It is tried first, and then the tasks in `untried`, each of which preempts it.
     Brief { arrived: Step, untried: TaskSet },
-    // Steps, and where they begin. `running` is the one that is no preemption, if all others are.
-    Shown { turns: Turns, start: u32, waiting: u8, running: Option<u32> },
-    // Numbers.
-    Value(Turns),
+    // Steps, and the index of the first. `running` is the one that is not a preemption, if all
+    // others are.
+    Shown { alternatives: Alternatives, start: u32, waiting: u8, running: Option<u32> },
+    // Values.
+    Value(Alternatives),
 }
 
-/// Alternatives are tried in turn from the first one: `first`, then all others in order.
+/// Alternatives are tried in this order: `first`, then all others in ascending order.
 #[derive(Clone, Copy, Debug)]
-struct Turns {
+struct Alternatives {
     first: u32,
-    // How many have been tried, with the current one.
+    // How many have been tried, including the current one.
     tried: u32,
     n: u32,
 }
 
-impl Turns {
-    fn new(first: u32, n: usize) -> Turns {
-        Turns { first, tried: 1, n: n as u32 }
+impl Alternatives {
+    fn new(first: u32, n: usize) -> Alternatives {
+        Alternatives { first, tried: 1, n: n as u32 }
     }
 
     fn current(&self) -> u32 {
@@ -114,7 +118,7 @@ impl Turns {
         }
     }
 
-    /// Goes on to the next one, if there is one.
+    /// Advances to the next alternative, if there is one.
     fn advance(&mut self) -> bool {
         let is_left = self.tried < self.n;
         self.tried += u32::from(is_left);
@@ -123,44 +127,44 @@ impl Turns {
 }
 
 impl Node {
-    /// Those that were enabled and those that waited, as far as they are kept here or in `steps`.
+    /// The enabled and the blocked steps, as far as they are kept here or in `steps`.
     fn kept<'a>(&'a self, steps: &'a [Step]) -> (&'a [Step], &'a [Step]) {
-        match &self.what {
-            What::Brief { arrived, .. } => (slice::from_ref(arrived), &[]),
-            What::Shown { turns, start, waiting, .. } => {
-                let n = turns.n as usize;
+        match &self.kind {
+            NodeKind::Brief { arrived, .. } => (slice::from_ref(arrived), &[]),
+            NodeKind::Shown { alternatives, start, waiting, .. } => {
+                let n = alternatives.n as usize;
                 steps[*start as usize..][..n + usize::from(*waiting)].split_at(n)
             }
-            What::Value(_) => (&[], &[]),
+            NodeKind::Value(_) => (&[], &[]),
         }
     }
 
-    /// What is chosen now.
+    /// The current choice.
     fn chosen(&self) -> u32 {
-        match &self.what {
-            What::Brief { .. } => self.enabled.before(self.task).len() as u32,
-            What::Shown { turns, .. } | What::Value(turns) => turns.current(),
+        match &self.kind {
+            NodeKind::Brief { .. } => self.enabled.before(self.task).len() as u32,
+            NodeKind::Shown { alternatives, .. } | NodeKind::Value(alternatives) => alternatives.current(),
         }
     }
 
-    /// How many preemptions there are with what is chosen now.
+    /// The number of preemptions including the current choice.
     #[inline]
     fn preemptions(&self, steps: &[Step]) -> u32 {
-        let interrupts = match &self.what {
-            What::Brief { arrived, .. } => self.task != arrived.task,
-            What::Shown { turns, start, running, .. } => {
-                let chosen = turns.current();
+        let interrupts = match &self.kind {
+            NodeKind::Brief { arrived, .. } => self.task != arrived.task,
+            NodeKind::Shown { alternatives, start, running, .. } => {
+                let chosen = alternatives.current();
                 interrupts(*running, chosen, &steps[(start + chosen) as usize])
             }
-            What::Value(_) => false,
+            NodeKind::Value(_) => false,
         };
         self.preemptions + u32::from(interrupts)
     }
 
-    /// Moves to another alternative with at most so many preemptions, if there is one.
+    /// Advances to another alternative with at most `preemptions_max` preemptions, if there is one.
     fn advance(&mut self, steps: &[Step], preemptions_max: u32) -> bool {
-        match &mut self.what {
-            What::Brief { untried, .. } => {
+        match &mut self.kind {
+            NodeKind::Brief { untried, .. } => {
                 let next = untried.first().filter(|_| self.preemptions < preemptions_max);
                 if let Some(task) = next {
                     untried.remove(task);
@@ -168,10 +172,10 @@ impl Node {
                 }
                 next.is_some()
             }
-            What::Value(turns) => turns.advance(),
-            What::Shown { turns, start, running, .. } => {
-                while turns.advance() {
-                    let chosen = turns.current();
+            NodeKind::Value(alternatives) => alternatives.advance(),
+            NodeKind::Shown { alternatives, start, running, .. } => {
+                while alternatives.advance() {
+                    let chosen = alternatives.current();
                     let step = &steps[(*start + chosen) as usize];
                     let preemptions = self.preemptions + u32::from(interrupts(*running, chosen, step));
                     if preemptions <= preemptions_max {
@@ -185,26 +189,27 @@ impl Node {
     }
 }
 
-/// Whether `step`, which is `chosen`, is a preemption. A flush is none.
+/// Whether `step`, at index `chosen`, is a preemption. A flush is not.
 fn interrupts(running: Option<u32>, chosen: u32, step: &Step) -> bool {
     running.is_some_and(|it| it != chosen) && step.access != Access::Flush
 }
 
 impl Path {
-    /// Moves the deepest node that has another alternative with at most so many preemptions to it.
+    /// Advances the deepest node that has another alternative with at most `preemptions_max`
+    /// preemptions.
     pub(super) fn begin(&mut self, preemptions_max: u32) -> bool {
-        if self.depth < self.nodes.len() && self.different.is_none() {
-            self.different = Some(Diverged::unseen(self.depth, &self.shown(self.depth).0));
+        if self.depth < self.nodes.len() && self.divergence.is_none() {
+            self.divergence = Some(Diverged::unseen(self.depth, &self.steps_at(self.depth).0));
         }
         self.depth = 0;
-        if !std::mem::replace(&mut self.started, true) || self.different.is_some() {
+        if !std::mem::replace(&mut self.started, true) || self.divergence.is_some() {
             return true;
         }
         while let Some(node) = self.nodes.last_mut() {
             if node.advance(&self.steps, preemptions_max) {
                 return true;
             }
-            if let What::Shown { start, .. } = node.what {
+            if let NodeKind::Shown { start, .. } = node.kind {
                 self.steps.truncate(start as usize);
             }
             self.nodes.pop();
@@ -218,19 +223,19 @@ impl Path {
         self.depth == self.nodes.len()
     }
 
-    /// Whom [`choose`](Self::choose) would choose again; see [`FastPath::replay_choice`].
+    /// The task that [`choose`](Self::choose) would choose again; see [`FastPath::replay_choice`].
     #[inline(always)]
-    pub(super) fn again(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
+    pub(super) fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
         let node = self.nodes.get(self.depth)?;
-        if node.enabled != enabled || self.different.is_some() {
+        if node.enabled != enabled || self.divergence.is_some() {
             return None;
         }
         if let Some(arrived) = arrived {
-            let before = match &node.what {
-                What::Brief { arrived, .. } => arrived,
-                // Whoever arrives without being able to go on is looked at by `choose`.
-                What::Shown { start, running, .. } => &self.steps[(start + (*running)?) as usize],
-                What::Value(_) => return None,
+            let before = match &node.kind {
+                NodeKind::Brief { arrived, .. } => arrived,
+                // A task that arrived and is blocked is handled by `choose`.
+                NodeKind::Shown { start, running, .. } => &self.steps[(start + (*running)?) as usize],
+                NodeKind::Value(_) => return None,
             };
             if !before.is_begun_like(arrived) {
                 return None;
@@ -240,59 +245,61 @@ impl Path {
         Some(node.task)
     }
 
-    /// The same if whoever made the last step has come to `arrived`, could go on, and does so if this is the first time. `preemptions`
-    /// says how many there were before it. See [`FastPath::replay_step`].
+    /// As [`replay_choice`](Self::replay_choice), if the task of the last step has arrived at
+    /// `arrived` and could continue; at a new node it continues. `preemptions` returns the number
+    /// of preemptions before it. See [`FastPath::replay_step`].
     #[inline(always)]
-    pub(super) fn go_on(
+    pub(super) fn replay_step(
         &mut self,
         enabled: TaskSet,
         arrived: &Step,
         preemptions: impl FnOnce(&Path) -> u32,
     ) -> Option<TaskId> {
         if !self.is_new() {
-            return self.again(enabled, Some(arrived));
+            return self.replay_choice(enabled, Some(arrived));
         }
-        if self.different.is_some() {
+        if self.divergence.is_some() {
             return None;
         }
         let (task, preemptions) = (arrived.task, preemptions(self));
-        let what = What::Brief { arrived: *arrived, untried: enabled.without(TaskSet::only(task)) };
-        self.nodes.push(Node { what, preemptions, enabled, task });
+        let kind = NodeKind::Brief { arrived: *arrived, untried: enabled.without(TaskSet::only(task)) };
+        self.nodes.push(Node { kind, preemptions, enabled, task });
         self.depth += 1;
         Some(task)
     }
 
-    /// What was enabled at a node, and what somebody came to there who waits. Nothing if a value was drawn.
-    fn shown(&self, node: usize) -> (Cow<'_, [Step]>, &[Step]) {
+    /// The enabled steps at a node, and those of the tasks that arrived there and blocked. Empty if
+    /// a value was chosen.
+    fn steps_at(&self, node: usize) -> (Cow<'_, [Step]>, &[Step]) {
         let node = &self.nodes[..=node];
         let Some((last, before)) = node.split_last() else { return (Cow::Borrowed(&[]), &[]) };
         let (kept, waiting) = last.kept(&self.steps);
-        if !matches!(last.what, What::Brief { .. }) {
+        if !matches!(last.kind, NodeKind::Brief { .. }) {
             return (Cow::Borrowed(kept), waiting);
         }
         let before = before.iter().rev().flat_map(|it| <[_; 2]>::from(it.kept(&self.steps))).flatten();
-        (Cow::Owned(latest(last.enabled, kept.iter().chain(before))), waiting)
+        (Cow::Owned(latest_step_of_each(last.enabled, kept.iter().chain(before))), waiting)
     }
 
     pub(super) fn choose(&mut self, point: &Point<'_>, preemptions: u32) -> Choice {
-        if let Some(different) = self.different.take() {
-            return Choice::Diverged(different);
+        if let Some(divergence) = self.divergence.take() {
+            return Choice::Diverged(divergence);
         }
         if self.depth < self.nodes.len() {
-            let (enabled, waiting) = self.shown(self.depth);
+            let (enabled, waiting) = self.steps_at(self.depth);
             if (&*enabled, waiting) != (point.enabled, point.waiting) {
                 return Choice::Diverged(Diverged::new(self.depth, &[&*enabled, waiting].concat(), point));
             }
         } else {
             let running = point.running.map(|it| it as u32);
-            let turns = Turns::new(running.unwrap_or(0), point.enabled.len());
+            let alternatives = Alternatives::new(running.unwrap_or(0), point.enabled.len());
             let (start, waiting) = (self.steps.len() as u32, point.waiting.len() as u8);
             let is_alone = point.waiting.is_empty();
             self.nodes.push(Node {
-                what: What::Shown { turns, start, waiting, running },
+                kind: NodeKind::Shown { alternatives, start, waiting, running },
                 preemptions,
                 enabled: if is_alone { TaskSet::of_ordered(point.enabled) } else { TaskSet::EMPTY },
-                task: point.enabled[turns.first as usize].task,
+                task: point.enabled[alternatives.first as usize].task,
             });
             self.steps.extend_from_slice(point.enabled);
             self.steps.extend_from_slice(point.waiting);
@@ -302,22 +309,22 @@ impl Path {
         Choice::Step(chosen as usize)
     }
 
-    pub(super) fn value(&mut self, n: u32) -> u32 {
+    pub(super) fn choose_value(&mut self, n: u32) -> u32 {
         if self.depth == self.nodes.len() {
-            let what = What::Value(Turns::new(0, n as usize));
+            let kind = NodeKind::Value(Alternatives::new(0, n as usize));
             let preemptions = self.preemptions();
-            self.nodes.push(Node { what, preemptions, enabled: TaskSet::EMPTY, task: TaskId(0) });
+            self.nodes.push(Node { kind, preemptions, enabled: TaskSet::EMPTY, task: TaskId(0) });
         }
         let node = &self.nodes[self.depth];
-        if !matches!(node.what, What::Value(turns) if turns.n == n) {
-            self.different.get_or_insert_with(|| Diverged::unseen(self.depth, &[]));
+        if !matches!(node.kind, NodeKind::Value(alternatives) if alternatives.n == n) {
+            self.divergence.get_or_insert_with(|| Diverged::unseen(self.depth, &[]));
         }
         let chosen = node.chosen();
         self.depth += 1;
         chosen.min(n - 1)
     }
 
-    /// How many preemptions there were up to the last choice.
+    /// The number of preemptions up to the last choice.
     #[inline]
     pub(super) fn preemptions(&self) -> u32 {
         let last = self.depth.checked_sub(1).and_then(|it| self.nodes.get(it));
@@ -325,7 +332,11 @@ impl Path {
     }
 }
 
-/// What each of `tasks` is about to do: its first step among `steps`, which are those that somebody came to, the latest first.
-pub(super) fn latest<'a>(tasks: TaskSet, steps: impl Iterator<Item = &'a Step> + Clone) -> Vec<Step> {
+/// The next step of each of `tasks`: its first one in `steps`, which are the steps at which tasks
+/// arrived, the latest first.
+pub(super) fn latest_step_of_each<'a>(
+    tasks: TaskSet,
+    steps: impl Iterator<Item = &'a Step> + Clone,
+) -> Vec<Step> {
     tasks.iter().filter_map(|task| steps.clone().find(|it| it.task == task).copied()).collect()
 }

@@ -1,12 +1,15 @@
-//! Every schedule with no preemption, then every one with one, with two, and so on.
+//! Every schedule without preemptions, then every one with one, with two, and so on.
 //!
-//! As [`bounded`](super::bounded), but the schedules with fewest preemptions come first, so that a bug is found by one of the simplest
-//! schedules that show it. Each schedule is made once: wherever a preemption would be one too many, the choices up to it are kept
-//! for the next round.
+//! As [`bounded`](super::bounded), but the schedules with the fewest preemptions come first, so
+//! that a bug is found by one of the simplest schedules that show it. Each schedule is executed
+//! once: where a preemption would exceed the bound of the round, the choices up to it are kept for
+//! the next round.
 //!
-//! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of multithreaded programs", 2007, section 3.
+//! Source: M. Musuvathi and S. Qadeer, "Iterative context bounding for systematic testing of
+//! multithreaded programs", 2007, section 3.
 //!
-//! Of a point at which a choice is made again only a hash is kept, so a change there is noticed, and where, but not what was there before.
+//! Of a replayed point only a hash is kept. So a divergence is detected, with its position, but
+//! what was there before is not known.
 //!
 //! Cost: the choices of one schedule for each that is left to the next round.
 
@@ -21,7 +24,7 @@ use super::{
 };
 use crate::scheduler::{Begin, Choice, Diverged, Point, Scheduler};
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "iterative",
     about: "every schedule with few preemptions, those with fewest first",
@@ -36,26 +39,26 @@ pub struct Iterative {
     preemptions: u32,
     preemptions_max: u32,
     is_bounded: bool,
-    // What is chosen first; the last of it is a preemption.
+    // The choices to replay first; the last one is a preemption.
     prefix: Box<[Chosen]>,
     // What is tried after that, without a preemption.
     path: Path,
-    // What was chosen so far in this execution.
+    // The choices of this execution so far.
     chosen: Vec<Chosen>,
-    // Something was not as it was when the prefix was made, and no point has shown it.
-    is_different: bool,
+    // The execution differs from the one in which the prefix was made, and no point has shown it.
+    has_diverged: bool,
     now: Vec<Box<[Chosen]>>,
     later: Vec<Box<[Chosen]>>,
 }
 
-/// What was chosen, and a hash of what there was to choose from.
+/// A choice, and a hash of its alternatives.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     index: u32,
     from: u32,
 }
 
-/// A hash of what a scheduler is shown.
+/// A hash of the alternatives of a choice.
 fn hash(shown: impl Hash) -> u32 {
     let mut hasher = FxHasher::default();
     shown.hash(&mut hasher);
@@ -64,7 +67,7 @@ fn hash(shown: impl Hash) -> u32 {
 }
 
 impl Iterative {
-    /// At most `preemptions` of them, or any number.
+    /// At most `preemptions` preemptions; `None` for any number.
     #[must_use]
     pub fn new(preemptions: Option<u32>) -> Self {
         Iterative {
@@ -74,14 +77,14 @@ impl Iterative {
             prefix: Box::default(),
             path: Path::default(),
             chosen: Vec::new(),
-            is_different: false,
+            has_diverged: false,
             now: Vec::new(),
             later: Vec::new(),
         }
     }
 
     /// Every preemption at `point`, which is new, is tried in the next round.
-    fn put_off(&mut self, point: &Point<'_>, from: u32) {
+    fn defer_preemptions(&mut self, point: &Point<'_>, from: u32) {
         let preemptions = (0..point.enabled.len()).filter(|it| point.is_preemption(*it));
         for index in preemptions {
             if self.preemptions == self.preemptions_max {
@@ -99,12 +102,12 @@ impl Scheduler for Iterative {
         if begin == Begin::Anew {
             *self = Iterative::new(Some(self.preemptions_max));
         }
-        self.is_different |= self.chosen.len() < self.prefix.len();
+        self.has_diverged |= self.chosen.len() < self.prefix.len();
         self.chosen.clear();
-        if self.is_different {
+        if self.has_diverged {
             return true;
         }
-        // Whatever is a preemption has been put off.
+        // Preemptions have been deferred.
         if self.path.begin(0) {
             return true;
         }
@@ -121,13 +124,13 @@ impl Scheduler for Iterative {
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let from = hash((point.enabled, point.waiting));
         let before = self.prefix.get(self.chosen.len());
-        self.is_different |= before.is_some_and(|it| it.from != from);
+        self.has_diverged |= before.is_some_and(|it| it.from != from);
         let choice = match before {
-            _ if self.is_different => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
+            _ if self.has_diverged => Choice::Diverged(Diverged::new(self.chosen.len(), &[], point)),
             Some(before) => Choice::Step(before.index as usize),
             None => {
                 if self.path.is_new() {
-                    self.put_off(point, from);
+                    self.defer_preemptions(point, from);
                 }
                 self.path.choose(point, 0)
             }
@@ -142,10 +145,10 @@ impl Scheduler for Iterative {
         let from = hash(n);
         let value = match self.prefix.get(self.chosen.len()) {
             Some(before) => {
-                self.is_different |= before.from != from;
+                self.has_diverged |= before.from != from;
                 before.index.min(n - 1)
             }
-            None => self.path.value(n),
+            None => self.path.choose_value(n),
         };
         self.chosen.push(Chosen { index: value, from });
         value

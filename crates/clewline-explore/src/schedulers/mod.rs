@@ -6,7 +6,7 @@ use crate::bounds::{Bound, distinct};
 
 pub use entry::{Entry, Settings};
 
-/// Those that are built in.
+/// The built-in schedulers.
 const BUILT_IN: &[Entry] = &[
     bounded::ENTRY,
     bounded_dpor::ENTRY,
@@ -21,19 +21,19 @@ const BUILT_IN: &[Entry] = &[
 /// Every scheduler that explores, in alphabetical order.
 pub static SCHEDULERS: Table<Entry> = Table::new(BUILT_IN, |it| it.name);
 
-/// Looks a scheduler up by the name used on the command line.
+/// The scheduler of that name on the command line.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
     SCHEDULERS.find(name)
 }
 
-/// Every bound that some scheduler has, once.
+/// The distinct bounds of all schedulers.
 #[must_use]
 pub fn bounds() -> Vec<&'static Bound> {
     distinct(SCHEDULERS.iter().flat_map(|it| it.bounds))
 }
 
-/// Whether a scheduler that is built in has a bound of that name.
+/// Whether a built-in scheduler has a bound of that name.
 #[must_use]
 pub const fn has_bound(name: &str) -> bool {
     let mut at = 0;

@@ -1,17 +1,20 @@
-//! Random priorities that change at few random places: finds a bug that needs few orderings with a known probability.
+//! Probabilistic concurrency testing (PCT): random priorities that change at a few random points.
+//! Finds a bug of a given depth with a known probability.
 //!
-//! Each task has a random priority, and the enabled task with the highest one goes on. At `depth - 1` places, each at a random number
-//! of steps, the task that would go on falls below all that have not fallen, to a priority that the place has. A bug that needs
-//! `depth` orderings of steps is found by one execution of `n` tasks and `k` steps with a probability of at least
-//! 1 / (n k^(depth - 1)).
+//! Each task has a random priority, and the enabled task with the highest one runs. At `depth - 1`
+//! priority change points, each after a random number of steps, the task that would run is lowered
+//! below all tasks that have not been lowered, to the priority of the change point. A bug of depth
+//! `depth`, which needs that many orderings of steps, is found by one execution of `n` tasks and
+//! `k` steps with a probability of at least 1 / (n k^(depth - 1)).
 //!
-//! The number of steps is taken to be that of the longest execution so far; the first one has no places.
+//! `k` is taken from the longest execution so far; the first execution has no change points.
 //!
-//! Source: S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", 2010.
+//! Source: S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A randomized scheduler with
+//! probabilistic guarantees of finding bugs", 2010.
 
 use super::{
     entry::{Entry, Settings},
-    sampling::Drawn,
+    sampling::RandomRuns,
 };
 use crate::{
     bounds::Bound,
@@ -20,7 +23,7 @@ use crate::{
     step::{Step, TaskId, TaskSet},
 };
 
-/// How many orderings of steps a bug needs.
+/// The bug depth: how many orderings of steps a bug needs.
 pub const DEPTH: Bound = Bound {
     name: "depth",
     one: "depth",
@@ -29,7 +32,7 @@ pub const DEPTH: Bound = Bound {
     help: "At so many places `pct` changes who goes first",
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "pct",
     about: "random priorities that change at few places",
@@ -41,7 +44,7 @@ pub const ENTRY: Entry = Entry {
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct Pct {
-    drawn: Drawn,
+    runs: RandomRuns,
     chooser: choosers::Pct<[u64; TaskId::MAX]>,
     depth: u32,
     steps: usize,
@@ -49,11 +52,11 @@ pub struct Pct {
 }
 
 impl Pct {
-    /// As many executions as `settings` say, from their seed, for bugs of their depth.
+    /// With the seed, bug depth and number of executions of `settings`.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         Pct {
-            drawn: Drawn::new(settings),
+            runs: RandomRuns::new(settings),
             chooser: choosers::Pct::new([0; TaskId::MAX]),
             depth: settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default),
             steps: 0,
@@ -74,14 +77,15 @@ impl Scheduler for Pct {
         if begin == Begin::Anew {
             (self.longest, self.steps) = (0, 0);
         }
-        let begins = self.drawn.begin(begin);
+        let begins = self.runs.begin(begin);
         self.longest = self.longest.max(self.steps);
         self.steps = 0;
-        let (random, longest) = (&mut self.drawn.random, self.longest);
+        let (random, longest) = (&mut self.runs.random, self.longest);
         for priority in &mut self.chooser.priorities {
             *priority = random.next() | 1 << 63;
         }
-        // How deep a task falls has nothing to do with when: of two that fell, either may go on first.
+        // The priority of a change point is independent of its time: of two lowered tasks, either
+        // may run first.
         self.chooser.begin((1..u64::from(self.depth)).map(|priority| {
             let step = if longest == 0 { usize::MAX } else { random.below(longest) };
             (step, priority)
@@ -94,7 +98,7 @@ impl Scheduler for Pct {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.drawn.below(n)
+        self.runs.below(n)
     }
 
     fn is_bounded(&self) -> bool {

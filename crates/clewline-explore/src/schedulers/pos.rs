@@ -1,13 +1,15 @@
-//! Random priorities of steps, drawn again for those that race: samples partial orders more evenly than random steps do.
+//! Partial order sampling (POS): random priorities of steps, drawn again for those that race.
+//! Samples partial orders more evenly than random steps do.
 //!
-//! Each step gets a random priority when it is first seen, and the enabled one with the highest goes on. All that depend on it draw
-//! again: so of two steps that race each comes first equally often, however long their tasks have waited.
+//! Each step gets a random priority when it first occurs, and the enabled one with the highest is
+//! executed. All steps that depend on it draw again: so of two steps that race each comes first
+//! equally often, however long their tasks have waited.
 //!
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
 use super::{
     entry::{Entry, Settings},
-    sampling::Drawn,
+    sampling::RandomRuns,
 };
 use crate::{
     choosers,
@@ -15,7 +17,7 @@ use crate::{
     step::TaskId,
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "pos",
     about: "random priorities of steps, drawn again for those that race",
@@ -27,29 +29,29 @@ pub const ENTRY: Entry = Entry {
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct Pos {
-    drawn: Drawn,
-    // Of the step that each task is about to make.
+    runs: RandomRuns,
+    // The priority of the next step of each task.
     chooser: choosers::Pos<[u64; TaskId::MAX]>,
 }
 
 impl Pos {
-    /// As many executions as `settings` say, from their seed.
+    /// With the seed and number of executions of `settings`.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        Pos { drawn: Drawn::new(settings), chooser: choosers::Pos::default() }
+        Pos { runs: RandomRuns::new(settings), chooser: choosers::Pos::default() }
     }
 }
 
 impl Scheduler for Pos {
     fn begin(&mut self, begin: Begin) -> bool {
         self.chooser.begin();
-        self.drawn.begin(begin)
+        self.runs.begin(begin)
     }
 
     fn choose(&mut self, point: &Point<'_>) -> Choice {
         let tasks = point.enabled.iter().map(|it| it.task);
-        let chosen = self.chooser.pick(&mut self.drawn.random, tasks);
-        // Those of the same task, too: it comes to another step.
+        let chosen = self.chooser.pick(&mut self.runs.random, tasks);
+        // Also the step of the same task: the task arrives at another step.
         for step in point.enabled {
             if step.is_dependent(&point.enabled[chosen]) {
                 self.chooser.draw_again(step.task);
@@ -59,7 +61,7 @@ impl Scheduler for Pos {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.drawn.below(n)
+        self.runs.below(n)
     }
 
     fn is_bounded(&self) -> bool {

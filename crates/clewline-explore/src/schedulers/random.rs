@@ -1,15 +1,15 @@
-//! A random enabled step, every time.
+//! A uniformly random enabled step at every point.
 
 use super::{
     entry::{Entry, Settings},
-    sampling::Drawn,
+    sampling::RandomRuns,
 };
 use crate::{
     scheduler::{Begin, Choice, FastPath, Point, Scheduler},
     step::{Step, TaskId, TaskSet},
 };
 
-/// This file's line in the table.
+/// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "random",
     about: "a random enabled step, every time",
@@ -21,33 +21,34 @@ pub const ENTRY: Entry = Entry {
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
 pub struct Random {
-    drawn: Drawn,
-    // What comes next: where a task is to go on, the processor need not wait for it to be drawn.
+    runs: RandomRuns,
+    // The next random number, drawn ahead, so that the processor need not wait for it where a task
+    // continues.
     next: u64,
 }
 
 impl Random {
-    /// As many executions as `settings` say, from their seed.
+    /// With the seed and number of executions of `settings`.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        let mut drawn = Drawn::new(settings);
-        let next = drawn.random.next();
-        Random { drawn, next }
+        let mut runs = RandomRuns::new(settings);
+        let next = runs.random.next();
+        Random { runs, next }
     }
 
     /// A number below `bound`: what [`below`](clewline_core::Random::below) would return.
     #[inline]
     fn below(&mut self, bound: usize) -> usize {
-        let drawn = std::mem::replace(&mut self.next, self.drawn.random.next());
+        let drawn = std::mem::replace(&mut self.next, self.runs.random.next());
         ((u128::from(drawn) * bound as u128) >> 64) as usize
     }
 }
 
 impl Scheduler for Random {
     fn begin(&mut self, begin: Begin) -> bool {
-        let begins = self.drawn.begin(begin);
+        let begins = self.runs.begin(begin);
         if begin == Begin::Anew {
-            self.next = self.drawn.random.next();
+            self.next = self.runs.random.next();
         }
         begins
     }

@@ -1,4 +1,4 @@
-//! One schedule that is known, once.
+//! Replays one given schedule, once.
 
 use crate::{
     schedule::{Pick, Schedule},
@@ -7,7 +7,7 @@ use crate::{
 
 /// See the [module documentation](self).
 ///
-/// Where the schedule ends before the execution does, whoever runs goes on.
+/// If the schedule ends before the execution does, the running task continues.
 #[derive(Clone, Debug)]
 pub struct Replay {
     schedule: Schedule,
@@ -19,19 +19,19 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// That schedule.
+    /// A scheduler that replays `schedule`.
     #[must_use]
     pub fn new(schedule: Schedule) -> Self {
         Replay { schedule, at: 0, steps: 0, is_done: false, is_wrong: false, preemptions: 0 }
     }
 
-    /// How often a task was interrupted that could have gone on.
+    /// The number of preemptions.
     #[must_use]
     pub fn preemptions(&self) -> usize {
         self.preemptions
     }
 
-    /// Whether all of the schedule was used, and nothing else was asked for.
+    /// Whether the whole schedule was used, and no other choice was needed.
     #[must_use]
     pub fn is_faithful(&self) -> bool {
         !self.is_wrong && self.at == self.schedule.0.len()
@@ -87,8 +87,9 @@ mod tests {
     use super::*;
     use crate::{Access, SharedId, Step, TaskId};
 
-    /// Follows `token` where tasks 0 and 1 can move, at each point after the one that moved last, and after two steps a number below
-    /// `n` is drawn. Answers what was chosen, and the replay.
+    /// Replays `token` in a system where tasks 0 and 1 are always enabled; the one that ran last is
+    /// the running one, and after two steps a number below `n` is drawn. Returns the choices and
+    /// the replay.
     fn follow(token: &str, steps: usize, n: u32) -> (Vec<Option<usize>>, u32, Replay) {
         let enabled = [0, 1].map(|it| Step::new(TaskId(it), Access::Write, SharedId(0)));
         let mut replay = Replay::new(token.parse().unwrap());
@@ -107,35 +108,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_replayed_is_what_the_token_says_and_all_of_it() {
+    fn a_replay_follows_the_whole_token() {
         let (chosen, value, replay) = follow("ab=2a", 3, 3);
         assert_eq!((chosen, value), (vec![Some(0), Some(1), Some(0)], 2));
         assert_eq!((replay.is_faithful(), replay.preemptions()), (true, 2));
     }
 
     #[test]
-    fn what_is_not_all_of_the_token_or_more_than_it_is_not_faithful() {
+    fn a_replay_shorter_or_longer_than_its_token_is_not_faithful() {
         let is_faithful = |token: &str, steps: usize, n: u32| follow(token, steps, n).2.is_faithful();
         assert!(is_faithful("ab=2a", 3, 3));
-        // The execution is over too early, or goes on.
+        // The execution ends too early, or continues after the token.
         assert!(!is_faithful("ab=2ab", 3, 3));
         assert!(!is_faithful("ab=2", 3, 3));
-        // A number that is not there, or not below the other.
+        // A value that is missing, or too large.
         assert!(!is_faithful("aba", 3, 3));
         assert!(!is_faithful("ab=2a", 3, 2));
         assert_eq!(follow("ab=2a", 2, 2).1, 0);
-        // A number where a step is to be chosen, and somebody who cannot move.
+        // A value where a step has to be chosen, and a task that is not enabled.
         assert!(!is_faithful("a=1=2a", 2, 3));
         assert!(!is_faithful("ac=2a", 2, 3));
     }
 
     #[test]
-    fn where_the_token_ends_whoever_runs_goes_on() {
+    fn after_the_token_the_running_task_continues() {
         assert_eq!(follow("ab=0", 4, 1).0, [Some(0), Some(1), Some(1), Some(1)]);
     }
 
     #[test]
-    fn a_token_of_elsewhere_is_told_from_nondeterminism() {
+    fn a_token_of_another_exploration_is_distinguished_from_nondeterminism() {
         let enabled = [Step::new(TaskId(0), Access::Write, SharedId(0))];
         let mut replay = Replay::new("b".parse().unwrap());
         let choice = replay.choose(&Point { enabled: &enabled, running: None, waiting: &[] });

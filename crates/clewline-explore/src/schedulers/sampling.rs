@@ -1,4 +1,4 @@
-//! What the schedulers that draw have in common: numbers that follow from a seed, and so many executions.
+//! What the random schedulers share: random numbers from a seed, and a number of executions.
 
 use clewline_core::Random;
 
@@ -7,20 +7,20 @@ use crate::scheduler::Begin;
 
 /// See the [module documentation](self).
 #[derive(Clone, Debug)]
-pub(super) struct Drawn {
+pub(super) struct RandomRuns {
     pub(super) random: Random,
     seed: u64,
     executions: u64,
     begun: u64,
 }
 
-impl Drawn {
+impl RandomRuns {
     pub(super) fn new(settings: &Settings) -> Self {
         let Settings { seed, executions, .. } = *settings;
-        Drawn { random: Random::new(seed), seed, executions, begun: 0 }
+        RandomRuns { random: Random::new(seed), seed, executions, begun: 0 }
     }
 
-    /// Starts another execution; `false` once there were enough.
+    /// Starts another execution. Returns `false` after the last one.
     pub(super) fn begin(&mut self, begin: Begin) -> bool {
         if begin == Begin::Anew {
             (self.random, self.begun) = (Random::new(self.seed), 0);

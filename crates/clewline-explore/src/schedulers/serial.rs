@@ -1,7 +1,8 @@
-//! Every order of whole operations: no switch inside of one, depth first.
+//! Every sequential order of whole operations: no switch inside an operation, depth first.
 //!
-//! An operation that waits in the middle ends the execution: no other operation may go on, so it waits for ever. Tasks that
-//! operations started are none: they go on whenever they can, and an operation may wait for one that another started.
+//! An operation that blocks in the middle ends the execution: no other operation may continue, so
+//! it blocks forever. Tasks that operations started do not count as operations: they run whenever
+//! they can, and an operation may wait for a task that another operation started.
 
 use super::exhaustive::Path;
 use crate::{
@@ -13,9 +14,9 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct Serial {
     path: Path,
-    // Whose operation has been called and has not returned.
+    // The task whose operation has been called and has not returned.
     open: Option<TaskId>,
-    // The steps that may be taken, and where they are among those that are enabled.
+    // The steps that may be chosen, and their indices among the enabled ones.
     allowed: Vec<Step>,
     indices: Vec<usize>,
 }
@@ -48,7 +49,7 @@ impl Scheduler for Serial {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        self.path.value(n)
+        self.path.choose_value(n)
     }
 
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {

@@ -1,4 +1,4 @@
-//! How often those that draw schedules draw which.
+//! The distributions of the random schedulers.
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
@@ -13,9 +13,9 @@ mod quick;
 /// Tasks that write objects, one after the other.
 struct Writers {
     tasks: Vec<Vec<u32>>,
-    /// After so many steps an execution gets stuck.
+    /// After this many steps an execution gets stuck.
     steps_max: usize,
-    /// Who made which step.
+    /// The task of each step.
     order: String,
 }
 
@@ -69,7 +69,7 @@ fn orders(scheduler: &mut dyn Scheduler, tasks: &[&[u32]], steps_max: usize) -> 
     orders
 }
 
-/// How often each order was drawn.
+/// How often each order occurred.
 fn counts(scheduler: &mut dyn Scheduler, tasks: &[&[u32]]) -> BTreeMap<String, u32> {
     let mut counts = BTreeMap::new();
     for order in orders(scheduler, tasks, usize::MAX) {
@@ -78,7 +78,7 @@ fn counts(scheduler: &mut dyn Scheduler, tasks: &[&[u32]]) -> BTreeMap<String, u
     counts
 }
 
-/// Whether that many of all is about `share` of them: no farther off than chance, many times over.
+/// Asserts that `found` is within five standard deviations of `share` of all executions.
 #[track_caller]
 fn check_share(found: u32, share: f64) {
     let (found, all) = (f64::from(found), f64::from(EXECUTIONS));
@@ -87,7 +87,7 @@ fn check_share(found: u32, share: f64) {
 }
 
 #[test]
-fn random_takes_each_step_as_often() {
+fn random_chooses_each_step_equally_often() {
     let counts = counts(&mut Random::new(&settings(0)), &[&[0], &[1], &[2]]);
     assert_eq!(counts.len(), 6);
     counts.values().for_each(|it| check_share(*it, 1.0 / 6.0));
@@ -95,7 +95,7 @@ fn random_takes_each_step_as_often() {
 
 #[test]
 fn pos_draws_again_for_a_step_that_lost_a_race() {
-    // Whoever writes once has three chances, and each is as good as the first.
+    // The task that writes once has three chances, each with the same probability.
     let counts = counts(&mut Pos::new(&settings(0)), &[&[0], &[0, 0, 0]]);
     for (order, share) in [("0111", 1.0 / 2.0), ("1011", 1.0 / 4.0), ("1101", 1.0 / 8.0), ("1110", 1.0 / 8.0)]
     {
@@ -121,7 +121,7 @@ fn pos_draws_anew_in_each_execution() {
     check_share(again as u32, 1.0 / 2.0);
 }
 
-/// How many times a task went on after another, though it had begun before.
+/// How many times a task continued after another, although it had started before.
 fn interruptions(order: &str) -> usize {
     let mut blocks: Vec<char> = order.chars().collect();
     blocks.dedup();
@@ -132,14 +132,14 @@ fn interruptions(order: &str) -> usize {
 }
 
 #[test]
-fn pct_interrupts_as_often_as_its_depth_says_and_each_place_has_its_chance() {
+fn pct_preempts_as_often_as_its_depth_specifies_and_every_place_is_possible() {
     let tasks: &[&[u32]] = &[&[0; 4], &[0; 4]];
     let (n, k) = (2, 8);
     for depth in 1..=4 {
         let counts = counts(&mut Pct::new(&settings(depth)), tasks);
         let most = counts.keys().map(|it| interruptions(it)).max().unwrap();
         assert_eq!(most, depth as usize - 1, "{counts:?}");
-        // In one place for each interruption: that of the paper is the least probability that there is.
+        // In one place for each preemption: the probability in the paper is a lower bound.
         let least = f64::from(EXECUTIONS) / f64::from(n * u32::pow(k, depth - 1));
         let interrupted: Vec<&str> = ["11110000", "01111000", "00011110", "01110001", "01100110"]
             .into_iter()
@@ -160,7 +160,7 @@ fn pct_draws_priorities_in_each_execution() {
 }
 
 #[test]
-fn what_is_drawn_ahead_is_what_the_generator_would_draw_also_after_a_restart() {
+fn numbers_drawn_ahead_are_those_of_the_generator_also_after_a_restart() {
     let settings = Settings { seed: 11, ..Settings::default() };
     let mut random = Random::new(&settings);
     for _ in 0..3 {

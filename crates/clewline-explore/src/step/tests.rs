@@ -4,7 +4,7 @@ fn step(task: u8, access: Access, object: u32) -> Step {
     Step::new(TaskId(task), access, SharedId(object))
 }
 
-/// Whether they conflict, whichever is first.
+/// Whether they conflict, in either order.
 fn conflict(one: Step, other: Step) -> bool {
     assert_eq!(one.conflicts(&other), other.conflicts(&one), "{one:?} {other:?}");
     one.conflicts(&other)
@@ -28,7 +28,7 @@ fn accesses_of_different_objects_conflict_if_one_is_ordered_with_everything() {
         for other in Access::ALL {
             let expected = [one, other].iter().any(|it| matches!(it, Access::Yield | Access::Fence));
             assert_eq!(conflict(step(0, one, 1), step(1, other, 2)), expected, "{one:?} {other:?}");
-            // What nobody else can get at is not one object.
+            // Two objects that are not shared are not the same object.
             let (one, other) = (step(0, one, SharedId::NONE.0), step(1, other, SharedId::NONE.0));
             assert_eq!(conflict(one, other), expected, "{one:?} {other:?}");
             assert!(conflict(one, Step { yields: true, ..other }));
@@ -59,7 +59,7 @@ fn a_return_and_a_call_are_dependent_whichever_is_first() {
 }
 
 #[test]
-fn steps_begin_alike_if_all_is_the_same_that_is_known_then() {
+fn steps_begin_alike_if_everything_known_at_their_start_is_equal() {
     let begun = step(1, Access::Read, 2);
     let (cause, some) = (Some(TaskId(0)), TaskSet::only(TaskId(3)));
     let others = [
@@ -74,7 +74,7 @@ fn steps_begin_alike_if_all_is_the_same_that_is_known_then() {
         assert!(!begun.is_begun_like(&other) && !other.is_begun_like(&begun), "{other:?}");
         assert!(other.is_begun_like(&other));
     }
-    // What comes of it is known later.
+    // Its effects are known later.
     let made = Step { returns: true, wakes: some, frees: SharedId(4), yields: true, ..begun };
     assert!(begun.is_begun_like(&made));
 }

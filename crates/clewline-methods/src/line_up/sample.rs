@@ -23,7 +23,7 @@ pub fn check_all(
 ) -> Result<(), CodecError> {
     // None is made before a thread is free for it: `matrices` may end when time is up. One job stays on this
     // thread, and takes one after the other: subjects that are alone in their process need that.
-    let flow = parallel::in_order(
+    let flow = parallel::map_in_order(
         jobs,
         0,
         matrices,

@@ -34,7 +34,7 @@ impl Specified {
         }
         let history = History::from_operations(calls).expect("each process makes one call");
         let recording = Recording::new(history, values, Names::default());
-        specification.load(recording).map_err(|it| it.misfit)?;
+        specification.load(recording).map_err(|it| it.error)?;
         Ok(Specified::Named(specification))
     }
 
@@ -49,7 +49,7 @@ impl Specified {
             }
             Specified::Named(specification) => {
                 let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
-                specification.load(recording).map_err(|it| it.misfit.to_string())
+                specification.load(recording).map_err(|it| it.error.to_string())
             }
         }
     }
@@ -65,7 +65,7 @@ impl Specified {
             Specified::Own => self.case(trial, outcome),
             Specified::Named(specification) => {
                 let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
-                specification.load(drained(recording, roles)).map_err(|it| it.misfit.to_string())
+                specification.load(drained(recording, roles)).map_err(|it| it.error.to_string())
             }
         }
     }

@@ -111,7 +111,7 @@ fn fill_in_parallel(book: &mut RowBuilder, blocks: &mut Blocks<'_>, jobs: usize)
         let outcome = scanner.block(&block, first);
         (block, scanner, outcome)
     };
-    let flow = parallel::in_order(jobs, jobs, std::iter::from_fn(next), parse, |parsed| {
+    let flow = parallel::map_in_order(jobs, jobs, std::iter::from_fn(next), parse, |parsed| {
         let (block, scanner, outcome) = parsed;
         spare.borrow_mut().push(block);
         match book.merge(&scanner).and(outcome) {

@@ -1,4 +1,4 @@
-//! The table as a whole, and finding things in it.
+//! The table as a whole, and lookups in it.
 
 use clewline_core::{
     CallSampler, Codec, Elements, Encoded, Footprint, GeneratorConfig, Role, Value, ValueDomain,
@@ -91,7 +91,8 @@ fn generated_serial_histories_hold_when_executed_in_order() {
     }
 }
 
-/// An element that a drawn call adds, as far as its role or its footprint says so. Absence, which a map adds, is none.
+/// The element that a drawn call adds, as far as its role or its footprint determines it. Absence,
+/// which a map adds, does not count.
 fn added<S: Codec>(specification: &S, call: &S::Call) -> Option<u64> {
     let element = match (specification.kind(), specification.footprint(call, None)) {
         (None, Footprint::Changes(Elements::One(element))) => element,
@@ -111,12 +112,12 @@ fn distinct_values_are_added_at_most_once() {
 
     impl Visitor for Distinct {
         fn visit<S: Codec>(&mut self, name: &'static str, specification: S) {
-            let mut dice = CallSampler::new(&GeneratorConfig {
+            let mut sampler = CallSampler::new(&GeneratorConfig {
                 values: ValueDomain::Distinct,
                 seed: 4,
                 ..GeneratorConfig::default()
             });
-            let calls = (0..300).map(|_| specification.sample(&mut dice));
+            let calls = (0..300).map(|_| specification.sample(&mut sampler));
             let mut elements: Vec<u64> = calls.filter_map(|it| added(&specification, &it)).collect();
             let count = elements.len();
             elements.sort_unstable();
@@ -174,10 +175,10 @@ fn parameters_are_checked() {
 }
 
 #[test]
-fn a_specification_knows_its_name() {
+fn a_specification_returns_its_name() {
     for entry in &CATALOG {
         let name = find(entry.name).unwrap().name().unwrap();
-        // One that always has a parameter says so.
+        // A specification that always has a parameter includes it in its name.
         assert_eq!(name.split(':').next(), Some(entry.name));
         assert_eq!(find(&name).unwrap().name(), Some(name));
     }

@@ -1,4 +1,4 @@
-//! Leaving out what a footprint says can be left out never turns a good history into a bad one.
+//! Leaving out what a footprint allows to leave out never makes a linearizable history violated.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use clewline_core::{CallSampler, Codec, Elements, Footprint};
 
 use crate::support::{Ops, for_every_specification, is_linearizable, load, random_ops, record};
 
-/// The elements that go with `element`: those linked to it, one operation after the other.
+/// The elements linked to `element`, directly or through other operations.
 fn closure<S: Codec>(specification: &S, ops: &Ops<S>, element: u64) -> HashSet<u64> {
     let mut linked = HashSet::from([element]);
     loop {
@@ -32,16 +32,16 @@ fn elements(footprint: Footprint) -> Vec<u64> {
     }
 }
 
-/// Whether leaving out the elements `gone` means leaving out this operation: it saw one of them, or is a read
-/// that may have.
+/// Whether leaving out the elements `removed` also leaves out this operation: it touches one of
+/// them, or is a read that may.
 fn goes_with<S: Codec>(
     specification: &S,
     call: &S::Call,
     ret: Option<&S::Return>,
-    gone: &HashSet<u64>,
+    removed: &HashSet<u64>,
 ) -> bool {
     let footprint = specification.footprint(call, ret);
-    elements(footprint).iter().any(|it| gone.contains(it)) || footprint == Footprint::Reads(Elements::Any)
+    elements(footprint).iter().any(|it| removed.contains(it)) || footprint == Footprint::Reads(Elements::Any)
 }
 
 #[test]
@@ -54,16 +54,16 @@ fn an_element_can_be_left_out_with_all_that_see_it() {
             let footprints = ops.iter().map(|it| specification.footprint(&it.call, it.ret.as_ref()));
             let mentioned = footprints.filter(|it| !it.is_read()).flat_map(elements);
             for element in mentioned.collect::<HashSet<_>>() {
-                let gone = closure(specification, &ops, element);
+                let removed = closure(specification, &ops, element);
                 let mut rest = ops.clone();
-                rest.retain(|it| !goes_with(specification, &it.call, it.ret.as_ref(), &gone));
-                assert!(is_linearizable(specification, &rest), "{name} {seed}: {ops:?} without {gone:?}");
+                rest.retain(|it| !goes_with(specification, &it.call, it.ret.as_ref(), &removed));
+                assert!(is_linearizable(specification, &rest), "{name} {seed}: {ops:?} without {removed:?}");
                 left_out += 1;
                 let footprints = rest.iter().map(|it| specification.footprint(&it.call, it.ret.as_ref()));
                 reads_kept += footprints.filter(|it| it.is_read()).count();
             }
         }
-        // Objects whose every change touches anything have no elements.
+        // Objects in which every change touches `Any` have no elements.
         let has_elements = left_out != 0;
         assert!(!has_elements || 1000 < left_out && 100 < reads_kept, "{name}: {left_out}, {reads_kept}");
     }
@@ -85,7 +85,7 @@ fn check_footprint(specification: &str, operation: &str, expected: &str) {
     assert_eq!(if footprint.is_read() { format!("reads {elements}") } else { elements }, expected);
 }
 
-// The word of a small integer is twice that and one; the word of null is 4.
+// The word of a small integer is twice the integer plus one; the word of null is 4.
 #[test]
 fn collections_touch_what_is_added_and_taken() {
     for (name, add, take) in [("queue", "enq", "deq"), ("stack", "push", "pop"), ("bag", "add", "take")] {

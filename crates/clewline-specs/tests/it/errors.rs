@@ -1,4 +1,4 @@
-//! What is said about operations that an object cannot have done.
+//! Error messages for operations that an object cannot have executed.
 
 use crate::support::{load, record};
 
@@ -9,7 +9,7 @@ fn check_misfit(specification: &str, operation: &str, expected: &str) {
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_refused() {
+fn arguments_that_do_not_fit_are_rejected() {
     check_misfit("queue", "enq", "`enq`: expected a value, found nothing");
     check_misfit(
         "stack",
@@ -34,7 +34,7 @@ fn arguments_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn answers_that_do_not_fit_are_refused() {
+fn results_that_do_not_fit_are_rejected() {
     check_misfit("queue", "deq", "the answer of `deq`: expected a value, or null for none, found nothing");
     check_misfit(
         "register",
@@ -65,7 +65,7 @@ fn a_null_argument_is_none_where_none_is_taken() {
 }
 
 #[test]
-fn unknown_operations_are_told_what_there_is() {
+fn errors_for_unknown_operations_list_the_known_ones() {
     check_misfit("queue", "push 1", "expected one of the operations `enq`, `deq`, `peek`; found `push`");
     check_misfit("mutex", "try-lock", "expected one of the operations `lock`, `unlock`; found `try-lock`");
 }

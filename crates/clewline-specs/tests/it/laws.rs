@@ -1,4 +1,5 @@
-//! What checkers rely on: `step`, `advance`, `returns` and `happen` tell one story, and reads change nothing.
+//! Properties that checkers rely on: `step`, `advance`, `returns` and `execute_with` agree, and
+//! reads change nothing.
 
 use std::{
     collections::HashSet,
@@ -8,10 +9,10 @@ use std::{
 use clewline_core::{CallSampler, Codec};
 
 use crate::support::{
-    for_every_specification, is_linearizable, perturb, random_ops, reachable_states, small_dice,
+    for_every_specification, is_linearizable, perturb, random_ops, reachable_states, small_sampler,
 };
 
-/// Every state after `call` returned `ret` (or whatever it likes).
+/// Every state after `call` returned `ret` (or any result).
 fn after<S: Codec>(
     specification: &S,
     state: &S::State,
@@ -30,10 +31,10 @@ fn for_states_and_calls<S: Codec>(
     mut visit: impl FnMut(&S::State, &S::Call),
 ) {
     for seed in 0..150 {
-        let mut dice = small_dice(seed);
+        let mut sampler = small_sampler(seed);
         for state in reachable_states(specification, sample, seed) {
             for _ in 0..3 {
-                visit(&state, &sample(&mut dice));
+                visit(&state, &sample(&mut sampler));
             }
         }
     }
@@ -60,7 +61,7 @@ fn step_is_pure_and_agrees_with_advance() {
 }
 
 #[test]
-fn what_happens_is_what_may_happen() {
+fn execute_with_agrees_with_returns_and_step() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             let returns = specification.returns(state, call);
@@ -84,7 +85,7 @@ fn what_happens_is_what_may_happen() {
 }
 
 #[test]
-fn who_never_blocks_never_blocks() {
+fn calls_declared_nonblocking_never_block() {
     static BLOCKED: AtomicUsize = AtomicUsize::new(0);
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
@@ -100,15 +101,16 @@ fn who_never_blocks_never_blocks() {
     assert!(BLOCKED.load(Ordering::Relaxed) != 0, "nothing blocks in any specification");
 }
 
-/// What resets an object leads to one state, from wherever it may happen, and may happen at first.
+/// An operation that resets an object leads to one state wherever it is allowed, and is allowed
+/// initially.
 #[test]
-fn what_resets_an_object_leads_to_the_same_state_from_everywhere() {
+fn a_reset_leads_to_the_same_state_from_everywhere() {
     static RESETS: AtomicUsize = AtomicUsize::new(0);
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             let at_first = specification.initial();
             for ret in specification.returns(state, call) {
-                // A map says so of one key.
+                // For a map this holds for one key.
                 let concerns_all = state == &at_first || specification.part(call).is_none();
                 if concerns_all && specification.resets(call, &ret) {
                     let fresh = after(specification, &at_first, call, Some(&ret));
@@ -124,26 +126,26 @@ fn what_resets_an_object_leads_to_the_same_state_from_everywhere() {
         });
     }
     for_every_specification!(law);
-    assert!(RESETS.load(Ordering::Relaxed) != 0, "no specification says that anything resets it");
+    assert!(RESETS.load(Ordering::Relaxed) != 0, "no specification has an operation that resets it");
 }
 
-/// What tells the state leads to that state, from wherever it may happen.
+/// An operation that determines the state leads to that state wherever it is allowed.
 #[test]
-fn an_answer_that_tells_the_state_tells_the_right_one() {
-    static TOLD: AtomicUsize = AtomicUsize::new(0);
+fn a_result_that_determines_the_state_determines_the_right_one() {
+    static DETERMINED: AtomicUsize = AtomicUsize::new(0);
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {
             for ret in specification.returns(state, call) {
                 if let Some(known) = specification.determines_state(call, &ret) {
                     let next = after(specification, state, call, Some(&ret));
                     assert_eq!(next, HashSet::from([known]), "{name}: {call:?} → {ret:?}");
-                    TOLD.fetch_add(1, Ordering::Relaxed);
+                    DETERMINED.fetch_add(1, Ordering::Relaxed);
                 }
             }
         });
     }
     for_every_specification!(law);
-    assert!(TOLD.load(Ordering::Relaxed) != 0, "no answer of any specification tells its state");
+    assert!(DETERMINED.load(Ordering::Relaxed) != 0, "no result of any specification determines its state");
 }
 
 #[test]
@@ -151,7 +153,7 @@ fn advance_starts_from_each_of_several_states() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for seed in 0..100 {
             let states = reachable_states(specification, sample, seed);
-            let call = sample(&mut small_dice(seed));
+            let call = sample(&mut small_sampler(seed));
             let each = states.iter().flat_map(|it| after(specification, it, &call, None));
             let mut advanced = states.clone();
             specification.advance(&mut advanced, &call, None);
@@ -178,7 +180,7 @@ fn pending_takes_from_a_bag_do_not_pile_up_states() {
 #[test]
 fn a_return_is_listed_if_and_only_if_the_step_allows_it() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
-        // Any answer that some state gives is a candidate in every state.
+        // Any result that is possible in some state is a candidate in every state.
         let mut candidates: HashSet<S::Return> = HashSet::new();
         for_states_and_calls(specification, sample, |state, call| {
             candidates.extend(specification.returns(state, call));
@@ -244,8 +246,8 @@ fn states_are_measured_with_what_they_hold() {
 #[test]
 fn an_object_is_linearizable_if_and_only_if_its_parts_are() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
-        let mut dice = small_dice(1);
-        if (0..100).any(|_| specification.part(&sample(&mut dice)).is_none()) {
+        let mut sampler = small_sampler(1);
+        if (0..100).any(|_| specification.part(&sample(&mut sampler)).is_none()) {
             return;
         }
         let (mut holds, mut violated) = (0, 0);

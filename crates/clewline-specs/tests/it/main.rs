@@ -1,16 +1,17 @@
-//! What every specification owes, and what each one means.
+//! Properties that every specification must have, and the behavior of each one.
 //!
-//! `catalog` walks the table, so being in it is being tested. `notation`, `laws` and `elements` need the types
-//! behind the table; `support::for_every_specification` names them, and a test holds it against the table.
+//! `catalog` goes through the table, so every entry is tested. `codec`, `laws` and `elements` need
+//! the types of the specifications; `support::for_every_specification` lists them, and a test
+//! compares it with the table.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod catalog;
+mod codec;
 mod elements;
 mod errors;
 mod laws;
 mod meaning;
-mod notation;
 mod relaxed;
 mod roles;
 mod support;

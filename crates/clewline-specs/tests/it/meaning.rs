@@ -1,4 +1,4 @@
-//! What each object does, one operation after the other.
+//! The behavior of each object in sequential histories.
 
 use crate::support::{record, run};
 
@@ -13,7 +13,7 @@ fn check_missing(missing: &str, operations: &str, expected: &str) {
 }
 
 #[test]
-fn a_register_answers_what_was_written_last() {
+fn a_register_returns_the_last_value_written() {
     check("register", "read = null; write 1; write 2; read = 2; write null; read = null", "holds");
     check("register", "write 1; read = 2", "read() → 2: expected read() → 1");
     check("register", "write 1 = false", "write(1) → false: expected write(1)");
@@ -51,7 +51,7 @@ fn a_counter_sums_and_wraps() {
 }
 
 #[test]
-fn a_set_says_whether_it_changed() {
+fn set_operations_return_whether_the_set_changed() {
     check(
         "set",
         "add 1 = true; add 1 = false; contains 1 = true; remove 1 = true; remove 1 = false",
@@ -75,7 +75,7 @@ fn a_multiset_counts_copies() {
 }
 
 #[test]
-fn a_bag_gives_any_element_and_is_empty_only_when_empty() {
+fn a_bag_returns_any_element_and_empty_only_when_empty() {
     check("bag", "take = null; add 1; add 2; add 2; take = 2; take = 1; take = 2; take = null", "holds");
     check("bag", "add 1; add 2; take = null", "take() → null: expected take() → 1 or take() → 2");
     check("bag", "add 1; add 2; take = ?; take = 2; take = null", "holds");
@@ -126,7 +126,7 @@ fn priority_queues_order_integers_of_64_bits() {
 }
 
 #[test]
-fn bounded_collections_refuse_when_full() {
+fn bounded_collections_reject_elements_when_full() {
     check(
         "queue:2",
         "enq 1 = true; enq 2 = true; enq 3 = false; deq = 1; enq 3 = true; deq = 2; deq = 3",
@@ -174,7 +174,7 @@ fn a_map_keeps_a_value_for_each_key() {
 }
 
 #[test]
-fn erasing_a_key_does_not_say_what_it_held() {
+fn erasing_a_key_does_not_return_its_value() {
     check("map", "erase 1; put [1, 2]; erase 1; get 1 = null; erase 1; remove 1 = null", "holds");
     check("map", "put [1, 2]; erase 1; get 1 = 2", "get(1) → 2: expected get(1) → null");
 }
@@ -203,7 +203,7 @@ fn appends_build_texts() {
 }
 
 #[test]
-fn what_is_no_text_cannot_be_appended_to() {
+fn only_texts_can_be_appended_to() {
     check("map", "put [1, 2]; append [1, \"a\"]", "append(1, \"a\"): expected nothing");
 }
 

@@ -1,4 +1,5 @@
-//! Relaxed collections: with factor 0 they are the plain ones, and of equals in a queue the first may as well leave.
+//! Relaxed collections: with factor 0 they are the plain ones, and removing the first of equal
+//! elements of a queue loses nothing.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,7 @@ use clewline_specs::{
     stack::{self, Stack},
 };
 
-/// What both may answer is compared after every sequence of up to `left` calls.
+/// Compares the possible results of both after every sequence of up to `left` calls.
 fn compare<P: Ordered + Codec>(
     plain: &P,
     quasi: &Relaxed<P>,
@@ -55,10 +56,11 @@ fn with_factor_0_nothing_is_relaxed() {
     }
 }
 
-/// A queue out of order of which any of several equals may leave: elements, each with how often it was overtaken.
-type Line = Vec<(i64, u32)>;
+/// A relaxed queue in which any of several equal elements may be removed: elements, each with the
+/// number of times it was overtaken.
+type OrderedElements = Vec<(i64, u32)>;
 
-fn dequeue(lines: &BTreeSet<Line>, value: i64, factor: u32) -> BTreeSet<Line> {
+fn dequeue(lines: &BTreeSet<OrderedElements>, value: i64, factor: u32) -> BTreeSet<OrderedElements> {
     let mut after = BTreeSet::new();
     for line in lines {
         for place in (0..line.len().min(factor as usize + 1)).filter(|&it| line[it].0 == value) {
@@ -73,11 +75,11 @@ fn dequeue(lines: &BTreeSet<Line>, value: i64, factor: u32) -> BTreeSet<Line> {
     after
 }
 
-/// Compares what may happen next if the first of equals leaves, and if any does.
+/// Compares the possible continuations if the first of equal elements is removed, and if any is.
 fn compare_equals(
     quasi: &Relaxed<Queue>,
     state: &<Relaxed<Queue> as Specification>::State,
-    lines: &BTreeSet<Line>,
+    lines: &BTreeSet<OrderedElements>,
     left: usize,
 ) -> usize {
     if left == 0 {
@@ -101,7 +103,7 @@ fn compare_equals(
 }
 
 #[test]
-fn of_equals_in_a_queue_the_first_may_as_well_leave() {
+fn removing_the_first_of_equal_elements_of_a_queue_loses_nothing() {
     for factor in [1, 2] {
         let quasi = Relaxed { plain: Queue::default(), factor };
         let compared = compare_equals(&quasi, &quasi.initial(), &BTreeSet::from([Vec::new()]), 9);
@@ -109,11 +111,11 @@ fn of_equals_in_a_queue_the_first_may_as_well_leave() {
     }
 }
 
-/// Whether the first, at its place and with its value, should leave before the other.
+/// Whether the first element, given its position and value, should be removed before the other.
 type IsBefore = fn((usize, i64), (usize, i64)) -> bool;
 
-/// Where `line` may be after an element with this value has left.
-fn leave(line: &Line, value: i64, factor: u32, is_before: IsBefore) -> BTreeSet<Line> {
+/// The possible states after an element with this value was removed from `line`.
+fn leave(line: &OrderedElements, value: i64, factor: u32, is_before: IsBefore) -> BTreeSet<OrderedElements> {
     let mut after = BTreeSet::new();
     for place in (0..line.len()).filter(|&it| line[it].0 == value) {
         let is_passed = |it: usize| is_before((it, line[it].0), (place, value));
@@ -128,7 +130,8 @@ fn leave(line: &Line, value: i64, factor: u32, is_before: IsBefore) -> BTreeSet<
     after
 }
 
-/// What is compared with a model in which any of several equals may leave.
+/// A relaxed collection that is compared with a model in which any of several equal elements may be
+/// removed.
 struct Compared<'c, P: Ordered> {
     quasi: &'c Relaxed<P>,
     add: fn(i64) -> P::Call,
@@ -138,11 +141,11 @@ struct Compared<'c, P: Ordered> {
 }
 
 impl<P: Ordered> Compared<'_, P> {
-    /// Compares what may happen in the next `left` steps.
+    /// Compares what is possible in the next `left` steps.
     fn compare(
         &self,
         states: &[<Relaxed<P> as Specification>::State],
-        lines: &BTreeSet<Line>,
+        lines: &BTreeSet<OrderedElements>,
         left: usize,
     ) -> usize {
         if left == 0 {
@@ -151,13 +154,13 @@ impl<P: Ordered> Compared<'_, P> {
         let mut compared = 0;
         for int in [1, 2] {
             let mut after = states.to_vec();
-            self.quasi.advance(&mut after, &(self.add)(int), Some(&self.quasi.plain.added()));
+            self.quasi.advance(&mut after, &(self.add)(int), Some(&self.quasi.plain.add_result()));
             let longer = lines.iter().map(|it| [&it[..], &[(int, 0)]].concat()).collect();
             compared += self.compare(&after, &longer, left - 1);
             let mut after = states.to_vec();
             self.quasi.advance(&mut after, &self.remove, Some(&(self.found)(int)));
-            let gone = |it: &Line| leave(it, int, self.quasi.factor, self.is_before);
-            let shorter: BTreeSet<Line> = lines.iter().flat_map(gone).collect();
+            let gone = |it: &OrderedElements| leave(it, int, self.quasi.factor, self.is_before);
+            let shorter: BTreeSet<OrderedElements> = lines.iter().flat_map(gone).collect();
             assert_eq!(after.is_empty(), shorter.is_empty(), "{states:?} or {lines:?}: {int} leaves");
             if !after.is_empty() {
                 compared += self.compare(&after, &shorter, left - 1);
@@ -168,7 +171,7 @@ impl<P: Ordered> Compared<'_, P> {
 }
 
 #[test]
-fn of_equals_in_a_stack_any_may_leave() {
+fn any_of_equal_elements_of_a_stack_may_be_removed() {
     for factor in [1, 2] {
         let quasi = &Relaxed { plain: Stack::default(), factor };
         let (add, remove) = (|it| stack::Call::Push(value(it)), stack::Call::Pop);
@@ -179,7 +182,7 @@ fn of_equals_in_a_stack_any_may_leave() {
 }
 
 #[test]
-fn equals_in_a_priority_queue_do_not_overtake_each_other() {
+fn equal_elements_of_a_priority_queue_do_not_overtake_each_other() {
     for factor in [1, 2] {
         let quasi = &Relaxed { plain: PriorityQueue { first: First::Greatest }, factor };
         let (add, remove) = (priority_queue::Call::Add, priority_queue::Call::Poll);

@@ -1,17 +1,17 @@
-//! What monitors rely on: `kind` and `role` tell the same story as the specification's steps.
+//! Properties that monitors rely on: `kind` and `role` agree with the specification's steps.
 //!
-//! Random serial runs are followed by a model that knows nothing but roles. It must allow an operation exactly if
-//! the specification does, whatever came before; what a pending operation may have done must be what it may have
-//! done had it returned, or nothing.
+//! A model that knows only roles follows random sequential runs. It must allow an operation exactly
+//! if the specification does, in every state. The possible effects of a pending operation must be
+//! those of the same operation with some result, or none.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use clewline_core::{CallSampler, Codec, ObjectKind, Random, Role, RoleKind};
 
-use crate::support::{for_every_specification, small_dice};
+use crate::support::{for_every_specification, small_sampler};
 
-/// What is inside, as a list: a queue with its front first, a stack with its top last, what has no order sorted. A register
-/// holds one element, a counter its sum.
+/// The elements inside, as a list: a queue with its front first, a stack with its top last,
+/// unordered ones sorted. A register holds one element, a counter its sum.
 type Inside = Vec<u64>;
 
 fn at_first(kind: ObjectKind) -> Inside {
@@ -31,7 +31,7 @@ fn at_first(kind: ObjectKind) -> Inside {
     }
 }
 
-/// What may be inside after an operation of this role: nothing may, if it is not allowed.
+/// The possible contents after an operation of this role: none if it is not allowed.
 fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     if let ObjectKind::QuasiQueue { factor }
     | ObjectKind::QuasiStack { factor }
@@ -39,14 +39,14 @@ fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     {
         return next_out_of_order(kind, factor, inside, role);
     }
-    let (act, element) = (role.kind(), role.element());
+    let (role_kind, element) = (role.kind(), role.element());
     let second = if let Role::Replace(_, second) = role { second } else { 0 };
     let is_there = if kind == ObjectKind::Set || kind == ObjectKind::Multiset || kind == ObjectKind::Bag {
         inside.contains(&element)
     } else {
         front(kind, inside) == Some(element)
     };
-    let is_allowed = match act {
+    let is_allowed = match role_kind {
         RoleKind::Add => kind != ObjectKind::Set || !is_there,
         RoleKind::Remove | RoleKind::Observe | RoleKind::Replace => is_there,
         RoleKind::Absent => !is_there,
@@ -54,7 +54,7 @@ fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
         RoleKind::RemoveUnknown => return taken(kind, inside),
         RoleKind::NoEffect => true,
     };
-    let after = match act {
+    let after = match role_kind {
         _ if !is_allowed => return BTreeSet::new(),
         RoleKind::Add => added(kind, inside, element),
         RoleKind::Remove => without(kind, inside, element),
@@ -68,13 +68,13 @@ fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     BTreeSet::from([after])
 }
 
-/// The same for what is out of order by at most `factor`. What is inside, who should leave first in front, alternates with how
-/// often it was overtaken.
+/// The same for a collection that is out of order by at most `factor`. `inside` alternates
+/// elements, the one to be removed first in front, with the number of times each was overtaken.
 fn next_out_of_order(kind: ObjectKind, factor: u32, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     let factor = u64::from(factor);
     let line: Vec<(u64, u64)> = inside.chunks(2).map(|it| (it[0], it[1])).collect();
     let is_stack = matches!(kind, ObjectKind::QuasiStack { .. });
-    // Of equals the first leaves, but not in a stack.
+    // Of equal elements the first is removed, except in a stack.
     let may_leave = |place: &usize| {
         let is_before = |&(element, overtaken): &(u64, u64)| {
             overtaken < factor && (is_stack || element != line[*place].0)
@@ -107,7 +107,7 @@ fn next_out_of_order(kind: ObjectKind, factor: u32, inside: &Inside, role: Role)
     }
 }
 
-/// What a removal that does not choose would get, or what is there.
+/// The element that a removal would return, or the only element.
 fn front(kind: ObjectKind, inside: &Inside) -> Option<u64> {
     match kind {
         ObjectKind::Queue => inside.first().copied(),
@@ -133,7 +133,7 @@ fn added(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
         ObjectKind::QuasiQueue { .. }
         | ObjectKind::QuasiStack { .. }
         | ObjectKind::QuasiPriorityQueue { .. } => {
-            unreachable!("these count who is overtaken")
+            unreachable!("these count how often elements are overtaken")
         }
         ObjectKind::Other(_) => unreachable!("what it is at first is not known"),
     }
@@ -147,7 +147,7 @@ fn taken(kind: ObjectKind, inside: &Inside) -> BTreeSet<Inside> {
     if some.is_empty() { BTreeSet::from([inside.clone()]) } else { some }
 }
 
-/// Without one copy of the element: of several in a stack the last, elsewhere the first.
+/// Removes one copy of the element: the last one in a stack, elsewhere the first.
 fn without(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
     let mut inside = inside.clone();
     let mut places = inside.iter().enumerate().filter(|it| *it.1 == element).map(|it| it.0);
@@ -156,9 +156,9 @@ fn without(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
     inside
 }
 
-/// The acts that the monitor for this kind of object knows.
-fn is_known(kind: ObjectKind, act: RoleKind) -> bool {
-    match act {
+/// The roles that the monitor for this kind of object supports.
+fn is_known(kind: ObjectKind, role_kind: RoleKind) -> bool {
+    match role_kind {
         RoleKind::Add | RoleKind::Observe | RoleKind::NoEffect => true,
         RoleKind::Remove => !matches!(kind, ObjectKind::Counter | ObjectKind::Register { .. }),
         RoleKind::Absent => {
@@ -180,48 +180,51 @@ fn is_known(kind: ObjectKind, act: RoleKind) -> bool {
     }
 }
 
-/// Every answer that some call gives in some run.
-fn answers<S: Codec>(specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) -> HashSet<S::Return> {
-    let mut answers = HashSet::new();
+/// Every result that some call returns in some run.
+fn possible_results<S: Codec>(
+    specification: &S,
+    sample: &dyn Fn(&mut CallSampler) -> S::Call,
+) -> HashSet<S::Return> {
+    let mut possible_results = HashSet::new();
     for seed in 0..30 {
-        let (mut dice, mut random) = (small_dice(seed), Random::new(seed));
+        let (mut sampler, mut random) = (small_sampler(seed), Random::new(seed));
         let mut state = specification.initial();
         for _ in 0..20 {
-            let call = sample(&mut dice);
+            let call = sample(&mut sampler);
             let before = state.clone();
-            answers.extend(specification.returns(&state, &call));
+            possible_results.extend(specification.returns(&state, &call));
             if specification.execute_with(&mut state, &call, &mut |count| random.below(count)).is_none() {
                 state = before;
             }
         }
     }
-    answers
+    possible_results
 }
 
 #[test]
 fn a_role_is_allowed_if_and_only_if_the_operation_is() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         let Some(kind) = specification.kind() else { return };
-        let answers = answers(specification, sample);
-        let (mut allowed, mut refused) = (0, 0);
+        let possible_results = possible_results(specification, sample);
+        let (mut allowed, mut rejected) = (0, 0);
         for seed in 0..200 {
-            let (mut dice, mut random) = (small_dice(seed), Random::new(seed));
+            let (mut sampler, mut random) = (small_sampler(seed), Random::new(seed));
             let mut state = specification.initial();
             // By part.
             let mut inside: HashMap<Option<u64>, Inside> = HashMap::new();
             for _ in 0..20 {
-                let call = sample(&mut dice);
+                let call = sample(&mut sampler);
                 let inside = inside.entry(specification.part(&call)).or_insert_with(|| at_first(kind));
-                for ret in &answers {
+                for ret in &possible_results {
                     let Some(role) = specification.role(&call, Some(ret)) else { continue };
                     let is_allowed = specification.returns(&state, &call).contains(ret);
-                    *(if is_allowed { &mut allowed } else { &mut refused }) += 1;
-                    let told =
+                    *(if is_allowed { &mut allowed } else { &mut rejected }) += 1;
+                    let context =
                         format!("{name}: {state:?}: {call:?} → {ret:?} is {role:?} where {inside:?} is");
-                    assert!(is_known(kind, role.kind()), "{told}");
-                    assert_eq!(!next(kind, inside, role).is_empty(), is_allowed, "{told}");
+                    assert!(is_known(kind, role.kind()), "{context}");
+                    assert_eq!(!next(kind, inside, role).is_empty(), is_allowed, "{context}");
                 }
-                // Calls that are only thought of bring objects out of step whose calls take turns.
+                // Sampling a call that is not executed disturbs objects whose calls alternate.
                 if random.chance(0.2) {
                     continue;
                 }
@@ -231,7 +234,8 @@ fn a_role_is_allowed_if_and_only_if_the_operation_is() {
                 else {
                     continue;
                 };
-                // What no role describes does not happen here, nor what leaves open which of two equals is gone.
+                // Operations without a role are not executed here, nor those that leave open which
+                // of two equal elements was removed.
                 if let Some(role) = specification.role(&call, Some(&ret)) {
                     let mut outcomes = next(kind, inside, role);
                     if outcomes.len() == 1 {
@@ -241,37 +245,40 @@ fn a_role_is_allowed_if_and_only_if_the_operation_is() {
                 }
             }
         }
-        assert!(500 < allowed && 500 < refused, "{name}: {allowed} allowed, {refused} refused");
+        assert!(500 < allowed && 500 < rejected, "{name}: {allowed} allowed, {rejected} rejected");
     }
     for_every_specification!(law);
 }
 
 #[test]
-fn a_pending_role_does_what_an_answer_would_have_told_or_nothing() {
+fn a_pending_role_has_the_effect_of_some_result_or_none() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         let Some(kind) = specification.kind() else { return };
         let mut compared = 0;
         for seed in 0..200 {
-            let (mut dice, mut random) = (small_dice(seed), Random::new(seed));
+            let (mut sampler, mut random) = (small_sampler(seed), Random::new(seed));
             let mut state = specification.initial();
             let mut inside: HashMap<Option<u64>, Inside> = HashMap::new();
             for _ in 0..20 {
-                let call = sample(&mut dice);
+                let call = sample(&mut sampler);
                 let inside = inside.entry(specification.part(&call)).or_insert_with(|| at_first(kind));
                 let returns = specification.returns(&state, &call);
                 let roles: Option<Vec<Role>> =
                     returns.iter().map(|ret| specification.role(&call, Some(ret))).collect();
-                // What no role describes does not happen here.
+                // Operations without a role are not executed here.
                 let Some(roles) = roles else { continue };
                 if let Some(pending) = specification.role(&call, None) {
                     compared += 1;
                     assert!(is_known(kind, pending.kind()), "{name}: {call:?} is {pending:?}");
-                    let mut told: BTreeSet<Inside> =
+                    let mut completed_effects: BTreeSet<Inside> =
                         roles.iter().flat_map(|&role| next(kind, inside, role)).collect();
-                    let mut untold = next(kind, inside, pending);
-                    told.insert(inside.clone());
-                    untold.insert(inside.clone());
-                    assert_eq!(untold, told, "{name}: {call:?} is {pending:?} where {inside:?} is");
+                    let mut pending_effects = next(kind, inside, pending);
+                    completed_effects.insert(inside.clone());
+                    pending_effects.insert(inside.clone());
+                    assert_eq!(
+                        pending_effects, completed_effects,
+                        "{name}: {call:?} is {pending:?} where {inside:?} is"
+                    );
                 }
                 if !returns.is_empty() && !random.chance(0.2) {
                     let choice = random.below(returns.len());

@@ -11,19 +11,20 @@ use clewline_specs::{
     map::{Call, Map},
 };
 
-/// Calls `$law` with the name of every specification, the specification, and a function that draws calls.
+/// Calls `$law` with the name of every specification, the specification, and a function that draws
+/// calls.
 macro_rules! for_every_specification {
     ($law:ident) => {{
         struct Lawful;
 
         impl clewline_specs::Visitor for Lawful {
             fn visit<S: clewline_core::Codec>(&mut self, name: &'static str, specification: S) {
-                $law(name, &specification, &|dice| specification.sample(dice));
+                $law(name, &specification, &|sampler| specification.sample(sampler));
             }
         }
 
         clewline_specs::visit(&mut Lawful);
-        // Texts are not drawn by themselves, and what null means depends on the recording.
+        // Texts are not drawn by default, and the meaning of null depends on the recording.
         $law("map", &crate::support::with_texts("append", ""), &crate::support::sample_texts);
         $law("map", &crate::support::with_texts("put", ""), &crate::support::sample_nulls);
     }};
@@ -48,24 +49,24 @@ pub(crate) fn with_texts(method: &str, missing: &str) -> Map {
 }
 
 /// Calls on a map of texts, appends among them.
-pub(crate) fn sample_texts(dice: &mut CallSampler) -> Call {
+pub(crate) fn sample_texts(sampler: &mut CallSampler) -> Call {
     let texts = &TEXTS.1;
-    let (key, text) = (dice.key(), texts[dice.below(2)]);
-    match dice.below(6) {
+    let (key, text) = (sampler.key(), texts[sampler.below(2)]);
+    match sampler.below(6) {
         0 => Call::Get(key),
-        1 => Call::Put(key, texts[dice.below(4)]),
+        1 => Call::Put(key, texts[sampler.below(4)]),
         2 => Call::Insert(key, text),
-        3 => Call::Cas(key, texts[dice.below(4)], text),
+        3 => Call::Cas(key, texts[sampler.below(4)], text),
         _ => Call::Append(key, text),
     }
 }
 
 /// Calls on a map that treat null and the missing value as values like any other.
-pub(crate) fn sample_nulls(dice: &mut CallSampler) -> Call {
-    let mut value = || [Value::NIL, TEXTS.1[0], TEXTS.1[1], TEXTS.1[3]][dice.below(4)];
+pub(crate) fn sample_nulls(sampler: &mut CallSampler) -> Call {
+    let mut value = || [Value::NIL, TEXTS.1[0], TEXTS.1[1], TEXTS.1[3]][sampler.below(4)];
     let (one, other) = (value(), value());
-    let key = dice.key();
-    match dice.below(8) {
+    let key = sampler.key();
+    match sampler.below(8) {
         0 => Call::Get(key),
         1 => Call::Contains(key),
         2 => Call::Remove(key),
@@ -76,8 +77,8 @@ pub(crate) fn sample_nulls(dice: &mut CallSampler) -> Call {
     }
 }
 
-/// Dice with few values and keys, so that they meet.
-pub(crate) fn small_dice(seed: u64) -> CallSampler {
+/// A sampler with few values and keys, so that operations interact.
+pub(crate) fn small_sampler(seed: u64) -> CallSampler {
     let values = if seed.is_multiple_of(3) { ValueDomain::Distinct } else { ValueDomain::Below(3) };
     CallSampler::new(&GeneratorConfig { values, keys: 2, seed, ..GeneratorConfig::default() })
 }
@@ -100,13 +101,13 @@ pub(crate) fn random_ops<S: Codec>(
     sample: &dyn Fn(&mut CallSampler) -> S::Call,
     seed: u64,
 ) -> Ops<S> {
-    let (mut random, mut dice) = (Random::new(seed), small_dice(seed));
+    let (mut random, mut sampler) = (Random::new(seed), small_sampler(seed));
     let mut state = specification.initial();
     let mut ops: Ops<S> = Vec::new();
-    // From nearly serial to nearly all at once.
+    // From nearly sequential to nearly all concurrent.
     let farthest = [2, 10, 30][random.below(3)];
     for point in 1..=3 + random.below(5) as u32 {
-        let call = sample(&mut dice);
+        let call = sample(&mut sampler);
         let mut returns = specification.returns(&state, &call);
         if returns.is_empty() {
             continue;
@@ -124,7 +125,8 @@ pub(crate) fn random_ops<S: Codec>(
     ops
 }
 
-/// Exchanges answers or times of two operations, or drops one: likely a violation, possibly none.
+/// Exchanges results or times of two operations, or drops one: probably, but not certainly, a
+/// violation.
 pub(crate) fn perturb<S: Codec>(specification: &S, ops: &mut Ops<S>, random: &mut Random) {
     let complete: Vec<usize> = (0..ops.len()).filter(|&at| ops[at].ret.is_some()).collect();
     if complete.is_empty() {
@@ -145,7 +147,8 @@ pub(crate) fn perturb<S: Codec>(specification: &S, ops: &mut Ops<S>, random: &mu
     }
 }
 
-/// Whether the operations can be ordered: tries every order that real time allows. At most a dozen of them.
+/// Whether the operations have a linearization: tries every order that real time allows. For at
+/// most a dozen operations.
 pub(crate) fn is_linearizable<S: Codec>(specification: &S, ops: &Ops<S>) -> bool {
     fn go<S: Codec>(specification: &S, ops: &Ops<S>, done: u32, state: &S::State) -> bool {
         let left = || (0..ops.len()).filter(|at| done & (1 << at) == 0);
@@ -162,17 +165,17 @@ pub(crate) fn is_linearizable<S: Codec>(specification: &S, ops: &Ops<S>) -> bool
     go(specification, ops, 0, &specification.initial())
 }
 
-/// States that random calls lead to.
+/// States that random calls reach.
 pub(crate) fn reachable_states<S: Codec>(
     specification: &S,
     sample: &dyn Fn(&mut CallSampler) -> S::Call,
     seed: u64,
 ) -> Vec<S::State> {
-    let (mut random, mut dice) = (Random::new(seed), small_dice(seed));
+    let (mut random, mut sampler) = (Random::new(seed), small_sampler(seed));
     let mut states = vec![specification.initial()];
     for _ in 0..12 {
         let mut next = Vec::new();
-        specification.step(states.last().unwrap(), &sample(&mut dice), None, &mut next);
+        specification.step(states.last().unwrap(), &sample(&mut sampler), None, &mut next);
         if !next.is_empty() {
             states.push(next.swap_remove(random.below(next.len())));
         }
@@ -180,9 +183,10 @@ pub(crate) fn reachable_states<S: Codec>(
     states
 }
 
-/// A serial recording of `operations`, one a line or between semicolons: `put [1, "x"]`, `get 1 = "x"`.
+/// A sequential recording of `operations`, one per line or between semicolons: `put [1, "x"]`, `get
+/// 1 = "x"`.
 ///
-/// What follows the equals sign is the answer; a question mark leaves the operation pending.
+/// The result follows the equals sign; a question mark leaves the operation pending.
 pub(crate) fn record(operations: &str, missing: Option<&str>) -> Recording {
     let mut values = Values::new();
     let mut events = Vec::new();
@@ -199,7 +203,7 @@ pub(crate) fn record(operations: &str, missing: Option<&str>) -> Recording {
     Recording { missing, ..Recording::new(History::from_events(events).unwrap(), values, Names::default()) }
 }
 
-/// As JSON has it, but without escapes, and lists hold no lists.
+/// As in JSON, but without escapes and without nested lists.
 pub(crate) fn read_value(values: &mut Values, written: &str) -> Value {
     match written.trim() {
         "" => Value::ABSENT,
@@ -219,7 +223,8 @@ pub(crate) fn load(specification: &str, recording: Recording) -> Result<Box<dyn 
     find(specification).unwrap_or_else(|error| panic!("{error}")).load(recording)
 }
 
-/// Executes a serial history: `holds`, or the first operation that is not allowed and what is instead.
+/// Executes a sequential history: `holds`, or the first operation that is not allowed and what
+/// would be.
 pub(crate) fn run(specification: &str, recording: Recording) -> String {
     let case = load(specification, recording).unwrap_or_else(|error| panic!("{error}"));
     let problems = case.problems();

@@ -1,4 +1,4 @@
-//! What a bound owes that a scheduler declares.
+//! Properties of the bounds that schedulers declare.
 
 use std::collections::BTreeSet;
 

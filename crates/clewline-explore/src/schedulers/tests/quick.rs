@@ -1,4 +1,4 @@
-//! Those who are asked quickly where they can be choose as those who are shown everything.
+//! Schedulers make the same choices with and without the fast path.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::{
     TaskId, TaskSet, explore, with_fast_path,
 };
 
-/// Tasks that access objects, one after the other.
+/// Tasks that access objects in sequence.
 struct Tasks {
     tasks: Vec<Vec<(Access, u32)>>,
     is_quick: bool,
@@ -88,7 +88,7 @@ fn orders(tasks: &mut Tasks, scheduler: &mut dyn Scheduler) -> (Vec<String>, Cov
     (orders, coverage)
 }
 
-/// Both ways, with so many executions before one that is strange.
+/// Explores with and without the fast path, with this many executions before a divergent one.
 fn both(
     tasks: &[Vec<(Access, u32)>],
     strange: Option<u32>,
@@ -129,7 +129,7 @@ fn schedules_are_the_same_and_in_the_same_order() {
 }
 
 #[test]
-fn whatever_differs_from_before_is_told_in_the_same_words() {
+fn every_divergence_is_reported_in_the_same_words() {
     let mut generator = Generator::new(18);
     let (mut noticed, mut unnoticed) = (0, 0);
     for _ in 0..60 {

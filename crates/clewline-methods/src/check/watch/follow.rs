@@ -377,7 +377,7 @@ impl Load for RawLoad<'_> {
     }
 
     fn may_forget(&self) -> bool {
-        self.object.outlives(self.follower.values())
+        self.object.is_stable_under_new_values(self.follower.values())
     }
 }
 

@@ -2,11 +2,11 @@
 
 /// What a call does to a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed<E> {
+pub enum CollectionOp<E> {
     /// Adds an element.
     Add(E),
-    /// Removes whichever it finds.
+    /// Removes the element that the collection chooses.
     Remove,
-    /// Answers what it could have removed.
-    Look,
+    /// Returns the element that `Remove` could remove.
+    Peek,
 }

@@ -1,18 +1,18 @@
-//! What is written is read back: calls and returns, of every specification.
+//! Calls and results of every specification are read back as they were written.
 
 use clewline_core::{CallSampler, Codec, Encoded, Value, Values};
 
-use crate::support::{for_every_specification, reachable_states, small_dice, with_texts};
+use crate::support::{for_every_specification, reachable_states, small_sampler, with_texts};
 
 #[test]
 fn calls_and_returns_survive_being_written_and_read() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for seed in 0..100 {
-            let mut dice = small_dice(seed);
+            let mut sampler = small_sampler(seed);
             for state in reachable_states(specification, sample, seed) {
-                // The table the texts of maps live in; the other samples need none.
+                // The table of the texts of maps; the other samples need none.
                 let mut values = crate::support::text_values();
-                let call = sample(&mut dice);
+                let call = sample(&mut sampler);
                 let (method, arg) = specification.write_call(&call);
                 let arg = arg.store(&mut values);
                 assert_eq!(
@@ -25,7 +25,7 @@ fn calls_and_returns_survive_being_written_and_read() {
                     let stored = written.store(&mut values);
                     let read = specification.read_return(&values, &call, stored);
                     match written {
-                        // A text that appends have made is a value of the new recording.
+                        // A text that was made by appends is a value of the new recording.
                         Encoded::Text(_) => assert!(read.is_ok(), "{name} {seed} {call:?}"),
                         _ => assert_eq!(read.as_ref(), Ok(&ret), "{name} {seed} {call:?}"),
                     }
@@ -37,7 +37,7 @@ fn calls_and_returns_survive_being_written_and_read() {
 }
 
 #[test]
-fn what_answers_nothing_may_say_so_in_three_ways_and_is_written_in_one() {
+fn an_empty_result_is_read_in_three_forms_and_written_in_one() {
     let queue = clewline_specs::queue::Queue::default();
     let call = clewline_specs::queue::Call::Enq(Value::TRUE);
     let values = Values::new();
